@@ -1,0 +1,1 @@
+"""The tensor store: boxes, manifests, catalogue and queries."""

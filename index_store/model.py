@@ -1,0 +1,340 @@
+"""What is passed around: data sets, versions, axes, tensors, writes and manifests.
+
+Every class here is frozen; arrays inside are not to be written to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import numpy.typing as npt
+
+Int64 = npt.NDArray[np.int64]
+Kind = Literal["data", "context"]
+AxisRole = Literal["input", "output", "inner"]
+StepStatus = Literal["succeeded", "failed"]
+Coverage = Literal["exact", "coarse", "untracked"]
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Dataset:
+    """A data set, named as OpenLineage names it: ``file`` and ``/data/out``; ``s3://bucket`` and ``path/out``."""
+
+    namespace: str
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> Dataset:
+        """Read ``file:///data/out``, ``/data/out`` or ``s3://bucket/path``; percent escapes stay in the name as read.
+
+        >>> Dataset.parse("file:///data/out/")
+        Dataset(namespace='file', name='/data/out')
+        >>> Dataset.parse("s3://bucket/a/b").uri
+        's3://bucket/a/b'
+        """
+        parts = urlsplit(text)
+        if not parts.scheme or len(parts.scheme) == 1:
+            path = text
+        elif parts.scheme == "file":
+            path = unquote(text.split(":", 1)[1])
+            path = "/" + path.lstrip("/")
+        else:
+            return cls(f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"))
+        return cls("file", str(PurePosixPath(path)))
+
+    @property
+    def uri(self) -> str:
+        """The data set as one string, that `parse` reads back."""
+        return f"file://{self.name}" if self.namespace == "file" else f"{self.namespace}/{self.name}"
+
+    def __str__(self) -> str:
+        return self.uri
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a version in path order; row ids run through them in this order.
+
+    Parameters
+    ----------
+    paths : tuple of str
+        Relative to the data set's folder with ``/``; ``""`` where the data set is one file. Sorted.
+    sizes, mtimes, rows : int64 arrays, one entry a file
+        Bytes, milliseconds since the epoch, rows.
+    written : bool array
+        True where this step's write made the file; all False for inputs.
+    """
+
+    paths: tuple[str, ...]
+    sizes: Int64
+    mtimes: Int64
+    rows: Int64
+    written: npt.NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        if list(self.paths) != sorted(set(self.paths)):
+            raise ValueError("files of a version must be in path order, each once")
+        if not (len(self.paths) == len(self.sizes) == len(self.mtimes) == len(self.rows) == len(self.written)):
+            raise ValueError("files of a version need one size, time, row count and flag each")
+
+    @classmethod
+    def of(cls, entries: Iterable[tuple[str, int, int, int, bool]]) -> Files:
+        """Build from (path, size, mtime, rows, written) in any order."""
+        entries = sorted(entries)
+        columns = list(zip(*entries, strict=True)) if entries else [(), (), (), (), ()]
+        ints = [np.array(c, dtype=np.int64) for c in columns[1:4]]
+        return cls(tuple(columns[0]), ints[0], ints[1], ints[2], np.array(columns[4], dtype=np.bool_))
+
+    @cached_property
+    def bases(self) -> Int64:
+        """First row id of each file, and the row count at the end: length files + 1."""
+        out = np.zeros(len(self.paths) + 1, dtype=np.int64)
+        np.cumsum(self.rows, out=out[1:])
+        return out
+
+    @property
+    def total(self) -> int:
+        """Rows of the version."""
+        return int(self.bases[-1])
+
+    def identity(self, dataset: Dataset) -> str:
+        """The version's id: a hash of the data set's name and of each file's path, size and time (32 hex digits)."""
+        h = hashlib.sha256(f"{dataset.namespace}\0{dataset.name}\0".encode())
+        for path, size, mtime in zip(self.paths, self.sizes.tolist(), self.mtimes.tolist(), strict=True):
+            h.update(f"{path}\0{size}\0{mtime}\n".encode())
+        return h.hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column: its name and Spark's type as Spark's ``simpleString`` writes it."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One state of a data set.
+
+    Parameters
+    ----------
+    id : str
+        `Files.identity` of its files.
+    rows, n_files : int
+    format : str
+        ``parquet``, ``csv``, ``json``, ``orc`` or ``text``.
+    options : tuple of (name, value)
+        Reader or writer options that decide what a row is and how it reads, lower-case names, sorted.
+    fields : tuple of Field
+        All columns, partition columns last.
+    partitions : tuple of str
+        Names of the partition columns.
+    files : str
+        The Parquet file with the list of files, relative to the step's folder.
+    """
+
+    id: str
+    dataset: Dataset
+    rows: int
+    n_files: int
+    format: str
+    options: tuple[tuple[str, str], ...] = ()
+    fields: tuple[Field, ...] = ()
+    partitions: tuple[str, ...] = ()
+    files: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A numbered set of things in a write: rows of an input or output version, or derivations below an operator."""
+
+    role: AxisRole
+    size: int
+    version: str = ""
+    """Version id for an input or output; empty for an inner axis."""
+    occurrence: int = -1
+    """Which reading of an input this is (0, 1 … in plan order); -1 where it is no input."""
+    label: str = ""
+    """For people: the operator of an inner axis, the data set's name otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file of a step: path relative to the step's folder, bytes, sha256 of the whole and of a Parquet's footer."""
+
+    path: str
+    size: int
+    sha256: str
+    footer_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """The relation between two axes of a write, stored as boxes.
+
+    `out` and `src` index the write's axes. `by_out` is the file in output order; `by_src` the one in source order,
+    empty where both orders agree. `edges` counts (out, src) pairs, `boxes` the rows of `by_out`.
+    """
+
+    out: int
+    src: int
+    kind: Kind
+    edges: int
+    boxes: int
+    by_out: str
+    by_src: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Untracked:
+    """Why something was not captured: the plan's node, the reason, the script's ``file:line`` where known."""
+
+    node: str
+    why: str
+    site: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.node}: {self.why}" + (f" ({self.site})" if self.site else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One output of a step. Where `coverage` is ``untracked`` there are no tensors and `reason` says why."""
+
+    index: int
+    output: Version
+    coverage: Coverage
+    inputs: tuple[Version, ...] = ()
+    """Distinct versions read; axes refer to them by id."""
+    axes: tuple[Axis, ...] = ()
+    """Axis 0 is the output."""
+    tensors: tuple[Tensor, ...] = ()
+    reason: Untracked | None = None
+    site: str = ""
+    """``file:line`` of the write in the user's script."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepKey:
+    """What a step is: one try of one Airflow task instance, or one command-line run (then only task and run are set)."""
+
+    task_id: str
+    run_id: str
+    dag_id: str = ""
+    map_index: int = -1
+    try_number: int = 1
+
+    @property
+    def id(self) -> str:
+        """A name that is safe for files and stable for a key: readable words and a hash."""
+        text = "\0".join([self.dag_id, self.run_id, self.task_id, str(self.map_index), str(self.try_number)])
+        words = "-".join(p for p in (self.dag_id, self.task_id) if p)
+        safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in words)[:80].lstrip(".")
+        return f"{safe or 'step'}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """All that is known of a published step."""
+
+    step: str
+    key: StepKey
+    status: StepStatus
+    started: str
+    """UTC, ISO 8601 with microseconds."""
+    ended: str
+    writes: tuple[Write, ...]
+    files: tuple[StoredFile, ...]
+    untracked: tuple[Untracked, ...] = ()
+    """Reasons that stand for the step as a whole (a write that went around capture, a failed seal)."""
+    engine: tuple[tuple[str, str], ...] = ()
+    """Versions of spark, java, python, provspark; the application id."""
+    error: str = ""
+    """Where the user's script raised: the exception's type and message."""
+    format_version: int = FORMAT_VERSION
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """A tensor's non-zeros: box i relates rows out … out+n_out-1 to src … src+n_src-1.
+
+    Where `diagonal` is set (then n_out = n_src), row out+k came from row src+k; else all came from all.
+    Five arrays of one length.
+    """
+
+    out: Int64
+    n_out: Int64
+    src: Int64
+    n_src: Int64
+    diagonal: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.out)
+
+    @property
+    def edges(self) -> int:
+        """Number of (out, src) pairs, counted with multiplicity where boxes overlap."""
+        return int(np.where(self.diagonal, self.n_out, self.n_out * self.n_src).sum())
+
+    @classmethod
+    def empty(cls) -> Boxes:
+        """No box at all."""
+        z = np.zeros(0, dtype=np.int64)
+        return cls(z, z, z, z, np.zeros(0, dtype=np.bool_))
+
+
+@dataclass(frozen=True, slots=True)
+class PendingTensor:
+    """A tensor on its way into the store."""
+
+    out: int
+    src: int
+    boxes: Boxes
+    kind: Kind = "data"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingVersion:
+    """A version on its way into the store: what `Version` says, with its files at hand."""
+
+    dataset: Dataset
+    files: Files
+    format: str
+    options: tuple[tuple[str, str], ...] = ()
+    fields: tuple[Field, ...] = ()
+    partitions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PendingWrite:
+    """A write as sealing hands it to the store. Axes name versions by `Files.identity`."""
+
+    output: PendingVersion
+    coverage: Coverage
+    inputs: tuple[PendingVersion, ...] = ()
+    axes: tuple[Axis, ...] = ()
+    tensors: Sequence[PendingTensor] = field(default_factory=tuple)
+    reason: Untracked | None = None
+    site: str = ""
+
+
+def jsonable(value: Any) -> Any:
+    """Turn the dataclasses of this module into what ``json.dumps`` takes; `Files` and `Boxes` never travel as JSON."""
+    if isinstance(value, (str, int, float, bool)) or value is None:
+        return value
+    if isinstance(value, (tuple, list)):
+        return [jsonable(v) for v in value]
+    names = getattr(type(value), "__dataclass_fields__", None)
+    if names is None:
+        raise TypeError(f"{type(value).__name__} does not travel as JSON")
+    return {name: jsonable(getattr(value, name)) for name in names}

@@ -1,0 +1,24 @@
+"""Record-level lineage for DAGs of Spark jobs.
+
+Importing this package costs milliseconds: it loads neither Airflow nor pyspark; names are resolved on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from provspark.api import Provenance as Provenance
+    from provspark.api import open as open
+
+__version__ = "0.1.0"
+__all__ = ["Provenance", "open"]
+
+_LAZY = {"open": "provspark.api", "Provenance": "provspark.api"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'provspark' has no attribute {name!r}")

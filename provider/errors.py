@@ -1,0 +1,133 @@
+"""Every error of the package. Each is also a builtin's child; its message says what was found, where, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ProvSparkError(Exception):
+    """Parent of all errors that the package raises on purpose."""
+
+
+class StoreUnreachableError(ProvSparkError, OSError):
+    """The store's folder does not answer or is no store."""
+
+
+class StoreReadOnlyError(ProvSparkError, PermissionError):
+    """The store can be read but not written."""
+
+
+class StoreFormatError(ProvSparkError, ValueError):
+    """The store's format is newer than this package reads."""
+
+    def __init__(self, where: str, found: int, known: int) -> None:
+        super().__init__(
+            f"{where} has store format {found}; this version of provspark reads up to format {known}. "
+            f"Upgrade airflow-provider-provspark on this machine."
+        )
+        self.found, self.known = found, known
+
+
+class CorruptIndexError(ProvSparkError, OSError):
+    """A file of the store is truncated or changed: its checksum or structure differs."""
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(
+            f"{path} is corrupt: {what}. Nothing was answered from it; "
+            f"run the step again, or restore the file from a backup."
+        )
+        self.path = path
+
+
+class UnknownDatasetError(ProvSparkError, LookupError):
+    """No step of the store read or wrote a data set of that name."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"no data set {name!r} in this store" + _near(name, known, "provspark ls"))
+        self.name = name
+
+
+class UnknownStepError(ProvSparkError, LookupError):
+    """No published step of that id."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"no step {name!r} in this store" + _near(name, known, "provspark ls --steps"))
+        self.name = name
+
+
+class RowOutOfRangeError(ProvSparkError, IndexError):
+    """A row id is not within 0 … rows-1 of its version."""
+
+    def __init__(self, dataset: str, row: int, rows: int) -> None:
+        valid = f"row ids go from 0 to {rows - 1}" if rows else "it is empty"
+        super().__init__(f"row {row} of {dataset} does not exist: this version has {rows} rows, {valid}")
+        self.row, self.rows = row, rows
+
+
+class VersionChangedError(ProvSparkError, RuntimeError):
+    """The files of a version are no longer what they were when it was captured; row ids stand, values are gone."""
+
+
+class ValuesUnavailableError(ProvSparkError, RuntimeError):
+    """The values of these rows can't be read by position (format or options); row ids stand."""
+
+
+class UntrackedError(ProvSparkError, LookupError):
+    """The question crosses a step whose lineage was not captured."""
+
+
+class ConditionError(ProvSparkError, ValueError):
+    """A column–operator–value condition that can't be understood or does not fit the data set."""
+
+
+class UnsupportedPlanError(ProvSparkError, NotImplementedError):
+    """A plan that can't be captured exactly: names the node and, where known, the script's line."""
+
+    def __init__(self, node: str, why: str, site: str = "") -> None:
+        super().__init__(f"{node}: {why}" + (f" ({site})" if site else ""))
+        self.node, self.why, self.site = node, why, site
+
+    def at(self, site: str) -> UnsupportedPlanError:
+        """Return the same refusal with the script's ``file:line``."""
+        return UnsupportedPlanError(self.node, self.why, site)
+
+
+class CaptureError(ProvSparkError, RuntimeError):
+    """Capture failed on the way; the user's write is done or goes on without it."""
+
+
+class ConcurrentWriteError(ProvSparkError, RuntimeError):
+    """Two tasks write one path at once."""
+
+
+class StepExistsError(ProvSparkError, FileExistsError):
+    """A step of this id is already published or being published."""
+
+
+class VersionMismatchError(ProvSparkError, ImportError):
+    """pyspark and pyspark-client are installed in different versions."""
+
+
+class JavaNotFoundError(ProvSparkError, FileNotFoundError):
+    """No Java that Spark can run on."""
+
+
+class CatalogueError(ProvSparkError, RuntimeError):
+    """The catalogue's database does not answer or has another schema."""
+
+
+class EventError(ProvSparkError, ValueError):
+    """An OpenLineage event that can't be ingested."""
+
+
+def _near(name: str, known: Iterable[str], command: str) -> str:
+    known = list(known)
+    tails: dict[str, str] = {}
+    for full in known:
+        tails.setdefault(full.rstrip("/").rsplit("/", 1)[-1], full)
+    near = get_close_matches(name, known, 3, 0.6)
+    near += [tails[t] for t in get_close_matches(name.rstrip("/").rsplit("/", 1)[-1], tails, 3, 0.6)]
+    if near:
+        return "; did you mean " + " or ".join(dict.fromkeys(near)) + "?"
+    return f"; `{command}` lists the {len(known)} there are" if known else "; the store is empty"

@@ -1,0 +1,1 @@
+"""Capture of record-level lineage on stock Spark."""

@@ -1,0 +1,1 @@
+"""Rewrite rules, one Spark operator family a file."""
