@@ -1,6 +1,7 @@
-"""Mounts the repository's folders into one namespace: a bare `operators` or `hooks` would collide with Airflow's own folders."""
+"""Mounts the repository's folders into one namespace.
 
-from pathlib import Path
+A bare package `operators` or `hooks` would collide with Airflow's own folders.
+"""
 
 from setuptools import find_packages, setup
 
@@ -19,7 +20,7 @@ def packages() -> list[str]:
     found = []
     for name, folder in MOUNTS.items():
         found.append(name)
-        found += [f"{name}.{sub}" for sub in find_packages(folder) if (Path(folder) / sub.replace(".", "/")).is_dir()]
+        found += [f"{name}.{sub}" for sub in find_packages(folder)]
     return found
 
 

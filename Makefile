@@ -1,0 +1,38 @@
+# What one can do here; `make help` lists it.
+VENV ?= .venv
+AIRFLOW ?= 3.3.2
+SPARK ?= 4.1.3
+ARGS ?=
+BIN := $(VENV)/bin
+export AIRFLOW SPARK PYTHON
+
+.DEFAULT_GOAL := help
+.PHONY: help demo env test lint format dist clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: ## run the Census DAG in real Airflow and trace a report row to its source lines
+	@tools/env.sh $(VENV) airflow
+	@$(BIN)/python tools/demo.py
+
+env: ## make or refresh the environment in VENV (.venv) with AIRFLOW and SPARK at the versions given
+	@tools/env.sh $(VENV) airflow,postgres,dev
+
+test: env ## run the tests; ARGS="-k store" passes options to pytest
+	@VENV=$(VENV) tools/test.sh $(ARGS)
+
+lint: env ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: env ## let ruff sort imports and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+dist: env ## build the source distribution and the wheel into dist/
+	$(BIN)/python -m build
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) .demo build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Makes or refreshes a virtual environment with this checkout in it: tools/env.sh VENV EXTRAS
+# AIRFLOW and SPARK name the versions. Quick where nothing has changed since the last call.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=$1 extras=$2
+: "${AIRFLOW:?}" "${SPARK:?}"
+log=$venv/install.log
+
+python=$(tools/find_python.sh)
+echo "$("$python" --version) ($python)"
+"$python" tools/find_java.py
+
+if ! "$venv/bin/python" -c '' 2>/dev/null; then
+    echo "Making the environment $venv"
+    if [ -f "$venv/pyvenv.cfg" ]; then
+        rm -rf "$venv"
+    fi
+    "$python" -m venv "$venv"
+fi
+
+quietly() {
+    if ! "$@" >>"$log" 2>&1; then
+        tail -n 25 "$log" >&2
+        echo "Installing failed; the whole log is $log" >&2
+        exit 1
+    fi
+}
+
+wanted="$AIRFLOW $SPARK $extras $(cat pyproject.toml setup.py | cksum)"
+stamp=$venv/.installed-${extras//,/-}
+if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    echo "Installing Airflow $AIRFLOW, Spark $SPARK and the rest into $venv (a minute or two; log: $log)"
+    : >"$log"
+    quietly "$venv/bin/python" -m pip install --upgrade "pip>=24" "setuptools>=77" wheel
+    quietly "$venv/bin/python" -m pip install -e ".[$extras]" --config-settings editable_mode=strict \
+        "apache-airflow==$AIRFLOW" "pyspark==$SPARK" "pyspark-client==$SPARK"
+    rm -f "$venv/.files"
+    echo "$wanted" >"$stamp"
+fi
+
+# A strict editable install links single files, so that mypy and editors can follow the mounted packages:
+# a file that comes or goes needs another one.
+files=$(find provider operators hooks tracker index_store cli -type f -not -name '*.pyc' | sort; cksum pyproject.toml setup.py)
+if [ "$(cat "$venv/.files" 2>/dev/null)" != "$files" ]; then
+    quietly "$venv/bin/python" -m pip install --no-deps --no-build-isolation -e . --config-settings editable_mode=strict
+    echo "$files" >"$venv/.files"
+fi
