@@ -1,0 +1,80 @@
+"""What Airflow asks of a provider: its connection type, hooks, operators, plugin and configuration options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["get_provider_info"]
+
+
+def get_provider_info() -> dict[str, Any]:
+    """Describe the provider as ``airflow/provider_info.schema.json`` asks."""
+    return {
+        "package-name": "airflow-provider-provspark",
+        "name": "ProvSpark",
+        "description": "Record-level lineage for DAGs of Spark jobs: which source rows made this row.",
+        "integrations": [
+            {
+                "integration-name": "ProvSpark",
+                "external-doc-url": "https://pypi.org/project/airflow-provider-provspark/",
+                "tags": ["software"],
+            }
+        ],
+        "operators": [
+            {"integration-name": "ProvSpark", "python-modules": ["provspark.operators.spark"]},
+        ],
+        "hooks": [
+            {"integration-name": "ProvSpark", "python-modules": ["provspark.hooks.prov"]},
+        ],
+        "connection-types": [
+            {
+                "connection-type": "provspark",
+                "hook-class-name": "provspark.hooks.prov.ProvHook",
+                "hook-name": "ProvSpark",
+                "ui-field-behaviour": {
+                    "hidden-fields": ["host", "schema", "login", "password", "port", "extra"],
+                    "relabeling": {},
+                    "placeholders": {"store": "s3://bucket/prov", "catalogue": "postgresql://host/prov"},
+                },
+                "conn-fields": {
+                    "store": {
+                        "label": "Store",
+                        "description": "Folder in which the steps' lineage is kept: file:///data/prov",
+                        "schema": {"type": ["string", "null"]},
+                    },
+                    "catalogue": {
+                        "label": "Catalogue",
+                        "description": "SQLAlchemy URL of the catalogue; where it is set, queries start there",
+                        "schema": {"type": ["string", "null"], "format": "password"},
+                    },
+                },
+            }
+        ],
+        "plugins": [{"name": "provspark", "plugin-class": "provspark.plugin.ProvSparkPlugin"}],
+        "config": {
+            "provspark": {
+                "description": "Defaults of ProvSparkOperator's arguments.",
+                "options": {
+                    "store": _option(
+                        "Folder in which lineage is kept, where a task has no prov_store.", "file:///data/prov"
+                    ),
+                    "catalogue": _option(
+                        "SQLAlchemy URL of the catalogue, where a task has no prov_catalogue.",
+                        "postgresql+psycopg2://user@host/provspark",
+                        sensitive=True,
+                    ),
+                },
+            }
+        },
+    }
+
+
+def _option(description: str, example: str, *, sensitive: bool = False) -> dict[str, Any]:
+    return {
+        "description": description,
+        "version_added": "0.1.0",
+        "type": "string",
+        "sensitive": sensitive,
+        "example": example,
+        "default": None,
+    }
