@@ -18,6 +18,14 @@ class StoreReadOnlyError(ProvSparkError, PermissionError):
     """The store can be read but not written."""
 
 
+class StoreWriteError(ProvSparkError, OSError):
+    """A write into the store failed on the way (disk full, connection lost); nothing of it is visible."""
+
+
+class InvalidWriteError(ProvSparkError, ValueError):
+    """What is to be stored contradicts itself: an unknown version, an axis of another size, a box outside."""
+
+
 class StoreFormatError(ProvSparkError, ValueError):
     """The store's format is newer than this package reads."""
 
@@ -54,6 +62,16 @@ class UnknownStepError(ProvSparkError, LookupError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         super().__init__(f"no step {name!r} in this store" + _near(name, known, "provspark ls --steps"))
         self.name = name
+
+
+class UnknownVersionError(ProvSparkError, LookupError):
+    """No step of the store read or wrote that version of a data set."""
+
+    def __init__(self, dataset: str, version: str, known: Iterable[str]) -> None:
+        known = list(known)
+        shown = ", ".join(known[-5:]) + (f" and {len(known) - 5} older ones" if len(known) > 5 else "")
+        super().__init__(f"no version {version!r} of {dataset} in this store; there are {shown}")
+        self.dataset, self.version = dataset, version
 
 
 class RowOutOfRangeError(ProvSparkError, IndexError):
@@ -105,12 +123,24 @@ class StepExistsError(ProvSparkError, FileExistsError):
     """A step of this id is already published or being published."""
 
 
+class SettingsError(ProvSparkError, ValueError):
+    """An argument, connection or configuration option is missing or has no such value."""
+
+
 class VersionMismatchError(ProvSparkError, ImportError):
     """pyspark and pyspark-client are installed in different versions."""
 
 
 class JavaNotFoundError(ProvSparkError, FileNotFoundError):
     """No Java that Spark can run on."""
+
+
+class PackageMissingError(ProvSparkError, ImportError):
+    """A package that this part of ProvSpark needs is not installed."""
+
+    def __init__(self, part: str, package: str) -> None:
+        super().__init__(f"{part} needs {package}, which is not installed; run: pip install {package}")
+        self.package = package
 
 
 class CatalogueError(ProvSparkError, RuntimeError):

@@ -1,0 +1,41 @@
+"""A bounded cache that threads share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from threading import Lock
+from typing import Generic, TypeVar
+
+__all__ = ["Cache"]
+
+V = TypeVar("V")
+
+
+class Cache(Generic[V]):
+    """Keeps what was used last, up to a total weight; an entry heavier than the half of it is not kept."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._weight = limit, 0
+        self._entries: OrderedDict[Hashable, tuple[int, V]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable) -> V | None:
+        """Return the entry, or None."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            return entry[1]
+
+    def put(self, key: Hashable, value: V, weight: int = 1) -> None:
+        """Keep an entry; the longest unused ones give way."""
+        if weight * 2 > self._limit:
+            return
+        with self._lock:
+            old = self._entries.pop(key, None)
+            self._weight += weight - (old[0] if old else 0)
+            self._entries[key] = (weight, value)
+            while self._weight > self._limit:
+                self._weight -= self._entries.popitem(last=False)[1][0]

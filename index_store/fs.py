@@ -1,0 +1,160 @@
+"""Folders that a store can lie in: what the store asks of a disk and of whatever `pyarrow.fs` reaches.
+
+All paths are relative, with ``/``; those that leave the folder are refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from provspark.errors import InvalidWriteError, StoreReadOnlyError, StoreUnreachableError, StoreWriteError
+
+__all__ = ["Folder", "Stamp", "checked", "open_folder", "reading", "writing"]
+
+_READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+class Stamp(NamedTuple):
+    """What tells that a file changed: bytes and modification time (ns since the epoch)."""
+
+    size: int
+    mtime: int
+
+
+class Folder(ABC):
+    """Where a store's files lie. A file that is not there raises FileNotFoundError; all else is typed."""
+
+    url: str
+    """Normalised and percent-encoded, without user name or password: `open_folder` takes it back."""
+
+    @abstractmethod
+    def raw_url(self, path: str) -> str:
+        """The URL of a path as Hadoop's ``Path`` reads it: not percent-encoded, no options behind ``?``."""
+
+    @abstractmethod
+    def exists(self) -> bool:
+        """Whether there is such a folder."""
+
+    @abstractmethod
+    def read(self, path: str, spans: list[tuple[int, int]] | None = None) -> list[bytes]:
+        """Read [start, stop) spans, or all as the only one. A span past the end comes back short."""
+
+    @abstractmethod
+    def stamps(self, paths: list[str]) -> list[Stamp | None]:
+        """Size and time of each file; None where there is none."""
+
+    @abstractmethod
+    def names(self, path: str) -> list[str]:
+        """Names in a folder, sorted; none where there is no such folder."""
+
+    @abstractmethod
+    def walk(self, path: str) -> list[str]:
+        """All files below a folder, sorted, relative to it; none where there is no such folder."""
+
+    @abstractmethod
+    def make(self, path: str) -> None:
+        """Make a folder and those above it."""
+
+    @abstractmethod
+    def create(self, path: str) -> contextlib.AbstractContextManager[BinaryIO]:
+        """A new file, durable once the context is left, in a folder that exists."""
+
+    @abstractmethod
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Make a file appear whole, unless there is one: then False, and nothing is left behind."""
+
+    @abstractmethod
+    def remove(self, path: str) -> None:
+        """Remove a file; fine where there is none."""
+
+    @abstractmethod
+    def remove_tree(self, path: str) -> None:
+        """Remove a folder with all in it; fine where there is none."""
+
+    @abstractmethod
+    def remove_empty(self, path: str) -> None:
+        """Remove a folder if it is there and nothing is in it."""
+
+
+def open_folder(url: str) -> Folder:
+    """The folder of a path, a ``file:`` URL, or a URL that `pyarrow.fs.FileSystem.from_uri` takes.
+
+    Raises
+    ------
+    StoreUnreachableError
+        No file system answers to this URL.
+    """
+    from provspark.index_store.fs_local import LocalFolder
+    from provspark.index_store.fs_remote import RemoteFolder
+
+    if "\0" in url or not url:
+        raise StoreUnreachableError(f"{url!r} is no folder and no URL")
+    parts = urlsplit(url) if ":" in url else None
+    if parts is None or len(parts.scheme) < 2 or Path(url).is_absolute():
+        return LocalFolder(Path(url))
+    if parts.scheme != "file":
+        return RemoteFolder.from_url(url)
+    rest = url.split(":", 1)[1]
+    if rest.startswith("//"):
+        host, _, rest = rest[2:].partition("/")
+        if host not in ("", "localhost"):
+            raise StoreUnreachableError(
+                f"{url}: {host!r} is another machine; give a path of this one, file:///…"
+            )
+        rest = "/" + rest
+    return LocalFolder(Path(unquote(rest)))
+
+
+def checked(path: str) -> str:
+    """Return a relative path as it is, if it stays in its folder.
+
+    Raises
+    ------
+    InvalidWriteError
+        It is absolute, empty, or has empty, ``.`` or ``..`` parts.
+    """
+    if "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in path.split("/")):
+        raise InvalidWriteError(f"{path!r} is no path within the store")
+    return path
+
+
+@contextlib.contextmanager
+def reading(where: str) -> Iterator[None]:
+    """Turn what a file system raises on reading into typed errors; FileNotFoundError passes."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError) as e:
+        raise FileNotFoundError(errno.ENOENT, "no such file", where) from e
+    except (StoreUnreachableError, InvalidWriteError):
+        raise
+    except OSError as e:
+        raise StoreUnreachableError(f"{where} can't be read: {_reason(e)}") from e
+
+
+@contextlib.contextmanager
+def writing(where: str) -> Iterator[None]:
+    """Turn what a file system raises on writing into typed errors."""
+    try:
+        yield
+    except (StoreReadOnlyError, StoreWriteError, StoreUnreachableError, InvalidWriteError):
+        raise
+    except OSError as e:
+        if e.errno in _READ_ONLY or isinstance(e, PermissionError):
+            raise StoreReadOnlyError(
+                f"{where} can't be written: {_reason(e)}. Reading goes on; to write, make the folder "
+                f"writable for this user or name another store."
+            ) from e
+        if isinstance(e, NotADirectoryError):
+            raise StoreUnreachableError(f"{where}: a file stands where a folder should be") from e
+        said = f"{where} could not be written: {_reason(e)}"
+        raise StoreWriteError(f"{said}. Nothing of it is visible; mend that and try again.") from e
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error).splitlines()[0]

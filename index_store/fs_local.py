@@ -1,0 +1,158 @@
+"""A store's folder on the local disk, or on one mounted like it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+from provspark.index_store.fs import Folder, Stamp, checked, reading, writing
+
+__all__ = ["LocalFolder"]
+
+
+class LocalFolder(Folder):
+    """Files of the local disk; what is written is fsynced, and publishing is a hard link."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.abspath(root))  # noqa: PTH100 (keeps symbolic links as named)
+        self.url = "file://" + quote(str(self.root))
+
+    def raw_url(self, path: str) -> str:
+        """The URL of a path as Hadoop's ``Path`` reads it."""
+        return f"file://{self._full(path)}"
+
+    def exists(self) -> bool:
+        """Whether there is such a folder."""
+        with reading(str(self.root)):
+            return self.root.is_dir()
+
+    def read(self, path: str, spans: list[tuple[int, int]] | None = None) -> list[bytes]:
+        """Read spans of a file."""
+        full = self._full(path)
+        with reading(str(full)), full.open("rb", buffering=0) as f:
+            if spans is None:
+                return [f.readall()]
+            return [_read_at(f.fileno(), start, stop) for start, stop in spans]
+
+    def stamps(self, paths: list[str]) -> list[Stamp | None]:
+        """Size and time of each file."""
+        found: list[Stamp | None] = []
+        for path in paths:
+            full = self._full(path)
+            try:
+                with reading(str(full)):
+                    s = full.stat()
+                found.append(Stamp(s.st_size, s.st_mtime_ns))
+            except FileNotFoundError:
+                found.append(None)
+        return found
+
+    def names(self, path: str) -> list[str]:
+        """Names in a folder."""
+        full = self._full(path)
+        try:
+            with reading(str(full)):
+                return sorted(p.name for p in full.iterdir())
+        except FileNotFoundError:
+            return []
+
+    def walk(self, path: str) -> list[str]:
+        """All files below a folder."""
+        full = self._full(path)
+        found = []
+        for folder, _, files in os.walk(full):
+            found += [(Path(folder) / name).relative_to(full).as_posix() for name in files]
+        return sorted(found)
+
+    def make(self, path: str) -> None:
+        """Make a folder, durably."""
+        full = self._full(path)
+        with writing(str(full)):
+            missing = [p for p in (full, *full.parents) if not p.exists()]
+            for folder in reversed(missing):
+                with contextlib.suppress(FileExistsError):
+                    folder.mkdir()
+                _sync(folder.parent)
+            if not full.is_dir():
+                raise NotADirectoryError(str(full))
+
+    @contextlib.contextmanager
+    def create(self, path: str) -> Iterator[BinaryIO]:
+        """A new file, on disk once the context is left."""
+        full = self._full(path)
+        with writing(str(full)):
+            with full.open("xb") as f:
+                yield f
+                f.flush()
+                os.fsync(f.fileno())
+            _sync(full.parent)
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Write beside, then link: the name appears whole, and for one writer only."""
+        full = self._full(path)
+        beside = f"{path}.{uuid.uuid4().hex}.tmp"
+        try:
+            with self.create(beside) as f:
+                f.write(data)
+            with writing(str(full)):
+                try:
+                    os.link(self._full(beside), full)
+                except FileExistsError:
+                    return False
+                _sync(full.parent)
+            return True
+        finally:
+            self.remove(beside)
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        full = self._full(path)
+        with writing(str(full)), contextlib.suppress(FileNotFoundError):
+            full.unlink()
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a folder with all in it."""
+        full = self._full(path)
+        with writing(str(full)):
+            for folder, folders, files in os.walk(full, topdown=False):
+                for name in (*files, *folders):
+                    inner = Path(folder) / name
+                    with contextlib.suppress(FileNotFoundError):
+                        if inner.is_dir() and not inner.is_symlink():
+                            inner.rmdir()
+                        else:
+                            inner.unlink()
+            with contextlib.suppress(FileNotFoundError):
+                full.rmdir()
+
+    def remove_empty(self, path: str) -> None:
+        """Remove a folder if nothing is in it."""
+        with contextlib.suppress(OSError):
+            self._full(path).rmdir()
+
+    def _full(self, path: str) -> Path:
+        return self.root / checked(path) if path else self.root
+
+
+def _read_at(fd: int, start: int, stop: int) -> bytes:
+    parts = []
+    while start < stop:
+        part = os.pread(fd, stop - start, start)
+        if not part:
+            break
+        parts.append(part)
+        start += len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _sync(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

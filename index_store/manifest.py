@@ -1,0 +1,197 @@
+"""manifest.json: what a step is, in canonical JSON with its own hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import types
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from provspark.errors import CorruptIndexError, InvalidWriteError, StoreFormatError
+from provspark.index_store.fs import checked
+from provspark.index_store.model import FORMAT_VERSION, Manifest, jsonable
+
+__all__ = ["dump", "dump_format", "from_json", "load", "load_format"]
+
+T = TypeVar("T")
+
+
+def dump(manifest: Manifest) -> bytes:
+    """Write a manifest: ``{"format":…,"sha256":…,"body":…}``, the hash being that of the body's text."""
+    body = _canonical(jsonable(manifest))
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    return f'{{"format":{manifest.format_version},"sha256":"{digest}","body":{body}}}\n'.encode()
+
+
+def load(data: bytes, where: str) -> Manifest:
+    """Read a manifest; `where` names the file in errors.
+
+    Raises
+    ------
+    StoreFormatError
+        The format is newer than this package reads.
+    CorruptIndexError
+        Truncated, changed, or of another shape.
+    """
+    outer = _parse(data, where)
+    body = outer.get("body")
+    if set(outer) != {"format", "sha256", "body"} or not isinstance(body, dict):
+        raise CorruptIndexError(where, "it is no manifest: format, sha256 and body are expected")
+    if hashlib.sha256(_canonical(body).encode()).hexdigest() != outer["sha256"]:
+        raise CorruptIndexError(where, "its checksum differs")
+    manifest = from_json(Manifest, body, where)
+    if manifest.format_version != outer["format"]:
+        raise CorruptIndexError(where, f"it says format {outer['format']} and {manifest.format_version}")
+    _check_references(manifest, where)
+    return manifest
+
+
+def _check_references(manifest: Manifest, where: str) -> None:
+    """Refuse paths that leave the step, and names of files, axes and versions that it does not list."""
+    files = {f.path for f in manifest.files}
+    for path in files:
+        try:
+            checked(path)
+        except InvalidWriteError as e:
+            raise CorruptIndexError(where, str(e)) from None
+    for write in manifest.writes:
+        named = [v.files for v in (write.output, *write.inputs)]
+        named += [p for t in write.tensors for p in (t.by_out, t.by_src) if p]
+        versions = {v.id for v in (write.output, *write.inputs)} | {""}
+        axes = range(len(write.axes))
+        if any(path not in files for path in named):
+            raise CorruptIndexError(where, f"write {write.index} names files that the manifest does not list")
+        if any(t.out not in axes or t.src not in axes for t in write.tensors):
+            raise CorruptIndexError(where, f"write {write.index} has a tensor of axes that it has not")
+        if any(a.version not in versions for a in write.axes):
+            raise CorruptIndexError(where, f"write {write.index} has an axis of a version that it has not")
+
+
+def dump_format() -> bytes:
+    """Write format.json."""
+    return (_canonical({"format": FORMAT_VERSION}) + "\n").encode()
+
+
+def load_format(data: bytes, where: str) -> int:
+    """Read format.json; the same errors as `load`."""
+    outer = _parse(data, where)
+    if set(outer) != {"format"}:
+        raise CorruptIndexError(where, f"it holds {', '.join(sorted(outer))}, not a format alone")
+    return int(outer["format"])
+
+
+def from_json(kind: type[T], value: object, where: str) -> T:
+    """Rebuild a dataclass from what `json` read, checking every type.
+
+    Raises
+    ------
+    CorruptIndexError
+        Naming the file and the path inside it that is wrong.
+    """
+    try:
+        decoder: Callable[[object, str], T] = _decoder(cast(Any, kind))
+        return decoder(value, "body")
+    except _ShapeError as e:
+        raise CorruptIndexError(where, str(e)) from None
+
+
+class _ShapeError(Exception):
+    """A value of another type than the model has."""
+
+
+def _parse(data: bytes, where: str) -> dict[str, Any]:
+    """Read JSON's outer object and check its format before anything else."""
+    try:
+        outer = json.loads(data.decode("ascii"))
+    except (ValueError, RecursionError):
+        raise CorruptIndexError(where, "it is no JSON") from None
+    found = outer.get("format") if isinstance(outer, dict) else None
+    if type(found) is not int or found < 1:
+        raise CorruptIndexError(where, "it names no format")
+    if found > FORMAT_VERSION:
+        raise StoreFormatError(where, found, FORMAT_VERSION)
+    return dict(outer)
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+@cache
+def _decoder(kind: Any) -> Callable[[object, str], Any]:
+    """Make the function that checks and rebuilds values of a type of `provspark.index_store.model`."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return _literal(args)
+    if origin in (Union, types.UnionType):
+        inner = _decoder(next(a for a in args if a is not type(None)))
+        return lambda value, path: None if value is None else inner(value, path)
+    if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
+        return _sequence(_decoder(args[0]))
+    if origin is tuple:
+        return _fixed([_decoder(a) for a in args])
+    if hasattr(kind, "__dataclass_fields__"):
+        return _dataclass(kind)
+    return _scalar(kind)
+
+
+def _scalar(kind: type) -> Callable[[object, str], object]:
+    def build(value: object, path: str) -> object:
+        if type(value) is not kind:
+            raise _ShapeError(f"{path} is {_name(value)}, not {kind.__name__}")
+        return value
+
+    return build
+
+
+def _literal(allowed: tuple[object, ...]) -> Callable[[object, str], object]:
+    def build(value: object, path: str) -> object:
+        if not isinstance(value, str) or value not in allowed:
+            raise _ShapeError(f"{path} is {str(value)[:40]!r}, not one of {', '.join(map(str, allowed))}")
+        return value
+
+    return build
+
+
+def _sequence(item: Callable[[object, str], object]) -> Callable[[object, str], object]:
+    def build(value: object, path: str) -> object:
+        if not isinstance(value, list):
+            raise _ShapeError(f"{path} is {_name(value)}, not a list")
+        return tuple([item(v, f"{path}[{i}]") for i, v in enumerate(value)])
+
+    return build
+
+
+def _fixed(items: list[Callable[[object, str], object]]) -> Callable[[object, str], object]:
+    def build(value: object, path: str) -> object:
+        if not isinstance(value, list) or len(value) != len(items):
+            raise _ShapeError(f"{path} is {_name(value)}, not a list of {len(items)}")
+        return tuple([item(v, f"{path}[{i}]") for i, (item, v) in enumerate(zip(items, value, strict=True))])
+
+    return build
+
+
+def _dataclass(kind: Any) -> Callable[[object, str], object]:
+    hints = get_type_hints(kind)
+    parts = {name: _decoder(hints[name]) for name in kind.__dataclass_fields__}
+    needed = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
+
+    def build(value: object, path: str) -> object:
+        if not isinstance(value, dict):
+            raise _ShapeError(f"{path} is {_name(value)}, not an object")
+        unknown = sorted(set(value) - set(parts))
+        missing = sorted(needed - set(value))
+        if unknown or missing:
+            said = [f"{k} unknown" for k in unknown] + [f"{k} missing" for k in missing]
+            raise _ShapeError(f"{path} has other keys than {kind.__name__}: {', '.join(said)}")
+        return kind(**{name: parts[name](inner, f"{path}.{name}") for name, inner in value.items()})
+
+    return build
+
+
+def _name(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", type(None): "null"}
+    return names.get(type(value), type(value).__name__)

@@ -1,0 +1,74 @@
+"""Checks of what is handed to the store, before anything of it is written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from provspark.errors import InvalidWriteError
+from provspark.index_store.model import Axis, PendingTensor, PendingWrite
+
+__all__ = ["check_write"]
+
+
+def check_write(write: PendingWrite) -> list[str]:
+    """Refuse a write that contradicts itself.
+
+    Returns
+    -------
+    list of str
+        Ids of the output and of the inputs, in order.
+
+    Raises
+    ------
+    InvalidWriteError
+        Naming the axis or tensor that does not fit.
+    """
+    versions = (write.output, *write.inputs)
+    ids = [v.files.identity(v.dataset) for v in versions]
+    rows = {i: v.files.total for i, v in zip(ids, versions, strict=True)}
+    name = f"the write to {write.output.dataset}"
+    if write.coverage == "untracked":
+        if write.tensors or write.reason is None:
+            raise InvalidWriteError(f"{name} is untracked: it needs a reason, and has no tensors")
+    elif not write.axes:
+        raise InvalidWriteError(f"{name} has no axes; axis 0 must be its output")
+    for i, axis in enumerate(write.axes):
+        _check_axis(f"axis {i} of {name}", axis, i, ids, rows)
+    for i, tensor in enumerate(write.tensors):
+        _check_tensor(f"tensor {i} of {name}", tensor, write.axes)
+    return ids
+
+
+def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[str, int]) -> None:
+    if (axis.role == "output") != (number == 0):
+        raise InvalidWriteError(f"{what} is an {axis.role} axis; axis 0 and no other is the output")
+    if axis.role == "inner":
+        if axis.version or axis.size < 0:
+            raise InvalidWriteError(f"{what} is inner: it has no version, and a size of 0 or more")
+        return
+    allowed = ids[:1] if axis.role == "output" else ids[1:]
+    if axis.version not in allowed:
+        raise InvalidWriteError(f"{what} names version {axis.version!r}, which is not among the {axis.role}s")
+    if axis.size != rows[axis.version]:
+        raise InvalidWriteError(f"{what} has size {axis.size}, its version {rows[axis.version]} rows")
+
+
+def _check_tensor(what: str, tensor: PendingTensor, axes: tuple[Axis, ...]) -> None:
+    for side, number in (("out", tensor.out), ("src", tensor.src)):
+        if not 0 <= number < len(axes):
+            raise InvalidWriteError(f"{what}: {side} axis {number} is none of the {len(axes)} axes")
+        starts, lengths = getattr(tensor.boxes, side), getattr(tensor.boxes, f"n_{side}")
+        if len({len(a) for a in (starts, lengths, tensor.boxes.diagonal)}) > 1:
+            raise InvalidWriteError(f"{what}: the arrays of its boxes differ in length")
+        if len(starts) == 0:
+            continue
+        outside = (starts < 0) | (lengths < 0) | (starts + lengths > axes[number].size)
+        if outside.any():
+            worst = int(np.argmax(outside))
+            raise InvalidWriteError(
+                f"{what}: box {worst} reaches from {int(starts[worst])} over {int(lengths[worst])} rows, "
+                f"outside of the {side} axis of {axes[number].size}"
+            )
+    square = ~tensor.boxes.diagonal | (tensor.boxes.n_out == tensor.boxes.n_src)
+    if not square.all():
+        raise InvalidWriteError(f"{what}: diagonal box {int(np.argmin(square))} has two lengths")

@@ -1,0 +1,229 @@
+"""The store: a folder of steps, each of which appears whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Literal
+
+import pyarrow as pa
+
+from provspark.errors import (
+    CorruptIndexError,
+    InvalidWriteError,
+    StepExistsError,
+    StoreUnreachableError,
+    UnknownStepError,
+)
+from provspark.index_store import manifest as manifests
+from provspark.index_store.cache import Cache
+from provspark.index_store.fs import Folder, Stamp, checked, open_folder
+from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Tensor, Version
+from provspark.index_store.reader import Group, TensorReader
+from provspark.index_store.tensor_file import GONE, TensorFile
+from provspark.index_store.versions import load_files
+from provspark.index_store.writer import StepWriter
+
+__all__ = ["FORMAT", "MANIFEST", "STEPS", "Store"]
+
+FORMAT, STEPS, MANIFEST = "format.json", "steps", "manifest.json"
+_THREADS = 16
+_GROUP_BYTES = 64 << 20
+_OPEN_FILES = 512
+_FILE_ROWS = 2_000_000
+
+
+class Store:
+    """A tensor store, opened.
+
+    Threads may share one. What was read is kept within bounds, and files are looked at again only where
+    size or time changed.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.url = folder.url
+        self._known: dict[str, tuple[Stamp, Manifest]] = {}
+        self._lock = Lock()
+        self._groups: Cache[Group] = Cache(_GROUP_BYTES)
+        self._opened: Cache[TensorFile] = Cache(_OPEN_FILES)
+        self._files: Cache[Files] = Cache(_FILE_ROWS)
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = False) -> Store:
+        """Open a store.
+
+        Parameters
+        ----------
+        url : str
+            A folder's path, a ``file:`` URL, or a URL that `pyarrow.fs.FileSystem.from_uri` takes.
+        create : bool
+            Make the store where there is none.
+
+        Raises
+        ------
+        StoreUnreachableError
+            The folder does not answer or is no store.
+        StoreReadOnlyError
+            There is no store and none can be made.
+        StoreFormatError
+            The store's format is newer than this package reads.
+        CorruptIndexError
+            Its format.json is damaged.
+        """
+        folder = open_folder(url)
+        try:
+            data = folder.read(FORMAT)[0]
+        except FileNotFoundError:
+            if not create:
+                there = "it has no format.json" if folder.exists() else "there is no such folder"
+                raise StoreUnreachableError(
+                    f"{folder.url} is no store: {there}. Check the path; a first captured step makes a store."
+                ) from None
+            folder.make(STEPS)
+            folder.put_if_absent(FORMAT, manifests.dump_format())
+            data = folder.read(FORMAT)[0]
+        manifests.load_format(data, f"{folder.url}/{FORMAT}")
+        return cls(folder)
+
+    def steps(self) -> list[str]:
+        """Ids of the published steps, sorted."""
+        names = self.folder.names(STEPS)
+        stamps = self.folder.stamps([_manifest_path(n) for n in names])
+        return [n for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
+
+    def manifest(self, step: str) -> Manifest:
+        """What is known of a step.
+
+        Raises
+        ------
+        UnknownStepError
+            No such step is published.
+        CorruptIndexError, StoreFormatError
+            Its manifest is damaged, or newer than this package reads.
+        """
+        try:
+            stamp = self.folder.stamps([_manifest_path(step)])[0] if "/" not in step else None
+        except InvalidWriteError:
+            stamp = None
+        if stamp is None:
+            raise UnknownStepError(step, self.steps())
+        found = self._read_manifest(step, stamp)
+        if found is None:
+            raise UnknownStepError(step, self.steps())
+        return found
+
+    def manifests(self) -> list[Manifest]:
+        """All published steps' manifests, by the time they ended; only new and changed ones are read."""
+        names = self.folder.names(STEPS)
+        stamps = self.folder.stamps([_manifest_path(n) for n in names])
+        there = [(n, stamp) for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
+        fresh = [(n, stamp) for n, stamp in there if self._known.get(n, (None,))[0] != stamp]
+        if len(fresh) > 8:
+            with ThreadPoolExecutor(_THREADS) as pool:
+                list(pool.map(lambda s: self._read_manifest(*s), fresh))
+        found = [self._read_manifest(n, stamp) for n, stamp in there]
+        with self._lock:
+            for gone in set(self._known) - {n for n, _ in there}:
+                del self._known[gone]
+        return sorted((m for m in found if m is not None), key=lambda m: (m.ended, m.step))
+
+    def files(self, step: str, version: Version) -> Files:
+        """List a version's files.
+
+        Raises
+        ------
+        CorruptIndexError
+            The list is not what was written.
+        """
+        stored = self._stored(step, version.files)
+        path = f"{STEPS}/{step}/{version.files}"
+        found = self._files.get(stored.sha256)
+        if found is not None:
+            return found
+        where = f"{self.url}/{path}"
+        try:
+            data = self.folder.read(path)[0]
+        except FileNotFoundError:
+            raise CorruptIndexError(where, GONE) from None
+        if hashlib.sha256(data).hexdigest() != stored.sha256:
+            raise CorruptIndexError(where, "its checksum differs")
+        try:
+            found = load_files(data)
+        except (pa.ArrowException, OSError, ValueError, LookupError) as e:
+            raise CorruptIndexError(where, f"it is no list of files: {str(e)[:200]}") from e
+        self._files.put(stored.sha256, found, 1 + len(found.paths))
+        return found
+
+    def tensor(self, step: str, tensor: Tensor, order: Literal["out", "src"]) -> TensorReader:
+        """Open a tensor for lookups by one of its axes.
+
+        Raises
+        ------
+        CorruptIndexError, StoreFormatError
+            A file of it is damaged, or newer than this package reads.
+        """
+        primary, other = tensor.by_out, tensor.by_src
+        if order == "src" and tensor.by_src:
+            primary, other = other, primary
+        file = self._open(step, primary)
+        if file.layout.holds == "boxes":
+            return TensorReader(file, order, None, self._groups)
+        if not other:
+            raise CorruptIndexError(file.where, "it points to a sister file that the manifest does not name")
+        return TensorReader(self._open(step, other), order, file, self._groups)
+
+    def writer(self, key: StepKey) -> StepWriter:
+        """Begin a step.
+
+        Raises
+        ------
+        StepExistsError
+            It is published already.
+        StoreReadOnlyError, StoreWriteError
+            The store can't be written.
+        """
+        if self.folder.stamps([_manifest_path(key.id)])[0] is not None:
+            raise StepExistsError(f"step {key.id} is already published in {self.url}")
+        return StepWriter(self.folder, f"{STEPS}/{key.id}", MANIFEST, key)
+
+    def remove(self, step: str) -> None:
+        """Remove a step: its manifest first, so that it is gone for readers at once, then its files."""
+        self.folder.remove(_manifest_path(step))
+        self.folder.remove_tree(f"{STEPS}/{step}")
+
+    def _read_manifest(self, step: str, stamp: Stamp) -> Manifest | None:
+        known = self._known.get(step)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        path = _manifest_path(step)
+        try:
+            data = self.folder.read(path)[0]
+        except FileNotFoundError:
+            return None
+        found = manifests.load(data, f"{self.url}/{path}")
+        if found.step != step:
+            raise CorruptIndexError(f"{self.url}/{path}", f"it is the manifest of step {found.step}")
+        with self._lock:
+            self._known[step] = (stamp, found)
+        return found
+
+    def _stored(self, step: str, path: str) -> StoredFile:
+        found = next((f for f in self.manifest(step).files if f.path == path), None)
+        if found is None:
+            raise CorruptIndexError(f"{self.url}/{_manifest_path(step)}", f"it does not list {path}")
+        return found
+
+    def _open(self, step: str, path: str) -> TensorFile:
+        stored = self._stored(step, path)
+        key = (step, path, stored.footer_sha256)
+        file = self._opened.get(key)
+        if file is None:
+            file = TensorFile(self.folder, f"{STEPS}/{step}/{checked(path)}", stored)
+            self._opened.put(key, file)
+        return file
+
+
+def _manifest_path(step: str) -> str:
+    return f"{STEPS}/{step}/{MANIFEST}"

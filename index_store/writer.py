@@ -1,0 +1,245 @@
+"""Writing a step: its files first, its manifest last."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import uuid
+from collections.abc import Iterable
+
+import numpy as np
+
+from provspark.errors import StepExistsError, StoreWriteError
+from provspark.index_store import manifest as manifests
+from provspark.index_store.boxes import from_ranges, merge, sort, transpose
+from provspark.index_store.codec import Stored, write_boxes
+from provspark.index_store.fs import Folder
+from provspark.index_store.model import (
+    Boxes,
+    Manifest,
+    PendingTensor,
+    PendingVersion,
+    PendingWrite,
+    StepKey,
+    StepStatus,
+    StoredFile,
+    Tensor,
+    Untracked,
+    Version,
+    Write,
+)
+from provspark.index_store.pending import check_write
+from provspark.index_store.versions import dump_files
+
+__all__ = ["StepWriter"]
+
+_LOCAL = 1.5
+"""A file serves the other axis too if its row groups' extents there overlap no more than this on average."""
+_BLOCKS = 256
+"""Blocks that a guide tells apart: one byte an edge at most."""
+_EXACT_WORTH = 1.15
+"""A second exact copy is taken instead of a guide if the tensor grows by no more than this."""
+_SRC_WORTH = 0.75
+"""Boxes are kept in source order, with a guide in output order, if that makes the tensor this small."""
+
+
+class StepWriter:
+    """One try at publishing a step.
+
+    Several may write a step at once, each under names of its own; one publishes, the others get
+    StepExistsError. What a killed writer leaves is never read.
+
+    Attributes
+    ----------
+    taps : str
+        URL of this writer's folder for taps, as Hadoop's ``Path`` reads it (not percent-encoded).
+    """
+
+    def __init__(self, folder: Folder, step: str, manifest: str, key: StepKey) -> None:
+        self._folder, self._step, self._manifest, self._key = folder, step, manifest, key
+        self._mark = uuid.uuid4().hex[:12]
+        self._writes: list[Write] = []
+        self._files: list[StoredFile] = []
+        self._versions: dict[str, Version] = {}
+        self._done = False
+        self._taps = f"{step}/taps/{self._mark}"
+        self._made: list[str] = []
+        for name in ("tensors", "versions"):
+            folder.make(f"{step}/{name}")
+        folder.make(self._taps)
+        self.taps = folder.raw_url(self._taps)
+
+    def add(self, write: PendingWrite) -> Write:
+        """Store a write's versions and tensors; not visible before `publish`.
+
+        Raises
+        ------
+        InvalidWriteError
+            The write contradicts itself.
+        StoreReadOnlyError, StoreWriteError
+            The store can't be written.
+        """
+        self._open()
+        ids = check_write(write)
+        index = len(self._writes)
+        versions = [self._add_version(v, i) for v, i in zip((write.output, *write.inputs), ids, strict=True)]
+        tensors = tuple(self._add_tensor(t, f"{index}-{k}") for k, t in enumerate(write.tensors))
+        distinct = dict.fromkeys(versions[1:])
+        added = Write(
+            index, versions[0], write.coverage, tuple(distinct), write.axes, tensors, write.reason, write.site
+        )
+        self._writes.append(added)
+        return added
+
+    def publish(
+        self,
+        *,
+        status: StepStatus,
+        started: str,
+        ended: str,
+        untracked: Iterable[Untracked] = (),
+        engine: Iterable[tuple[str, str]] = (),
+        error: str = "",
+    ) -> Manifest:
+        """Make the step visible, whole.
+
+        Raises
+        ------
+        StepExistsError
+            Another writer published the step first; what this one wrote is removed.
+        StoreReadOnlyError, StoreWriteError
+            The store can't be written; `publish` may be tried again, or `abandon` called.
+        """
+        self._open()
+        name = self._step.rsplit("/", 1)[1]
+        manifest = Manifest(
+            step=name,
+            key=self._key,
+            status=status,
+            started=started,
+            ended=ended,
+            writes=tuple(self._writes),
+            files=tuple(sorted(self._files, key=lambda f: f.path)),
+            untracked=tuple(untracked),
+            engine=tuple(engine),
+            error=error,
+        )
+        if not self._folder.put_if_absent(f"{self._step}/{self._manifest}", manifests.dump(manifest)):
+            self.abandon()
+            raise StepExistsError(
+                f"step {name} was published by another writer; this one's files are removed"
+            )
+        self._done = True
+        self._remove_taps()
+        return manifest
+
+    def abandon(self) -> None:
+        """Remove all that this writer wrote; fine to call twice. A published step stays."""
+        if self._done:
+            return
+        self._done = True
+        for path in self._made:
+            self._folder.remove(path)
+        self._remove_taps()
+        for name in ("tensors", "versions"):
+            self._folder.remove_empty(f"{self._step}/{name}")
+        self._folder.remove_empty(self._step)
+
+    def _open(self) -> None:
+        if self._done:
+            raise StoreWriteError(f"step {self._key.id}: this writer has ended; begin a new one")
+
+    def _remove_taps(self) -> None:
+        self._folder.remove_tree(self._taps)
+        self._folder.remove_empty(f"{self._step}/taps")
+
+    def _put(self, path: str, data: bytes, footer_sha256: str = "") -> None:
+        full = f"{self._step}/{path}"
+        self._made.append(full)
+        with self._folder.create(full) as f:
+            f.write(data)
+        self._files.append(StoredFile(path, len(data), hashlib.sha256(data).hexdigest(), footer_sha256))
+
+    def _add_version(self, pending: PendingVersion, identity: str) -> Version:
+        known = self._versions.get(identity)
+        if known is None:
+            path = f"versions/{identity}-{self._mark}.parquet"
+            self._put(path, dump_files(pending.files))
+        else:
+            path = known.files
+        version = Version(
+            id=identity,
+            dataset=pending.dataset,
+            rows=pending.files.total,
+            n_files=len(pending.files.paths),
+            format=pending.format,
+            options=pending.options,
+            fields=pending.fields,
+            partitions=pending.partitions,
+            files=path,
+        )
+        self._versions.setdefault(identity, version)
+        return version
+
+    def _add_tensor(self, pending: PendingTensor, number: str) -> Tensor:
+        boxes = merge(pending.boxes)
+        out, src = _encode(boxes)
+        paths = [f"tensors/{number}-{self._mark}.{order}.parquet" for order in ("out", "src")]
+        self._put(paths[0], out[0], out[1].footer_sha256)
+        if src is not None:
+            self._put(paths[1], src[0], src[1].footer_sha256)
+        return Tensor(
+            out=pending.out,
+            src=pending.src,
+            kind=pending.kind,
+            edges=boxes.edges,
+            boxes=len(boxes),
+            by_out=paths[0],
+            by_src=paths[1] if src is not None else "",
+        )
+
+
+Encoded = tuple[bytes, Stored]
+
+
+def _encode(boxes: Boxes) -> tuple[Encoded, Encoded | None]:
+    """Encode a tensor as one or two files, whichever is smallest (docs/format.md, "Which files")."""
+    by_out = _written(boxes, "out")
+    if _local(by_out[1], "src"):
+        return by_out, None
+    turned = transpose(sort(transpose(boxes)))
+    by_src = _written(turned, "src")
+    guide = _guide(boxes, by_out[1], "src")
+    exact = len(by_out[0]) + len(by_src[0])
+    best = len(by_out[0]) + len(guide[0])
+    if len(by_src[0]) < _SRC_WORTH * best:
+        guide_out = _guide(turned, by_src[1], "out")
+        if len(by_src[0]) + len(guide_out[0]) < _SRC_WORTH * min(best, exact):
+            return guide_out, by_src
+    return by_out, by_src if exact <= _EXACT_WORTH * best else guide
+
+
+def _written(boxes: Boxes, lead: str, holds: str = "boxes", per: int = 0) -> Encoded:
+    sink = io.BytesIO()
+    stored = write_boxes(boxes, sink, lead, holds, per)  # type: ignore[arg-type]
+    return sink.getvalue(), stored
+
+
+def _local(stored: Stored, axis: str) -> bool:
+    """Whether a point of an axis lies in few row groups' extents, so that lookups by it need no more."""
+    low, high = getattr(stored.layout, f"{axis}_low"), getattr(stored.layout, f"{axis}_high")
+    if len(low) < 2:
+        return True
+    return bool((high - low).sum() <= _LOCAL * (high.max() - low.min()))
+
+
+def _guide(boxes: Boxes, stored: Stored, lead: str) -> Encoded:
+    """Encode which blocks of row groups of a file hold each row of the axis that it is not sorted by."""
+    groups = len(stored.layout.ends)
+    per = 1
+    while -(-groups // per) > _BLOCKS:
+        per *= 2
+    block = np.arange(len(boxes)) // (stored.layout.group * per)
+    start, length = (boxes.src, boxes.n_src) if lead == "src" else (boxes.out, boxes.n_out)
+    cover = sort(transpose(from_ranges(block, start, length)))
+    return _written(cover if lead == "out" else transpose(cover), lead, "groups", per)
