@@ -36,6 +36,7 @@ class Jvm:
         self.gateway = spark.sparkContext._gateway
         self._modules: dict[str, Any] = {}
         self._classes: dict[str, Any] = {}
+        self.rules_set = False
         jar = compiled_jar(self)
         self.session.sql(f"ADD JAR '{jar.as_uri()}'")
         self._loader = self.session.sharedState().jarClassLoader()
@@ -124,7 +125,9 @@ class Jvm:
                 self.class_of("org.apache.spark.sql.types.DataType"),
             ],
         )
-        made = functions.getMethod("udf", types).invoke(None, self.array("java.lang.Object", [function, result]))
+        made = functions.getMethod("udf", types).invoke(
+            None, self.array("java.lang.Object", [function, result])
+        )
         return made if deterministic else made.asNondeterministic()
 
     def call(self, udf: Any, arguments: Iterable[Any]) -> Any:

@@ -1,1 +1,10 @@
-"""Rewrite rules, one Spark operator family a file."""
+"""Rewrite rules, one Spark operator family a file; `RULES` is the whole story."""
+
+from __future__ import annotations
+
+from provspark.tracker.rules import aggregate, filter, generate, join, narrow, project, scan, union
+from provspark.tracker.rules.base import Rule
+
+__all__ = ["RULES", "Rule"]
+
+RULES: tuple[Rule, ...] = (scan, filter, project, narrow, generate, join, aggregate, union)

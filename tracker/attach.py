@@ -1,0 +1,78 @@
+"""The way in: `attach` puts capture between a script and Spark for as long as its block runs."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from types import TracebackType
+
+from provspark.errors import CaptureError, ProvSparkError
+from provspark.index_store.model import StepKey, Untracked
+from provspark.index_store.store import Store
+from provspark.tracker.capture import Capture, OnError, log
+
+__all__ = ["Capture", "attach"]
+
+_active = threading.Lock()
+
+
+class attach:  # noqa: N801
+    """Capture the writes of every Spark session within the block, as one step.
+
+    Parameters
+    ----------
+    store : str
+        The store's folder or URL; made if it is not there.
+    step : str
+        The task's name; ignored where `key` is given.
+    key : StepKey, optional
+        Which try of which task this is. A command-line run of its own otherwise.
+    on_error : {"warn", "fail"}
+        What trouble in tracking does: by default the script goes on untracked, with a warning in the log.
+
+    Raises
+    ------
+    CaptureError
+        Another block is active in this process.
+    ProvSparkError
+        With ``on_error="fail"``: the store can't be written, or a plan can't be captured exactly.
+    """
+
+    def __init__(
+        self, store: str, step: str = "", *, key: StepKey | None = None, on_error: OnError = "warn"
+    ) -> None:
+        if key is None and not step:
+            raise ValueError("attach needs the step's name or its key")
+        self._store = store
+        self._key = key or StepKey(task_id=step, run_id=f"run-{uuid.uuid4()}")
+        self._on_error = on_error
+        self._capture: Capture | None = None
+
+    def __enter__(self) -> Capture:
+        if not _active.acquire(blocking=False):
+            raise CaptureError("capture is active in this process already; leave its block first")
+        try:
+            self._capture = self._open()
+            self._capture.begin()
+        except BaseException:
+            _active.release()
+            raise
+        return self._capture
+
+    def _open(self) -> Capture:
+        try:
+            return Capture(Store.open(self._store, create=True).writer(self._key), self._on_error)
+        except ProvSparkError as e:
+            if self._on_error == "fail":
+                raise
+            log.warning("provspark: this run is not tracked: %s", e)
+            return Capture(None, self._on_error, Untracked("store", str(e)))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._capture is not None
+        try:
+            self._capture.end(error)
+        finally:
+            _active.release()

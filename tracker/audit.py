@@ -1,0 +1,55 @@
+"""Every write that Spark made, as its listeners saw it: what capture did not claim marks the step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from provspark.tracker.jvm import Jvm
+
+_PATIENCE_MS = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A write that Spark finished. Counts are -1 where Spark does not tell."""
+
+    kind: str
+    path: str
+    files: int
+    bytes: int
+    rows: int
+
+
+class Auditor:
+    """Listens to one SparkContext; each of its sessions is to be watched."""
+
+    def __init__(self, jvm: Jvm) -> None:
+        self._context = jvm.spark.sparkContext._jsc.sc()
+        self._audit: Any = jvm.new("Audit")
+        self._context.addSparkListener(self._audit)
+        self._watched: set[int] = set()
+        self._sessions: list[Any] = []
+        self._pending: list[Seen] = []
+
+    def watch(self, session: Any) -> None:
+        """Listen to the queries of a Java SparkSession."""
+        if not any(s.equals(session) for s in self._sessions):
+            session.listenerManager().register(self._audit)
+            self._sessions.append(session)
+
+    def take(self) -> list[Seen]:
+        """Wait for what is under way and return the writes seen since the last time."""
+        self._context.listenerBus().waitUntilEmpty(_PATIENCE_MS)
+        out = []
+        for part in self._audit.take().split("\x02"):
+            if part:
+                kind, path, files, size, rows = part.split("\x01")
+                out.append(Seen(kind, path, int(files), int(size), int(rows)))
+        return out
+
+    def stop(self) -> None:
+        """Stop listening."""
+        for session in self._sessions:
+            session.listenerManager().unregister(self._audit)
+        self._context.removeSparkListener(self._audit)

@@ -1,0 +1,239 @@
+"""What stands between a running script and its step in the store."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import traceback
+from datetime import datetime, timezone
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from provspark import __version__
+from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
+from provspark.index_store.model import Manifest, Untracked
+from provspark.index_store.writer import StepWriter
+from provspark.tracker.audit import Auditor, Seen
+from provspark.tracker.intercept import Interception
+from provspark.tracker.jvm import Jvm
+from provspark.tracker.sinks import Sink
+from provspark.tracker.sites import Sites, caller
+from provspark.tracker.write import TracedWrite
+
+log = logging.getLogger("provspark")
+
+OnError = Literal["warn", "fail"]
+
+
+class Capture:
+    """One step under way: every write of the script passes here.
+
+    Trouble of ours never reaches the script: the plain write runs, and the step says why it is untracked, unless
+    `on_error` is ``fail``.
+    """
+
+    def __init__(self, step: StepWriter | None, on_error: OnError, *lost: Untracked) -> None:
+        self._step = step
+        self._on_error = on_error
+        self._untracked = list(lost)
+        self._sites = Sites()
+        self._sessions: dict[int, tuple[Any, Jvm]] = {}
+        self._auditor: Auditor | None = None
+        self._unclaimed: list[Seen] = []
+        self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
+        self._started = _now()
+        self._interception = Interception(self)
+        self.manifest: Manifest | None = None
+
+    @property
+    def untracked(self) -> tuple[Untracked, ...]:
+        """Why something of this step was not captured; empty if all was."""
+        return tuple(self._untracked)
+
+    def begin(self) -> None:
+        """Start to listen."""
+        if self._step is not None:
+            self._interception.install()
+
+    def end(self, error: BaseException | None) -> None:
+        """Stop listening and publish the step."""
+        self._interception.remove()
+        if self._step is None:
+            return
+        failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
+        try:
+            self._close_audit()
+            self.manifest = self._step.publish(
+                status="failed" if failed else "succeeded",
+                started=self._started,
+                ended=_now(),
+                untracked=self.untracked,
+                engine=tuple(sorted(self._engine.items())),
+                error="" if not failed else "".join(traceback.format_exception_only(error)).strip(),
+            )
+        except Exception as e:
+            self._trouble(Untracked("publish", str(e)), e, fatal=error is None)
+
+    # -- what the interception tells
+
+    def session_made(self, spark: Any) -> None:
+        """Watch a session's writes."""
+        try:
+            jvm = self._jvm(spark)
+            if self._auditor is None:
+                self._auditor = Auditor(jvm)
+                self._engine["spark"] = spark.version
+                self._engine["java"] = str(jvm.jvm.java.lang.System.getProperty("java.version"))
+                self._engine["application"] = spark.sparkContext.applicationId
+            self._auditor.watch(spark._jsparkSession)
+        except Exception as e:
+            self._trouble(Untracked("session", f"capture can't start: {e}"), e)
+
+    def context_stops(self, context: Any) -> None:
+        """Take what the listeners saw before they are gone; a next context begins anew."""
+        try:
+            self._close_audit()
+        except Exception as e:
+            self._trouble(Untracked("audit", str(e)), e)
+        self._sessions.clear()
+
+    def frame_made(self, jdf: Any) -> None:
+        """Remember which line made a data frame."""
+        self._sites.note(jdf)
+
+    def write_v2(self, end: str) -> None:
+        """Note a write that capture does not follow."""
+        self._refuse(
+            UnsupportedPlanError(
+                f"DataFrameWriterV2.{end}", "writes to catalogue tables are not captured", caller()
+            )
+        )
+
+    def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
+        """Run a write so that its rows say where they come from; plainly where that can't be."""
+        site = caller()
+        plain = getattr(writer, end)
+        try:
+            traced = self._trace(spark, frame, writer, end, args, site)
+        except Exception as e:
+            self._refuse(e, site)
+            return self._plainly(plain, args)
+        if traced is None:
+            return plain(*args)
+        jvm, sink, captured, original = traced
+        try:
+            result = plain(*args)
+        except Exception as e:
+            jvm.plans.setField(writer, "df", original)
+            if not _ours(e):
+                raise
+            self._refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
+            return self._plainly(plain, args)
+        self._seal(captured, sink, site)
+        return result
+
+    # -- steps of a write
+
+    def _trace(
+        self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...], site: str
+    ) -> tuple[Jvm, Sink, TracedWrite, Any] | None:
+        """Put the rewritten plan into the writer; None where nothing will be written."""
+        assert self._step is not None
+        jvm = self._jvm(spark)
+        analysed = frame._jdf.queryExecution().withCachedData()
+        sink = Sink.of(jvm, writer, end, args, analysed)
+        if sink.skips:
+            return None
+        try:
+            captured = TracedWrite(jvm, sink, analysed, self._step.taps)
+        except UnsupportedPlanError as e:
+            kind = e.node.split(" ")[0]
+            where = self._sites.of_node(jvm, kind, frame._jdf.queryExecution().analyzed())
+            raise e.at(e.site or where or site) from None
+        original = jvm.plans.field(writer, "df")
+        jvm.plans.setField(writer, "df", captured.dataset())
+        return jvm, sink, captured, original
+
+    def _seal(self, captured: TracedWrite, sink: Sink, site: str) -> None:
+        assert self._step is not None
+        try:
+            sealed = captured.seal(self._claim(sink), site)
+            self._step.add(sealed)
+        except Exception as e:
+            self._trouble(Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site), e)
+
+    def _claim(self, sink: Sink) -> Seen | None:
+        """Return what Spark's listener said of the write just done, and leave the rest for the audit."""
+        assert self._auditor is not None
+        mine = None
+        for seen in self._auditor.take():
+            if (
+                mine is None
+                and seen.kind == "InsertIntoHadoopFsRelationCommand"
+                and _same(seen.path, sink.dataset.name)
+            ):
+                mine = seen
+            else:
+                self._unclaimed.append(seen)
+        return mine
+
+    def _plainly(self, plain: Any, args: tuple[Any, ...]) -> Any:
+        """Run the user's own write; the audit must not report it a second time."""
+        assert self._auditor is not None
+        self._unclaimed.extend(self._auditor.take())
+        try:
+            return plain(*args)
+        finally:
+            self._auditor.take()
+
+    def _close_audit(self) -> None:
+        if self._auditor is None:
+            return
+        self._unclaimed.extend(self._auditor.take())
+        self._auditor.stop()
+        self._auditor = None
+        for seen in self._unclaimed:
+            where = f" to {seen.path}" if seen.path else ""
+            self._untracked.append(Untracked(seen.kind, f"a write{where} went around capture"))
+            log.warning("provspark: %s", self._untracked[-1])
+        self._unclaimed.clear()
+
+    def _jvm(self, spark: Any) -> Jvm:
+        key = id(spark._jsparkSession)
+        if key not in self._sessions:
+            self._sessions[key] = (spark._jsparkSession, Jvm(spark))
+        return self._sessions[key][1]
+
+    def _refuse(self, error: Exception, site: str = "") -> None:
+        if isinstance(error, UnsupportedPlanError):
+            reason = Untracked(error.node, error.why, error.site or site)
+        else:
+            reason = Untracked("capture", f"{type(error).__name__}: {error}", site)
+        self._trouble(reason, error)
+
+    def _trouble(self, reason: Untracked, error: Exception, *, fatal: bool = True) -> None:
+        """Note that lineage is lost, or raise where the user asked for that."""
+        self._untracked.append(reason)
+        log.warning("provspark: not tracked: %s", reason)
+        log.debug("provspark: the error behind it", exc_info=error)
+        if self._on_error == "fail" and fatal:
+            if isinstance(error, ProvSparkError):
+                raise error
+            raise CaptureError(str(reason)) from error
+
+
+def _ours(error: Exception) -> bool:
+    """Whether a failed write failed by our doing: our classes stand in the error's text or trace."""
+    text = str(error) + str(getattr(error, "_stackTrace", ""))
+    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    if java is not None:
+        text += str(java)
+    return "provspark." in text
+
+
+def _same(path: str, name: str) -> bool:
+    return urlsplit(path).path.rstrip("/") == name.rstrip("/") or path.endswith(name)
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="microseconds")

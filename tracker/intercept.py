@@ -1,0 +1,121 @@
+"""Stands between the user's script and Spark's writers, and takes itself away again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+_SETTERS = frozenset(
+    {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
+)
+
+
+class Listener(Protocol):
+    """Who is told of what the script does."""
+
+    def session_made(self, spark: Any) -> None:
+        """Take note of a SparkSession that now exists."""
+
+    def context_stops(self, context: Any) -> None:
+        """Hear that a SparkContext is about to stop."""
+
+    def frame_made(self, jdf: Any) -> None:
+        """Take note of a Java Dataset that a line of the script just made."""
+
+    def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
+        """Run the end of a DataFrameWriter; return what it returns."""
+
+    def write_v2(self, end: str) -> None:
+        """Hear that a DataFrameWriterV2 is about to write."""
+
+
+class _WriterProxy:
+    """A Java writer whose ends go through the listener; anything else passes."""
+
+    def __init__(self, writer: Any, end: Callable[[Any, str, tuple[Any, ...]], Any]) -> None:
+        self._writer = writer
+        self._end = end
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._writer, name)
+        if name.startswith("_"):
+            return member
+        if name in _SETTERS:
+            return lambda *args: _WriterProxy(member(*args), self._end)
+        return lambda *args: self._end(self._writer, name, args)
+
+
+class Interception:
+    """Patches of pyspark's classes, all undone by `remove`."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._undo: list[tuple[type, str, Any]] = []
+
+    def install(self) -> None:
+        """Patch; sessions that exist already are told of at once."""
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+        from pyspark.sql.classic.dataframe import DataFrame
+        from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
+
+        listener = self._listener
+
+        def writer_made(writer: Any, frame: Any) -> None:
+            writer._jwrite = _WriterProxy(
+                writer._jwrite, lambda java, end, args: listener.write(writer._spark, frame, java, end, args)
+            )
+
+        def writer_v2_made(writer: Any, *_: Any) -> None:
+            def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
+                if name in (
+                    "create",
+                    "replace",
+                    "createOrReplace",
+                    "append",
+                    "overwrite",
+                    "overwritePartitions",
+                ):
+                    listener.write_v2(name)
+                return getattr(java, name)(*args)
+
+            writer._jwriter = _WriterProxy(writer._jwriter, end)
+
+        self._after(DataFrameWriter, "__init__", writer_made)
+        self._after(DataFrameWriterV2, "__init__", writer_v2_made)
+        self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame._jdf))
+        self._after(SparkSession, "__init__", lambda spark, *_: listener.session_made(spark))
+        self._before(SparkContext, "stop", listener.context_stops)
+        for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
+            listener.session_made(spark)
+
+    def remove(self) -> None:
+        """Put everything back as it was."""
+        while self._undo:
+            owner, name, original = self._undo.pop()
+            setattr(owner, name, original)
+
+    def _after(self, owner: type, name: str, then: Callable[..., None]) -> None:
+        original = owner.__dict__[name]
+
+        def patched(this: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(this, *args, **kwargs)
+            then(this, *(args[:1] or tuple(kwargs.values())[:1]))
+            return result
+
+        self._patch(owner, name, original, patched)
+
+    def _before(self, owner: type, name: str, first: Callable[[Any], None]) -> None:
+        original = owner.__dict__[name]
+
+        def patched(this: Any, *args: Any, **kwargs: Any) -> Any:
+            first(this)
+            return original(this, *args, **kwargs)
+
+        self._patch(owner, name, original, patched)
+
+    def _patch(self, owner: type, name: str, original: Any, patched: Any) -> None:
+        patched.__name__ = name
+        patched.__doc__ = getattr(original, "__doc__", None)
+        self._undo.append((owner, name, original))
+        setattr(owner, name, patched)

@@ -1,0 +1,418 @@
+package provspark;
+
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.Serializable;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Base64;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.TaskContext;
+import org.apache.spark.deploy.SparkHadoopUtil;
+import org.apache.spark.sql.api.java.UDF1;
+import org.apache.spark.sql.api.java.UDF10;
+import org.apache.spark.sql.api.java.UDF2;
+import org.apache.spark.sql.api.java.UDF3;
+import org.apache.spark.sql.api.java.UDF4;
+import org.apache.spark.sql.api.java.UDF5;
+import org.apache.spark.sql.api.java.UDF6;
+import org.apache.spark.sql.api.java.UDF7;
+import org.apache.spark.sql.api.java.UDF8;
+import org.apache.spark.sql.api.java.UDF9;
+import org.apache.spark.util.CollectionAccumulator;
+import org.apache.spark.util.TaskCompletionListener;
+
+/**
+ * A condition that is always true and notes its arguments: the legs of a row and, for a keyed tap, the two hashes of its
+ * key last. A tap without keys keeps the rows' order; a keyed one groups by key within a bounded buffer. What a task noted
+ * goes to one sidecar, or into the receipt itself when small; the receipt reaches the driver only if the task succeeded.
+ * Nothing that goes wrong here fails the task: the receipt then says so.
+ *
+ * A sidecar is a sequence of blocks, all numbers little-endian. A block: int rows, int keys; for a keyed tap
+ * the columns key 1, key 2 (each `keys` longs), counts (`keys` longs); then a column a leg (`rows` longs).
+ * A column: byte codec, int packed bytes, int raw bytes, payload. Codecs: 0 runs (zstd of pairs: first value, length; values step by one
+ * within a run), 1 deltas (zstd of first value as a long, then int differences), 2 plain longs (zstd).
+ */
+public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9, UDF10, Serializable {
+  /** What stands for a null leg. */
+  public static final long NULL = Long.MIN_VALUE;
+
+  static final int BUFFER_BYTES = 12 << 20;
+  static final int MAX_ROWS = 1 << 20;
+  static final int MAX_KEYS = 1 << 18;
+  static final int INLINE_BYTES = 4096;
+
+  private final String folder;
+  private final int tap;
+  private final int legs;
+  private final boolean keyed;
+  private final boolean marked;
+  private final CollectionAccumulator receipts;
+  private transient Writer writer;
+
+  /**
+   * legs: how many legs a row has; keyed: two hashes follow; marked: a string that names the output folder comes first.
+   */
+  public Tap(String folder, Integer tap, Integer legs, Boolean keyed, Boolean marked, CollectionAccumulator receipts) {
+    this.folder = folder;
+    this.tap = tap.intValue();
+    this.legs = legs.intValue();
+    this.keyed = keyed.booleanValue();
+    this.marked = marked.booleanValue();
+    this.receipts = receipts;
+  }
+
+  private static long number(Object o) {
+    return o == null ? NULL : ((Long) o).longValue();
+  }
+
+  private Writer writer() {
+    if (writer == null) {
+      writer = new Writer(folder, tap, legs, keyed, receipts);
+      TaskContext.get().addTaskCompletionListener(writer);
+    }
+    return writer;
+  }
+
+  /** All arguments, in order, of a row with more of them than a UDF takes. */
+  private Object callMany(scala.collection.Seq all) {
+    Writer w = writer();
+    synchronized (w) {
+      if (w.failed != null) return Boolean.TRUE;
+      try {
+        int n = all.size();
+        w.begin();
+        for (int i = 0; i < n; i++) w.put(i, number(all.apply(i)));
+        w.end();
+      } catch (Exception e) {
+        w.fail(e);
+      }
+    }
+    return Boolean.TRUE;
+  }
+
+  private Object note(int n, Object a0, Object a1, Object a2, Object a3, Object a4, Object a5, Object a6, Object a7,
+      Object a8, Object a9) {
+    Writer w = writer();
+    synchronized (w) {
+      if (w.failed != null) return Boolean.TRUE;
+      try {
+        w.begin();
+        int k = 0;
+        if (marked) w.mark((String) a0); else if (n > 0) w.put(k++, number(a0));
+        if (n > 1) w.put(k++, number(a1));
+        if (n > 2) w.put(k++, number(a2));
+        if (n > 3) w.put(k++, number(a3));
+        if (n > 4) w.put(k++, number(a4));
+        if (n > 5) w.put(k++, number(a5));
+        if (n > 6) w.put(k++, number(a6));
+        if (n > 7) w.put(k++, number(a7));
+        if (n > 8) w.put(k++, number(a8));
+        if (n > 9) w.put(k++, number(a9));
+        w.end();
+      } catch (Exception e) {
+        w.fail(e);
+      }
+    }
+    return Boolean.TRUE;
+  }
+
+  public Object call(Object a) {
+    if (a instanceof scala.collection.Seq) return callMany((scala.collection.Seq) a);
+    return note(1, a, null, null, null, null, null, null, null, null, null);
+  }
+
+  public Object call(Object a, Object b) {
+    if (b instanceof scala.collection.Seq) {
+      Writer w = writer();
+      synchronized (w) {
+        w.mark((String) a);
+        return callMany((scala.collection.Seq) b);
+      }
+    }
+    return note(2, a, b, null, null, null, null, null, null, null, null);
+  }
+
+  public Object call(Object a, Object b, Object c) {
+    return note(3, a, b, c, null, null, null, null, null, null, null);
+  }
+
+  public Object call(Object a, Object b, Object c, Object d) {
+    return note(4, a, b, c, d, null, null, null, null, null, null);
+  }
+
+  public Object call(Object a, Object b, Object c, Object d, Object e) {
+    return note(5, a, b, c, d, e, null, null, null, null, null);
+  }
+
+  public Object call(Object a, Object b, Object c, Object d, Object e, Object f) {
+    return note(6, a, b, c, d, e, f, null, null, null, null);
+  }
+
+  public Object call(Object a, Object b, Object c, Object d, Object e, Object f, Object g) {
+    return note(7, a, b, c, d, e, f, g, null, null, null);
+  }
+
+  public Object call(Object a, Object b, Object c, Object d, Object e, Object f, Object g, Object h) {
+    return note(8, a, b, c, d, e, f, g, h, null, null);
+  }
+
+  public Object call(Object a, Object b, Object c, Object d, Object e, Object f, Object g, Object h, Object i) {
+    return note(9, a, b, c, d, e, f, g, h, i, null);
+  }
+
+  public Object call(Object a, Object b, Object c, Object d, Object e, Object f, Object g, Object h, Object i, Object j) {
+    return note(10, a, b, c, d, e, f, g, h, i, j);
+  }
+
+  /** Two taps are one where they note the same thing at the same place: Spark may then reuse an exchange above them. */
+  public boolean equals(Object other) {
+    return other instanceof Tap && ((Tap) other).tap == tap && ((Tap) other).folder.equals(folder);
+  }
+
+  public int hashCode() {
+    return folder.hashCode() * 31 + tap;
+  }
+
+  /** One task's buffer and sidecar. */
+  static class Writer implements TaskCompletionListener {
+    final String folder;
+    final int tap;
+    final int legs;
+    final boolean keyed;
+    final CollectionAccumulator receipts;
+    final int limit;
+    final long[][] columns;
+    final long[] key = new long[2];
+    int[] group = new int[0];
+    long[] key1 = new long[0];
+    long[] key2 = new long[0];
+    int[] count = new int[0];
+    int[] table = new int[0];
+    int rows = 0;
+    int keys = 0;
+    long total = 0;
+    String failed = null;
+    String last = null;
+    long since = 0;
+    final StringBuilder marks = new StringBuilder();
+    ByteBuffer pending = ByteBuffer.allocate(INLINE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    OutputStream out = null;
+    String path = null;
+    String task = TaskContext.get().stageId() + " " + TaskContext.get().stageAttemptNumber() + " "
+        + TaskContext.get().partitionId() + " " + TaskContext.get().taskAttemptId();
+
+    Writer(String folder, int tap, int legs, boolean keyed, CollectionAccumulator receipts) {
+      this.folder = folder;
+      this.tap = tap;
+      this.legs = legs;
+      this.keyed = keyed;
+      this.receipts = receipts;
+      limit = Math.min(MAX_ROWS, BUFFER_BYTES / (8 * legs + (keyed ? 8 : 0) + 8));
+      columns = new long[legs][];
+      for (int i = 0; i < legs; i++) columns[i] = new long[256];
+      if (keyed) {
+        group = new int[256];
+        growKeys(64);
+      }
+    }
+
+    private void growKeys(int size) {
+      key1 = Arrays.copyOf(key1, size);
+      key2 = Arrays.copyOf(key2, size);
+      count = Arrays.copyOf(count, size);
+      table = new int[size * 2];
+      Arrays.fill(table, -1);
+      for (int g = 0; g < keys; g++) table[slot(key1[g], key2[g])] = g;
+    }
+
+    private int slot(long a, long b) {
+      int mask = table.length - 1;
+      int at = (int) (a ^ (a >>> 32)) & mask;
+      while (table[at] >= 0 && (key1[table[at]] != a || key2[table[at]] != b)) at = (at + 1) & mask;
+      return at;
+    }
+
+    void begin() {
+      int room = legs > 0 ? columns[0].length : (keyed ? group.length : Integer.MAX_VALUE);
+      if (rows == room) {
+        int size = Math.min(limit, room * 4);
+        for (int i = 0; i < legs; i++) columns[i] = Arrays.copyOf(columns[i], size);
+        if (keyed) group = Arrays.copyOf(group, size);
+      }
+    }
+
+    void mark(String folder) {
+      if (!folder.equals(last)) {
+        closeMark();
+        last = folder;
+        since = total;
+      }
+    }
+
+    private void closeMark() {
+      if (last != null) marks.append(last).append('\u0001').append(total - since).append('\u0002');
+    }
+
+    void put(int i, long value) {
+      if (i < legs) columns[i][rows] = value;
+      else if (keyed && i < legs + 2) key[i - legs] = value;
+    }
+
+    void end() throws IOException {
+      if (keyed) {
+        int at = slot(key[0], key[1]);
+        int g = table[at];
+        if (g < 0) {
+          if (keys == key1.length) {
+            growKeys(keys * 2);
+            at = slot(key[0], key[1]);
+          }
+          g = keys++;
+          key1[g] = key[0];
+          key2[g] = key[1];
+          count[g] = 0;
+          table[at] = g;
+        }
+        group[rows] = g;
+        count[g]++;
+      }
+      rows++;
+      total++;
+      if (rows >= limit || keys >= MAX_KEYS) flush();
+    }
+
+    /** Writes what is buffered as one block. */
+    private void flush() throws IOException {
+      if (rows == 0) return;
+      ByteBuffer head = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
+      head.putInt(rows);
+      head.putInt(keys);
+      write(head.array(), 8);
+      int[] order = null;
+      if (keyed) {
+        int[] at = new int[keys];
+        long[] counts = new long[keys];
+        int sum = 0;
+        for (int g = 0; g < keys; g++) {
+          at[g] = sum;
+          sum += count[g];
+          counts[g] = count[g];
+        }
+        order = new int[rows];
+        for (int i = 0; i < rows; i++) order[at[group[i]]++] = i;
+        column(key1, keys, null);
+        column(key2, keys, null);
+        column(counts, keys, null);
+      }
+      for (int i = 0; i < legs; i++) column(columns[i], rows, order);
+      rows = 0;
+      keys = 0;
+      if (keyed) Arrays.fill(table, -1);
+    }
+
+    private void column(long[] values, int n, int[] order) throws IOException {
+      int runs = 1;
+      boolean small = true;
+      long before = values[order == null ? 0 : order[0]];
+      for (int i = 1; i < n; i++) {
+        long v = values[order == null ? i : order[i]];
+        long d = v - before;
+        if (d != 1) runs++;
+        if (d != (int) d) small = false;
+        before = v;
+      }
+      byte codec = (byte) (runs <= n / 4 ? 0 : (small ? 1 : 2));
+      int size = codec == 0 ? runs * 16 : (codec == 1 ? 8 + 4 * n : 8 * n);
+      ByteBuffer raw = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+      if (codec == 0) {
+        long start = values[order == null ? 0 : order[0]];
+        long length = 1;
+        for (int i = 1; i < n; i++) {
+          long v = values[order == null ? i : order[i]];
+          if (v == start + length) {
+            length++;
+          } else {
+            raw.putLong(start);
+            raw.putLong(length);
+            start = v;
+            length = 1;
+          }
+        }
+        raw.putLong(start);
+        raw.putLong(length);
+      } else if (codec == 1) {
+        before = values[order == null ? 0 : order[0]];
+        raw.putLong(before);
+        for (int i = 1; i < n; i++) {
+          long v = values[order == null ? i : order[i]];
+          raw.putInt((int) (v - before));
+          before = v;
+        }
+      } else {
+        for (int i = 0; i < n; i++) raw.putLong(values[order == null ? i : order[i]]);
+      }
+      byte[] packed = com.github.luben.zstd.Zstd.compress(Arrays.copyOf(raw.array(), raw.position()), 1);
+      ByteBuffer head = ByteBuffer.allocate(9).order(ByteOrder.LITTLE_ENDIAN);
+      head.put(codec);
+      head.putInt(packed.length);
+      head.putInt(raw.position());
+      write(head.array(), 9);
+      write(packed, packed.length);
+    }
+
+    private void write(byte[] bytes, int n) throws IOException {
+      if (out == null && pending.remaining() >= n) {
+        pending.put(bytes, 0, n);
+        return;
+      }
+      if (out == null) {
+        open();
+        out.write(pending.array(), 0, pending.position());
+      }
+      out.write(bytes, 0, n);
+    }
+
+    private void open() throws IOException {
+      String name = "t" + tap + "-" + task.replace(' ', '-') + ".tap";
+      if (folder.startsWith("file:")) {
+        File parent = new File(URI.create(folder));
+        parent.mkdirs();
+        out = new FileOutputStream(new File(parent, name));
+      } else {
+        Path at = new Path(new Path(URI.create(folder)), name);
+        FileSystem fs = at.getFileSystem(SparkHadoopUtil.get().conf());
+        out = fs.create(at, true);
+      }
+      path = name;
+    }
+
+    void fail(Exception e) {
+      failed = e.toString();
+    }
+
+    public void onTaskCompletion(TaskContext context) {
+      synchronized (this) {
+        String place = "";
+        try {
+          if (failed == null) {
+            flush();
+            closeMark();
+            if (out != null) out.close();
+            place = path != null ? "file " + path
+                : "inline " + Base64.getEncoder().encodeToString(Arrays.copyOf(pending.array(), pending.position()));
+          }
+        } catch (Exception e) {
+          fail(e);
+        }
+        if (failed != null) place = "failed " + failed.replace('\n', ' ');
+        receipts.add(tap + " " + task + " " + total + "\n" + place + "\n" + marks);
+      }
+    }
+  }
+}

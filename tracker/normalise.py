@@ -1,0 +1,51 @@
+"""Brings an analysed plan to the few node kinds that the rewrite rules know, by Spark's own rules.
+
+The rules keep which rows make which: they unnest subqueries to joins, turn set operators and DISTINCT into joins and
+aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from provspark.tracker.jvm import Jvm
+
+_ANALYSIS = "org.apache.spark.sql.catalyst.analysis."
+_OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer."
+
+RULES: tuple[str, ...] = (
+    _ANALYSIS + "EliminateSubqueryAliases",
+    _ANALYSIS + "EliminateView",
+    *(
+        _OPTIMIZER + name
+        for name in (
+            "RewriteNonCorrelatedExists",
+            "PullupCorrelatedPredicates",
+            "RewriteCorrelatedScalarSubquery",
+            "RewriteLateralSubquery",
+            "RewritePredicateSubquery",
+            "ReplaceExpressions",
+            "ReplaceIntersectWithSemiJoin",
+            "ReplaceExceptWithFilter",
+            "ReplaceExceptWithAntiJoin",
+            "ReplaceDistinctWithAggregate",
+            "ReplaceDeduplicateWithAggregate",
+            "PullOutGroupingExpressions",
+            "PushDownPredicates",
+            "PushDownLeftSemiAntiJoin",
+            "PushDownPredicates",
+            "CombineFilters",
+        )
+    ),
+    _ANALYSIS + "EliminateSubqueryAliases",
+    _ANALYSIS + "EliminateView",
+)
+"""Applied in this order, each once, after common table expressions were put in their places."""
+
+
+def normalise(jvm: Jvm, plan: Any) -> Any:
+    """Return an equal plan of fewer node kinds."""
+    if not jvm.rules_set:
+        jvm.plans.setRules("\n".join(RULES))
+        jvm.rules_set = True
+    return jvm.plans.normalise(plan)

@@ -1,0 +1,31 @@
+"""Operators that only order, move, keep or drop rows: each row stays the row it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from provspark.tracker.legs import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.rewrite import Node, Rewriter
+
+KINDS = frozenset(
+    {
+        "GlobalLimit",
+        "LocalLimit",
+        "Offset",
+        "RebalancePartitions",
+        "Repartition",
+        "RepartitionByExpression",
+        "ResolvedHint",
+        "Sort",
+    }
+)
+
+
+def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
+    """Keep the node over its traced child; legs come along."""
+    below = rewriter.trace(node.children[0])
+    plan = rewriter.jvm.plans.withChildren(node.plan, rewriter.jvm.jlist([below.plan]))
+    return Traced(plan, below.legs)

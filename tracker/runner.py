@@ -1,0 +1,124 @@
+"""Runs a user's PySpark script unchanged, as a step: what `provspark run` and the operator start.
+
+Called as ``runner.py [options] -- APP ARGS…``, by Python or by spark-submit. Exit code, log and traceback are the script's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import types
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a script under capture and return its exit code."""
+    options = _parser().parse_args(argv)
+    app, *arguments = options.app
+    if options.mode == "off":
+        return _run(app, arguments)
+    from provspark.index_store.model import StepKey
+    from provspark.tracker.attach import attach
+
+    key = StepKey(
+        task_id=options.task_id or Path(app).stem,
+        run_id=options.run_id or f"run-{uuid.uuid4()}",
+        dag_id=options.dag_id,
+        map_index=options.map_index,
+        try_number=options.try_number,
+    )
+    code = 0
+    try:
+        with attach(options.store, key=key, on_error=options.on_error):
+            code = _run(app, arguments)
+            if code:
+                raise _Failed(code)
+    except _Failed:
+        pass
+    return code
+
+
+class _Failed(Exception):  # noqa: N818
+    """Tells the step that its script ended with another code than 0."""
+
+    def __str__(self) -> str:
+        return f"exit code {self.args[0]}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="provspark.tracker.runner", description=__doc__)
+    parser.add_argument("--store", required=True, help="the store's folder or URL")
+    parser.add_argument("--task-id", default="", help="the step's name (default: the script's)")
+    parser.add_argument("--run-id", default="", help="the run (default: a new one)")
+    parser.add_argument("--dag-id", default="")
+    parser.add_argument("--map-index", type=int, default=-1)
+    parser.add_argument("--try-number", type=int, default=1)
+    parser.add_argument(
+        "--on-error", choices=("warn", "fail"), default="warn", help="what trouble in tracking does"
+    )
+    parser.add_argument(
+        "--mode", choices=("index", "off"), default="index", help="off runs the script plainly"
+    )
+    parser.add_argument("app", nargs="+", metavar="APP ARGS", help="after --: the script and its arguments")
+    return parser
+
+
+def _run(app: str, arguments: Sequence[str]) -> int:
+    """Execute the script as ``python app`` would, in this process."""
+    path = Path(app)
+    main_module = types.ModuleType("__main__")
+    main_module.__dict__.update(__file__=app, __builtins__=__builtins__)
+    before = sys.modules["__main__"], sys.argv, sys.path[0]
+    try:
+        code = compile(path.read_bytes(), app, "exec")
+    except (OSError, SyntaxError) as e:
+        sys.excepthook(type(e), e, None)
+        return 2 if isinstance(e, OSError) else 1
+    sys.modules["__main__"] = main_module
+    sys.argv = [app, *arguments]
+    sys.path[0] = str(path.resolve().parent)
+    try:
+        exec(code, main_module.__dict__)
+    except SystemExit as e:
+        return _exit_code(e)
+    except BaseException as e:
+        _without_ours(e)
+        sys.excepthook(type(e), e, e.__traceback__)
+        return 130 if isinstance(e, KeyboardInterrupt) else 1
+    finally:
+        sys.modules["__main__"], sys.argv, sys.path[0] = before
+    return 0
+
+
+def _exit_code(error: SystemExit) -> int:
+    if error.code is None or isinstance(error.code, int):
+        return error.code or 0
+    print(error.code, file=sys.stderr)
+    return 1
+
+
+def _without_ours(error: BaseException) -> None:
+    """Take our own frames out of the traceback: it then reads as if the script had run alone."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        frames = []
+        trace = current.__traceback__
+        while trace is not None:
+            if not os.path.realpath(trace.tb_frame.f_code.co_filename).startswith(_PACKAGE + os.sep):
+                frames.append(trace)
+            trace = trace.tb_next
+        for frame, following in zip(frames, [*frames[1:], None], strict=True):
+            frame.tb_next = following
+        current.__traceback__ = frames[0] if frames else None
+        current = current.__cause__ or current.__context__
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,238 @@
+"""Sealing: turns what taps noted into tensors, in the driver.
+
+Keys are resolved to ranges of inner axes, addresses to row ids. Groups that no output row refers to are left out, so
+from the top tap down each tap is read once, for the keys that those above it ask for. Nothing is multiplied out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from provspark.errors import CaptureError
+from provspark.index_store import boxes
+from provspark.index_store.model import Axis, Boxes, Int64, PendingTensor, PendingVersion, PendingWrite
+from provspark.tracker.legs import Leg
+from provspark.tracker.sidecar import NULL, Block, Column, blocks
+from provspark.tracker.sinks import Written
+from provspark.tracker.sources import Segments
+from provspark.tracker.taps import Receipt, Tap
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """All that one write left for sealing.
+
+    Parameters
+    ----------
+    taps : every tap of the write, inner ones first; the last is the top tap
+    receipts : by tap number
+    folder : URL of the sidecars
+    scans : by occurrence, the version that was read and how its addresses become row ids
+    written : the output's version and the row ids of each task's rows
+    """
+
+    taps: Sequence[Tap]
+    receipts: dict[int, list[Receipt]]
+    folder: str
+    scans: Sequence[tuple[PendingVersion, Segments]]
+    written: Written
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """Who refers to the groups of a tap: rows of an upper axis, each with the two hashes of its key."""
+
+    axes: list[int] = field(default_factory=list)
+    rows: list[Int64] = field(default_factory=list)
+    keys: list[pa.Array] = field(default_factory=list)
+
+
+def seal(noted: Noted, site: str = "") -> PendingWrite:
+    """Resolve a write's notes to tensors.
+
+    Raises
+    ------
+    CaptureError
+        The notes contradict each other: a key without its group, more rows written than noted.
+    """
+    return _Sealing(noted).run(site)
+
+
+class _Sealing:
+    def __init__(self, noted: Noted) -> None:
+        self.noted = noted
+        output = noted.written.version
+        self.axes = [
+            Axis(
+                "output", output.files.total, output.files.identity(output.dataset), label=output.dataset.uri
+            )
+        ]
+        self.tensors: list[PendingTensor] = []
+        self.wanted: dict[int, _Wanted] = {tap.number: _Wanted() for tap in noted.taps if tap.keyed}
+        for number, (version, _) in enumerate(noted.scans):
+            identity = version.files.identity(version.dataset)
+            self.axes.append(Axis("input", version.files.total, identity, number, version.dataset.uri))
+
+    def run(self, site: str) -> PendingWrite:
+        self.top(self.noted.taps[-1])
+        for tap in reversed(self.noted.taps[:-1]):
+            self.inner(tap)
+        versions = {v.files.identity(v.dataset): v for v, _ in self.noted.scans}
+        return PendingWrite(
+            output=self.noted.written.version,
+            coverage="exact",
+            inputs=tuple(versions.values()),
+            axes=tuple(self.axes),
+            tensors=tuple(self.tensors),
+            site=site,
+        )
+
+    def top(self, tap: Tap) -> None:
+        """The output's own legs: rows in the order of each task's files."""
+        written = self.noted.written
+        ids: list[Int64] = []
+        parts: list[Block] = []
+        for receipt in self.noted.receipts.get(tap.number, []):
+            mine = np.flatnonzero(written.partitions == receipt.partition)
+            order = mine[np.argsort(written.offsets[mine], kind="stable")]
+            counts = written.counts[order]
+            if int(counts.sum()) != receipt.rows:
+                raise CaptureError(
+                    f"task {receipt.partition} noted {receipt.rows} rows and wrote {int(counts.sum())} into its files"
+                )
+            ids.append(_ranges(written.rows[order], counts))
+            parts.extend(blocks(tap, receipt, self.noted.folder))
+        if int(written.counts.sum()) != sum(len(i) for i in ids):
+            raise CaptureError("files were written by tasks that noted no row")
+        rows = _joined(ids)
+        self.legs(
+            tap.legs,
+            0,
+            rows,
+            [_joined(c.values() for c in column) for column in _transposed(parts, tap.width)],
+        )
+
+    def inner(self, tap: Tap) -> None:
+        """The derivations of the groups that are asked for: a new axis, its ranges for those above, its legs below."""
+        wanted = self.wanted[tap.number]
+        if not wanted.keys:
+            return
+        asked = pa.chunked_array(wanted.keys).combine_chunks()
+        distinct = asked.unique()
+        axis = len(self.axes)
+        size = 0
+        found: list[tuple[Int64, Int64, Int64]] = []
+        columns: list[list[Int64]] = [[] for _ in range(tap.width)]
+        for receipt in self.noted.receipts.get(tap.number, []):
+            for block in blocks(tap, receipt, self.noted.folder):
+                if block.keys is None or block.counts is None:
+                    raise CaptureError(f"tap {tap.number} left no keys")
+                which = _index_in(_keys(block.keys[0].values(), block.keys[1].values()), distinct)
+                kept = which >= 0
+                if not kept.any():
+                    continue
+                counts = block.counts.values()
+                starts = np.cumsum(counts[kept]) - counts[kept] + size
+                found.append((which[kept], starts, counts[kept]))
+                size += int(counts[kept].sum())
+                if kept.all():
+                    for i, column in enumerate(block.columns):
+                        columns[i].append(column.values())
+                else:
+                    mask = np.repeat(kept, counts)
+                    for i, column in enumerate(block.columns):
+                        columns[i].append(column.values()[mask])
+        self.axes.append(Axis("inner", size, label=tap.label))
+        groups, starts, counts = (_joined(f[i] for f in found) for i in range(3))
+        self.check_found(tap, groups, len(distinct))
+        order = np.argsort(groups, kind="stable")
+        groups, starts, counts = groups[order], starts[order], counts[order]
+        for upper, rows, keys in zip(wanted.axes, wanted.rows, wanted.keys, strict=True):
+            self.ranges(upper, axis, rows, _index_in(keys, distinct), (groups, starts, counts))
+        self.legs(tap.legs, axis, np.arange(size, dtype=np.int64), [_joined(c) for c in columns])
+
+    def check_found(self, tap: Tap, groups: Int64, distinct: int) -> None:
+        """Every key asked for has a group, but for the one of a global aggregate over nothing."""
+        missing = distinct - len(np.unique(groups))
+        if missing and not (tap.keyless and not self.noted.receipts.get(tap.number)):
+            raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
+
+    def ranges(
+        self, upper: int, axis: int, rows: Int64, asked: Int64, found: tuple[Int64, Int64, Int64]
+    ) -> None:
+        """Relate rows of an upper axis to the ranges in which their groups' derivations stand."""
+        groups, starts, counts = found
+        first = np.searchsorted(groups, asked, "left")
+        many = np.searchsorted(groups, asked, "right") - first
+        at = _ranges(first, many)
+        self.add(upper, axis, boxes.from_ranges(np.repeat(rows, many), starts[at], counts[at]))
+
+    def legs(self, legs: Sequence[Leg], axis: int, rows: Int64, columns: Sequence[Int64]) -> None:
+        """Relate an axis to what its legs point at; `rows` are its row ids, one for each entry of `columns`."""
+        at = 0
+        for leg in legs:
+            first = columns[at]
+            present = first != NULL
+            if leg.grouped:
+                second = columns[at + 1]
+                if not present.all():
+                    first, second, mine = first[present], second[present], rows[present]
+                else:
+                    mine = rows
+                if len(mine):
+                    wanted = self.wanted[leg.origin]
+                    wanted.axes.append(axis)
+                    wanted.rows.append(mine)
+                    wanted.keys.append(_keys(first, second))
+            else:
+                addresses, mine = (first, rows) if present.all() else (first[present], rows[present])
+                self.add(
+                    axis,
+                    1 + leg.origin,
+                    boxes.from_pairs(mine, self.noted.scans[leg.origin][1].rows_of(addresses)),
+                )
+            at += len(leg.attributes)
+
+    def add(self, out: int, src: int, made: Boxes) -> None:
+        if len(made):
+            self.tensors.append(PendingTensor(out, src, made))
+
+
+def _keys(first: Int64, second: Int64) -> pa.Array:
+    """Two hashes as one fixed-size value of 16 bytes."""
+    data = np.empty((len(first), 2), dtype="<i8")
+    data[:, 0], data[:, 1] = first, second
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(first), [None, pa.py_buffer(data)])
+
+
+def _index_in(keys: pa.Array, among: pa.Array) -> Int64:
+    """Place of each key in `among`, -1 where it is not there."""
+    found: npt.NDArray[np.int64] = (
+        pc.fill_null(pc.index_in(keys, value_set=among), -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    )
+    return found
+
+
+def _ranges(starts: Int64, counts: Int64) -> Int64:
+    """start, start+1 … of each range, one after the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    out: Int64 = np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
+    return out
+
+
+def _joined(parts: Iterable[Int64]) -> Int64:
+    parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _transposed(parts: Sequence[Block], width: int) -> list[list[Column]]:
+    return [[block.columns[i] for block in parts] for i in range(width)]

@@ -1,0 +1,107 @@
+"""Reads what taps left: blocks of legs, grouped by key where the tap is keyed (the layout is in java/Tap.java)."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import fs
+
+from provspark.errors import CaptureError
+from provspark.index_store.model import Int64
+from provspark.tracker.taps import Receipt, Tap
+
+NULL = np.iinfo(np.int64).min
+"""What stands for a null leg."""
+
+_RUNS, _DELTAS, _LONGS = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of one block, unpacked on demand: most blocks of a tap hold no group that anyone asks for."""
+
+    codec: int
+    packed: memoryview
+    size: int
+    rows: int
+
+    def values(self) -> Int64:
+        """Return its longs, in order."""
+        raw = pa.Codec("zstd").decompress(self.packed, self.size)
+        if self.codec == _LONGS:
+            return np.frombuffer(raw, dtype="<i8")
+        if self.codec == _RUNS:
+            starts, lengths = np.frombuffer(raw, dtype="<i8").reshape(-1, 2).T
+            ends = np.cumsum(lengths)
+            out: Int64 = np.arange(self.rows, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+            return out
+        out = np.empty(self.rows, dtype=np.int64)
+        out[0] = np.frombuffer(raw, dtype="<i8", count=1)[0]
+        out[1:] = np.frombuffer(raw, dtype="<i4", offset=8)
+        return np.cumsum(out, out=out)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of rows of one task. `keys` (two columns) and `counts` say how a keyed tap's rows fall into groups."""
+
+    rows: int
+    keys: tuple[Column, Column] | None
+    counts: Column | None
+    columns: tuple[Column, ...]
+
+
+def blocks(tap: Tap, receipt: Receipt, folder: str) -> Iterator[Block]:
+    """Yield a task's blocks in order.
+
+    Raises
+    ------
+    CaptureError
+        The sidecar is not there (the folder is not one that driver and executors share) or is cut short.
+    """
+    data = memoryview(_content(receipt, folder))
+    at = rows = 0
+    while at < len(data):
+        try:
+            count, keys = struct.unpack_from("<ii", data, at)
+            at += 8
+            columns = []
+            for i in range(tap.width + (3 if tap.keyed else 0)):
+                codec, packed, size = struct.unpack_from("<bii", data, at)
+                at += 9
+                n = keys if tap.keyed and i < 3 else count
+                columns.append(Column(codec, data[at : at + packed], size, n))
+                at += packed
+        except struct.error:
+            at = len(data) + 1
+        if at > len(data):
+            raise CaptureError(f"the notes of task {receipt.task} of tap {tap.number} are cut short")
+        rows += count
+        if tap.keyed:
+            yield Block(count, (columns[0], columns[1]), columns[2], tuple(columns[3:]))
+        else:
+            yield Block(count, None, None, tuple(columns))
+    if rows != receipt.rows:
+        raise CaptureError(
+            f"task {receipt.task} noted {receipt.rows} rows at tap {tap.number}; {rows} arrived"
+        )
+
+
+def _content(receipt: Receipt, folder: str) -> bytes:
+    how, _, rest = receipt.place.partition(" ")
+    if how == "inline":
+        return base64.b64decode(rest)
+    filesystem, path = fs.FileSystem.from_uri(folder)
+    try:
+        with filesystem.open_input_stream(f"{path.rstrip('/')}/{rest}") as stream:
+            content: bytes = stream.read()
+    except OSError as e:
+        raise CaptureError(
+            f"{folder}/{rest} can't be read by the driver: {e}; the store must be on a path that driver and executors share"
+        ) from e
+    return content

@@ -1,0 +1,60 @@
+"""One captured write: the rewritten plan before it, sealing after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from provspark.index_store.model import PendingWrite
+from provspark.tracker.audit import Seen
+from provspark.tracker.jvm import Jvm
+from provspark.tracker.rewrite import Rewriter
+from provspark.tracker.seal import Noted, seal
+from provspark.tracker.sinks import Sink, TapRuns, WriteMetrics
+from provspark.tracker.taps import Taps
+
+
+class TracedWrite:
+    """A write whose plan notes where its rows come from. Made before the write runs; UnsupportedPlanError if it can't be.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    sink : Sink
+    plan : the user's plan, analysed, with cached parts in their places
+    taps : URL of the folder for sidecars
+    """
+
+    def __init__(self, jvm: Jvm, sink: Sink, plan: Any, taps: str) -> None:
+        self._jvm = jvm
+        self._sink = sink
+        self._folder = taps
+        self._taps = Taps(jvm, taps)
+        rewriter = Rewriter(jvm, self._taps)
+        columns = plan.output()
+        traced = rewriter.run(plan)
+        self._scans = rewriter.scans
+        shaped, mark = sink.shape(traced)
+        tapped = self._taps.rows(shaped, mark)
+        self.plan = jvm.plans.userColumns(tapped, columns.size())
+
+    def dataset(self) -> Any:
+        """Return the Java Dataset to write in place of the user's."""
+        return self._jvm.jvm.org.apache.spark.sql.classic.Dataset.ofRows(self._jvm.session, self.plan)
+
+    def seal(self, seen: Seen | None, site: str) -> PendingWrite:
+        """Resolve what was noted, after Spark's commit; `seen` is what Spark's listener said of the write.
+
+        Raises
+        ------
+        CaptureError
+            Notes, files and inputs do not fit together.
+        """
+        receipts = self._taps.receipts()
+        top = receipts.get(self._taps.placed[-1].number, [])
+        tapped = [TapRuns(r.partition, r.marks or (("", r.rows),)) for r in top]
+        metrics = (
+            WriteMetrics(seen.files, seen.bytes, seen.rows) if seen is not None and seen.files >= 0 else None
+        )
+        written = self._sink.finish(tapped, metrics)
+        scans = [scan.finish() for scan in self._scans]
+        return seal(Noted(self._taps.placed, receipts, self._folder, scans, written), site)
