@@ -1,0 +1,178 @@
+"""A stand-in for capture: writes a DataFrame through a `Sink` with a tap that only notes each row's ``id``."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F
+
+from provspark.tracker.jvm import Jvm, _compile
+from provspark.tracker.sinks import Sink, TapRuns, WriteMetrics, Written
+from provspark.tracker.sinks.names import parse
+
+TAP = """
+package provsparktest;
+
+import org.apache.spark.TaskContext;
+import org.apache.spark.sql.api.java.UDF2;
+import org.apache.spark.util.CollectionAccumulator;
+
+public class NotingTap implements UDF2, java.io.Serializable {
+  private final CollectionAccumulator seen;
+
+  public NotingTap(CollectionAccumulator seen) {
+    this.seen = seen;
+  }
+
+  public Object call(Object value, Object id) {
+    seen.add(TaskContext.get().partitionId() + "\\u0001" + id + "\\u0001" + value);
+    return Boolean.TRUE;
+  }
+}
+"""
+
+
+@dataclass
+class Result:
+    sink: Sink
+    written: Written
+    tapped: list[TapRuns]
+    ids: dict[int, list[int]]
+    """Per task, in the order in which the tap saw them."""
+    plan: str
+    """The optimised plan of the write."""
+
+
+class Trial:
+    def __init__(self, spark: Any, folder: Path) -> None:
+        self.spark, self.jvm = spark, Jvm(spark)
+        jar = folder / "noting-tap.jar"
+        with zipfile.ZipFile(jar, "w") as z:
+            for name, code in _compile(self.jvm, "NotingTap.java", TAP):
+                z.writestr(name.replace(".", "/") + ".class", code)
+        self.jvm.session.sql(f"ADD JAR '{jar.as_uri()}'")
+        loader = self.jvm.session.sharedState().jarClassLoader()
+        self._tap = loader.loadClass("provsparktest.NotingTap").getConstructors()[0]
+
+    def sink(self, frame: Any, end: str, *args: Any, setup: Callable[[Any], Any] = lambda w: w) -> Sink:
+        writer = setup(frame.write)._jwrite
+        return Sink.of(self.jvm, writer, end, args, frame._jdf.queryExecution().analyzed())
+
+    def write(
+        self,
+        frame: Any,
+        end: str,
+        *args: Any,
+        setup: Callable[[Any], Any] = lambda w: w,
+        meanwhile: Callable[[], None] = lambda: None,
+        metrics: WriteMetrics | None = None,
+    ) -> Result:
+        """Write as the tracker does; `frame` has a long column ``id`` that tells its rows apart."""
+        jvm = self.jvm
+        writer = setup(frame.write)._jwrite
+        plan = frame._jdf.queryExecution().analyzed()
+        sink = Sink.of(jvm, writer, end, args, plan)
+        legged = frame.select("*", F.col("id").alias("leg"))._jdf.queryExecution().analyzed()
+        *output, leg = jvm.items(legged.output())
+        shaped, value = sink.shape(legged)
+        seen = jvm.jvm.org.apache.spark.util.CollectionAccumulator()
+        jvm.spark._jsc.sc().register(seen)
+        udf = jvm.udf(self._tap.newInstance(jvm.array("java.lang.Object", [seen])), 2, jvm.data_type("Boolean"))
+        call = jvm.call(udf, [jvm.session.expression(F.lit("")._jc) if value is None else value, leg])
+        tapped = jvm.logical.Project(jvm.seq(output), jvm.logical.Filter(call, shaped))
+        field = writer.getClass().getDeclaredField("df")
+        field.setAccessible(True)
+        field.set(writer, jvm.jvm.org.apache.spark.sql.classic.Dataset.ofRows(jvm.session, tapped))
+        text = self._optimised(writer, end, args)
+        getattr(writer, end)(*args)
+        meanwhile()
+        runs, ids = _tapped(str(x) for x in seen.value())
+        return Result(sink, sink.finish(runs, metrics), runs, ids, text)
+
+    def _optimised(self, writer: Any, end: str, args: tuple[Any, ...]) -> str:
+        if end in ("insertInto", "saveAsTable"):
+            return ""
+        if end != "save":
+            writer.format(end)
+        option = self.jvm.module("scala.Option")
+        command = writer.saveCommand(option.apply(args[0]) if args else self.jvm.nothing)
+        skip = self.jvm.module("org.apache.spark.sql.execution.CommandExecutionMode").SKIP()
+        return str(self.jvm.session.sessionState().executePlan(command, skip).optimizedPlan().toString())
+
+
+def _tapped(lines: Iterator[str]) -> tuple[list[TapRuns], dict[int, list[int]]]:
+    tasks: dict[int, list[tuple[str, int]]] = {}
+    for line in lines:
+        partition, row, value = line.split("\1")
+        tasks.setdefault(int(partition), []).append((value, int(row)))
+    runs = [
+        TapRuns(p, tuple((value, sum(1 for _ in rows)) for value, rows in groupby(seen, key=lambda s: s[0])))
+        for p, seen in tasks.items()
+    ]
+    return runs, {p: [row for _, row in seen] for p, seen in tasks.items()}
+
+
+def lines(file: Path) -> list[int]:
+    """The ``id`` of each row: what stands before the first comma, bare or as JSON's first key."""
+    return [
+        int(line.split(",")[0].removeprefix('{"id":').rstrip("}")) for line in file.read_text("utf-8").splitlines()
+    ]
+
+
+def parquet(file: Path) -> list[int]:
+    return list(pq.read_table(file, columns=["id"], partitioning=None)["id"].to_pylist())
+
+
+def orc(file: Path) -> list[int]:
+    from pyarrow import orc as pa_orc
+
+    return list(pa_orc.read_table(file, columns=["id"])["id"].to_pylist())
+
+
+READERS = {"parquet": parquet, "orc": orc, "csv": lines, "json": lines, "text": lines}
+
+
+def ids_by_row(root: Path, written: Written, read: Callable[[Path], list[int]]) -> list[int]:
+    """The ``id`` at each row id of a version: files in path order, rows in file order."""
+    files = written.version.files
+    out: list[int] = []
+    for path, rows in zip(files.paths, files.rows.tolist(), strict=True):
+        found = read(root / path)
+        assert len(found) == rows, f"{path} has {len(found)} rows, the version says {rows}"
+        out += found
+    return out
+
+
+def check(root: Path, result: Result, read: Callable[[Path], list[int]] = parquet) -> None:
+    """Every piece says of its rows where they are, and all rows written are in a piece."""
+    written = result.written
+    at = ids_by_row(root, written, read)
+    placed = {}
+    for p, offset, count, row in zip(
+        written.partitions.tolist(),
+        written.offsets.tolist(),
+        written.counts.tolist(),
+        written.rows.tolist(),
+        strict=True,
+    ):
+        assert at[row : row + count] == result.ids[p][offset : offset + count]
+        placed.update({(p, offset + k): row + k for k in range(count)})
+    assert placed.keys() == {(p, k) for p, ids in result.ids.items() for k in range(len(ids))}
+    files = written.version.files
+    assert len(set(placed.values())) == len(placed) == files.rows[files.written].sum()
+
+
+def contents(root: Path, read: Callable[[Path], list[int]]) -> dict[tuple[str, int, int], list[int]]:
+    """What a folder holds: by partition folder, task and file of the task."""
+    out = {}
+    for file in sorted(root.rglob("part-*")):
+        name = parse(str(file.relative_to(root)))
+        assert name is not None
+        out[name.folder, name.partition, name.counter] = read(file)
+    return out

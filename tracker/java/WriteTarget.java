@@ -1,0 +1,188 @@
+package provspark;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.lang.reflect.Field;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.catalog.CatalogTablePartition;
+import org.apache.spark.sql.catalyst.catalog.SessionCatalog;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.datasources.PartitioningUtils$;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.internal.SessionState;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/** What a DataFrameWriter is about to write, as JSON, so that Python asks once. Raw types, for Janino. */
+public class WriteTarget {
+  private static final String CHAR_VARCHAR = "__CHAR_VARCHAR_TYPE_STRING";
+
+  public SparkSession session(Object writer) throws Exception {
+    Field field = writer.getClass().getDeclaredField("df");
+    field.setAccessible(true);
+    return (SparkSession) ((Dataset) field.get(writer)).sparkSession();
+  }
+
+  /** `path` or `table` is empty where the end has none. */
+  public String read(Object writer, LogicalPlan plan, String path, String table) throws Exception {
+    org.apache.spark.sql.DataFrameWriter w = (org.apache.spark.sql.DataFrameWriter) writer;
+    SparkSession session = session(writer);
+    SessionState state = session.sessionState();
+    SQLConf conf = state.conf();
+    Map out = new HashMap();
+    Map options = map(w.extraOptions());
+    out.put("source", w.source());
+    out.put("mode", w.curmode().name());
+    out.put("options", options);
+    out.put("partitions", w.partitioningColumns().isDefined() ? strings((scala.collection.Iterable) w.partitioningColumns().get()) : new ArrayList());
+    out.put("bucketed", Boolean.valueOf(w.numBuckets().isDefined() || w.sortColumnNames().isDefined()));
+    out.put("clustered", Boolean.valueOf(w.clusteringColumns().isDefined()));
+    out.put("fields", fields(plan.schema()));
+    out.put("maxRecords", Long.valueOf(conf.maxRecordsPerFile()));
+    out.put("overwrite", conf.partitionOverwriteMode().toString());
+    out.put("timeZone", conf.sessionLocalTimeZone());
+    out.put("concurrent", Integer.valueOf(conf.maxConcurrentOutputFileWriters()));
+    out.put("planned", Boolean.valueOf(conf.plannedWriteEnabled()));
+    if (table.length() > 0) {
+      readTable(session, table, out);
+    } else {
+      String given = path;
+      if (given.length() == 0) given = (String) option(options, "path");
+      if (given != null) qualify(session, new Path(given), options, out);
+    }
+    return new ObjectMapper().writeValueAsString(out);
+  }
+
+  private void readTable(SparkSession session, String name, Map out) throws Exception {
+    SessionState state = session.sessionState();
+    SessionCatalog catalog = state.catalog();
+    List parts = strings(state.sqlParser().parseMultipartIdentifier(name));
+    String first = (String) parts.get(0);
+    boolean named = parts.size() > 1 && !catalog.databaseExists(first) && state.catalogManager().isCatalogRegistered(first);
+    if (named) parts = parts.subList(1, parts.size());
+    String owner = named ? first : state.catalogManager().currentCatalog().name();
+    boolean builtin = state.conf().getConfString("spark.sql.catalog.spark_catalog", "builtin").equals("builtin");
+    out.put("sessionCatalog", Boolean.valueOf(owner.equalsIgnoreCase("spark_catalog") && builtin && parts.size() <= 2));
+    if (!Boolean.TRUE.equals(out.get("sessionCatalog"))) return;
+    boolean view = parts.size() == 1 && !named && catalog.getTempView((String) parts.get(0)).isDefined();
+    out.put("tempView", Boolean.valueOf(view));
+    scala.Option database = parts.size() == 2 ? scala.Option.apply(parts.get(0)) : scala.Option.empty();
+    TableIdentifier id = catalog.qualifyIdentifier(new TableIdentifier((String) parts.get(parts.size() - 1), database));
+    boolean exists = catalog.tableExists(id);
+    out.put("tableExists", Boolean.valueOf(exists));
+    out.put("table", id.unquotedString());
+    Map options = (Map) out.get("options");
+    if (!exists) {
+      newTablePath(session, id, options, out);
+      return;
+    }
+    CatalogTable t = catalog.getTableMetadata(id);
+    out.put("provider", t.provider().isDefined() ? t.provider().get() : "hive");
+    out.put("tableType", t.tableType().name());
+    out.put("tableBucketed", Boolean.valueOf(t.bucketSpec().isDefined()));
+    out.put("tablePartitions", strings(t.partitionColumnNames()));
+    out.put("tableFields", fields(t.schema()));
+    Map stored = map(t.storage().properties());
+    out.put("tableOptions", stored);
+    if (!t.storage().locationUri().isDefined()) return;
+    Configuration hadoop = hadoop(session, stored);
+    Path location = new Path(t.location());
+    FileSystem fs = location.getFileSystem(hadoop);
+    location = location.makeQualified(fs.getUri(), fs.getWorkingDirectory());
+    boolean moved = false;
+    if (t.tracksPartitionsInCatalog() && state.conf().manageFilesourcePartitions() && !t.partitionColumnNames().isEmpty()) {
+      StructType schema = t.partitionSchema();
+      Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(catalog.listPartitions(id, scala.Option.empty())).iterator();
+      while (it.hasNext() && !moved) {
+        CatalogTablePartition p = (CatalogTablePartition) it.next();
+        String usual = location.suffix("/" + PartitioningUtils$.MODULE$.getPathFragment(p.spec(), schema)).toString();
+        moved = !new Path(p.location()).makeQualified(fs.getUri(), fs.getWorkingDirectory()).toString().equals(usual);
+      }
+    }
+    out.put("movedPartitions", Boolean.valueOf(moved));
+    put(location, fs, out);
+    newTablePath(session, id, options, out);
+  }
+
+  /** Where saveAsTable puts a table that it makes. */
+  private void newTablePath(SparkSession session, TableIdentifier id, Map options, Map out) throws Exception {
+    String given = (String) option(options, "path");
+    URI usual = session.sessionState().catalog().defaultTablePath(id);
+    Path path = given == null ? new Path(usual) : new Path(given);
+    Map place = new HashMap();
+    qualify(session, path, options, place);
+    out.put("newPath", place);
+  }
+
+  private static void qualify(SparkSession session, Path path, Map options, Map out) throws Exception {
+    FileSystem fs = path.getFileSystem(hadoop(session, options));
+    put(path.makeQualified(fs.getUri(), fs.getWorkingDirectory()), fs, out);
+  }
+
+  private static void put(Path path, FileSystem fs, Map out) throws Exception {
+    URI uri = path.toUri();
+    out.put("path", path.toString());
+    out.put("scheme", uri.getScheme());
+    out.put("authority", uri.getAuthority() == null ? "" : uri.getAuthority());
+    out.put("place", uri.getPath());
+    out.put("exists", Boolean.valueOf(fs.exists(path)));
+  }
+
+  static Configuration hadoop(SparkSession session, Map options) {
+    Configuration conf = session.sessionState().newHadoopConf();
+    Iterator it = options.entrySet().iterator();
+    while (it.hasNext()) {
+      Map.Entry e = (Map.Entry) it.next();
+      String key = (String) e.getKey();
+      if (e.getValue() != null && !key.equalsIgnoreCase("path") && !key.equalsIgnoreCase("paths")) {
+        conf.set(key, (String) e.getValue());
+      }
+    }
+    return conf;
+  }
+
+  private static Object option(Map options, String name) {
+    Iterator it = options.entrySet().iterator();
+    while (it.hasNext()) {
+      Map.Entry e = (Map.Entry) it.next();
+      if (((String) e.getKey()).toLowerCase(Locale.ROOT).equals(name)) return e.getValue();
+    }
+    return null;
+  }
+
+  private static List fields(StructType type) {
+    List out = new ArrayList();
+    StructField[] fields = type.fields();
+    for (int i = 0; i < fields.length; i++) {
+      List one = new ArrayList();
+      one.add(fields[i].name());
+      one.add(fields[i].dataType().simpleString());
+      one.add(fields[i].metadata().contains(CHAR_VARCHAR) ? fields[i].metadata().getString(CHAR_VARCHAR) : "");
+      out.add(one);
+    }
+    return out;
+  }
+
+  private static List strings(scala.collection.Iterable items) {
+    List out = new ArrayList();
+    scala.collection.Iterator it = items.iterator();
+    while (it.hasNext()) out.add(it.next());
+    return out;
+  }
+
+  private static Map map(scala.collection.immutable.Map items) {
+    return new HashMap(scala.jdk.javaapi.CollectionConverters.asJava((scala.collection.Map) items));
+  }
+}

@@ -1,0 +1,52 @@
+"""What sinks take from the top tap and give to sealing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from provspark.index_store.model import Int64, PendingVersion
+
+
+@dataclass(frozen=True, slots=True)
+class TapRuns:
+    """What the top tap saw in one task of the stage that wrote; a task without rows has none.
+
+    Parameters
+    ----------
+    partition : int
+        The task's partition id, which is the number in its files' names.
+    runs : tuple of (value, rows)
+        In write order: the string expression's value (``""`` where there was none) and how many rows had it.
+    """
+
+    partition: int
+    runs: tuple[tuple[str, int], ...]
+
+    @property
+    def rows(self) -> int:
+        """Rows of the task."""
+        return sum(n for _, n in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteMetrics:
+    """What Spark's own metrics of the write command say: files, their bytes, rows."""
+
+    files: int
+    bytes: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The version that a write left, and where each task's rows are in it.
+
+    Piece i says: ``counts[i]`` rows of task ``partitions[i]``, from its row ``offsets[i]`` on, became the row ids
+    from ``rows[i]`` on. Sorted by (partition, offset); the pieces of a task are gapless from its row 0.
+    """
+
+    version: PendingVersion
+    partitions: Int64
+    offsets: Int64
+    counts: Int64
+    rows: Int64

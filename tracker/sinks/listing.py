@@ -1,0 +1,68 @@
+"""The data files of a folder and their footers, asked from Hadoop in one call each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from provspark.errors import CaptureError
+from provspark.index_store.model import Int64
+
+FOOTERS = ("parquet", "orc")
+THREADS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A data file: path relative to the folder, bytes, modification time in milliseconds."""
+
+    path: str
+    size: int
+    mtime: int
+
+
+class Folder:
+    """A folder as the session's Hadoop file systems see it.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    session : py4j object
+        The Java session of the write.
+    path : str
+        As Hadoop's ``Path`` writes it.
+    options : mapping
+        The writer's options, which may hold what the file system asks for.
+    """
+
+    def __init__(self, jvm: Any, session: Any, path: str, options: Mapping[str, str]) -> None:
+        self._path = path
+        self._java = jvm.new("Listing", session, json.dumps(dict(options)))
+
+    def files(self) -> list[Found]:
+        """Every data file below the folder by Spark's rule for hidden names; none where there is no folder."""
+        try:
+            text = str(self._java.files(self._path))
+        except Exception as e:
+            raise CaptureError(f"{self._path} can't be listed: {e}") from e
+        out = []
+        for line in text.split("\0") if text else []:
+            size, mtime, path = line.split(" ", 2)
+            out.append(Found(path, int(size), int(mtime)))
+        return out
+
+    def footer_rows(self, paths: Sequence[str], format_name: str) -> Int64:
+        """Rows of each Parquet or ORC file, by its footer."""
+        if not paths:
+            return np.zeros(0, dtype=np.int64)
+        try:
+            text = str(self._java.rows(self._path, "\0".join(paths), format_name, THREADS))
+        except Exception as e:
+            raise CaptureError(
+                f"a file of {self._path} has no {format_name} footer that can be read: {e}"
+            ) from e
+        return np.array([int(n) for n in text.split()], dtype=np.int64)

@@ -1,0 +1,50 @@
+"""Which of a writer's options a version keeps: those that decide what a row is and how it reads back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_SHARED = ("compression", "timezone", "locale", "dateformat", "timestampformat", "timestampntzformat")
+
+KEPT: dict[str, tuple[str, ...]] = {
+    "parquet": ("compression",),
+    "orc": ("compression",),
+    "text": ("compression", "encoding", "linesep"),
+    "json": (*_SHARED, "encoding", "linesep", "ignorenullfields"),
+    "csv": (
+        *_SHARED,
+        "encoding",
+        "linesep",
+        "sep",
+        "quote",
+        "escape",
+        "header",
+        "nullvalue",
+        "emptyvalue",
+        "quoteall",
+        "escapequotes",
+        "chartoescapequoteescaping",
+        "ignoreleadingwhitespace",
+        "ignoretrailingwhitespace",
+        "comment",
+    ),
+}
+"""By format. A list of what is kept, so that no credential among the options can slip through."""
+
+_ALIASES = {"delimiter": "sep", "charset": "encoding", "codec": "compression", "orc.compress": "compression"}
+
+
+def kept(format_name: str, options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the options of a version: lower-case names under their first name, sorted.
+
+    >>> kept("csv", {"Delimiter": "|", "header": "true", "fs.s3a.secret.key": "x"})
+    (('header', 'true'), ('sep', '|'))
+    """
+    found: dict[str, str] = {}
+    for name, value in options.items():
+        lower = name.lower()
+        if lower not in _ALIASES:
+            found[lower] = value
+        else:
+            found.setdefault(_ALIASES[lower], value)
+    return tuple(sorted((k, found[k]) for k in KEPT[format_name] if k in found))

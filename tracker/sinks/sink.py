@@ -1,0 +1,156 @@
+"""A write's output: what it aims at, how the tap must stand below it, and where each task's rows went."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from provspark.errors import CaptureError
+from provspark.index_store.model import Dataset, Files, Int64, PendingVersion
+from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
+from provspark.tracker.sinks.counts import rows_of
+from provspark.tracker.sinks.listing import Folder
+from provspark.tracker.sinks.options import kept
+from provspark.tracker.sinks.owners import own_names
+from provspark.tracker.sinks.pieces import pieces_of
+from provspark.tracker.sinks.target import Target, read_target
+
+
+class Sink:
+    """One write's output. Made by `Sink.of` before the write runs."""
+
+    def __init__(self, jvm: Any, session: Any, target: Target) -> None:
+        self._jvm, self._session, self._target = jvm, session, target
+        self._java = jvm.new("PartitionShape")
+        self._folder = Folder(jvm, session, target.path, target.options)
+        watched = target.mode in ("append", "dynamic") and not target.skips
+        self._before = frozenset(self._folder.files()) if watched else frozenset()
+
+    @classmethod
+    def of(cls, jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: Any) -> Sink:
+        """Read what a ``DataFrameWriter`` will write when `end` is called with `args`.
+
+        Parameters
+        ----------
+        jvm : Jvm
+        writer : py4j object
+            The Java ``DataFrameWriter``, with the user's own DataFrame.
+        end : str
+            ``parquet``, ``csv``, ``json``, ``orc``, ``text``, ``save``, ``saveAsTable`` or ``insertInto``.
+        args : tuple
+            The Java method's arguments.
+        plan : py4j object
+            The user's analysed plan.
+
+        Raises
+        ------
+        UnsupportedPlanError
+            The end, format, table or a setting is one whose files can't be followed exactly.
+        """
+        return cls(jvm, jvm.new("WriteTarget").session(writer), read_target(jvm, writer, end, args, plan))
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set that is written."""
+        return self._target.dataset
+
+    @property
+    def skips(self) -> bool:
+        """Whether Spark will write nothing here: call the end as it is, and record no version."""
+        return bool(self._target.skips)
+
+    def shape(self, plan: Any) -> tuple[Any, Any | None]:
+        """Return what must stand below the tap, and the string expression for the tap.
+
+        Parameters
+        ----------
+        plan : py4j object
+            The rewritten plan: the user's columns first, legs behind them.
+
+        Returns
+        -------
+        plan : py4j object
+            The same columns, in the order in which Spark will write the rows.
+        expression : py4j object or None
+            A string over its columns that changes with the partition folder; None where there are no such folders.
+        """
+        target = self._target
+        if not target.partitions:
+            return plan, None
+        places = " ".join(map(str, target.places))
+        shaped, value = self._jvm.items(self._java.sorted(plan, places, target.time_zone))
+        return shaped, value
+
+    def finish(self, tapped: Sequence[TapRuns], metrics: WriteMetrics | None = None) -> Written:
+        """Read what the write left. Call it once, after the write's commit.
+
+        Raises
+        ------
+        CaptureError
+            Files and tap do not fit each other.
+        ConcurrentWriteError
+            Somebody else wrote to the folder meanwhile.
+        """
+        target = self._target
+        found = sorted(self._folder.files(), key=lambda f: f.path)
+        new = [i for i, f in enumerate(found) if f not in self._before]
+        names = own_names(target.path, [found[i] for i in new], metrics)
+        pieces = pieces_of(tapped, names, self._folders(tapped), target.max_records)
+        tapped_rows = pieces.rows_of_files(len(new))
+        if metrics is not None and metrics.rows != int(tapped_rows.sum()):
+            raise CaptureError(
+                f"{target.path}: Spark wrote {metrics.rows} rows, the tap saw {tapped_rows.sum()}"
+            )
+        written = np.zeros(len(found), dtype=np.bool_)
+        written[new] = True
+        rows = rows_of(self._folder, target.format, found, written, tapped_rows, self._recount)
+        files = Files(
+            tuple(f.path for f in found),
+            np.array([f.size for f in found], dtype=np.int64),
+            np.array([f.mtime for f in found], dtype=np.int64),
+            rows,
+            written,
+        )
+        version = PendingVersion(
+            target.dataset,
+            files,
+            target.format,
+            kept(target.format, target.options),
+            target.fields,
+            target.partitions,
+        )
+        starts = files.bases[:-1][np.array(new, dtype=np.int64)[pieces.files]]
+        return Written(version, pieces.partitions, pieces.offsets, pieces.counts, starts)
+
+    def _folders(self, tapped: Sequence[TapRuns]) -> dict[str, str]:
+        values = list(dict.fromkeys(value for task in tapped for value, _ in task.runs))
+        if not self._target.partitions:
+            return dict.fromkeys(values, "")
+        text = str(self._java.folders(json.dumps(values), json.dumps(self._target.partitions)))
+        if not text:
+            raise CaptureError(
+                f"{self._target.path}: a partition value holds U+0000, its folder can't be told"
+            )
+        return dict(zip(values, json.loads(text), strict=True))
+
+    def _recount(self, paths: Sequence[str]) -> Int64:
+        target = self._target
+        options = json.dumps(dict(kept(target.format, target.options)))
+        schema = ", ".join(
+            f"{_quoted(f.name)} {f.type}" for f in target.fields if f.name not in target.partitions
+        )
+        counter = self._jvm.new("Recount", self._session)
+        try:
+            text = str(counter.rows(target.path, "\0".join(paths), target.format, options, schema))
+        except Exception as e:
+            raise CaptureError(
+                f"rows of {len(paths)} files that were in {target.path} can't be counted: {e}"
+            ) from e
+        return np.array([int(n) for n in text.split()], dtype=np.int64)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,211 @@
+"""What a write aims at: read from the Java writer and the end's arguments, or refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from provspark.errors import UnsupportedPlanError
+from provspark.index_store.model import Dataset, Field
+from provspark.tracker.sinks.options import KEPT
+
+Mode = Literal["fresh", "append", "overwrite", "dynamic"]
+FILE_ENDS = ("parquet", "csv", "json", "orc", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a write goes and how.
+
+    Parameters
+    ----------
+    path : str
+        The folder as Hadoop's ``Path`` writes it: qualified, not percent-encoded.
+    mode : {"fresh", "append", "overwrite", "dynamic"}
+        ``fresh`` finds nothing there; ``dynamic`` replaces the partition folders that it writes to.
+    skips : bool
+        Spark will write nothing (mode ``ignore``) or raise (``errorifexists``), for something is there.
+    max_records : int
+        Rows a file holds at most; 0 for no limit.
+    partitions : tuple of str
+        Names of the partition columns, as the folders spell them.
+    places : tuple of int
+        Where each partition column stands in the plan's output.
+    """
+
+    path: str
+    dataset: Dataset
+    format: str
+    mode: Mode
+    skips: bool
+    options: Mapping[str, str]
+    fields: tuple[Field, ...]
+    partitions: tuple[str, ...]
+    max_records: int
+    time_zone: str
+    places: tuple[int, ...]
+
+
+def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: Any) -> Target:
+    """Read a writer. Python's ``None`` for an argument is as if it were not given.
+
+    Raises
+    ------
+    UnsupportedPlanError
+        The end, format, table or a setting is one whose files can't be followed exactly.
+    """
+    node = f"write.{end}"
+    args = tuple(a for a in args if a is not None)
+    if end not in (*FILE_ENDS, "save", "saveAsTable", "insertInto"):
+        raise UnsupportedPlanError(node, f"its output is no file that is followed (known are {_words()})")
+    if len(args) > 1 or (not args and end != "save"):
+        raise UnsupportedPlanError(node, f"it was called with {len(args)} arguments")
+    if end in FILE_ENDS:
+        writer.format(end)
+    given = str(args[0]) if args else ""
+    table = given if end in ("saveAsTable", "insertInto") else ""
+    helper = jvm.new("WriteTarget")
+    try:
+        found = json.loads(helper.read(writer, plan, "" if table else given, table))
+    except Exception as e:
+        raise UnsupportedPlanError(node, f"its target can't be read: {_cause(e)}") from e
+    if found["bucketed"] or found["clustered"]:
+        raise UnsupportedPlanError(node, "files of bucketBy, sortBy and clusterBy are not followed")
+    if table:
+        return _table_target(node, end, found)
+    if "path" not in found:
+        raise UnsupportedPlanError(node, "there is no path to save to")
+    return _file_target(node, found, found, _mode(found["mode"], found["options"], found))
+
+
+def _file_target(node: str, found: dict[str, Any], place: dict[str, Any], mode: Mode) -> Target:
+    format_name = found["source"].lower()
+    _known(node, format_name)
+    partitions = tuple(found["partitions"])
+    skips = found["mode"] in ("Ignore", "ErrorIfExists") and place["exists"]
+    return _target(
+        node, found, place, format_name, mode, skips, found["options"], found["fields"], partitions
+    )
+
+
+def _table_target(node: str, end: str, found: dict[str, Any]) -> Target:
+    if not found["sessionCatalog"]:
+        raise UnsupportedPlanError(node, "the table is not in Spark's session catalogue")
+    exists, mode = found["tableExists"], found["mode"]
+    if end == "saveAsTable" and (not exists or mode == "Overwrite"):
+        return _file_target(node, {**found, "mode": "Overwrite"}, found["newPath"], "overwrite")
+    if not exists or (found["tempView"] and end == "insertInto"):
+        raise UnsupportedPlanError(node, "there is no table of that name to insert into")
+    if found["tableType"] == "VIEW" or "path" not in found:
+        raise UnsupportedPlanError(node, f"{found['table']} has no folder of its own")
+    format_name = found["provider"].lower()
+    _known(node, format_name)
+    if found["tableBucketed"]:
+        raise UnsupportedPlanError(node, f"{found['table']} is bucketed; its files are not followed")
+    if found["movedPartitions"]:
+        raise UnsupportedPlanError(node, f"partitions of {found['table']} lie outside its folder")
+    partitions = tuple(found["tablePartitions"])
+    fields = _inserted(node, end, found)
+    options = found["tableOptions"]
+    skips = end == "saveAsTable" and mode in ("Ignore", "ErrorIfExists")
+    how: Mode = "append"
+    if end == "insertInto" and mode == "Overwrite":
+        how = _mode(mode, options, {**found, "partitions": partitions})
+    return _target(node, found, found, format_name, how, skips, options, fields, partitions)
+
+
+def _inserted(node: str, end: str, found: dict[str, Any]) -> list[Any]:
+    """The table's fields; refuses what Spark would cast on the way to a partition folder."""
+    table, query = found["tableFields"], found["fields"]
+    if len(table) != len(query):
+        raise UnsupportedPlanError(
+            node, f"{found['table']} has {len(table)} columns and the rows {len(query)}"
+        )
+    by_name = {f[0].lower(): f for f in query}
+    for place, (name, kind, fixed) in enumerate(table):
+        if name not in found["tablePartitions"]:
+            continue
+        source = query[place] if end == "insertInto" else by_name.get(name.lower(), ["", "nothing", ""])
+        if source[1] != kind or fixed:
+            raise UnsupportedPlanError(
+                node,
+                f"partition column {name} is {fixed or kind} in {found['table']} and {source[1]} in the rows",
+            )
+    return list(table)
+
+
+def _target(
+    node: str,
+    found: dict[str, Any],
+    place: dict[str, Any],
+    format_name: str,
+    mode: Mode,
+    skips: bool,
+    options: dict[str, str],
+    fields: list[Any],
+    partitions: tuple[str, ...],
+) -> Target:
+    lower = {k.lower(): v for k, v in options.items()}
+    if partitions and found["concurrent"] > 0:
+        raise UnsupportedPlanError(
+            node,
+            "spark.sql.maxConcurrentOutputFileWriters leaves the rows unsorted; set it to 0 to follow partitionBy",
+        )
+    if partitions and not found["planned"]:
+        raise UnsupportedPlanError(
+            node, "partitionBy is followed with spark.sql.optimizer.plannedWrite.enabled only"
+        )
+    last = [_place(node, fields, p) for p in partitions]
+    ordered = [f for i, f in enumerate(fields) if i not in last] + [fields[i] for i in last]
+    by_place = node == "write.insertInto"
+    places = last if by_place else [_place(node, found["fields"], p) for p in partitions]
+    if place["scheme"] == "file":
+        dataset = Dataset("file", place["place"])
+    else:
+        dataset = Dataset(f"{place['scheme']}://{place['authority']}", place["place"].strip("/"))
+    return Target(
+        path=place["path"],
+        dataset=dataset,
+        format=format_name,
+        mode=mode if place["exists"] else "fresh",
+        skips=skips,
+        options=options,
+        fields=tuple(Field(f[0], f[1]) for f in ordered),
+        partitions=partitions,
+        max_records=max(0, int(lower.get("maxrecordsperfile", found["maxRecords"]))),
+        time_zone=lower.get("timezone", found["timeZone"]),
+        places=tuple(places),
+    )
+
+
+def _place(node: str, fields: list[Any], name: str) -> int:
+    names = [f[0] for f in fields]
+    if name in names:
+        return names.index(name)
+    lower = [n.lower() for n in names]
+    if name.lower() not in lower:
+        raise UnsupportedPlanError(node, f"there is no column {name!r} to partition by")
+    return lower.index(name.lower())
+
+
+def _mode(mode: str, options: Mapping[str, str], found: dict[str, Any]) -> Mode:
+    if mode != "Overwrite":
+        return "append" if mode == "Append" else "fresh"
+    how = {k.lower(): v for k, v in options.items()}.get("partitionoverwritemode", found["overwrite"])
+    return "dynamic" if how.upper() == "DYNAMIC" and found["partitions"] else "overwrite"
+
+
+def _known(node: str, format_name: str) -> None:
+    if format_name not in KEPT:
+        raise UnsupportedPlanError(node, f"format {format_name!r} is not followed (known are {_words()})")
+
+
+def _words() -> str:
+    return ", ".join(sorted(KEPT))
+
+
+def _cause(error: Exception) -> str:
+    cause = getattr(error, "java_exception", None)
+    return str(cause.toString() if cause is not None else error).split("\n", 1)[0]
