@@ -1,0 +1,246 @@
+"""The catalogue: one way in (`ingest`), and questions about steps, versions and links."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sqlalchemy import Connection, delete
+
+from provspark.errors import ProvSparkError, UnknownDatasetError, UnknownStepError
+from provspark.index_store.catalogue import reading, schema
+from provspark.index_store.catalogue.database import Database
+from provspark.index_store.catalogue.facts import Facts, Use, facts_of
+from provspark.index_store.catalogue.files import FileDigests, FileSource, StoreFiles, digests
+from provspark.index_store.catalogue.ingest import unread_uses, write_facts
+from provspark.index_store.catalogue.linking import find_links
+from provspark.index_store.catalogue.migrate import ensure_head
+from provspark.index_store.catalogue.records import Ingested, Link, Role, StepRecord, VersionRecord
+from provspark.index_store.catalogue.urls import store_url
+from provspark.index_store.model import Dataset
+
+_log = logging.getLogger(__name__)
+
+
+class Catalogue:
+    """Stores, steps and versions, and how versions link steps. Made by `Catalogue.open`; close it after use.
+
+    Any number of threads and processes may use one database at once.
+    """
+
+    def __init__(self, database: Database, files: FileSource) -> None:
+        self._database = database
+        self._files = files
+
+    @classmethod
+    def open(cls, url: str, *, migrate: bool = True, files: FileSource | None = None) -> Catalogue:
+        """Open a catalogue, making or migrating its tables where `migrate` is set.
+
+        Parameters
+        ----------
+        url : str
+            ``sqlite:////path/catalogue.db`` or ``postgresql://user:password@host/database``.
+        migrate : bool
+            False for a user who may not change tables.
+        files : callable, optional
+            Where file lists are read from: (step, version id, role) to `Files`. The stores, by default.
+
+        Raises
+        ------
+        CatalogueError
+            The database does not answer, or its schema does not fit this version of the package.
+        """
+        database = Database(url)
+        try:
+            ensure_head(database, migrate)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database, files or StoreFiles())
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._database.close()
+
+    def __enter__(self) -> Catalogue:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def ingest(self, event: Any) -> Ingested:
+        """Take in one OpenLineage event, in one transaction.
+
+        Events may come in any order and any number of times: the catalogue ends up the same. An event
+        without our facet is left aside.
+
+        Parameters
+        ----------
+        event : dict, str, bytes or openlineage.client.event_v2.RunEvent
+
+        Raises
+        ------
+        EventError
+            No OpenLineage event, or our facet does not follow its schema.
+        CatalogueError
+            The database does not answer; nothing was taken in.
+        """
+        facts = facts_of(event)
+        if facts is None:
+            return Ingested(None)
+        with self._database.read() as connection:
+            wanted = unread_uses(connection, facts)
+        read, unread = self._read(facts, wanted)
+        with self._database.write() as connection:
+            state = write_facts(connection, facts, read)
+        return Ingested(facts.ref, state.status, len(facts.uses), unread)
+
+    def rebuild(self, events: Iterable[Any]) -> int:
+        """Forget everything and take in these events, in one transaction; return how many were of ours.
+
+        A failure leaves what was there. Readers see the old content until the end, writers wait.
+
+        Raises
+        ------
+        EventError, CatalogueError
+            As `ingest`; and whatever `events` raises.
+        """
+        taken = 0
+        with self._database.write(alone=True) as connection:
+            for table in reversed(schema.metadata.sorted_tables):
+                connection.execute(delete(table))
+            for event in events:
+                taken += self._ingest_within(connection, event)
+        return taken
+
+    def rebuild_from_events(self, paths: Iterable[str | Path]) -> int:
+        """`rebuild` from files of OpenLineage's file transport; see `provspark.events.read_events`."""
+        from provspark.events import read_events  # it builds on this package
+
+        return self.rebuild(chain.from_iterable(read_events(path) for path in paths))
+
+    def rebuild_from_stores(self, urls: Iterable[str]) -> int:
+        """`rebuild` from the manifests of stores."""
+        from provspark.events import events_from_store  # it builds on this package
+
+        return self.rebuild(chain.from_iterable(events_from_store(url) for url in urls))
+
+    def stores(self) -> list[str]:
+        """URLs of the stores, sorted."""
+        with self._database.read() as connection:
+            return reading.stores(connection)
+
+    def datasets(self) -> list[Dataset]:
+        """All data sets that a step read or wrote, sorted."""
+        with self._database.read() as connection:
+            return reading.datasets(connection)
+
+    def steps(self) -> list[StepRecord]:
+        """All steps by start; `StepRecord.answers` marks the last good try of each task instance."""
+        with self._database.read() as connection:
+            return list(reading.steps(connection).values())
+
+    def versions(
+        self, dataset: Dataset | str | None = None, *, step: str | None = None, role: Role | None = None
+    ) -> list[VersionRecord]:
+        """Versions as steps read or wrote them, by their steps' start.
+
+        Parameters
+        ----------
+        dataset : Dataset or str, optional
+            Only this one's.
+        step : str, optional
+            Only those of steps of this name.
+        role : {"input", "output"}, optional
+
+        Raises
+        ------
+        UnknownDatasetError, UnknownStepError
+        """
+        with self._database.read() as connection:
+            wanted = Dataset.parse(dataset) if isinstance(dataset, str) else dataset
+            if wanted is not None and wanted not in (known := reading.datasets(connection)):
+                raise UnknownDatasetError(wanted.uri, [d.uri for d in known])
+            if step is not None:
+                self._find(connection, step, None)
+            return reading.versions(connection, wanted, step, role)
+
+    def links(self) -> list[Link]:
+        """All links, from the producer of files to who read them."""
+        with self._database.read() as connection:
+            return [link for _, _, link in find_links(connection)]
+
+    def upstream(self, step: str, *, store: str | None = None) -> list[StepRecord]:
+        """Steps whose output this one read, and theirs, and so on: nearest first, without itself.
+
+        Raises
+        ------
+        UnknownStepError
+        """
+        return self._reach(step, store, against=True)
+
+    def downstream(self, step: str, *, store: str | None = None) -> list[StepRecord]:
+        """Steps that read this one's output, and so on: nearest first, without itself.
+
+        Raises
+        ------
+        UnknownStepError
+        """
+        return self._reach(step, store, against=False)
+
+    def dump(self) -> dict[str, Any]:
+        """All that the catalogue knows, in an order of its own: equal catalogues have equal dumps."""
+        with self._database.read() as connection:
+            return reading.dump(connection)
+
+    def _reach(self, step: str, store: str | None, against: bool) -> list[StepRecord]:
+        with self._database.read() as connection:
+            records = reading.steps(connection)
+            seen = dict.fromkeys(self._find(connection, step, store))
+            frontier, found = list(seen), []
+            while frontier:
+                links = find_links(connection, **{"consumers" if against else "producers": frontier})
+                near = dict.fromkeys(a if against else b for a, b, _ in links)
+                frontier = [i for i in records if i in near and i not in seen]
+                seen.update(dict.fromkeys(frontier))
+                found += [records[i] for i in frontier]
+        return found
+
+    def _find(self, connection: Connection, step: str, store: str | None) -> list[int]:
+        url = None if store is None else store_url(store)
+        found = reading.step_ids(connection, step, url)
+        if not found:
+            known = [r.ref for r in reading.steps(connection).values()]
+            raise UnknownStepError(step, [ref.step for ref in known if url in (None, ref.store)])
+        return found
+
+    def _ingest_within(self, connection: Connection, event: Any) -> bool:
+        facts = facts_of(event)
+        if facts is None:
+            return False
+        read, _ = self._read(facts, unread_uses(connection, facts))
+        write_facts(connection, facts, read)
+        return True
+
+    def _read(self, facts: Facts, uses: Iterable[Use]) -> tuple[dict[Use, FileDigests], tuple[str, ...]]:
+        """Read file lists; where a store is out of reach, equal version ids link, so this is no error."""
+        read: dict[Use, FileDigests] = {}
+        unread = []
+        for use in uses:
+            try:
+                files = self._files(facts.ref, use.version, use.role)
+                if files.identity(use.dataset) != use.version:
+                    raise ValueError("the store's file list is of another data set")
+            except (ProvSparkError, OSError, LookupError, ValueError) as e:
+                unread.append(f"{use.dataset} version {use.version}: {e}")
+            else:
+                read[use] = digests(use.dataset, files)
+        if unread:
+            _log.warning("%s: links by equal versions only for %s", facts.ref.step, "; ".join(unread))
+        return read, tuple(unread)

@@ -1,0 +1,139 @@
+"""The database beneath the catalogue: its URL, its transactions, and its errors as ours."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from provspark.errors import CatalogueError
+
+BUSY_SECONDS = 60
+_WRITES = "provspark_writes"
+
+
+class Database:
+    """Connections to SQLite or PostgreSQL, with the transactions that the catalogue needs.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:////path/catalogue.db`` or ``postgresql://user:password@host/database``.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = _parse(url)
+        self.where = self._url.render_as_string(hide_password=True)
+        self.sqlite = self._url.get_backend_name() == "sqlite"
+        args = {"timeout": BUSY_SECONDS} if self.sqlite else {"connect_timeout": 10}
+        self._engine: Engine = create_engine(self._url, connect_args=args, pool_pre_ping=not self.sqlite)
+        if self.sqlite:
+            event.listen(self._engine, "connect", _sqlite_connect)
+            event.listen(self._engine, "begin", _sqlite_begin)
+
+    def close(self) -> None:
+        """Close the pooled connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """One snapshot for all that is read within."""
+        with self._typed(), self._engine.connect() as connection:
+            if not self.sqlite:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def write(self, alone: bool = False) -> Iterator[Connection]:
+        """One transaction: all of what is done within, or nothing.
+
+        SQLite has one writer at a time. On PostgreSQL writers go side by side, but for one that is `alone`.
+        """
+        with self._typed(), self._engine.connect() as connection:
+            connection = connection.execution_options(**{_WRITES: True})
+            with connection.begin():
+                if not self.sqlite:
+                    mode = "EXCLUSIVE" if alone else "ROW EXCLUSIVE"
+                    connection.execute(text(f"LOCK TABLE provspark_store IN {mode} MODE"))
+                yield connection
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """One transaction that no other migration runs beside."""
+        with self._typed(), self._engine.connect() as connection:
+            if self.sqlite:
+                _switch_to_wal(connection)
+            connection = connection.execution_options(**{_WRITES: True})
+            with connection.begin():
+                if not self.sqlite:
+                    connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('provspark_catalogue'))"))
+                yield connection
+
+    @contextmanager
+    def _typed(self) -> Iterator[None]:
+        try:
+            yield
+        except (SQLAlchemyError, sqlite3.Error) as e:
+            reason = str(getattr(e, "orig", None) or e).strip().splitlines()[0]
+            raise CatalogueError(
+                f"the catalogue {self.where} does not answer as it should: {reason}. Check the URL, that the "
+                f"database runs, and that this user may read and write it; what was begun was rolled back."
+            ) from e
+
+
+def _parse(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as e:
+        raise CatalogueError(
+            "the catalogue's URL can't be read; write sqlite:////path/catalogue.db "
+            "or postgresql://user:password@host/database"
+        ) from e
+    backend = "postgresql" if parsed.drivername == "postgres" else parsed.get_backend_name()
+    where = parsed.render_as_string(hide_password=True)
+    if backend == "postgresql":
+        return _with_driver(parsed, where)
+    if backend != "sqlite":
+        raise CatalogueError(f"{where}: the catalogue runs on SQLite or PostgreSQL, not on {backend}")
+    if not parsed.database or parsed.database == ":memory:":
+        raise CatalogueError(
+            f"{where} is in memory and would be lost; name a file: sqlite:////path/catalogue.db"
+        )
+    return parsed.set(drivername="sqlite+pysqlite")
+
+
+def _with_driver(url: URL, where: str) -> URL:
+    """Name the driver: which one a bare ``postgresql://`` means differs between releases of SQLAlchemy."""
+    asked = url.drivername.partition("+")[2]
+    for driver in (asked,) if asked else ("psycopg2", "psycopg"):
+        if find_spec(driver) is not None:
+            return url.set(drivername=f"postgresql+{driver}")
+    raise CatalogueError(
+        f"{where} needs a PostgreSQL driver and there is none; "
+        f"run: pip install 'airflow-provider-provspark[postgres]'"
+    )
+
+
+def _sqlite_connect(connection: Any, _record: Any) -> None:
+    # The sqlite3 module's own transactions start late and not around DDL: `_sqlite_begin` starts ours.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _sqlite_begin(connection: Connection) -> None:
+    # A writer takes its lock at once: one that read first would fail when another wrote meanwhile.
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _switch_to_wal(connection: Connection) -> None:
+    """Let readers go on beside the writer; the file keeps the mode."""
+    raw: Any = connection.connection.driver_connection
+    if raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        raw.execute("PRAGMA journal_mode = WAL")

@@ -1,0 +1,218 @@
+"""Reads an OpenLineage event into what the catalogue keeps of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from provspark.errors import EventError
+from provspark.index_store.catalogue.records import Role, StepRef
+from provspark.index_store.catalogue.state import StepState
+from provspark.index_store.catalogue.times import utc
+from provspark.index_store.catalogue.urls import store_url
+from provspark.index_store.model import Dataset, StepKey
+
+FACET = "provspark"
+_STEP = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}")
+_VERSION = re.compile(r"[0-9a-f]{32}")
+_EVENT_TYPES = ("START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER")
+_COVERAGES = ("", "exact", "coarse", "untracked")
+_NAME_BYTES = 2000  # PostgreSQL's indexes take keys up to 2,704 bytes
+_MAX = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Use:
+    """One version that a step read or wrote, as the facet tells it; `files` is -1 where it does not say."""
+
+    dataset: Dataset
+    version: str
+    role: Role
+    rows: int
+    files: int
+    coverage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that the catalogue takes from one event."""
+
+    ref: StepRef
+    state: StepState
+    uses: tuple[Use, ...]
+
+
+def facts_of(event: Any) -> Facts | None:
+    """Read an event: a dictionary, JSON text, or an object of openlineage-python.
+
+    Returns
+    -------
+    Facts or None
+        None where the event carries no facet of ours.
+
+    Raises
+    ------
+    EventError
+        No OpenLineage event, or a facet of ours that does not follow its schema.
+    """
+    body = _body(event)
+    run = body.get("run")
+    if not isinstance(run, Mapping):
+        if "run" not in body and any(isinstance(body.get(name), Mapping) for name in ("dataset", "job")):
+            return None
+        raise EventError("this is no OpenLineage event: it has neither a run, a job nor a dataset")
+    run_facet = _facet(run, "run")
+    uses: list[tuple[Use, StepRef]] = []
+    for role, field in (("input", "inputs"), ("output", "outputs")):
+        uses += _uses(body, role, field)  # type: ignore[arg-type]
+    if run_facet is None and not uses:
+        return None
+    refs = {ref for _, ref in uses}
+    if run_facet is not None:
+        refs.add(_ref(run_facet, "run.facets.provspark"))
+    if len(refs) > 1:
+        named = ", ".join(sorted(f"{r.step} in {r.store}" for r in refs))
+        raise EventError(f"the facets of one event name several steps ({named}); a run is one step")
+    ref = refs.pop()
+    return Facts(ref, _state(body, run_facet, ref), tuple(sorted({use for use, _ in uses})))
+
+
+def _body(event: Any) -> Mapping[str, Any]:
+    if isinstance(event, (str, bytes, bytearray)):
+        try:
+            event = json.loads(event)
+        except (ValueError, RecursionError) as e:
+            raise EventError(f"the event is no JSON: {e}") from e
+    elif hasattr(event, "__attrs_attrs__"):
+        from openlineage.client.serde import Serde
+
+        event = Serde.to_dict(event)
+    if not isinstance(event, Mapping):
+        raise EventError(f"an OpenLineage event is a JSON object, not {type(event).__name__}")
+    return event
+
+
+def _facet(owner: Mapping[str, Any], where: str) -> Mapping[str, Any] | None:
+    facets = owner.get("facets")
+    if facets is None:
+        return None
+    if not isinstance(facets, Mapping):
+        raise EventError(f"{where}.facets is to be an object, not {type(facets).__name__}")
+    facet = facets.get(FACET)
+    if facet is None:
+        return None
+    if not isinstance(facet, Mapping):
+        raise EventError(f"{where}.facets.{FACET} is to be an object, not {type(facet).__name__}")
+    return None if facet.get("_deleted") is True else facet
+
+
+def _uses(body: Mapping[str, Any], role: Role, field: str) -> list[tuple[Use, StepRef]]:
+    entries = body.get(field) or []
+    if not isinstance(entries, list):
+        raise EventError(f"{field} is to be a list, not {type(entries).__name__}")
+    found = []
+    for i, entry in enumerate(entries):
+        where = f"{field}[{i}]"
+        if not isinstance(entry, Mapping):
+            raise EventError(f"{where} is to be an object, not {type(entry).__name__}")
+        facet = _facet(entry, where)
+        if facet is None:
+            continue
+        dataset = Dataset(_name(entry, "namespace", where), _name(entry, "name", where))
+        where = f"{where}.facets.{FACET}"
+        version = _text(facet, "version", where)
+        if not _VERSION.fullmatch(version):
+            raise EventError(f"{where}.version is {version!r}; it is to be 32 hexadecimal digits")
+        coverage = _text(facet, "coverage", where) if facet.get("coverage") is not None else ""
+        if coverage not in _COVERAGES:
+            known = ", ".join(_COVERAGES[1:])
+            raise EventError(f"{where}.coverage is {coverage!r}; it is to be one of {known}")
+        files = _integer(facet, "files", where, 0) if facet.get("files") is not None else -1
+        use = Use(dataset, version, role, _integer(facet, "rows", where, 0), files, coverage)
+        found.append((use, _ref(facet, where)))
+    return found
+
+
+def _ref(facet: Mapping[str, Any], where: str) -> StepRef:
+    step = _text(facet, "step", where)
+    if not _STEP.fullmatch(step):
+        raise EventError(f"{where}.step is {step!r}; a step's id has letters, digits, '-', '_' and '.' only")
+    store = _name(facet, "store", where)
+    try:
+        return StepRef(store_url(store), step)
+    except ValueError as e:
+        raise EventError(f"{where}.store: {e}") from e
+
+
+def _state(body: Mapping[str, Any], facet: Mapping[str, Any] | None, ref: StepRef) -> StepState:
+    kind = body.get("eventType") or "OTHER"
+    if kind not in _EVENT_TYPES:
+        raise EventError(f"eventType is {kind!r}; it is to be one of {', '.join(_EVENT_TYPES)}")
+    when = _time(body, "eventTime", "the event")
+    key = None if facet is None else _key(facet, ref)
+    if facet is not None and facet.get("status") is not None:
+        where = f"run.facets.{FACET}"
+        status = _text(facet, "status", where)
+        if status not in ("succeeded", "failed"):
+            raise EventError(f"{where}.status is {status!r}; it is to be succeeded or failed")
+        untracked = facet.get("untracked", False)
+        if not isinstance(untracked, bool):
+            raise EventError(f"{where}.untracked is to be true or false, not {untracked!r}")
+        started, ended = _time(facet, "started", where), _time(facet, "ended", where)
+        return StepState(key, status, True, started, ended, untracked)  # type: ignore[arg-type]
+    if kind == "COMPLETE":
+        return StepState(key, "succeeded", False, "", when)
+    if kind in ("FAIL", "ABORT"):
+        return StepState(key, "failed", False, "", when)
+    return StepState(key, "running", False, when if kind == "START" else "", "")
+
+
+def _key(facet: Mapping[str, Any], ref: StepRef) -> StepKey:
+    where = f"run.facets.{FACET}"
+    key = StepKey(
+        task_id=_text(facet, "task_id", where),
+        run_id=_text(facet, "run_id", where),
+        dag_id=_text(facet, "dag_id", where),
+        map_index=_integer(facet, "map_index", where, -1),
+        try_number=_integer(facet, "try_number", where, 0),
+    )
+    if key.id != ref.step:
+        raise EventError(f"{where} names the step {ref.step}, but its dag, run, task and try make {key.id}")
+    return key
+
+
+def _text(owner: Mapping[str, Any], field: str, where: str) -> str:
+    value = owner.get(field)
+    if not isinstance(value, str):
+        raise EventError(f"{where}.{field} is to be text, not {value!r}")
+    if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
+        raise EventError(f"{where}.{field} has characters that no database keeps: {value!r}")
+    return value
+
+
+def _name(owner: Mapping[str, Any], field: str, where: str) -> str:
+    value = _text(owner, field, where)
+    if not value:
+        raise EventError(f"{where}.{field} is empty")
+    if len(value.encode()) > _NAME_BYTES:
+        raise EventError(f"{where}.{field} has {len(value.encode())} bytes; up to {_NAME_BYTES} are kept")
+    return value
+
+
+def _integer(owner: Mapping[str, Any], field: str, where: str, least: int) -> int:
+    value = owner.get(field)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MAX:
+        raise EventError(f"{where}.{field} is to be a whole number from {least} on, not {value!r}")
+    return value
+
+
+def _time(owner: Mapping[str, Any], field: str, where: str) -> str:
+    try:
+        return utc(_text(owner, field, where))
+    except ValueError as e:
+        if isinstance(e, EventError):
+            raise
+        raise EventError(f"{where}.{field}: {e}") from e

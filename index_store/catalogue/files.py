@@ -1,0 +1,62 @@
+"""Files of versions: read from the stores, and named in the catalogue by a digest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from provspark.index_store.catalogue.records import Role, StepRef
+from provspark.index_store.catalogue.schema import DIGEST_BYTES
+from provspark.index_store.model import Dataset, Files
+from provspark.index_store.store import Store
+
+FileSource = Callable[[StepRef, str, Role], Files]
+"""Takes a step, a version id and its role; raises OSError, LookupError or ValueError where it can't read."""
+
+
+class StoreFiles:
+    """Reads file lists from the stores themselves. Threads may share one."""
+
+    def __init__(self) -> None:
+        self._opened: dict[str, Store] = {}
+
+    def __call__(self, ref: StepRef, version: str, role: Role) -> Files:
+        """Read the list of a version that a step wrote or read.
+
+        Raises
+        ------
+        ProvSparkError
+            The store, the step or the list can't be read.
+        LookupError
+            The step has no such version.
+        """
+        store = self._opened.get(ref.store) or Store.open(ref.store)
+        self._opened[ref.store] = store
+        for write in store.manifest(ref.step).writes:
+            for known in (write.output,) if role == "output" else write.inputs:
+                if known.id == version:
+                    return store.files(ref.step, known)
+        raise LookupError(f"step {ref.step} has no {role} of version {version}")
+
+
+@dataclass(frozen=True, slots=True)
+class FileDigests:
+    """Digests of a version's files: all of them, and those that the step's write made."""
+
+    all: tuple[bytes, ...]
+    written: tuple[bytes, ...]
+
+
+def digests(dataset: Dataset, files: Files) -> FileDigests:
+    """Name each file by its full path, size and time, whichever folder the data set was read by."""
+    root = f"{dataset.namespace}\0{dataset.name.rstrip('/')}"
+    named = []
+    for path, size, mtime, written in zip(
+        files.paths, files.sizes.tolist(), files.mtimes.tolist(), files.written.tolist(), strict=True
+    ):
+        full = f"{root}/{path}" if path else root
+        text = f"{full}\0{size}\0{mtime}".encode(errors="surrogateescape")
+        named.append((hashlib.sha256(text).digest()[:DIGEST_BYTES], written))
+    named.sort()
+    return FileDigests(tuple(d for d, _ in named), tuple(d for d, w in named if w))

@@ -1,0 +1,140 @@
+"""Writes one event's facts into the tables, inside the caller's transaction.
+
+Writers on PostgreSQL run side by side: rows are reached in one order (store, step, then data sets with their
+versions as they sort), so that no two wait for each other, and what exists already is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Table, and_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from provspark.index_store.catalogue import schema
+from provspark.index_store.catalogue.facts import Facts, Use
+from provspark.index_store.catalogue.files import FileDigests
+from provspark.index_store.catalogue.records import StepRef
+from provspark.index_store.catalogue.state import StepState
+from provspark.index_store.model import StepKey
+
+_CHUNK = 1000
+
+
+def write_facts(connection: Connection, facts: Facts, files: Mapping[Use, FileDigests]) -> StepState:
+    """Join one event's facts to what is there; return the step's state after it."""
+    step_id, state = _step(connection, facts.ref, facts.state)
+    for use in facts.uses:
+        _use(connection, step_id, use, files.get(use))
+    return state
+
+
+def unread_uses(connection: Connection, facts: Facts) -> list[Use]:
+    """The uses whose file lists the catalogue does not have yet."""
+    s, d, v, u = schema.step.c, schema.dataset.c, schema.version.c, schema.use.c
+    rows = connection.execute(
+        select(d.namespace, d.name, v.key, u.role, u.rows, u.coverage)
+        .select_from(schema.use.join(schema.version).join(schema.dataset))
+        .join(schema.step, s.id == u.step_id)
+        .join(schema.store)
+        .where(schema.store.c.url == facts.ref.store, s.name == facts.ref.step, u.files_read)
+    )
+    read = {tuple(row) for row in rows}
+    return [
+        use
+        for use in facts.uses
+        if use.files != 0
+        and (use.dataset.namespace, use.dataset.name, use.version, use.role, use.rows, use.coverage)
+        not in read
+    ]
+
+
+def stored_state(row: Any) -> StepState:
+    """A row of the step table as a state."""
+    key = None
+    if row.task_id is not None:
+        key = StepKey(row.task_id, row.run_id, row.dag_id, row.map_index, row.try_number)
+    return StepState(key, row.status, row.published, row.started or "", row.ended or "", row.untracked)
+
+
+def _step(connection: Connection, ref: StepRef, state: StepState) -> tuple[int, StepState]:
+    store_id = _id(connection, schema.store, {"url": ref.store})
+    step_id = _id(connection, schema.step, {"store_id": store_id, "name": ref.step}, _columns(state))
+    query = select(schema.step).where(schema.step.c.id == step_id).with_for_update()
+    before = stored_state(connection.execute(query).one())
+    after = before.merge(state)
+    if after != before:
+        connection.execute(update(schema.step).where(schema.step.c.id == step_id), _columns(after))
+    return step_id, after
+
+
+def _columns(state: StepState) -> dict[str, Any]:
+    names = ("dag_id", "run_id", "task_id", "map_index", "try_number")
+    return {
+        **{name: getattr(state.key, name, None) for name in names},
+        "status": state.status,
+        "published": state.published,
+        "started": state.started or None,
+        "ended": state.ended or None,
+        "untracked": state.untracked,
+    }
+
+
+def _use(connection: Connection, step_id: int, use: Use, files: FileDigests | None) -> None:
+    names = {"namespace": use.dataset.namespace, "name": use.dataset.name}
+    dataset_id = _id(connection, schema.dataset, names)
+    version_id = _id(
+        connection,
+        schema.version,
+        {"dataset_id": dataset_id, "key": use.version},
+        {"files": None, "files_read": False},
+    )
+    use_id = _id(
+        connection,
+        schema.use,
+        {
+            "step_id": step_id,
+            "version_id": version_id,
+            "role": use.role,
+            "rows": use.rows,
+            "coverage": use.coverage,
+        },
+        {"files_read": False},
+    )
+    v = schema.version.c
+    if use.files >= 0:
+        connection.execute(
+            update(schema.version).where(v.id == version_id, v.files.is_(None)).values(files=use.files)
+        )
+    if files is None and use.files != 0:
+        return
+    if files is not None:
+        of_version = {"version_id": version_id}
+        _add(connection, schema.version_file, [of_version | {"digest": d} for d in files.all])
+        if use.role == "output":
+            of_step = of_version | {"step_id": step_id}
+            _add(connection, schema.written_file, [of_step | {"digest": d} for d in files.written])
+    connection.execute(
+        update(schema.version).where(v.id == version_id, ~v.files_read).values(files_read=True)
+    )
+    u = schema.use.c
+    connection.execute(update(schema.use).where(u.id == use_id, ~u.files_read).values(files_read=True))
+
+
+def _id(connection: Connection, table: Table, key: dict[str, Any], rest: dict[str, Any] | None = None) -> int:
+    """The id of the row with that unique key, which is made if need be."""
+    query = select(table.c.id).where(and_(*(table.c[name] == value for name, value in key.items())))
+    found: int | None = connection.scalar(query)
+    if found is None:
+        _add(connection, table, [key | (rest or {})])
+        found = connection.execute(query).scalar_one()
+    return found
+
+
+def _add(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    """Insert what is not there yet."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(table).on_conflict_do_nothing()
+    for start in range(0, len(rows), _CHUNK):
+        connection.execute(statement, rows[start : start + _CHUNK])

@@ -1,0 +1,1 @@
+"""Alembic migrations of the catalogue; `migrate.py` runs them."""

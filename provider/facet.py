@@ -1,0 +1,90 @@
+"""The facets that carry ProvSpark's steps and versions in OpenLineage events.
+
+Their schemas are in docs/openlineage.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attr
+from openlineage.client.generated.base import DatasetFacet, RunFacet
+
+__all__ = ["KEY", "ProvSparkDatasetFacet", "ProvSparkRunFacet"]
+
+KEY = "provspark"
+_SCHEMA = "urn:provspark:openlineage:1-0-0"
+
+
+@attr.define
+class ProvSparkDatasetFacet(DatasetFacet):  # type: ignore[misc]
+    """The version of an input or output that a step read or wrote.
+
+    Parameters
+    ----------
+    store : str
+        The store's URL.
+    step : str
+        The step's id in it.
+    version : str
+        The version's id: 32 hexadecimal digits.
+    rows : int
+        Rows of the version, as this step read or wrote it.
+    files : int, optional
+        Number of its files.
+    coverage : str, optional
+        Of an output: ``exact``, ``coarse`` or ``untracked``.
+    """
+
+    store: str
+    step: str
+    version: str
+    rows: int
+    files: int | None = None
+    coverage: str | None = None
+
+    _additional_skip_redact: ClassVar[list[str]] = ["store", "step", "version", "rows", "files", "coverage"]
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{_SCHEMA}:ProvSparkDatasetFacet.json#/$defs/ProvSparkDatasetFacet"
+
+
+@attr.define
+class ProvSparkRunFacet(RunFacet):  # type: ignore[misc]
+    """The step that a run is; what its manifest says is None until there is one.
+
+    Parameters
+    ----------
+    store, step : str
+    dag_id, run_id, task_id : str
+    map_index, try_number : int
+        The parts of `StepKey`.
+    status : str, optional
+        ``succeeded`` or ``failed``, the manifest's word; it counts more than the event's type.
+    started, ended : str, optional
+        UTC, ISO 8601.
+    untracked : bool, optional
+        The manifest has reasons that stand for the step as a whole.
+    """
+
+    store: str
+    step: str
+    dag_id: str
+    run_id: str
+    task_id: str
+    map_index: int
+    try_number: int
+    status: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    untracked: bool | None = None
+
+    _additional_skip_redact: ClassVar[list[str]] = [
+        *("store", "step", "dag_id", "run_id", "task_id", "map_index", "try_number"),
+        *("status", "started", "ended", "untracked"),
+    ]
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{_SCHEMA}:ProvSparkRunFacet.json#/$defs/ProvSparkRunFacet"

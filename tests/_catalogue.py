@@ -1,0 +1,111 @@
+"""Small pipelines for the catalogue's tests: manifests and file lists made by hand, no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from provspark.index_store.catalogue import StepRef
+from provspark.index_store.catalogue.records import Role
+from provspark.index_store.model import (
+    Dataset,
+    Field,
+    Files,
+    Manifest,
+    StepKey,
+    StepStatus,
+    Untracked,
+    Version,
+    Write,
+)
+
+STORE = "file:///data/prov"
+RAW, CLEAN, REPORT, LAST = (Dataset("file", f"/data/{name}") for name in ("raw", "clean", "report", "last"))
+
+
+def file(path: str, rows: int = 10, mtime: int = 1, written: bool = True) -> tuple[str, int, int, int, bool]:
+    """One entry for `Files.of`; the size follows the rows."""
+    return (path, 100 + rows, mtime, rows, written)
+
+
+def files(*entries: tuple[str, int, int, int, bool]) -> Files:
+    return Files.of(entries)
+
+
+def as_input(*lists: Files) -> Files:
+    """Return the files of several lists as who reads them finds them."""
+    entries = {}
+    for one in lists:
+        for i, path in enumerate(one.paths):
+            entries[path] = (path, int(one.sizes[i]), int(one.mtimes[i]), int(one.rows[i]), False)
+    return Files.of(entries.values())
+
+
+@dataclass
+class World:
+    """Steps with their manifests, and a source of file lists that counts what it was asked for."""
+
+    store: str = STORE
+    manifests: list[Manifest] = field(default_factory=list)
+    lists: dict[tuple[StepRef, str, Role], Files] = field(default_factory=dict)
+    unreachable: bool = False
+    asked: int = 0
+
+    def files(self, ref: StepRef, version: str, role: Role) -> Files:
+        self.asked += 1
+        if self.unreachable:
+            raise OSError(f"{ref.store} does not answer")
+        return self.lists[ref, version, role]
+
+    def step(
+        self,
+        task: str,
+        reads: Iterable[tuple[Dataset, Files]] = (),
+        writes: Iterable[tuple[Dataset, Files]] = (),
+        *,
+        run: str = "r1",
+        try_number: int = 1,
+        status: StepStatus = "succeeded",
+        minute: int | None = None,
+        untracked: bool = False,
+    ) -> Manifest:
+        """Publish a step of DAG ``d``; every write reads all the inputs."""
+        key = StepKey(task, run, "d", -1, try_number)
+        inputs = tuple(self._version(key, dataset, read, "input") for dataset, read in reads)
+        minute = len(self.manifests) if minute is None else minute
+        manifest = Manifest(
+            step=key.id,
+            key=key,
+            status=status,
+            started=f"2026-01-01T10:{minute:02}:00.000000+00:00",
+            ended=f"2026-01-01T10:{minute:02}:30.000000+00:00",
+            writes=tuple(
+                Write(i, self._version(key, dataset, written, "output"), "exact", inputs)
+                for i, (dataset, written) in enumerate(writes)
+            ),
+            files=(),
+            untracked=(Untracked("SaveIntoDataSource", "went around capture"),) if untracked else (),
+        )
+        self.manifests.append(manifest)
+        return manifest
+
+    def _version(self, key: StepKey, dataset: Dataset, listed: Files, role: Role) -> Version:
+        id_ = listed.identity(dataset)
+        self.lists[StepRef(self.store, key.id), id_, role] = listed
+        return Version(id_, dataset, listed.total, len(listed.paths), "parquet", fields=(Field("a", "int"),))
+
+
+def pipeline(store: str = STORE) -> World:
+    """raw → clean → report, with a retry of `clean` that failed first and an append to the report."""
+    world = World(store)
+    raw = files(file("r0.csv", 7, written=False), file("r1.csv", 8, written=False))
+    half = files(file("half.parquet", 3))
+    clean = files(file("c0.parquet", 5), file("c1.parquet", 6))
+    first = files(file("p=1/a.parquet", 2))
+    both = files(file("p=1/a.parquet", 2, written=False), file("p=2/b.parquet", 2))
+    world.step("clean", [(RAW, raw)], [(CLEAN, half)], status="failed")
+    world.step("clean", [(RAW, raw)], [(CLEAN, clean)], try_number=2)
+    world.step("report", [(CLEAN, as_input(clean))], [(REPORT, first)])
+    world.step("more", [(RAW, raw)], [(REPORT, both)])
+    world.step("read_all", [(REPORT, as_input(both))], [(LAST, files(file("l.parquet")))], untracked=True)
+    return world

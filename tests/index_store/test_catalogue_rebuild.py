@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+from _catalogue import STORE, World, pipeline
+from openlineage.client import OpenLineageClient
+from openlineage.client.serde import Serde
+from openlineage.client.transport.file import FileConfig, FileTransport
+
+from provspark.errors import EventError
+from provspark.events import events_from_manifest
+from provspark.index_store.catalogue import Catalogue
+
+pytest_plugins = ("_postgres",)
+
+
+def all_events(world: World) -> list:
+    return [e for m in world.manifests for e in events_from_manifest(world.store, m)]
+
+
+def fill(catalogue: Catalogue, events) -> Catalogue:
+    for event in events:
+        catalogue.ingest(event)
+    return catalogue
+
+
+@pytest.mark.parametrize("append", [True, False])
+def test_from_files_of_events(catalogue_url, tmp_path, append):
+    world = pipeline()
+    path = tmp_path / "events"
+    client = OpenLineageClient(transport=FileTransport(FileConfig(str(path), append=append)))
+    for event in all_events(world):
+        client.emit(event)
+    with Catalogue.open(catalogue_url, files=world.files) as catalogue:
+        live = fill(catalogue, all_events(world)).dump()
+        for _ in range(2):
+            assert catalogue.rebuild_from_events([path]) == 10
+            assert catalogue.dump() == live
+
+
+def test_what_the_sources_do_not_say_is_gone(catalogue_url):
+    world = pipeline()
+    with Catalogue.open(catalogue_url, files=world.files) as catalogue:
+        fill(catalogue, all_events(world))
+        assert catalogue.rebuild(all_events(world)[:2]) == 2
+        assert [s.ref.step for s in catalogue.steps()] == [world.manifests[0].step]
+        assert catalogue.rebuild([]) == 0
+        assert catalogue.stores() == []
+
+
+def test_a_failure_leaves_the_old_content(catalogue_url, tmp_path):
+    world = pipeline()
+    events = [Serde.to_json(e) for e in all_events(world)]
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text("\n".join([*events[:3], events[3][:-20]]))
+    with Catalogue.open(catalogue_url, files=world.files) as catalogue:
+        before = fill(catalogue, all_events(world)).dump()
+        with pytest.raises(EventError, match=r"cut\.jsonl, line 4"):
+            catalogue.rebuild_from_events([cut])
+        assert catalogue.dump() == before
+        with pytest.raises(FileNotFoundError):
+            catalogue.rebuild_from_events([tmp_path / "none"])
+        assert catalogue.dump() == before
+
+
+def test_who_ingests_meanwhile_waits_and_is_not_lost(catalogue_url):
+    world = pipeline()
+    events = all_events(world)
+    half_way, waiting = threading.Event(), threading.Event()
+    with Catalogue.open(catalogue_url, files=world.files) as catalogue:
+        before = fill(catalogue, events[:2]).dump()
+
+        def slow():
+            yield from events[:8]
+            half_way.set()
+            waiting.wait(30)
+            # Still the old content for readers, however far the rebuild has come.
+            seen.append(catalogue.dump())
+
+        def ingest():
+            waiting.set()
+            catalogue.ingest(events[9])
+
+        seen: list = []
+        late = threading.Thread(target=lambda: (half_way.wait(30), ingest()))
+        late.start()
+        catalogue.rebuild(slow())
+        late.join(60)
+        assert seen == [before]
+        assert [s.ref.step for s in catalogue.steps()] == [m.step for m in world.manifests]
+
+
+def test_store_urls_are_one_however_written(catalogue_url):
+    world = pipeline()
+    with Catalogue.open(catalogue_url, files=world.files) as catalogue:
+        for store in (STORE, "/data/prov", "file:/data/prov/"):
+            fill(catalogue, [e for m in world.manifests for e in events_from_manifest(store, m)])
+        assert catalogue.stores() == [STORE]
+        assert len(catalogue.steps()) == 5

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Installs PostgreSQL's server for the tests, from Debian's packages. The tests start a private one themselves.
+# Where it can't be had the tests skip with a reason; with CI=true that is a failure.
+set -eu
+
+have() { command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }
+
+give_up() {
+    echo "no PostgreSQL: $1" >&2
+    [ "${CI:-}" != true ] || exit 1
+    exit 0
+}
+
+if ! have; then
+    command -v apt-get >/dev/null 2>&1 || give_up "no initdb found, and no apt-get to install it with"
+    [ "$(id -u)" = 0 ] || give_up "no initdb found; run as root: apt-get install postgresql"
+    export DEBIAN_FRONTEND=noninteractive
+    mkdir -p /etc/postgresql-common
+    # Without this the package makes and starts a server of its own.
+    [ -e /etc/postgresql-common/createcluster.conf ] ||
+        echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
+    { apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql; } >/dev/null ||
+        give_up "apt-get could not install it"
+fi
+have || give_up "apt-get installed it, but there is no initdb"
+echo "PostgreSQL is there for the tests"
