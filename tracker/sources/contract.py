@@ -1,0 +1,73 @@
+"""What the rest of the tracker sees of a source: a rewritten leaf, and how its addresses become row ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from provspark.errors import CaptureError
+from provspark.index_store.model import Int64, PendingVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """How the addresses of one scan become row ids; four numbers an address block, sorted by `starts`.
+
+    Parameters
+    ----------
+    starts : int64 array
+        First address of each block.
+    rows : int64 array
+        Row id of each block's first row.
+    counts : int64 array
+        Rows in each block.
+    """
+
+    starts: Int64
+    rows: Int64
+    counts: Int64
+
+    def rows_of(self, addresses: Int64) -> Int64:
+        """Return the row ids of addresses.
+
+        Raises
+        ------
+        CaptureError
+            If an address lies in no block.
+        """
+        if not len(self.starts):
+            wrong = np.ones(len(addresses), dtype=np.bool_)
+        else:
+            at = np.searchsorted(self.starts, addresses, side="right") - 1
+            place = addresses - self.starts[at]
+            wrong = (at < 0) | (place >= self.counts[at])
+        if wrong.any():
+            first = int(addresses[int(np.argmax(wrong))])
+            raise CaptureError(
+                f"address {first} lies in no block of the input ({int(wrong.sum())} of {len(addresses)} do): "
+                f"a file was read that was not listed when the write began; run the step again"
+            )
+        return self.rows[at] + place if len(addresses) else np.zeros(0, dtype=np.int64)
+
+
+class Scan(Protocol):
+    """One occurrence of an input in one write."""
+
+    @property
+    def plan(self) -> Any:
+        """The rewritten leaf: the relation's output followed by the address column."""
+
+    @property
+    def address(self) -> Any:
+        """The Attribute of the address column."""
+
+    def finish(self) -> tuple[PendingVersion, Segments]:
+        """Return the version read and its segments; to be called after the write's job is done.
+
+        Raises
+        ------
+        CaptureError
+            If the files changed since they were listed, or rows can't be counted exactly.
+        """

@@ -1,0 +1,104 @@
+"""The files of one relation and what Spark says of them, read in two round trips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from provspark.errors import CaptureError
+from provspark.index_store.model import Dataset, Field, Files, Int64, PendingVersion
+from provspark.tracker.sources.options import kept
+
+if TYPE_CHECKING:
+    from provspark.tracker.jvm import Jvm
+
+CONF_FLAGS = ("streaming", "ignore_corrupt", "ignore_missing", "csv_push_down", "json_push_down")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A file relation: the class of its format, the session's flags, options, columns."""
+
+    format_class: str
+    streaming: bool
+    ignore_corrupt: bool
+    ignore_missing: bool
+    csv_push_down: bool
+    json_push_down: bool
+    options: dict[str, str]
+    """Lower-case names."""
+    data_fields: tuple[Field, ...]
+    partition_fields: tuple[Field, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Description:
+        """Read what ``SourceFiles.describe`` wrote."""
+        head, options, data, partitions = (part.split("\0")[:-1] for part in text.split("\1"))
+        flags = [value == "true" for value in head[1:]]
+        pairs = dict(zip((k.lower() for k in options[::2]), options[1::2], strict=True))
+        return cls(head[0], *flags, pairs, _fields(data), _fields(partitions))
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """All columns, partition columns last."""
+        last = {f.name for f in self.partition_fields}
+        return (*(f for f in self.data_fields if f.name not in last), *self.partition_fields)
+
+
+def _fields(items: list[str]) -> tuple[Field, ...]:
+    return tuple(Field(n, t) for n, t in zip(items[::2], items[1::2], strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of one relation in path order, listed when the write begins.
+
+    Parameters
+    ----------
+    java : provspark.SourceFiles
+        Their other half in the JVM.
+    sizes, mtimes : int64 arrays, one entry a file
+        Bytes; milliseconds since the epoch.
+    pruning : list of Expression
+        Predicates on partition columns that the listing heeds.
+    """
+
+    java: Any
+    description: Description
+    dataset: Dataset
+    paths: tuple[str, ...]
+    sizes: Int64
+    mtimes: Int64
+    pruning: Any
+
+    @classmethod
+    def of(cls, jvm: Jvm, java: Any, description: Description, predicates: list[Any]) -> Listing:
+        """List the files that Spark would read under `predicates`."""
+        namespace, name, *items = java.list(jvm.jlist(predicates)).split("\0")[:-1]
+        dataset = Dataset(namespace, name if namespace == "file" else name.strip("/"))
+        sizes, mtimes = (np.array(items[i::3], dtype=np.int64) for i in (1, 2))
+        return cls(java, description, dataset, tuple(items[::3]), sizes, mtimes, java.pruning())
+
+    def check(self) -> None:
+        """Raise CaptureError if a file is no longer what was listed."""
+        changed = self.java.changed().split("\0")[:-1]
+        if changed:
+            raise CaptureError(
+                f"{len(changed)} of {len(self.paths)} files of {self.dataset} changed while they were read, "
+                f"first {changed[0]}: run the step again when nothing writes there"
+            )
+
+    def version(self, format_name: str, rows: Int64) -> PendingVersion:
+        """Return the version that these files are, with `rows` rows in each, if they are still what was listed."""
+        self.check()
+        written = np.zeros(len(self.paths), dtype=np.bool_)
+        return PendingVersion(
+            self.dataset,
+            Files(self.paths, self.sizes, self.mtimes, rows, written),
+            format_name,
+            kept(format_name, self.description.options),
+            self.description.fields,
+            tuple(f.name for f in self.description.partition_fields),
+        )
