@@ -7,7 +7,7 @@ from airflow.plugins_manager import AirflowPlugin
 __all__ = ["ProvSparkPlugin"]
 
 
-class ProvSparkPlugin(AirflowPlugin):
+class ProvSparkPlugin(AirflowPlugin):  # type: ignore[misc]
     """ProvSpark in ``airflow plugins`` and on Airflow's page of plugins."""
 
     name = "provspark"

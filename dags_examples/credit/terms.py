@@ -1,0 +1,13 @@
+"""Turns the codes of 13 columns into readable terms: terms.py CSV OUT"""
+
+import sys
+
+from codes import TERMS
+from pyspark.sql import SparkSession
+
+source, out = sys.argv[1:]
+spark = SparkSession.builder.appName("credit: terms").getOrCreate()
+credit = spark.read.csv(source, header=True)
+for column, terms in TERMS.items():
+    credit = credit.replace(terms, subset=[column])
+credit.write.mode("overwrite").parquet(out)

@@ -1,0 +1,99 @@
+"""Questions of lineage from a task: the connection type ``provspark``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.common.compat.sdk import BaseHook
+
+import provspark
+from provspark.errors import SettingsError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from provspark.api import Provenance, Trace
+
+__all__ = ["ProvHook"]
+
+Rows = Iterable[int]
+
+
+class ProvHook(BaseHook):  # type: ignore[misc]
+    """Answers questions of lineage from a store or a catalogue.
+
+    Parameters
+    ----------
+    prov_conn_id : str
+        A connection of type ``provspark``: its fields are ``store`` and ``catalogue``, in the connection's
+        extra. Where both are set, questions start at the catalogue.
+
+    Raises
+    ------
+    SettingsError
+        On the first question, where the connection names neither.
+
+    Examples
+    --------
+    In a task, the source lines of the report's first row::
+
+        ProvHook("prov").backward("file:///data/report", [0], to="file:///data/census.csv")
+    """
+
+    conn_name_attr = "prov_conn_id"
+    default_conn_name = "provspark_default"
+    conn_type = "provspark"
+    hook_name = "ProvSpark"
+
+    def __init__(self, prov_conn_id: str = default_conn_name, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.prov_conn_id = prov_conn_id
+        self._opened: Provenance | None = None
+
+    def get_conn(self) -> Provenance:
+        """Return the open `Provenance`, the same at each call; its `refresh` sees newer steps."""
+        if self._opened is None:
+            self._opened = provspark.open(self._url())
+        return self._opened
+
+    def test_connection(self) -> tuple[bool, str]:
+        """Say whether the store or catalogue answers, as Airflow's page of connections asks."""
+        try:
+            return True, f"{self.get_conn().datasets().num_rows} data sets"
+        except Exception as error:
+            return False, str(error)
+
+    def datasets(self) -> pa.Table:
+        """What `Provenance.datasets` returns."""
+        return self.get_conn().datasets()
+
+    def steps(self) -> pa.Table:
+        """What `Provenance.steps` returns."""
+        return self.get_conn().steps()
+
+    def backward(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
+        """Find the rows that rows came from; see `Provenance.backward`."""
+        return self.get_conn().backward(dataset, rows, **options)
+
+    def forward(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
+        """Find the rows that rows went into; see `Provenance.forward`."""
+        return self.get_conn().forward(dataset, rows, **options)
+
+    def trace(self, dataset: str, rows: Rows | None = None, **options: Any) -> Trace:
+        """Draw the way of a set of rows; see `Provenance.trace`."""
+        return self.get_conn().trace(dataset, rows, **options)
+
+    def values(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
+        """Read values of rows; see `Provenance.values`."""
+        return self.get_conn().values(dataset, rows, **options)
+
+    def _url(self) -> str:
+        extra = self.get_connection(self.prov_conn_id).extra_dejson
+        url = extra.get("catalogue") or extra.get("store")
+        if not url:
+            raise SettingsError(
+                f"connection {self.prov_conn_id!r} names neither a store nor a catalogue; "
+                f'set them in its fields, or in its extra: {{"store": "file:///data/prov"}}'
+            )
+        return str(url)

@@ -1,0 +1,72 @@
+"""Which jobs can't be captured by wrapping their script, and why."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from provspark.hooks.spark import driver_python, environment, local_script
+from provspark.index_store.model import Untracked
+
+__all__ = ["refusal"]
+
+_PROBE = "import provspark.tracker, provspark.index_store.model, pyarrow"
+
+
+def refusal(hook: Any, application: str, java_class: str | None) -> Untracked | None:
+    """Return why this job runs plainly, or None where its script can run under capture."""
+    if java_class or application.endswith(".jar"):
+        return Untracked("JVM application", f"{java_class or application} has no Python driver to capture in")
+    if not application.endswith(".py"):
+        return Untracked("application", f"{application!r} is not a Python script")
+    connect = _connect(hook)
+    if connect:
+        return Untracked("Spark Connect", f"{connect}: the plans are on the server, out of capture's reach")
+    if hook._connection["deploy_mode"] == "cluster":
+        return Untracked("deploy mode", "cluster: the driver runs elsewhere; use deploy_mode='client'")
+    if not local_script(application):
+        return Untracked("application", f"{application} is not on this machine's file system")
+    return _python(hook)
+
+
+def _connect(hook: Any) -> str:
+    env = environment(hook)
+    master = hook._connection["master"]
+    for url, where in (
+        (master if master.startswith("sc://") else "", "the connection"),
+        (hook._conf.get("spark.remote"), "spark.remote"),
+        (env.get("SPARK_REMOTE"), "SPARK_REMOTE"),
+    ):
+        if url:
+            # What follows the semicolon are parameters, a token among them.
+            return f"{where} is {str(url).split(';')[0]}"
+    mode = hook._conf.get("spark.api.mode") or env.get("SPARK_API_MODE") or ""
+    return "spark.api.mode is connect" if str(mode).lower() == "connect" else ""
+
+
+def _python(hook: Any) -> Untracked | None:
+    python = driver_python(hook) or "python3"
+    if _same(Path(python), Path(sys.executable)):
+        return None
+    command = [python, "-c", _PROBE]
+    try:
+        answer = subprocess.run(
+            command, env=environment(hook), capture_output=True, text=True, timeout=120, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return Untracked("driver's Python", f"{python} does not answer: {error}")
+    if answer.returncode == 0:
+        return None
+    last = (answer.stderr.strip().splitlines() or ["no message"])[-1]
+    return Untracked(
+        "driver's Python",
+        f"{python} can't import provspark ({last}); install airflow-provider-provspark there, "
+        "or set PYSPARK_DRIVER_PYTHON to a Python that has it",
+    )
+
+
+def _same(one: Path, other: Path) -> bool:
+    # Every virtual environment's Python resolves to the same file: the folder tells them apart.
+    return one.parent == other.parent and one.resolve() == other.resolve()

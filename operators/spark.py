@@ -1,0 +1,185 @@
+"""`SparkSubmitOperator` with record-level lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.providers.common.compat.sdk import conf
+
+from provspark.checks import check_pyspark, find_java
+from provspark.errors import CaptureError, ProvSparkError, SettingsError
+from provspark.hooks.spark import Capture, ProvSparkSubmitHook, environment, with_defaults
+from provspark.index_store.model import StepKey, Untracked
+from provspark.operators import outcome
+from provspark.operators.refusals import refusal
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+__all__ = ["ProvSparkOperator"]
+
+Mode = Literal["index", "off"]
+OnError = Literal["warn", "fail"]
+
+
+class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
+    """Submits a Spark job as `SparkSubmitOperator` does, and keeps which input rows made each output row.
+
+    Every argument of `SparkSubmitOperator` is taken and means the same; the script stays as it is.
+
+    Parameters
+    ----------
+    prov_store : str, optional
+        Folder where lineage is kept, as a URL or a path; by default option ``store`` of Airflow's section
+        ``[provspark]``. (templated)
+    prov_mode : {"index", "off"}
+        ``off`` submits plainly.
+    on_error : {"warn", "fail"}
+        What trouble in tracking does: a warning in the task's log and a step marked untracked, or a failed
+        task. A job that can't be captured at all (a JVM application, Spark Connect, cluster deploy mode) is
+        such trouble.
+    prov_catalogue : str, optional
+        SQLAlchemy URL of the catalogue to tell of the step; by default option ``catalogue`` of the section
+        ``[provspark]``; without either no catalogue is told. (templated)
+
+    Returns
+    -------
+    dict
+        As XCom: ``step``, ``store`` and ``outputs``, each with ``dataset``, ``version``, ``rows`` and
+        ``coverage``.
+
+    Raises
+    ------
+    SettingsError
+        An argument of ours has no such value, or no store is named anywhere and ``on_error`` is ``fail``.
+    CaptureError
+        Lineage was not captured and ``on_error`` is ``fail``.
+    """
+
+    template_fields: Sequence[str] = (*SparkSubmitOperator.template_fields, "prov_store", "prov_catalogue")
+
+    def __init__(
+        self,
+        *,
+        prov_store: str | None = None,
+        prov_mode: Mode = "index",
+        on_error: OnError = "warn",
+        prov_catalogue: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        _one_of("prov_mode", prov_mode, ("index", "off"))
+        _one_of("on_error", on_error, ("warn", "fail"))
+        self.prov_store = prov_store
+        self.prov_mode = prov_mode
+        self.on_error = on_error
+        self.prov_catalogue = prov_catalogue
+        self._capture: Capture | None = None
+        self._refused: Untracked | None = None
+
+    def execute(self, context: Any) -> Any:
+        """Run the job; then read back what was captured, tell the catalogue, and return a summary."""
+        if self.prov_mode == "off":
+            return super().execute(context)
+        store = self._store()
+        if store is None:
+            self._trouble(
+                SettingsError("no store: give prov_store, or set `store` in Airflow's section [provspark]")
+            )
+            return super().execute(context)
+        self._capture = Capture(store, _key(context["ti"]), self.on_error)
+        started = outcome.now()
+        try:
+            super().execute(context)
+        except Exception as error:
+            self._settle(started, error)
+            raise
+        return self._settle(started, None)
+
+    def _get_hook(self) -> Any:
+        hook = with_defaults(super()._get_hook(), binary_given=self._spark_binary is not None)
+        if self._capture is None:
+            return hook
+        for check in (check_pyspark, lambda: find_java(environment(hook))):
+            try:
+                check()
+            except ProvSparkError as error:
+                self._trouble(error)
+        self._refused = refusal(hook, self.application, self._java_class)
+        if self._refused is None:
+            return ProvSparkSubmitHook.around(hook, self._capture)
+        self._trouble(CaptureError(f"this job runs without capture. {self._refused}"))
+        return hook
+
+    def _settle(self, started: str, error: Exception | None) -> dict[str, Any] | None:
+        """Publish a refused step, tell the catalogue, summarise; after a failed job nothing here raises."""
+        assert self._capture is not None
+        capture = self._capture
+        try:
+            if self._refused is not None:
+                outcome.publish_untracked(capture, self._refused, started, error)
+            manifest = outcome.read(capture)
+            catalogue = self.prov_catalogue or _setting("catalogue")
+            if catalogue:
+                outcome.ingest(catalogue, capture.store, manifest)
+            if self._refused is None:
+                for line in outcome.losses(manifest):
+                    self._trouble(CaptureError(line))
+            return outcome.summary(capture.store, manifest)
+        except Exception as trouble:
+            if error is None and self.on_error == "fail":
+                raise
+            self.log.warning("ProvSpark: lineage of this step is not to be had: %s", trouble)
+            return None
+
+    def get_openlineage_facets_on_start(self) -> OperatorLineage:
+        """Nothing is known before the job runs."""
+        return _lineage()
+
+    def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
+        """Data sets of the step with our facets, for OpenLineage's event of this task."""
+        store = self._store() if self.prov_mode != "off" else None
+        if store is None:
+            return _lineage()
+        from provspark.events import facets_for, start_facets
+
+        capture = Capture(store, _key(task_instance), self.on_error)
+        try:
+            facets = facets_for(store, outcome.read(capture))
+        except ProvSparkError as error:
+            self.log.warning("ProvSpark: OpenLineage's event carries no versions: %s", error)
+            return _lineage(run_facets=start_facets(store, capture.key))
+        return _lineage(inputs=facets.inputs, outputs=facets.outputs, run_facets=facets.run_facets)
+
+    def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
+        """As on completion: a failed step may have written."""
+        return self.get_openlineage_facets_on_complete(task_instance)
+
+    def _store(self) -> str | None:
+        return self.prov_store or _setting("store")
+
+    def _trouble(self, error: ProvSparkError) -> None:
+        if self.on_error == "fail":
+            raise error
+        self.log.warning("ProvSpark: %s", error)
+
+
+def _lineage(**parts: Any) -> OperatorLineage:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    return OperatorLineage(**parts)
+
+
+def _key(ti: Any) -> StepKey:
+    return StepKey(ti.task_id, ti.run_id, ti.dag_id, ti.map_index, ti.try_number)
+
+
+def _setting(option: str) -> str | None:
+    return conf.get("provspark", option, fallback=None) or None
+
+
+def _one_of(name: str, value: str, valid: tuple[str, ...]) -> None:
+    if value not in valid:
+        raise SettingsError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, valid))}")
