@@ -38,9 +38,7 @@ class attach:  # noqa: N801
         With ``on_error="fail"``: the store can't be written, or a plan can't be captured exactly.
     """
 
-    def __init__(
-        self, store: str, step: str = "", *, key: StepKey | None = None, on_error: OnError = "warn"
-    ) -> None:
+    def __init__(self, store: str, step: str = "", *, key: StepKey | None = None, on_error: OnError = "warn") -> None:
         if key is None and not step:
             raise ValueError("attach needs the step's name or its key")
         self._store = store

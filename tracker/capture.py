@@ -104,9 +104,7 @@ class Capture:
     def write_v2(self, end: str) -> None:
         """Note a write that capture does not follow."""
         self._refuse(
-            UnsupportedPlanError(
-                f"DataFrameWriterV2.{end}", "writes to catalogue tables are not captured", caller()
-            )
+            UnsupportedPlanError(f"DataFrameWriterV2.{end}", "writes to catalogue tables are not captured", caller())
         )
 
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:

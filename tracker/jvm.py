@@ -125,9 +125,7 @@ class Jvm:
                 self.class_of("org.apache.spark.sql.types.DataType"),
             ],
         )
-        made = functions.getMethod("udf", types).invoke(
-            None, self.array("java.lang.Object", [function, result])
-        )
+        made = functions.getMethod("udf", types).invoke(None, self.array("java.lang.Object", [function, result]))
         return made if deterministic else made.asNondeterministic()
 
     def call(self, udf: Any, arguments: Iterable[Any]) -> Any:

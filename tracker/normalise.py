@@ -1,7 +1,8 @@
 """Brings an analysed plan to the few node kinds that the rewrite rules know, by Spark's own rules.
 
-The rules keep which rows make which: they unnest subqueries to joins, turn set operators and DISTINCT into joins and
-aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap.
+The rules keep which rows make which: they unnest EXISTS and IN to joins, turn set operators and DISTINCT into joins
+and aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap. Rules that would
+change the kind of an edge are left out: a scalar subquery's rows are context, and as a join they would pass for data.
 """
 
 from __future__ import annotations
@@ -21,8 +22,6 @@ RULES: tuple[str, ...] = (
         for name in (
             "RewriteNonCorrelatedExists",
             "PullupCorrelatedPredicates",
-            "RewriteCorrelatedScalarSubquery",
-            "RewriteLateralSubquery",
             "RewritePredicateSubquery",
             "ReplaceExpressions",
             "ReplaceIntersectWithSemiJoin",

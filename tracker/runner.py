@@ -1,6 +1,7 @@
 """Runs a user's PySpark script unchanged, as a step: what `provspark run` and the operator start.
 
-Called as ``runner.py [options] -- APP ARGS…``, by Python or by spark-submit. Exit code, log and traceback are the script's.
+Called as ``runner.py [options] -- APP ARGS…``, by Python or by spark-submit. Exit code, log and traceback are those of
+the script.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import types
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
@@ -21,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     app, *arguments = options.app
     if options.mode == "off":
-        return _run(app, arguments)
+        return _run(app, arguments).code
     from provspark.index_store.model import StepKey
     from provspark.tracker.attach import attach
 
@@ -32,22 +34,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         map_index=options.map_index,
         try_number=options.try_number,
     )
-    code = 0
+    outcome = _Outcome(0, None)
     try:
         with attach(options.store, key=key, on_error=options.on_error):
-            code = _run(app, arguments)
-            if code:
-                raise _Failed(code)
-    except _Failed:
-        pass
-    return code
+            outcome = _run(app, arguments)
+            if outcome.error is not None:
+                raise outcome.error
+    except BaseException as e:
+        if e is not outcome.error:
+            raise
+    return outcome.code
 
 
-class _Failed(Exception):  # noqa: N818
-    """Tells the step that its script ended with another code than 0."""
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """How a script ended: its exit code, and what it raised where that is not 0."""
 
-    def __str__(self) -> str:
-        return f"exit code {self.args[0]}"
+    code: int
+    error: BaseException | None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -58,17 +62,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dag-id", default="")
     parser.add_argument("--map-index", type=int, default=-1)
     parser.add_argument("--try-number", type=int, default=1)
-    parser.add_argument(
-        "--on-error", choices=("warn", "fail"), default="warn", help="what trouble in tracking does"
-    )
-    parser.add_argument(
-        "--mode", choices=("index", "off"), default="index", help="off runs the script plainly"
-    )
+    parser.add_argument("--on-error", choices=("warn", "fail"), default="warn", help="what trouble in tracking does")
+    parser.add_argument("--mode", choices=("index", "off"), default="index", help="off runs the script plainly")
     parser.add_argument("app", nargs="+", metavar="APP ARGS", help="after --: the script and its arguments")
     return parser
 
 
-def _run(app: str, arguments: Sequence[str]) -> int:
+def _run(app: str, arguments: Sequence[str]) -> _Outcome:
     """Execute the script as ``python app`` would, in this process."""
     path = Path(app)
     main_module = types.ModuleType("__main__")
@@ -78,21 +78,22 @@ def _run(app: str, arguments: Sequence[str]) -> int:
         code = compile(path.read_bytes(), app, "exec")
     except (OSError, SyntaxError) as e:
         sys.excepthook(type(e), e, None)
-        return 2 if isinstance(e, OSError) else 1
+        return _Outcome(2 if isinstance(e, OSError) else 1, e)
     sys.modules["__main__"] = main_module
     sys.argv = [app, *arguments]
     sys.path[0] = str(path.resolve().parent)
     try:
         exec(code, main_module.__dict__)
     except SystemExit as e:
-        return _exit_code(e)
+        code_of_exit = _exit_code(e)
+        return _Outcome(code_of_exit, e if code_of_exit else None)
     except BaseException as e:
         _without_ours(e)
         sys.excepthook(type(e), e, e.__traceback__)
-        return 130 if isinstance(e, KeyboardInterrupt) else 1
+        return _Outcome(130 if isinstance(e, KeyboardInterrupt) else 1, e)
     finally:
         sys.modules["__main__"], sys.argv, sys.path[0] = before
-    return 0
+    return _Outcome(0, None)
 
 
 def _exit_code(error: SystemExit) -> int:

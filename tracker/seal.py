@@ -69,9 +69,7 @@ class _Sealing:
         self.noted = noted
         output = noted.written.version
         self.axes = [
-            Axis(
-                "output", output.files.total, output.files.identity(output.dataset), label=output.dataset.uri
-            )
+            Axis("output", output.files.total, output.files.identity(output.dataset), label=output.dataset.uri)
         ]
         self.tensors: list[PendingTensor] = []
         self.wanted: dict[int, _Wanted] = {tap.number: _Wanted() for tap in noted.taps if tap.keyed}
@@ -163,9 +161,7 @@ class _Sealing:
         if missing and not (tap.keyless and not self.noted.receipts.get(tap.number)):
             raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
 
-    def ranges(
-        self, upper: int, axis: int, rows: Int64, asked: Int64, found: tuple[Int64, Int64, Int64]
-    ) -> None:
+    def ranges(self, upper: int, axis: int, rows: Int64, asked: Int64, found: tuple[Int64, Int64, Int64]) -> None:
         """Relate rows of an upper axis to the ranges in which their groups' derivations stand."""
         groups, starts, counts = found
         first = np.searchsorted(groups, asked, "left")

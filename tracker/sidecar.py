@@ -87,9 +87,7 @@ def blocks(tap: Tap, receipt: Receipt, folder: str) -> Iterator[Block]:
         else:
             yield Block(count, None, None, tuple(columns))
     if rows != receipt.rows:
-        raise CaptureError(
-            f"task {receipt.task} noted {receipt.rows} rows at tap {tap.number}; {rows} arrived"
-        )
+        raise CaptureError(f"task {receipt.task} noted {receipt.rows} rows at tap {tap.number}; {rows} arrived")
 
 
 def _content(receipt: Receipt, folder: str) -> bytes:
@@ -102,6 +100,6 @@ def _content(receipt: Receipt, folder: str) -> bytes:
             content: bytes = stream.read()
     except OSError as e:
         raise CaptureError(
-            f"{folder}/{rest} can't be read by the driver: {e}; the store must be on a path that driver and executors share"
+            f"{folder}/{rest} can't be read by the driver: {e}; put the store on a path that driver and executors share"
         ) from e
     return content

@@ -80,21 +80,15 @@ class Taps:
         """Return the plan with the top tap above it; `mark` is a string expression that names the output folder."""
         return self._place(traced, [], "output", mark)
 
-    def keyed(
-        self, traced: Traced, hashes: list[Any], label: str, *, keyless: bool = False
-    ) -> tuple[Any, int]:
+    def keyed(self, traced: Traced, hashes: list[Any], label: str, *, keyless: bool = False) -> tuple[Any, int]:
         """Return the plan with a key tap above it, and the tap's number; `hashes` are the two columns of the key."""
         return self._place(traced, hashes, label, None, keyless), self.placed[-1].number
 
-    def _place(
-        self, traced: Traced, hashes: list[Any], label: str, mark: Any | None, keyless: bool = False
-    ) -> Any:
+    def _place(self, traced: Traced, hashes: list[Any], label: str, mark: Any | None, keyless: bool = False) -> Any:
         jvm = self._jvm
         tap = Tap(len(self.placed), traced.legs, bool(hashes), label, keyless)
         self.placed.append(tap)
-        made = jvm.new(
-            "Tap", self._folder, tap.number, tap.width, tap.keyed, mark is not None, self._receipts
-        )
+        made = jvm.new("Tap", self._folder, tap.number, tap.width, tap.keyed, mark is not None, self._receipts)
         numbers = [*traced.attributes, *hashes] or [jvm.plans.zero()]
         if len(numbers) + (mark is not None) > _UDF_ARGUMENTS:
             numbers = [jvm.plans.array(jvm.jlist(numbers))]

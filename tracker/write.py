@@ -14,7 +14,7 @@ from provspark.tracker.taps import Taps
 
 
 class TracedWrite:
-    """A write whose plan notes where its rows come from. Made before the write runs; UnsupportedPlanError if it can't be.
+    """A write whose plan notes where its rows come from, made before it runs; UnsupportedPlanError if it can't be.
 
     Parameters
     ----------
@@ -52,9 +52,7 @@ class TracedWrite:
         receipts = self._taps.receipts()
         top = receipts.get(self._taps.placed[-1].number, [])
         tapped = [TapRuns(r.partition, r.marks or (("", r.rows),)) for r in top]
-        metrics = (
-            WriteMetrics(seen.files, seen.bytes, seen.rows) if seen is not None and seen.files >= 0 else None
-        )
+        metrics = WriteMetrics(seen.files, seen.bytes, seen.rows) if seen is not None and seen.files >= 0 else None
         written = self._sink.finish(tapped, metrics)
         scans = [scan.finish() for scan in self._scans]
         return seal(Noted(self._taps.placed, receipts, self._folder, scans, written), site)

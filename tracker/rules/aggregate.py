@@ -1,4 +1,4 @@
-"""An aggregate ends its legs: a tap below notes them with the key's hash, and above it the key's hash is the one leg."""
+"""An aggregate ends its legs: a tap below notes them with the key's hash, which is the one leg above it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
     below = rewriter.trace(node.children[0])
     hashes = jvm.plans.keyHashes(keys, "__key")
     keyed = Traced(jvm.plans.append(below.plan, hashes), below.legs)
-    tapped, number = rewriter.taps.keyed(
-        keyed, list(jvm.plans.attributes(hashes)), "aggregate", keyless=keys.isEmpty()
-    )
+    tapped, number = rewriter.taps.keyed(keyed, list(jvm.plans.attributes(hashes)), "aggregate", keyless=keys.isEmpty())
     made = jvm.plans.keyHashes(keys, "__group")
     plan = jvm.plans.aggregate(node.plan, tapped, made)
     return Traced(plan, (Leg(True, number, tuple(jvm.plans.attributes(made))),))

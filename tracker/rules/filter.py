@@ -16,8 +16,6 @@ KINDS = frozenset({"Filter"})
 def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
     """Keep the filter over its traced child."""
     (child,) = node.children
-    conjuncts = (
-        list(rewriter.jvm.plans.conjuncts(node.plan.condition())) if child.kind == "LogicalRelation" else []
-    )
+    conjuncts = list(rewriter.jvm.plans.conjuncts(node.plan.condition())) if child.kind == "LogicalRelation" else []
     below = rewriter.trace(child, conjuncts)
     return Traced(rewriter.jvm.logical.Filter(node.plan.condition(), below.plan), below.legs)

@@ -24,9 +24,7 @@ def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
         return _semi(rewriter, node)
     if kind == "LeftAnti":
         left = rewriter.trace(node.children[0])
-        plan = rewriter.jvm.plans.withChildren(
-            node.plan, rewriter.jvm.jlist([left.plan, node.children[1].plan])
-        )
+        plan = rewriter.jvm.plans.withChildren(node.plan, rewriter.jvm.jlist([left.plan, node.children[1].plan]))
         return Traced(plan, left.legs)
     raise UnsupportedPlanError(f"Join {kind}", "no exact rule for this kind of join")
 
