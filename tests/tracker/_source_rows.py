@@ -53,9 +53,7 @@ def conjuncts(condition: Any) -> list[Any]:
     return [condition]
 
 
-def one_by_one(
-    root: Path, pattern: str, read: Callable[[Path], Sequence[tuple[Any, ...]]]
-) -> list[tuple[Any, ...]]:
+def one_by_one(root: Path, pattern: str, read: Callable[[Path], Sequence[tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
     """Return (row id, values) by reading each file alone, in path order."""
     out: list[tuple[Any, ...]] = []
     for path in sorted(root.rglob(pattern), key=lambda p: p.relative_to(root).as_posix()):

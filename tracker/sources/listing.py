@@ -14,8 +14,6 @@ from provspark.tracker.sources.options import kept
 if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
 
-CONF_FLAGS = ("streaming", "ignore_corrupt", "ignore_missing", "csv_push_down", "json_push_down")
-
 
 @dataclass(frozen=True, slots=True)
 class Description:
@@ -36,9 +34,10 @@ class Description:
     def parse(cls, text: str) -> Description:
         """Read what ``SourceFiles.describe`` wrote."""
         head, options, data, partitions = (part.split("\0")[:-1] for part in text.split("\1"))
-        flags = [value == "true" for value in head[1:]]
+        streaming, corrupt, missing, csv, json = (value == "true" for value in head[1:])
         pairs = dict(zip((k.lower() for k in options[::2]), options[1::2], strict=True))
-        return cls(head[0], *flags, pairs, _fields(data), _fields(partitions))
+        columns = _fields(data), _fields(partitions)
+        return cls(head[0], streaming, corrupt, missing, csv, json, pairs, *columns)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -91,7 +90,7 @@ class Listing:
             )
 
     def version(self, format_name: str, rows: Int64) -> PendingVersion:
-        """Return the version that these files are, with `rows` rows in each, if they are still what was listed."""
+        """Return the version that these files are, `rows` rows in each; `check` first."""
         self.check()
         written = np.zeros(len(self.paths), dtype=np.bool_)
         return PendingVersion(

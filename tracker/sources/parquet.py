@@ -24,9 +24,7 @@ class ParquetScan:
 
     def __init__(self, jvm: Jvm, relation: Any, listing: Listing) -> None:
         if len(listing.paths) > MOST_FILES:
-            raise UnsupportedPlanError(
-                "LogicalRelation", f"{listing.dataset} has more than {MOST_FILES} files"
-            )
+            raise UnsupportedPlanError("LogicalRelation", f"{listing.dataset} has more than {MOST_FILES} files")
         self._listing = listing
         self._starts = np.arange(len(listing.paths), dtype=np.int64) * ROOM
         function = jvm.new("RowAddress", listing.java.broadcast(self._starts.tobytes()))
@@ -35,6 +33,7 @@ class ParquetScan:
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Read row counts from the footers."""
+        self._listing.check()
         rows = np.frombuffer(self._listing.java.footerRows(), dtype="<i8").astype(np.int64)
         version = self._listing.version("parquet", rows)
         return version, Segments(self._starts, version.files.bases[:-1], rows)
