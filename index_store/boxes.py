@@ -13,10 +13,12 @@ import numpy.typing as npt
 
 from provspark.index_store.model import Boxes, Int64
 
-__all__ = ["clip", "concat", "from_pairs", "from_ranges", "merge", "pairs", "sort", "take", "transpose"]
+__all__ = ["clip", "concat", "expand", "from_pairs", "from_ranges", "merge", "pairs", "sort", "take", "transpose"]
 
 Bool = npt.NDArray[np.bool_]
 _BOTH, _DOWN, _ALONG = 0, 1, 2
+_WORTH_A_ROUND = 1000
+"""Another round of joining is made if the last one took away more than one box in so many."""
 
 
 def from_pairs(out: npt.ArrayLike, src: npt.ArrayLike) -> Boxes:
@@ -67,7 +69,7 @@ def from_ranges(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike)
 def pairs(boxes: Boxes) -> tuple[Int64, Int64]:
     """List all (out, src) pairs, sorted by out, then src, each once."""
     cells = np.where(boxes.diagonal, boxes.n_out, boxes.n_out * boxes.n_src)
-    box, k = _expand(cells)
+    box, k = expand(cells)
     if bool(boxes.diagonal.all()):
         return _distinct(boxes.out[box] + k, boxes.src[box] + k)
     width = np.where(boxes.diagonal, 1, boxes.n_src)[box]
@@ -89,9 +91,7 @@ def sort(boxes: Boxes) -> Boxes:
 
 def take(boxes: Boxes, index: npt.NDArray[Any] | slice) -> Boxes:
     """Pick boxes by position, mask or slice."""
-    return Boxes(
-        boxes.out[index], boxes.n_out[index], boxes.src[index], boxes.n_src[index], boxes.diagonal[index]
-    )
+    return Boxes(boxes.out[index], boxes.n_out[index], boxes.src[index], boxes.n_src[index], boxes.diagonal[index])
 
 
 def concat(parts: list[Boxes]) -> Boxes:
@@ -132,7 +132,7 @@ def clip(boxes: Boxes, starts: Int64, lengths: Int64, axis: Literal["out", "src"
     stop = boxes.out + boxes.n_out
     first = np.searchsorted(ends, boxes.out, side="right")
     last = np.searchsorted(starts, stop, side="left")
-    box, k = _expand(np.maximum(last - first, 0))
+    box, k = expand(np.maximum(last - first, 0))
     run = first[box] + k
     low = np.maximum(boxes.out[box], starts[run])
     n = np.minimum(stop[box], ends[run]) - low
@@ -142,7 +142,7 @@ def clip(boxes: Boxes, starts: Int64, lengths: Int64, axis: Literal["out", "src"
 
 
 def merge(boxes: Boxes) -> Boxes:
-    """Join neighbours into longer diagonals and rectangles until no two join.
+    """Join neighbours into longer diagonals and rectangles, until hardly any two join.
 
     The set of pairs stays the same. Boxes that overlap are left as they are, except that empty ones go.
 
@@ -156,10 +156,10 @@ def merge(boxes: Boxes) -> Boxes:
         boxes = take(boxes, some)
     boxes = sort(boxes)
     while len(boxes) > 1:
-        joined = _join(boxes)
-        if len(joined) == len(boxes):
+        before = len(boxes)
+        boxes = _join(boxes)
+        if before - len(boxes) <= before // _WORTH_A_ROUND:
             break
-        boxes = joined
     unit = (boxes.n_out == 1) & boxes.diagonal
     if bool(unit.any()):
         boxes = Boxes(boxes.out, boxes.n_out, boxes.src, boxes.n_src, boxes.diagonal & ~unit)
@@ -172,65 +172,86 @@ def _join(boxes: Boxes) -> Boxes:
     A unit box may go along a diagonal (both axes advance), across (src advances) or down (out advances);
     ties go across first, so that a full square becomes one rectangle and not a diagonal with rests.
     """
-    unit = (boxes.n_out == 1) & (boxes.n_src == 1)
-    diagonal = boxes.diagonal | unit
-    block = ~boxes.diagonal | unit
-    cells = np.where(boxes.diagonal, boxes.n_out, boxes.n_out * boxes.n_src)
+    # Where no two boxes share an output row, only neighbours in output order can join, and none across.
     tiled = bool((boxes.out[1:] >= boxes.out[:-1] + boxes.n_out[:-1]).all())
-    ways = (_BOTH, _DOWN) if tiled else (_BOTH, _DOWN, _ALONG)
-    orders: dict[int, Int64] = {}
-    choice = np.full(len(boxes), -1, dtype=np.int8)
-    best = cells.copy()
-    for way in reversed(ways):
-        order = _candidates(boxes, way, diagonal if way == _BOTH else block, tiled)
-        orders[way] = order
-        linked = _linked(boxes, order, way)
-        if not bool(linked.any()):
-            continue
-        weight = _run_weights(cells[order], linked)
-        better = weight > best[order]
-        choice[order[better]] = way
-        best[order[better]] = weight[better]
-    if bool((choice < 0).all()):
+    found = []
+    for way in (_BOTH, _DOWN) if tiled else (_BOTH, _DOWN, _ALONG):
+        order = _candidates(boxes, way, tiled)
+        lined = boxes if order is None else take(boxes, order)
+        fit = _fits(lined, way)
+        linked = _linked(lined, way) & fit[1:] & fit[:-1]
+        if bool(linked.any()):
+            found.append((way, order, lined, linked))
+    if not found:
         return boxes
+    if len(found) == 1:
+        way, order, lined, linked = found[0]
+        joined = _collapse(lined, linked, way)
+        if order is None:
+            return joined
+        rest = np.ones(len(boxes), dtype=np.bool_)
+        rest[order] = False
+        return sort(concat([joined, take(boxes, rest)]))
+    choice = np.full(len(boxes), -1, dtype=np.int8)
+    best = np.zeros(len(boxes), dtype=np.int64)
+    for way, order, lined, linked in reversed(found):
+        weight = _run_weights(lined, linked)
+        where = slice(None) if order is None else order
+        better = weight > best[where]
+        choice[np.flatnonzero(better) if order is None else order[better]] = way
+        best[where] = np.maximum(best[where], weight)
     parts = [take(boxes, choice < 0)]
-    for way in ways:
-        mine = orders[way][choice[orders[way]] == way]
-        if len(mine):
-            parts.append(_collapse(take(boxes, mine), _linked(boxes, mine, way), way))
+    for way, order, _, _ in found:
+        mine = np.flatnonzero(choice == way) if order is None else order[choice[order] == way]
+        if len(mine) == 0:
+            continue
+        lined = take(boxes, mine)
+        parts.append(_collapse(lined, _linked(lined, way), way))
     return sort(concat(parts))
 
 
-def _candidates(boxes: Boxes, way: int, mask: Bool, tiled: bool) -> Int64:
-    """Positions of the boxes that may join along `way`, so ordered that joinable neighbours are adjacent."""
-    index = np.flatnonzero(mask)
-    if tiled or way == _ALONG:
+def _candidates(boxes: Boxes, way: int, tiled: bool) -> Int64 | None:
+    """Positions of the boxes that may join along `way`, neighbours adjacent; None for all as they stand."""
+    if tiled:
+        return None
+    mask = _fits(boxes, way)
+    index = None if bool(mask.all()) else np.flatnonzero(mask)
+    if way == _ALONG:
         return index
-    out, src = boxes.out[index], boxes.src[index]
+    out, src = (boxes.out, boxes.src) if index is None else (boxes.out[index], boxes.src[index])
     order = _order(src - out, out) if way == _BOTH else _order(src, out)
-    return index if order is None else index[order]
+    if order is None:
+        return index
+    return order if index is None else index[order]
 
 
-def _linked(boxes: Boxes, order: Int64, way: int) -> Bool:
-    """For each but the last of `order`: whether the next one continues it along `way`."""
-    a, b = order[:-1], order[1:]
+def _fits(boxes: Boxes, way: int) -> Bool:
+    """Whether a box is of a shape that can join along `way`."""
+    unit = (boxes.n_out == 1) & (boxes.n_src == 1)
+    fits: Bool = unit | (boxes.diagonal if way == _BOTH else ~boxes.diagonal)
+    return fits
+
+
+def _linked(boxes: Boxes, way: int) -> Bool:
+    """For each box but the last: whether the next one continues it along `way`."""
     linked: Bool
     if way == _ALONG:
-        linked = (boxes.out[a] == boxes.out[b]) & (boxes.n_out[a] == boxes.n_out[b])
+        linked = (boxes.out[:-1] == boxes.out[1:]) & (boxes.n_out[:-1] == boxes.n_out[1:])
     else:
-        linked = boxes.out[a] + boxes.n_out[a] == boxes.out[b]
+        linked = boxes.out[:-1] + boxes.n_out[:-1] == boxes.out[1:]
     if way == _DOWN:
-        linked &= (boxes.src[a] == boxes.src[b]) & (boxes.n_src[a] == boxes.n_src[b])
+        linked &= (boxes.src[:-1] == boxes.src[1:]) & (boxes.n_src[:-1] == boxes.n_src[1:])
     else:
-        linked &= boxes.src[a] + boxes.n_src[a] == boxes.src[b]
+        linked &= boxes.src[:-1] + boxes.n_src[:-1] == boxes.src[1:]
     return linked
 
 
-def _run_weights(cells: Int64, linked: Bool) -> Int64:
-    """For each box: the pairs of the whole run that it stands in."""
+def _run_weights(boxes: Boxes, linked: Bool) -> Int64:
+    """For each box: the pairs of the run that it stands in; 0 where it stands alone."""
+    cells = np.where(boxes.diagonal, boxes.n_out, boxes.n_out * boxes.n_src)
     heads = np.flatnonzero(np.concatenate([[True], ~linked]))
-    sums = np.add.reduceat(cells, heads)
-    return np.repeat(sums, np.diff(np.append(heads, len(cells))))
+    size = np.diff(np.append(heads, len(cells)))
+    return np.repeat(np.where(size > 1, np.add.reduceat(cells, heads), 0), size)
 
 
 def _collapse(boxes: Boxes, linked: Bool, way: int) -> Boxes:
@@ -238,17 +259,18 @@ def _collapse(boxes: Boxes, linked: Bool, way: int) -> Boxes:
     heads = np.flatnonzero(np.concatenate([[True], ~linked]))
     if len(heads) == len(boxes):
         return boxes
-    size = np.diff(np.append(heads, len(boxes)))
+    last = np.append(heads[1:], len(boxes)) - 1
     n_out, n_src = boxes.n_out[heads], boxes.n_src[heads]
     if way != _ALONG:
-        n_out = np.add.reduceat(boxes.n_out, heads)
+        n_out = boxes.out[last] + boxes.n_out[last] - boxes.out[heads]
     if way != _DOWN:
-        n_src = np.add.reduceat(boxes.n_src, heads)
-    diagonal = boxes.diagonal[heads] | (size > 1) if way == _BOTH else boxes.diagonal[heads] & (size == 1)
+        n_src = boxes.src[last] + boxes.n_src[last] - boxes.src[heads]
+    alone = last == heads
+    diagonal = boxes.diagonal[heads] | ~alone if way == _BOTH else boxes.diagonal[heads] & alone
     return Boxes(boxes.out[heads], n_out, boxes.src[heads], n_src, diagonal)
 
 
-def _expand(counts: Int64) -> tuple[Int64, Int64]:
+def expand(counts: Int64) -> tuple[Int64, Int64]:
     """Repeat position i counts[i] times; beside it, count 0 … counts[i]-1."""
     index = np.repeat(np.arange(len(counts)), counts)
     ends = np.cumsum(counts)
@@ -264,7 +286,7 @@ def _order(major: Int64, minor: Int64) -> Int64 | None:
     if bool(((step > 0) | ((step == 0) & (minor[1:] >= minor[:-1]))).all()):
         return None
     key = _packed(major, minor)
-    return np.lexsort((minor, major)) if key is None else np.argsort(key, kind="stable")
+    return np.lexsort((minor, major)) if key is None else np.argsort(key)
 
 
 def _distinct(out: Int64, src: Int64) -> tuple[Int64, Int64]:

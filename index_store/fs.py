@@ -104,9 +104,7 @@ def open_folder(url: str) -> Folder:
     if rest.startswith("//"):
         host, _, rest = rest[2:].partition("/")
         if host not in ("", "localhost"):
-            raise StoreUnreachableError(
-                f"{url}: {host!r} is another machine; give a path of this one, file:///…"
-            )
+            raise StoreUnreachableError(f"{url}: {host!r} is another machine; give a path of this one, file:///…")
         rest = "/" + rest
     return LocalFolder(Path(unquote(rest)))
 

@@ -28,6 +28,7 @@ from provspark.index_store.model import (
     Version,
     Write,
 )
+from provspark.index_store.overlap import disjoint
 from provspark.index_store.pending import check_write
 from provspark.index_store.versions import dump_files
 
@@ -126,9 +127,7 @@ class StepWriter:
         )
         if not self._folder.put_if_absent(f"{self._step}/{self._manifest}", manifests.dump(manifest)):
             self.abandon()
-            raise StepExistsError(
-                f"step {name} was published by another writer; this one's files are removed"
-            )
+            raise StepExistsError(f"step {name} was published by another writer; this one's files are removed")
         self._done = True
         self._remove_taps()
         return manifest
@@ -182,7 +181,9 @@ class StepWriter:
         return version
 
     def _add_tensor(self, pending: PendingTensor, number: str) -> Tensor:
-        boxes = merge(pending.boxes)
+        b = pending.boxes
+        ints = (np.asarray(a, dtype=np.int64) for a in (b.out, b.n_out, b.src, b.n_src))
+        boxes = merge(disjoint(Boxes(*ints, np.asarray(b.diagonal, dtype=np.bool_))))
         out, src = _encode(boxes)
         paths = [f"tensors/{number}-{self._mark}.{order}.parquet" for order in ("out", "src")]
         self._put(paths[0], out[0], out[1].footer_sha256)
