@@ -99,6 +99,10 @@ class ConditionError(ProvSparkError, ValueError):
     """A column–operator–value condition that can't be understood or does not fit the data set."""
 
 
+class UnknownColumnError(ConditionError, LookupError):
+    """A data set has no column of that name."""
+
+
 class UnsupportedPlanError(ProvSparkError, NotImplementedError):
     """A plan that can't be captured exactly: names the node and, where known, the script's line."""
 

@@ -1,0 +1,1 @@
+"""Questions of lineage over boxes: one engine for one row or ten million."""

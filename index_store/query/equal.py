@@ -1,0 +1,117 @@
+"""Rows that equal others in value: what set semantics asks about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from provspark.index_store.model import Int64
+from provspark.index_store.query.runs import expand
+
+ROWS_AT_ONCE = 1 << 17
+
+ReadRows = Callable[[Int64], pa.Table]
+
+
+def equal_rows(read: ReadRows, total: int, rows: Int64) -> tuple[Int64, Int64]:
+    """Find, for each of some rows, all rows of its version that equal it in every column.
+
+    Equal is as Spark groups: null equals null, NaN equals NaN, 0.0 equals -0.0.
+
+    Parameters
+    ----------
+    read : callable
+        Reads the values of rows, given ascending row ids.
+    total : int
+        Rows of the version.
+    rows : int64 array
+        Ascending; label i is the i-th of them.
+
+    Returns
+    -------
+    tuple of two int64 arrays of equal length
+        Labels, and the rows that equal theirs; each row equals itself.
+    """
+    if not len(rows):
+        return rows, rows
+    classes = _Classes(read(rows))
+    by_class = np.argsort(classes.of_wanted, kind="stable")
+    sorted_classes = classes.of_wanted[by_class]
+    labels, found = [], []
+    for low in range(0, total, ROWS_AT_ONCE):
+        chunk = np.arange(low, min(low + ROWS_AT_ONCE, total), dtype=np.int64)
+        place, which = classes.match(read(chunk))
+        first = sorted_classes.searchsorted(which)
+        count = sorted_classes.searchsorted(which, "right") - first
+        labels.append(by_class[expand(first, count)])
+        found.append(np.repeat(chunk[place], count))
+    return np.concatenate(labels), np.concatenate(found)
+
+
+class _Classes:
+    """Numbers the distinct rows of a table, column by column, and finds others' rows among them."""
+
+    def __init__(self, wanted: pa.Table) -> None:
+        self.coders = {name: _coder(wanted[name]) for name in wanted.column_names}
+        self.pairs: dict[str, Int64] = {}
+        here = np.zeros(wanted.num_rows, dtype=np.int64)
+        for name, (code, size) in self.coders.items():
+            self.pairs[name], here = np.unique(here * size + code(wanted[name]), return_inverse=True)
+        self.of_wanted: Int64 = here
+
+    def match(self, table: pa.Table) -> tuple[Int64, Int64]:
+        """Positions of the rows that are among the wanted ones, and their class."""
+        place = np.arange(table.num_rows, dtype=np.int64)
+        here = np.zeros(table.num_rows, dtype=np.int64)
+        for name, (code, size) in self.coders.items():
+            codes = code(table[name].take(pa.array(place)))
+            pair = here * size + codes
+            known = self.pairs[name]
+            at = np.minimum(known.searchsorted(pair), len(known) - 1)
+            hit = (codes >= 0) & (known[at] == pair)
+            place, here = place[hit], at[hit]
+        return place, here
+
+
+def _coder(column: pa.ChunkedArray) -> tuple[Callable[[pa.ChunkedArray], Int64], int]:
+    """A function from values to their numbers among those of a column, -1 for others; and their count."""
+    if pa.types.is_nested(column.type):
+        numbers: dict[Hashable, int] = {}
+        for value in column.to_pylist():
+            numbers.setdefault(_frozen(value), len(numbers))
+        return lambda c: np.array([numbers.get(_frozen(v), -1) for v in c.to_pylist()], dtype=np.int64), len(
+            numbers
+        )
+    distinct = _plain(column).unique()
+    return lambda c: _codes(_plain(c), distinct), len(distinct)
+
+
+def _codes(column: pa.ChunkedArray, distinct: pa.Array) -> Int64:
+    found = pc.fill_null(pc.index_in(column, value_set=distinct), -1)
+    codes: Int64 = found.to_numpy().astype(np.int64)
+    return codes
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Floats with one zero and one NaN, dictionaries written out; everything else as it is."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not pa.types.is_floating(column.type):
+        return column
+    column = pc.add(column, pa.scalar(0, column.type))
+    return pc.if_else(pc.is_nan(column), pa.scalar(float("nan"), column.type), column)
+
+
+def _frozen(value: Any) -> Hashable:
+    if isinstance(value, dict):
+        return ("struct", tuple((k, _frozen(v)) for k, v in value.items()))
+    if isinstance(value, (list, tuple)):
+        return ("list", tuple(map(_frozen, value)))
+    if isinstance(value, float):
+        return "nan" if value != value else value + 0.0
+    frozen: Hashable = value
+    return frozen

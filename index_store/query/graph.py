@@ -1,0 +1,233 @@
+"""The writes of one or more stores: which data sets there are, and which write made or read a version."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, Protocol
+
+from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError
+from provspark.index_store.model import (
+    Boxes,
+    Dataset,
+    Files,
+    Int64,
+    Manifest,
+    Tensor,
+    Version,
+    Write,
+)
+
+Direction = Literal["backward", "forward"]
+
+
+class Reader(Protocol):
+    """What the engine asks of a stored tensor."""
+
+    def lookup(self, starts: Int64, lengths: Int64) -> Boxes:
+        """Return the boxes that overlap these sorted, disjoint runs of the leading axis, clipped to them."""
+
+
+class StoreLike(Protocol):
+    """What the engine asks of a store."""
+
+    @property
+    def url(self) -> str: ...
+
+    def manifests(self) -> list[Manifest]: ...
+
+    def files(self, step: str, version: Version) -> Files: ...
+
+    def tensor(self, step: str, tensor: Tensor, order: Literal["out", "src"]) -> Reader: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One write of one step of one store. Compared by identity."""
+
+    store: StoreLike
+    manifest: Manifest
+    write: Write
+
+    @property
+    def step(self) -> str:
+        """Id of the step."""
+        return self.manifest.step
+
+    @cached_property
+    def output(self) -> Sighting:
+        """The version that it wrote."""
+        return Sighting(self, self.write.output)
+
+    @cached_property
+    def inputs(self) -> dict[str, Sighting]:
+        """The versions that it read, by id."""
+        return {v.id: Sighting(self, v) for v in self.write.inputs}
+
+    def reader(self, tensor: Tensor, order: Literal["out", "src"]) -> Reader:
+        """A tensor of this write, opened once."""
+        found = self._readers.get((tensor, order))
+        if found is None:
+            found = self._readers[tensor, order] = self.store.tensor(self.step, tensor, order)
+        return found
+
+    @cached_property
+    def _readers(self) -> dict[tuple[Tensor, str], Reader]:
+        return {}
+
+    def axes(self, direction: Direction) -> tuple[int, ...]:
+        """Numbers of the axes such that every tensor leads from an earlier to a later one."""
+        return self._backward_axes if direction == "backward" else self._backward_axes[::-1]
+
+    @cached_property
+    def _backward_axes(self) -> tuple[int, ...]:
+        waiting = [0] * len(self.write.axes)
+        for t in self.write.tensors:
+            waiting[t.src] += 1
+        ready = [a for a, n in enumerate(waiting) if not n]
+        for axis in ready:
+            for t in self.write.tensors:
+                if t.out == axis:
+                    waiting[t.src] -= 1
+                    if not waiting[t.src]:
+                        ready.append(t.src)
+        if len(ready) < len(waiting):
+            raise CorruptIndexError(
+                f"{self.store.url}/steps/{self.step}/manifest.json",
+                f"the tensors of write {self.write.index} run in a circle",
+            )
+        return tuple(ready)
+
+
+@dataclass(frozen=True, eq=False)
+class Sighting:
+    """A version as one write knows it: readers may cut a version of one id into rows differently."""
+
+    node: Node
+    version: Version
+
+    @cached_property
+    def files(self) -> Files:
+        """Its files."""
+        return self.node.store.files(self.node.step, self.version)
+
+    @property
+    def key(self) -> tuple[str, int, tuple[tuple[str, str], ...]]:
+        """Equal for sightings with equal files and equal rows."""
+        return self.version.id, self.version.rows, self.version.options
+
+    @cached_property
+    def places(self) -> dict[tuple[str, str, int, int], int]:
+        """Number of each file by its identity: namespace, absolute path, size and time."""
+        dataset, files = self.version.dataset, self.files
+        base = dataset.name.rstrip("/")
+        paths = (f"{base}/{p}" if p else dataset.name for p in files.paths)
+        entries = zip(paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
+        return {(dataset.namespace, *e): i for i, e in enumerate(entries)}
+
+
+@dataclass
+class _Index:
+    """Sightings by name, and those of names that lie above or below another."""
+
+    by_name: dict[Dataset, list[Sighting]] = field(default_factory=dict)
+
+    def add(self, sighting: Sighting) -> None:
+        self.by_name.setdefault(sighting.version.dataset, []).append(sighting)
+
+    @cached_property
+    def _sorted(self) -> list[Dataset]:
+        return sorted(self.by_name)
+
+    def related(self, dataset: Dataset) -> Iterator[Sighting]:
+        """Those that may share a file with a data set: its own, of folders above it, of folders in it."""
+        parts = dataset.name.split("/")
+        above = {"/".join(parts[:n]) or "/" * dataset.name.startswith("/") for n in range(len(parts))}
+        for name in sorted(above - {dataset.name}):
+            yield from self.by_name.get(Dataset(dataset.namespace, name), ())
+        yield from self.by_name.get(dataset, ())
+        prefix = dataset.name.rstrip("/") + "/" if dataset.name else ""
+        for at in range(bisect_left(self._sorted, Dataset(dataset.namespace, prefix)), len(self._sorted)):
+            found = self._sorted[at]
+            if found.namespace != dataset.namespace or not found.name.startswith(prefix):
+                return
+            if found != dataset:
+                yield from self.by_name[found]
+
+
+class Graph:
+    """A snapshot of all published writes of some stores.
+
+    Parameters
+    ----------
+    stores : iterable of stores
+        A step that two of them hold alike counts once.
+    """
+
+    def __init__(self, stores: Iterable[StoreLike]) -> None:
+        self.stores = tuple(stores)
+        known: dict[str, list[Manifest]] = {}
+        pairs = []
+        for store in self.stores:
+            for manifest in store.manifests():
+                twins = known.setdefault(manifest.step, [])
+                if manifest not in twins:
+                    twins.append(manifest)
+                    pairs.append((store, manifest))
+        pairs.sort(key=lambda p: (p[1].ended, p[1].step))
+        self.manifests = tuple(m for _, m in pairs)
+        self.nodes = tuple(Node(s, m, w) for s, m in pairs for w in m.writes)
+        self.written, self.read = _Index(), _Index()
+        for node in self.nodes:
+            self.written.add(node.output)
+            for sighting in node.inputs.values():
+                self.read.add(sighting)
+        self._tries: dict[tuple[str, str, str, int], int] = {}
+        for m in self.manifests:
+            if m.status == "succeeded":
+                key = (m.key.dag_id, m.key.run_id, m.key.task_id, m.key.map_index)
+                self._tries[key] = max(self._tries.get(key, 0), m.key.try_number)
+
+    def datasets(self) -> list[Dataset]:
+        """All names, sorted."""
+        return sorted({*self.written.by_name, *self.read.by_name})
+
+    def superseded(self, node: Node) -> bool:
+        """Whether a later try of the same step succeeded."""
+        k = node.manifest.key
+        return self._tries.get((k.dag_id, k.run_id, k.task_id, k.map_index), 0) > k.try_number
+
+    def sightings(self, dataset: Dataset) -> list[Sighting]:
+        """All versions of a data set, the best answer to its name last.
+
+        The best is the last that a succeeded step wrote, or else the last that was read, or else the last
+        that a failed step wrote.
+
+        Raises
+        ------
+        UnknownDatasetError
+            When no step read or wrote it; with near names.
+        """
+        wrote, read = self.written.by_name.get(dataset, []), self.read.by_name.get(dataset, [])
+        if not wrote and not read:
+            raise UnknownDatasetError(str(dataset), map(str, self.datasets()))
+        good = [s for s in wrote if s.node.manifest.status == "succeeded"]
+        return [s for s in wrote if s not in good] + read + good
+
+    def find(self, dataset: Dataset, version: str | None = None) -> Sighting:
+        """The version of that id, as its writer knows it where there is one, or the best answer to the name.
+
+        Raises
+        ------
+        UnknownDatasetError, UnknownVersionError
+        """
+        found = self.sightings(dataset)
+        if version is None:
+            return found[-1]
+        same = [s for s in found if s.version.id == version]
+        if not same:
+            raise UnknownVersionError(str(dataset), version, dict.fromkeys(s.version.id for s in found))
+        wrote = [s for s in same if s is s.node.output]
+        return (wrote or same)[-1]

@@ -1,0 +1,118 @@
+"""Algebra over boxes: how relations between two axes compose, unite and shrink.
+
+A query holds its answer so far as boxes whose out axis numbers what was asked about (the labels) and whose
+src axis is the one that it has reached. One step further is one `compose` with a tensor's boxes, for one
+row or ten million.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from provspark.index_store.boxes import concat, take, transpose
+from provspark.index_store.model import Boxes
+from provspark.index_store.query.runs import Runs, ordering, overlaps, unite
+
+
+def identity(runs: Runs) -> Boxes:
+    """Relate each row of a set to itself."""
+    return Boxes(
+        runs.starts, runs.lengths, runs.starts, runs.lengths, np.ones(len(runs.starts), dtype=np.bool_)
+    )
+
+
+def labelled(runs: Runs) -> Boxes:
+    """Relate the i-th row of a set, in ascending order, as label i, to that row."""
+    last = np.cumsum(runs.lengths)
+    ones = np.ones(len(runs.starts), dtype=np.bool_)
+    return Boxes(last - runs.lengths, runs.lengths, runs.starts, runs.lengths, ones)
+
+
+def gathered(runs: Runs) -> Boxes:
+    """Relate all rows of a set to the one label 0."""
+    zeros = np.zeros(len(runs.starts), dtype=np.int64)
+    return Boxes(zeros, zeros + 1, runs.starts, runs.lengths, zeros > 0)
+
+
+def image(boxes: Boxes) -> Runs:
+    """The rows of the src axis that any label relates to."""
+    return Runs.united(boxes.src, boxes.n_src)
+
+
+def compose(first: Boxes, second: Boxes) -> Boxes:
+    """Relate a to c wherever `first` relates a to some b and `second` that b to c. Boxes may repeat pairs."""
+    if not len(first) or not len(second):
+        return Boxes.empty()
+    i, j = overlaps(first.src, first.src + first.n_src, second.out, second.out + second.n_out)
+    a, b = first.src[i], second.out[j]
+    low = np.maximum(a, b)
+    n = np.minimum(a + first.n_src[i], b + second.n_out[j]) - low
+    in_first, in_second = first.diagonal[i], second.diagonal[j]
+    return Boxes(
+        first.out[i] + np.where(in_first, low - a, 0),
+        np.where(in_first, n, first.n_out[i]),
+        second.src[j] + np.where(in_second, low - b, 0),
+        np.where(in_second, n, second.n_src[j]),
+        in_first & in_second,
+    )
+
+
+def restrict(boxes: Boxes, runs: Runs) -> Boxes:
+    """Keep what lies within a set of rows of the src axis."""
+    return compose(boxes, identity(runs))
+
+
+def shrink(boxes: Boxes) -> Boxes:
+    """Say the same with fewer boxes: unite runs of equal labels, labels of equal runs, and diagonals.
+
+    The pairs stay what they are. Boxes that overlap in part may remain; `boxes.pairs` is exact all the same.
+    """
+    if len(boxes) < 2:
+        return boxes
+    long = boxes.diagonal & (boxes.n_out > 1)
+    if long.all():
+        return _merge_diagonals(boxes)
+    if not long.any():
+        wide = _merge_src(boxes)
+        if _one_label(wide):
+            return wide
+        tall = transpose(_merge_src(transpose(wide)))
+        cell = (tall.n_out == 1) & (tall.n_src == 1)
+        if np.count_nonzero(cell) < 2:
+            return tall
+        return concat([take(tall, ~cell), _merge_diagonals(take(tall, cell))])
+    rest = shrink(take(boxes, ~long))
+    cell = rest.diagonal | ((rest.n_out == 1) & (rest.n_src == 1))
+    return concat([take(rest, ~cell), _merge_diagonals(concat([take(boxes, long), take(rest, cell)]))])
+
+
+def united(parts: list[Boxes]) -> Boxes:
+    """The union of relations between the same axes, each of which `shrink` has seen."""
+    return parts[0] if len(parts) == 1 else shrink(concat(parts))
+
+
+def _one_label(boxes: Boxes) -> bool:
+    return bool((boxes.out == boxes.out[0]).all() and (boxes.n_out == boxes.n_out[0]).all())
+
+
+def _merge_src(boxes: Boxes) -> Boxes:
+    """Unite, among rectangles, the src runs of equal out runs."""
+    out, n_out, src, n_src = boxes.out, boxes.n_out, boxes.src, boxes.n_src
+    order = ordering(out, n_out, src)
+    if order is not None:
+        out, n_out, src, n_src = out[order], n_out[order], src[order], n_src[order]
+    group = np.zeros(len(out), dtype=np.int64)
+    np.cumsum((out[1:] != out[:-1]) | (n_out[1:] != n_out[:-1]), out=group[1:])
+    first, start, end = unite(group, src, src + n_src)
+    return Boxes(out[first], n_out[first], start, end - start, np.zeros(len(first), dtype=np.bool_))
+
+
+def _merge_diagonals(boxes: Boxes) -> Boxes:
+    """Unite diagonals of equal offset that touch or overlap."""
+    offset, out, n_out = boxes.src - boxes.out, boxes.out, boxes.n_out
+    order = ordering(offset, out)
+    if order is not None:
+        offset, out, n_out = offset[order], out[order], n_out[order]
+    first, start, end = unite(offset, out, out + n_out)
+    n = end - start
+    return Boxes(start, n, start + offset[first], n, np.ones(len(first), dtype=np.bool_))

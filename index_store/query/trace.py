@@ -1,0 +1,162 @@
+"""Traces: the versions that some rows came through or went into, and the writes between, as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from provspark.index_store.model import Boxes, Coverage, Dataset, Kind
+from provspark.index_store.query.answer import towards
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.relation import gathered, image
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.walk import Stop, plan, walk
+
+Role = Literal["asked", "end", "between"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TraceNode:
+    """A version with the rows that the trace met in it."""
+
+    id: int
+    dataset: str
+    version: str
+    role: Role
+    """``end`` where some of its rows lead no further: sources for backward, results for forward."""
+    total: int
+    """Rows of the version."""
+    data: Runs
+    """Rows met along data edges alone."""
+    context: Runs
+    """Rows met along a path with a context edge."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TraceEdge:
+    """Rows of one version went into another: through a write, or, where `step` is empty, by shared files."""
+
+    source: int
+    target: int
+    step: str
+    write: int
+    kind: Kind
+    occurrence: int
+    coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """What some rows of a version came through (backward) or went into (forward); node 0 is that version."""
+
+    direction: Direction
+    nodes: tuple[TraceNode, ...]
+    edges: tuple[TraceEdge, ...]
+    """Directed as data flows, whatever the direction asked."""
+    stops: tuple[Stop, ...]
+
+    def as_dict(self, max_runs: int = 1000) -> dict[str, Any]:
+        """The trace as JSON takes it; a row set is a count and at most `max_runs` pairs [first row, rows]."""
+        return {
+            "direction": self.direction,
+            "nodes": [
+                {
+                    "id": n.id,
+                    "dataset": n.dataset,
+                    "version": n.version,
+                    "role": n.role,
+                    "total": n.total,
+                    "data": _runs(n.data, max_runs),
+                    "context": _runs(n.context, max_runs),
+                }
+                for n in self.nodes
+            ],
+            "edges": [{name: getattr(e, name) for name in TraceEdge.__slots__} for e in self.edges],
+            "stops": [{name: getattr(s, name) for name in Stop.__slots__} for s in self.stops],
+        }
+
+
+def trace(
+    linker: Linker,
+    start: Sighting,
+    rows: Runs,
+    direction: Direction,
+    *,
+    to: Dataset | None = None,
+    kinds: Iterable[Kind] = ("data",),
+) -> Trace:
+    """Walk from a set of rows as a whole and keep all versions and writes on the way; never raises for stops.
+
+    With `to`, writes that do not lead to that data set are left out.
+    """
+    route = plan(linker, start, direction)
+    sink = _Draw(start, rows, direction)
+    context = "context" in frozenset(kinds)
+    walk(linker, route, gathered(rows), sink, context=context, useful=towards(linker, route, to))
+    return sink.trace()
+
+
+class _Draw:
+    def __init__(self, start: Sighting, rows: Runs, direction: Direction) -> None:
+        self.direction = direction
+        self.numbers: dict[object, int] = {}
+        self.at: list[Sighting] = []
+        self.rows: list[dict[Kind, Runs]] = []
+        self.ends: set[int] = set()
+        self.edges: set[TraceEdge] = set()
+        self.stops: set[Stop] = set()
+        self._add(start, "data", rows)
+
+    def _add(self, at: Sighting, kind: Kind, rows: Runs) -> int:
+        number = self.numbers.setdefault(at.key, len(self.at))
+        if number == len(self.at):
+            self.at.append(at)
+            self.rows.append({})
+        known = self.rows[number].get(kind)
+        self.rows[number][kind] = rows if known is None else known | rows
+        return number
+
+    def met(
+        self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes
+    ) -> None:
+        here, there = self._add(at, kind, image(rel)), self.numbers[origin.key]
+        if here == there:
+            return
+        source, target = (here, there) if self.direction == "backward" else (there, here)
+        if via is None:
+            self.edges.add(TraceEdge(source, target, "", -1, kind, -1, "exact"))
+        else:
+            write = via.write
+            self.edges.add(TraceEdge(source, target, via.step, write.index, kind, occurrence, write.coverage))
+
+    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        self.ends.add(self.numbers[at.key])
+
+    def stopped(self, stop: Stop) -> None:
+        self.stops.add(stop)
+
+    def trace(self) -> Trace:
+        nodes = []
+        for i, (at, rows) in enumerate(zip(self.at, self.rows, strict=True)):
+            role: Role = "asked" if i == 0 else "end" if i in self.ends else "between"
+            none = Runs.span(0)
+            version = at.version
+            nodes.append(
+                TraceNode(
+                    i,
+                    str(version.dataset),
+                    version.id,
+                    role,
+                    version.rows,
+                    rows.get("data", none),
+                    rows.get("context", none),
+                )
+            )
+        return Trace(self.direction, tuple(nodes), tuple(sorted(self.edges)), tuple(sorted(self.stops)))
+
+
+def _runs(runs: Runs, most: int) -> dict[str, Any]:
+    shown = zip(runs.starts[:most].tolist(), runs.lengths[:most].tolist(), strict=True)
+    return {"count": runs.count, "runs": [list(r) for r in shown]}

@@ -1,0 +1,217 @@
+"""Walks across writes: from a version's rows through every write between, each once, whatever the paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from provspark.errors import UntrackedError
+from provspark.index_store.model import Boxes, Kind
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.links import Linker, Links
+from provspark.index_store.query.relation import compose, image, restrict, united
+from provspark.index_store.query.within import walk_axes
+
+Part = tuple[int, Kind, Boxes]
+"""Occurrence, kind, relation from labels to rows of a version."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Stop:
+    """Where an answer is less than it could be.
+
+    Parameters
+    ----------
+    what : {"untracked", "unlinked", "coarse"}
+        The lineage of a write was not captured; steps that share a file don't agree on its rows; a write was
+        captured as a whole, so that all its output rows stand for all its input rows. The first two end a
+        path, the last only blurs it.
+    step : str
+        Id of the step that the walk could not go through, or that was coarse.
+    dataset : str
+        The data set that it wrote.
+    why : str
+    """
+
+    what: Literal["untracked", "unlinked", "coarse"]
+    step: str
+    dataset: str
+    why: str
+
+
+class Sink(Protocol):
+    """Takes what a walk meets."""
+
+    def met(
+        self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes
+    ) -> None:
+        """Rows of a version, from another one: through a write, or without one where the two share files."""
+
+    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        """Rows that no write made (backward) or read (forward)."""
+
+    def stopped(self, stop: Stop) -> None:
+        """A path that ends early or is blurred; may come more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The writes between a version and all that it came from or went into, each after those that lead to it.
+
+    The walk's order: a write is entered once, with all that reaches it.
+    """
+
+    start: Sighting
+    direction: Direction
+    nodes: tuple[Node, ...]
+
+
+def plan(linker: Linker, start: Sighting, direction: Direction) -> Plan:
+    """Find the writes that a walk may touch, in the order in which it has to.
+
+    Raises
+    ------
+    UntrackedError
+        When the links between versions run in a circle.
+    """
+    done: dict[Node, bool] = {}
+    order: list[Node] = []
+    stack: list[tuple[Node | None, list[Node]]] = [(None, _targets(linker.links(start, direction)))]
+    while stack:
+        node, ahead = stack[-1]
+        if ahead:
+            after = ahead.pop()
+            if after not in done:
+                done[after] = False
+                stack.append((after, next_nodes(linker, after, direction)))
+            elif not done[after]:
+                raise UntrackedError(
+                    f"the files that link the steps run in a circle through {after.step}, which wrote "
+                    f"{after.write.output.dataset}: two states of a file have equal path, size and time"
+                )
+        else:
+            stack.pop()
+            if node is not None:
+                done[node] = True
+                order.append(node)
+    return Plan(start, direction, tuple(order[::-1]))
+
+
+def next_nodes(linker: Linker, node: Node, direction: Direction) -> list[Node]:
+    """The writes that made what a write read, or that read what it made."""
+    if node.write.coverage == "untracked":
+        return []
+    if direction == "forward":
+        return _targets(linker.onward(node))
+    read = dict.fromkeys(a.version for a in node.write.axes if a.role == "input")
+    return [n for v in read for n in _targets(linker.links(node.inputs[v], direction))]
+
+
+def _targets(links: Links) -> list[Node]:
+    return list(dict.fromkeys(link.target.node for link in links.links))
+
+
+def walk(
+    linker: Linker,
+    plan: Plan,
+    start: Boxes,
+    sink: Sink,
+    *,
+    context: bool = False,
+    useful: Callable[[Node], bool] = lambda node: True,
+) -> None:
+    """Carry a relation from a version's rows to all that they came from, or went into.
+
+    Parameters
+    ----------
+    start : Boxes
+        From labels to rows of ``plan.start``.
+    useful : callable
+        Writes for which this is False are not entered.
+    """
+    _Walk(linker, plan, sink, context, useful).run(start)
+
+
+class _Walk:
+    def __init__(
+        self, linker: Linker, plan: Plan, sink: Sink, context: bool, useful: Callable[[Node], bool]
+    ) -> None:
+        self.linker, self.plan, self.sink, self.context, self.useful = linker, plan, sink, context, useful
+        self.backward = plan.direction == "backward"
+        self.pending: dict[Node, dict[tuple[str, Kind], list[Boxes]]] = {}
+
+    def run(self, start: Boxes) -> None:
+        at = self.plan.start
+        self.stand(at, self.linker.links(at, self.plan.direction), [(-1, "data", start)])
+        for node in self.plan.nodes:
+            arrived = self.pending.pop(node, None)
+            if arrived:
+                self.enter(node, {at: united(parts) for at, parts in arrived.items()})
+
+    def stand(self, at: Sighting, links: Links, parts: list[Part]) -> None:
+        """Take the rows of a version to the writes that share its files."""
+        for link in links.links:
+            node = link.target.node
+            for occurrence, kind, rel in parts:
+                there = rel if link.whole else compose(rel, link.boxes)
+                if len(there):
+                    self.sink.met(link.target, at, None, occurrence, kind, there)
+                    if self.useful(node):
+                        inbox = self.pending.setdefault(node, {})
+                        inbox.setdefault((link.target.version.id, kind), []).append(there)
+        for refusal in links.refused:
+            if any(image(rel) & refusal.rows for _, _, rel in parts):
+                target = refusal.target
+                self.sink.stopped(
+                    Stop("unlinked", target.node.step, str(target.node.write.output.dataset), refusal.why)
+                )
+        if links.loose:
+            for occurrence, kind, rel in parts:
+                rest = restrict(rel, links.loose)
+                if len(rest):
+                    self.sink.ended(at, occurrence, kind, rest)
+
+    def enter(self, node: Node, arrived: dict[tuple[str, Kind], Boxes]) -> None:
+        """Take rows of a write's output to its inputs, or the reverse."""
+        write = node.write
+        if write.coverage != "exact":
+            self.blur(node)
+            if write.coverage == "untracked":
+                return
+        elif not self.backward and node.manifest.untracked:
+            why = f"a write of this step went uncaptured: {node.manifest.untracked[0]}"
+            self.sink.stopped(Stop("untracked", node.step, str(write.output.dataset), why))
+        if self.backward:
+            start = {(0, kind): rel for (_, kind), rel in arrived.items()}
+            ends = {i for i, a in enumerate(write.axes) if a.role == "input"}
+            reached = walk_axes(node, start, "backward", context=self.context, keep=ends)
+            by_version: dict[str, list[Part]] = {}
+            for (i, kind), rel in reached.items():
+                axis = write.axes[i]
+                self.sink.met(node.inputs[axis.version], node.output, node, axis.occurrence, kind, rel)
+                by_version.setdefault(axis.version, []).append((axis.occurrence, kind, rel))
+            for version, parts in by_version.items():
+                at = node.inputs[version]
+                self.stand(at, self.linker.links(at, "backward"), parts)
+            return
+        out: list[Part] = []
+        for i, axis in enumerate(write.axes):
+            start = {
+                (i, kind): rel
+                for (v, kind), rel in arrived.items()
+                if axis.role == "input" and v == axis.version
+            }
+            if start:
+                reached = walk_axes(node, start, "forward", context=self.context, keep={0})
+                for (_, kind), rel in reached.items():
+                    self.sink.met(node.output, node.inputs[axis.version], node, axis.occurrence, kind, rel)
+                    out.append((axis.occurrence, kind, rel))
+        if out:
+            self.stand(node.output, self.linker.onward(node), out)
+
+    def blur(self, node: Node) -> None:
+        write = node.write
+        what: Literal["untracked", "coarse"] = "untracked" if write.coverage == "untracked" else "coarse"
+        why = str(write.reason) if write.reason else "no reason was stored"
+        self.sink.stopped(Stop(what, node.step, str(write.output.dataset), why))

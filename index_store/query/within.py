@@ -1,0 +1,97 @@
+"""Walks inside one write: from axis to axis along its tensors, inner axes like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+
+import numpy as np
+
+from provspark.index_store.boxes import transpose
+from provspark.index_store.model import Boxes, Int64, Kind
+from provspark.index_store.query.graph import Direction, Node, Reader
+from provspark.index_store.query.relation import compose, image, shrink, united
+from provspark.index_store.query.runs import Runs
+
+ROWS_AT_ONCE = 1 << 22
+"""Rows of an axis that one lookup covers: memory follows the answer's runs, not the tensor's boxes."""
+
+
+def walk_axes(
+    node: Node,
+    start: Mapping[tuple[int, Kind], Boxes],
+    direction: Direction,
+    *,
+    context: bool,
+    keep: Container[int],
+) -> dict[tuple[int, Kind], Boxes]:
+    """Carry relations from some axes of a write to all axes that its tensors lead to.
+
+    Parameters
+    ----------
+    start : mapping of (axis, kind) to Boxes
+        From labels to rows of that axis. Kind is ``context`` once any edge of the path was.
+    direction : {"backward", "forward"}
+        Along the tensors from output to inputs, or against them.
+    context : bool
+        Whether context edges are followed at all.
+    keep : container of int
+        The axes to return; the others' relations are dropped once they are used.
+
+    Returns
+    -------
+    dict
+        Relations from labels to rows of the kept axes, by (axis, kind); none is empty.
+    """
+    backward = direction == "backward"
+    arrived: dict[tuple[int, Kind], list[Boxes]] = {at: [boxes] for at, boxes in start.items()}
+    kept: dict[tuple[int, Kind], Boxes] = {}
+    kinds: tuple[Kind, ...] = ("data", "context") if context else ("data",)
+    for axis in node.axes(direction):
+        for kind in kinds:
+            parts = arrived.pop((axis, kind), None)
+            if parts is None:
+                continue
+            here = united(parts)
+            if axis in keep:
+                kept[axis, kind] = here
+            for tensor in node.write.tensors:
+                leading, other = (tensor.out, tensor.src) if backward else (tensor.src, tensor.out)
+                if leading != axis or (tensor.kind == "context" and not context):
+                    continue
+                reader = node.reader(tensor, "out" if backward else "src")
+                there = _through(here, reader, backward)
+                if len(there):
+                    after: Kind = "data" if kind == tensor.kind == "data" else "context"
+                    arrived.setdefault((other, after), []).append(there)
+    return kept
+
+
+def _through(here: Boxes, reader: Reader, backward: bool) -> Boxes:
+    """One step further along a tensor."""
+    parts: list[Boxes] = []
+    settled = waiting = 0
+    for starts, lengths in pieces(image(here)):
+        found = reader.lookup(starts, lengths)
+        parts.append(shrink(compose(here, found if backward else transpose(found))))
+        waiting += len(parts[-1])
+        if waiting > 2 * settled + ROWS_AT_ONCE:
+            parts = [united(parts)]
+            settled, waiting = len(parts[0]), 0
+    return united(parts)
+
+
+def pieces(runs: Runs) -> Iterator[tuple[Int64, Int64]]:
+    """Cut a set of rows into sets of at most `ROWS_AT_ONCE`, runs included."""
+    if runs.count <= ROWS_AT_ONCE:
+        if runs:
+            yield runs.starts, runs.lengths
+        return
+    last = np.cumsum(runs.lengths)
+    for low in range(0, int(last[-1]), ROWS_AT_ONCE):
+        first, stop = last.searchsorted([low, low + ROWS_AT_ONCE - 1], "right")
+        starts, lengths = runs.starts[first : stop + 1].copy(), runs.lengths[first : stop + 1].copy()
+        lengths[-1:] -= max(0, int(last[min(stop, len(last) - 1)]) - low - ROWS_AT_ONCE)
+        skip = low - int(last[first] - runs.lengths[first])
+        starts[0] += skip
+        lengths[0] -= skip
+        yield starts, lengths

@@ -1,0 +1,360 @@
+"""Random pipelines as explicit sets of pairs, and what they would answer, worked out row by row.
+
+Nothing here uses boxes or runs but to hand a write to a store; links, paths and kinds are followed over
+single records, a record being (file, size, time, row in the file).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from provspark.index_store.boxes import from_pairs
+from provspark.index_store.model import (
+    Axis,
+    Dataset,
+    Files,
+    PendingTensor,
+    PendingVersion,
+    PendingWrite,
+    StepKey,
+    StepStatus,
+    Untracked,
+)
+from provspark.index_store.store import Store
+
+FileId = tuple[str, int, int]
+Record = tuple[FileId, int]
+
+
+class Version(NamedTuple):
+    """A list of files seen as one data set."""
+
+    dataset: str
+    files: tuple[tuple[str, FileId, int], ...]
+    """Relative path, identity, rows; in path order."""
+
+    @property
+    def rows(self) -> int:
+        return sum(n for _, _, n in self.files)
+
+    @property
+    def records(self) -> list[Record]:
+        return [(f, i) for _, f, n in self.files for i in range(n)]
+
+    def pending(self, written: set[FileId] = frozenset()) -> PendingVersion:  # type: ignore[assignment]
+        files = Files.of([(p, f[1], f[2], n, f in written) for p, f, n in self.files])
+        return PendingVersion(Dataset.parse(self.dataset), files, "parquet")
+
+    @property
+    def id(self) -> str:
+        return self.pending().files.identity(Dataset.parse(self.dataset))
+
+
+class Line(NamedTuple):
+    """A line of an answer without the row asked about."""
+
+    dataset: str
+    version: str
+    occurrence: int
+    row: int
+    kind: str
+
+
+class Edge(NamedTuple):
+    """Record `src`, as row `row` of a reading, stands behind record `out` of a write."""
+
+    write: int
+    out: Record
+    out_row: int
+    src: Record
+    version: Version
+    occurrence: int
+    row: int
+    kind: str
+
+
+@dataclass
+class MadeWrite:
+    number: int
+    step: int
+    output: Version
+    written: set[FileId]
+    inputs: list[tuple[Version, int]]
+    tracked: bool
+    pending: PendingWrite
+
+
+@dataclass
+class MadeStep:
+    key: StepKey
+    status: StepStatus
+    writes: list[MadeWrite] = field(default_factory=list)
+
+
+class World:
+    """Files on an imaginary disk and the steps that made them."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.disk: dict[str, tuple[FileId, int]] = {}
+        self.clock = 1_700_000_000_000
+        self.steps: list[MadeStep] = []
+        self.writes: list[MadeWrite] = []
+        self.edges: list[Edge] = []
+        self.sources = ["/in/a", "/in/b"]
+        for name in self.sources:
+            self.put(name, int(self.random.integers(1, 4)))
+
+    def put(self, folder: str, n_files: int) -> set[FileId]:
+        """Make files, some in partition folders, some empty."""
+        made = set()
+        for _ in range(n_files):
+            self.clock += 1
+            part = ["", "p=0/", "p=1/"][int(self.random.integers(3))]
+            path = f"{folder}/{part}part-{int(self.random.integers(10**6)):06d}"
+            file = (path, int(self.random.integers(1, 3)), self.clock)
+            self.disk[path] = (file, int(self.random.integers(0, 6)))
+            made.add(file)
+        return made
+
+    def look(self, folder: str) -> Version:
+        """The files under a folder, as a reader lists them."""
+        inside = sorted(p for p in self.disk if p.startswith(folder + "/"))
+        return Version(folder, tuple((p[len(folder) + 1 :], *self.disk[p]) for p in inside))
+
+    def step(self, key: StepKey, status: StepStatus, n_writes: int, prefer: list[str] = ()) -> None:  # type: ignore[assignment]
+        step = MadeStep(key, status)
+        self.steps.append(step)
+        mine: list[str] = list(prefer)
+        for _ in range(n_writes):
+            known = sorted({w.output.dataset for w in self.writes} | set(self.sources))
+            readings: list[tuple[Version, int]] = []
+            for _ in range(int(self.random.integers(1, 4))):
+                pool = mine if mine and self.random.random() < 0.5 else known
+                folder = pool[int(self.random.integers(len(pool)))]
+                if readings and self.random.random() < 0.3:
+                    folder = readings[-1][0].dataset
+                elif self.random.random() < 0.2:
+                    folder += f"/p={int(self.random.integers(2))}"
+                version = self.look(folder)
+                readings.append((version, sum(v == version for v, _ in readings)))
+            outputs = sorted({w.output.dataset for w in self.writes})
+            if outputs and self.random.random() < 0.5:
+                target = outputs[int(self.random.integers(len(outputs)))]
+            else:
+                target = f"/out/{len(outputs)}"
+            if self.random.random() < 0.6:
+                for path in [p for p in self.disk if p.startswith(target + "/")]:
+                    del self.disk[path]
+            written = self.put(target, int(self.random.integers(1, 4)))
+            self.write(step, readings, self.look(target), written, self.random.random() < 0.9)
+            mine.append(target)
+
+    def write(
+        self,
+        step: MadeStep,
+        readings: list[tuple[Version, int]],
+        output: Version,
+        written: set[FileId],
+        tracked: bool,
+    ) -> None:
+        """Relate the written rows to the readings, directly and through inner axes, up to three deep."""
+        r = self.random
+        own = [i for i, (file, _) in enumerate(output.records) if file in written]
+        n_inner = int(r.integers(0, 4))
+        sizes = [output.rows] + [v.rows for v, _ in readings] + [int(r.integers(1, 6)) for _ in range(n_inner)]
+        inner = list(range(1 + len(readings), len(sizes)))
+        pairs: dict[tuple[int, int, str], set[tuple[int, int]]] = {}
+        for out in [0, *inner]:
+            rows = own if out == 0 else range(sizes[out])
+            targets = [*range(1, 1 + len(readings)), *(i for i in inner if i > out)]
+            for src in targets:
+                for kind in ("data", "context"):
+                    if r.random() < (0.5 if kind == "data" else 0.2):
+                        chosen = {(o, s) for o in rows for s in range(sizes[src]) if r.random() < r.choice([0.1, 0.5])}
+                        if r.random() < 0.3:
+                            chosen = {(o, s) for o, s in chosen if o == s + own[0]} if own else set()
+                        if chosen:
+                            pairs[out, src, kind] = chosen
+        number = len(self.writes)
+        axes = [Axis("output", sizes[0], output.id)]
+        axes += [Axis("input", v.rows, v.id, occurrence) for v, occurrence in readings]
+        axes += [Axis("inner", n, label="group") for n in sizes[1 + len(readings) :]]
+        tensors = [
+            PendingTensor(out, src, from_pairs(*np.array(sorted(p)).T), kind)  # type: ignore[arg-type]
+            for (out, src, kind), p in pairs.items()
+        ]
+        reason = None if tracked else Untracked("MapInPandas", "not yet captured", "job.py:7")
+        distinct = {v.id: v for v, _ in readings}
+        pending = PendingWrite(
+            output.pending(written),
+            "exact" if tracked else "untracked",
+            tuple(v.pending() for v in distinct.values()),
+            tuple(axes) if tracked else (),
+            tensors if tracked else (),
+            reason,
+        )
+        made = MadeWrite(number, len(self.steps) - 1, output, written, readings, tracked, pending)
+        step.writes.append(made)
+        self.writes.append(made)
+        if not tracked:
+            return
+
+        @lru_cache(None)
+        def behind(axis: int, row: int) -> frozenset[tuple[int, int, str]]:
+            found = set()
+            for (out, src, kind), chosen in pairs.items():
+                for o, s in chosen:
+                    if (out, o) != (axis, row):
+                        continue
+                    if 1 <= src <= len(readings):
+                        found.add((src, s, kind))
+                    else:
+                        found |= {(a, x, weaker(kind, k)) for a, x, k in behind(src, s)}
+            return frozenset(found)
+
+        for o in own:
+            for axis, s, kind in behind(0, o):
+                version, occurrence = readings[axis - 1]
+                edge = Edge(number, output.records[o], o, version.records[s], version, occurrence, s, kind)
+                self.edges.append(edge)
+
+
+def weaker(a: str, b: str) -> str:
+    return "data" if a == b == "data" else "context"
+
+
+def random_world(seed: int) -> World:
+    """Up to six steps with retries, of one to three writes each."""
+    world = World(seed)
+    for i in range(int(world.random.integers(1, 6))):
+        key = StepKey(f"t{i}", "run", "dag")
+        if world.random.random() < 0.3:
+            world.step(key, "failed", int(world.random.integers(1, 3)))
+            key = StepKey(f"t{i}", "run", "dag", try_number=2)
+        world.step(key, "succeeded", int(world.random.integers(1, 4)))
+    return world
+
+
+class Oracle:
+    """Answers over single records."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.maker = {f: w for w in world.writes for f in w.written}
+        self.behind: dict[Record, list[Edge]] = {}
+        self.ahead: dict[Record, list[Edge]] = {}
+        self.counts = self._counts()
+        for e in world.edges:
+            self.behind.setdefault(e.out, []).append(e)
+            if self.counts[e.write]:
+                self.ahead.setdefault(e.src, []).append(e)
+
+    def _counts(self) -> list[bool]:
+        """Which writes count going forward: not of a superseded try, or used by one that counts."""
+        last = {s.key.task_id: s.key.try_number for s in self.world.steps if s.status == "succeeded"}
+        keys = [self.world.steps[w.step].key for w in self.world.writes]
+        counts = [last.get(k.task_id, 0) <= k.try_number for k in keys]
+        while True:
+            used = set()
+            for w in self.world.writes:
+                if counts[w.number]:
+                    used |= {f for v, _ in w.inputs for _, f, _ in v.files}
+                    used |= {f for _, f, _ in w.output.files if f not in w.written}
+            better = [c or bool(w.written & used) for c, w in zip(counts, self.world.writes, strict=True)]
+            if better == counts:
+                return counts
+            counts = better
+
+    def backward(self, at: Version, row: int, to: str | None) -> tuple[set[Line], bool]:
+        """The lines for one row, both kinds, and whether a path stopped at an untracked write."""
+        return self._follow(at, at.records[row], -1, row, to, self._sources)
+
+    def forward(self, at: Version, row: int, to: str | None) -> tuple[set[Line], bool]:
+        return self._follow(at, at.records[row], -1, row, to, self._results)
+
+    def _follow(
+        self,
+        at: Version,
+        record: Record,
+        occurrence: int,
+        row: int,
+        to: str | None,
+        one: Callable[[Version, Record, int, int, str | None], tuple[set[Line], bool, list[tuple[Edge, str]]]],
+    ) -> tuple[set[Line], bool]:
+        lines: set[Line] = set()
+        stopped = False
+        seen = set()
+        waiting = [(at, record, occurrence, row, "data")]
+        while waiting:
+            state = waiting.pop()
+            if state in seen:
+                continue
+            seen.add(state)
+            version, record, occurrence, row, kind = state
+            found, halt, steps = one(version, record, occurrence, row, to)
+            lines |= {line._replace(kind=weaker(kind, line.kind)) for line in found}
+            stopped |= halt and (kind == "data" or self.context)
+            for e, way in steps:
+                after = weaker(kind, e.kind)
+                if way == "backward":
+                    if e.version.dataset == to:
+                        lines.add(Line(to, e.version.id, e.occurrence, e.row, after))
+                    waiting.append((e.version, e.src, e.occurrence, e.row, after))
+                else:
+                    output = self.world.writes[e.write].output
+                    if output.dataset == to:
+                        lines.add(Line(to, output.id, e.occurrence, e.out_row, after))
+                    waiting.append((output, e.out, e.occurrence, e.out_row, after))
+        return lines, stopped
+
+    context = True
+    """Whether a stop beyond a context edge counts."""
+
+    def _sources(
+        self, at: Version, record: Record, occurrence: int, row: int, to: str | None
+    ) -> tuple[set[Line], bool, list[tuple[Edge, str]]]:
+        maker = self.maker.get(record[0])
+        lines = set()
+        if maker is None:
+            if to is None:
+                lines.add(Line(at.dataset, at.id, occurrence, row, "data"))
+            return lines, False, []
+        if maker.output.dataset == to != at.dataset:
+            lines.add(Line(to, maker.output.id, occurrence, maker.output.records.index(record), "data"))
+        edges = [(e, "backward") for e in self.behind.get(record, ())]
+        return lines, not maker.tracked, edges
+
+    def _results(
+        self, at: Version, record: Record, occurrence: int, row: int, to: str | None
+    ) -> tuple[set[Line], bool, list[tuple[Edge, str]]]:
+        readings = [
+            (w, v)
+            for w in self.world.writes
+            if self.counts[w.number]
+            for v, _ in w.inputs
+            if record[0] in {f for _, f, _ in v.files}
+        ]
+        lines = set()
+        if not readings and to is None:
+            lines.add(Line(at.dataset, at.id, occurrence, row, "data"))
+        for _, v in readings:
+            if v.dataset == to != at.dataset:
+                lines.add(Line(to, v.id, occurrence, v.records.index(record), "data"))
+        stopped = any(not w.tracked for w, _ in readings)
+        return lines, stopped, [(e, "forward") for e in self.ahead.get(record, ())]
+
+
+def publish(world: World, store: Store) -> None:
+    """Store all steps of a world, each a second after the other."""
+    for i, step in enumerate(world.steps):
+        writer = store.writer(step.key)
+        for write in step.writes:
+            writer.add(write.pending)
+        clock = f"2024-01-01T00:{i // 60:02d}:{i % 60:02d}"
+        writer.publish(status=step.status, started=f"{clock}.000000", ended=f"{clock}.500000")
