@@ -50,9 +50,7 @@ def test_a_java_that_fails_is_reported(tmp_path: Path) -> None:
 
 
 def test_no_java_at_all(tmp_path: Path) -> None:
-    with pytest.raises(
-        JavaNotFoundError, match=r"JAVA_HOME is not set and no `java` is on PATH.*Java 17 or 21"
-    ):
+    with pytest.raises(JavaNotFoundError, match=r"JAVA_HOME is not set and no `java` is on PATH.*Java 17 or 21"):
         checks.find_java({"PATH": str(tmp_path)})
 
 
@@ -74,9 +72,7 @@ def test_installed_pyspark_and_client_are_equal_here() -> None:
         ({}, ""),
     ],
 )
-def test_equal_or_single_versions_pass(
-    monkeypatch: pytest.MonkeyPatch, installed: dict[str, str], answer: str
-) -> None:
+def test_equal_or_single_versions_pass(monkeypatch: pytest.MonkeyPatch, installed: dict[str, str], answer: str) -> None:
     monkeypatch.setattr(checks, "_installed", lambda name: installed.get(name, ""))
     assert checks.check_pyspark() == answer
 
@@ -84,9 +80,7 @@ def test_equal_or_single_versions_pass(
 def test_unequal_versions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     versions = {"pyspark": "4.1.3", "pyspark-client": "4.2.0"}
     monkeypatch.setattr(checks, "_installed", versions.__getitem__)
-    with pytest.raises(
-        VersionMismatchError, match=r"4\.1\.3 and pyspark-client 4\.2\.0.*pip install"
-    ) as caught:
+    with pytest.raises(VersionMismatchError, match=r"4\.1\.3 and pyspark-client 4\.2\.0.*pip install") as caught:
         checks.check_pyspark()
     assert isinstance(caught.value, ImportError)
 

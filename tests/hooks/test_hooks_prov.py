@@ -1,0 +1,91 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from provspark.errors import RowOutOfRangeError, SettingsError
+from provspark.hooks.prov import ProvHook
+from provspark.index_store.boxes import from_pairs
+from provspark.index_store.catalogue import Catalogue
+from provspark.index_store.model import (
+    Axis,
+    Dataset,
+    Field,
+    Files,
+    PendingTensor,
+    PendingVersion,
+    PendingWrite,
+    StepKey,
+)
+from provspark.index_store.store import Store
+
+KEEPS = [4, 1, 2]
+"""The source row of each output row."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    source = tmp_path / "in.txt"
+    source.write_text("a\nb\nc\nd\ne\n")
+    stat = source.stat()
+    came = Files.of([("", stat.st_size, stat.st_mtime_ns // 1_000_000, 5, False)])
+    went = Files.of([("part-0", 1, 1, 3, True)])
+    inside = PendingVersion(Dataset.parse(str(source)), came, "text", fields=(Field("value", "string"),))
+    outside = PendingVersion(Dataset.parse(str(tmp_path / "out")), went, "parquet")
+    axes = (
+        Axis("output", 3, went.identity(outside.dataset)),
+        Axis("input", 5, came.identity(inside.dataset), 0),
+    )
+    boxes = from_pairs(np.arange(3), np.array(KEEPS))
+    url = str(tmp_path / "prov")
+    writer = Store.open(url, create=True).writer(StepKey("filter", "r1"))
+    writer.add(PendingWrite(outside, "exact", (inside,), axes, [PendingTensor(0, 1, boxes)]))
+    writer.publish(status="succeeded", started="2026-01-02T03:04:05+00:00", ended="2026-01-02T03:04:06+00:00")
+    return url
+
+
+def connect(monkeypatch: pytest.MonkeyPatch, **extra: Any) -> ProvHook:
+    monkeypatch.setenv("AIRFLOW_CONN_PROV", json.dumps({"conn_type": "provspark", "extra": extra}))
+    return ProvHook("prov")
+
+
+def test_questions_go_to_the_store(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = connect(monkeypatch, store=store)
+    source, out = str(tmp_path / "in.txt"), str(tmp_path / "out")
+    assert hook.backward(out, [0, 2])["source_row"].to_pylist() == [4, 2]
+    assert hook.forward(source, [1], to=out)["source_row"].to_pylist() == [1]
+    assert hook.datasets()["rows"].to_pylist() == [5, 3]
+    assert hook.steps()["task_id"].to_pylist() == ["filter"]
+    assert hook.trace(out, [0]) is not None
+    assert hook.get_conn() is hook.get_conn()
+    with pytest.raises(RowOutOfRangeError):
+        hook.backward(out, [3])
+
+
+def test_questions_start_at_the_catalogue(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from provspark.events import events_from_store
+
+    url = f"sqlite:///{tmp_path}/catalogue.db"
+    with Catalogue.open(url) as catalogue:
+        for event in events_from_store(store):
+            catalogue.ingest(event)
+    hook = connect(monkeypatch, store="/no/such/store", catalogue=url)
+    assert hook.backward(str(tmp_path / "out"), [1])["source_row"].to_pylist() == [1]
+
+
+def test_values_of_rows(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = connect(monkeypatch, store=store)
+    assert hook.values(str(tmp_path / "in.txt"), KEEPS).column(0).to_pylist() == ["b", "c", "e"]
+
+
+def test_a_connection_can_be_tried(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert connect(monkeypatch, store=store).test_connection() == (True, "2 data sets")
+    fine, why = connect(monkeypatch, store="/no/such/store").test_connection()
+    assert (fine, "no such folder" in why) == (False, True)
+
+
+def test_a_connection_without_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SettingsError, match="'prov' names neither"):
+        connect(monkeypatch).datasets()

@@ -1,0 +1,244 @@
+"""What ProvSparkOperator does around a job. spark-submit is a script here that does what a job would leave."""
+
+import logging
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowException
+
+import provspark.operators.spark as module
+from provspark.errors import CaptureError, JavaNotFoundError, SettingsError, VersionMismatchError
+from provspark.facet import KEY as FACET
+from provspark.index_store.catalogue import Catalogue
+from provspark.index_store.model import StepKey
+from provspark.index_store.store import Store
+from provspark.operators.spark import ProvSparkOperator
+
+TI = SimpleNamespace(dag_id="census", run_id="r1", task_id="clean", map_index=-1, try_number=1)
+STEP = StepKey("clean", "r1", "census").id
+PUBLISH = """
+import numpy as np
+from provspark.index_store.model import *
+from provspark.index_store.store import Store
+from provspark.tracker.runner import _parser
+import sys
+options = _parser().parse_args([a for a in sys.argv[1:]])
+key = StepKey(options.task_id, options.run_id, options.dag_id, options.map_index, options.try_number)
+version = PendingVersion(Dataset("file", "/data/out"), Files.of([("part-0", 10, 1, 4, True)]), "parquet")
+write = PendingWrite(version, {coverage!r}, (), (Axis("output", 4, version.files.identity(version.dataset)),),
+                     reason=None if {coverage!r} != "untracked" else Untracked("Window", "not captured yet", "a.py:3"))
+writer = Store.open(options.store, create=True).writer(key)
+writer.add(write)
+writer.publish(status={status!r}, started="2026-01-02T03:04:05.000000+00:00", ended="2026-01-02T03:04:06.000000+00:00")
+"""
+
+
+@pytest.fixture(autouse=True)
+def local_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type": "spark", "host": "local[2]"}')
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.delenv("PYSPARK_DRIVER_PYTHON", raising=False)
+    monkeypatch.setattr(module, "find_java", lambda env: None)
+    monkeypatch.setattr(ProvSparkOperator, "log", logging.getLogger("operator"))
+
+
+class World:
+    """A store and an operator whose spark-submit leaves what the test wants."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = folder / "prov"
+        self.calls = folder / "calls"
+        self.binary = folder / "spark-submit"
+
+    def operator(self, *, publish: str = "", coverage: str = "exact", code: int = 0, **more: Any) -> Any:
+        script = self.binary.with_name("publish.py")
+        script.write_text(PUBLISH.format(status=publish, coverage=coverage))
+        start = f'while [ "${{1##*/}}" != runner.py ]; do shift; done; shift; {sys.executable} {script} "$@" || exit 99'
+        self.binary.write_text(f'#!/bin/sh\necho "$@" >> {self.calls}\n{start if publish else ":"}\nexit {code}\n')
+        self.binary.chmod(0o755)
+        given = {"application": "a.py", "prov_store": str(self.store), **more}
+        return ProvSparkOperator(task_id="clean", spark_binary=str(self.binary), **given)
+
+    def run(self, operator: Any = None, **more: Any) -> Any:
+        operator = operator or self.operator(**more)
+        try:
+            return operator.execute({"ti": TI})
+        finally:
+            # SparkSubmitHook leaves its pipe to the garbage collector.
+            if operator._hook is not None and operator._hook._submit_sp is not None:
+                operator._hook._submit_sp.stdout.close()
+
+    @property
+    def manifest(self) -> Any:
+        return Store.open(str(self.store)).manifest(STEP)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def warned(caplog: pytest.LogCaptureFixture) -> str:
+    return "\n".join(r.getMessage() for r in caplog.records if r.levelno == logging.WARNING and "ProvSpark:" in r.msg)
+
+
+def test_the_summary_names_step_store_and_outputs(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    answer = world.run(publish="succeeded", coverage="coarse")
+    assert answer == {
+        "step": STEP,
+        "store": str(world.store),
+        "outputs": [
+            {
+                "dataset": "file:///data/out",
+                "version": world.manifest.writes[0].output.id,
+                "rows": 4,
+                "coverage": "coarse",
+            }
+        ],
+    }
+    assert warned(caplog) == ""
+
+
+def test_the_catalogue_is_told(world: World, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/catalogue.db"
+    world.run(publish="succeeded", coverage="coarse", prov_catalogue=url)
+    with Catalogue.open(url) as catalogue:
+        assert [s.ref.step for s in catalogue.steps()] == [STEP]
+
+
+def test_the_catalogue_and_store_of_airflows_settings(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/catalogue.db"
+    monkeypatch.setenv("AIRFLOW__PROVSPARK__STORE", str(world.store))
+    monkeypatch.setenv("AIRFLOW__PROVSPARK__CATALOGUE", url)
+    assert world.run(publish="succeeded", coverage="coarse", prov_store=None)["step"] == STEP
+    with Catalogue.open(url) as catalogue:
+        assert [s.ref.step for s in catalogue.steps()] == [STEP]
+
+
+def test_a_catalogue_that_does_not_answer(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    url = "sqlite:////nowhere/at/all.db"
+    assert world.run(publish="succeeded", coverage="coarse", prov_catalogue=url) is None
+    assert "nowhere" in warned(caplog)
+
+
+def test_a_catalogue_that_does_not_answer_fails_where_wanted(world: World) -> None:
+    url = "sqlite:////nowhere/at/all.db"
+    with pytest.raises(Exception, match="nowhere"):
+        world.run(publish="succeeded", coverage="coarse", prov_catalogue=url, on_error="fail")
+
+
+def test_an_untracked_write_is_warned_of(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    answer = world.run(publish="succeeded", coverage="untracked")
+    assert answer["outputs"][0]["coverage"] == "untracked"
+    assert "file:///data/out was written without lineage. Window: not captured yet (a.py:3)" in warned(caplog)
+
+
+def test_an_untracked_write_fails_where_wanted(world: World) -> None:
+    with pytest.raises(CaptureError, match=r"a\.py:3"):
+        world.run(publish="succeeded", coverage="untracked", on_error="fail")
+
+
+@pytest.mark.parametrize("on_error", ["warn", "fail"])
+def test_a_failed_job_fails_as_ever(world: World, on_error: str, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/catalogue.db"
+    with pytest.raises(AirflowException, match="Error code is: 3"):
+        world.run(publish="failed", coverage="coarse", code=3, on_error=on_error, prov_catalogue=url)
+    with Catalogue.open(url) as catalogue:
+        assert [s.status for s in catalogue.steps()] == ["failed"]
+
+
+def test_a_job_that_left_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    assert world.run() is None
+    assert "lineage of this step is not to be had" in warned(caplog)
+    with pytest.raises(Exception, match="no store"):
+        world.run(on_error="fail")
+
+
+def test_a_failed_job_that_left_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(AirflowException, match="Error code is: 1"):
+        world.run(code=1, on_error="fail")
+    assert "lineage of this step is not to be had" in warned(caplog)
+
+
+def test_no_store_at_all(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    assert world.run(prov_store=None) is None
+    assert "no store: give prov_store" in warned(caplog)
+    assert "runner.py" not in world.calls.read_text()
+    with pytest.raises(SettingsError):
+        world.run(prov_store=None, on_error="fail")
+
+
+def test_off_runs_plainly(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    assert world.run(prov_mode="off") is None
+    assert world.calls.read_text().rstrip().endswith("a.py")
+    assert not world.store.exists()
+    assert warned(caplog) == ""
+
+
+def test_a_jvm_application_runs_plainly_and_is_published(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    answer = world.run(application="job.jar", java_class="org.Main", application_args=["x"])
+    assert answer == {"step": STEP, "store": str(world.store), "outputs": []}
+    assert world.calls.read_text().rstrip().endswith("--class org.Main job.jar x")
+    manifest = world.manifest
+    assert (manifest.status, manifest.key) == ("succeeded", StepKey("clean", "r1", "census"))
+    assert [u.node for u in manifest.untracked] == ["JVM application"]
+    assert manifest.started < manifest.ended
+    assert warned(caplog).count("JVM application") == 1
+
+
+def test_a_failed_jvm_application_is_published_as_failed(world: World) -> None:
+    with pytest.raises(AirflowException):
+        world.run(application="job.jar", code=1)
+    assert world.manifest.status == "failed"
+    assert world.manifest.error.startswith("AirflowException: Cannot execute")
+
+
+def test_a_jvm_application_is_not_started_where_capture_must_not_fail(world: World) -> None:
+    with pytest.raises(CaptureError, match="JVM application"):
+        world.run(application="job.jar", on_error="fail")
+    assert not world.calls.exists()
+    assert world.manifest.status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("check", "error"), [("find_java", JavaNotFoundError), ("check_pyspark", VersionMismatchError)]
+)
+def test_what_the_machine_lacks_is_said_first(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, check: str, error: type
+) -> None:
+    def broken(*_: Any) -> None:
+        raise error("install this")
+
+    monkeypatch.setattr(module, check, broken)
+    assert world.run(publish="succeeded", coverage="coarse") is not None
+    assert "install this" in warned(caplog)
+    with pytest.raises(error):
+        world.run(on_error="fail")
+    assert len(world.calls.read_text().splitlines()) == 1
+
+
+def test_openlineage_gets_our_facets(world: World) -> None:
+    operator = world.operator(publish="succeeded", coverage="coarse")
+    assert operator.get_openlineage_facets_on_start().outputs == []
+    before = operator.get_openlineage_facets_on_complete(TI)
+    assert before.outputs == []
+    assert before.run_facets[FACET].step == STEP
+    world.run(operator)
+    for lineage in (
+        operator.get_openlineage_facets_on_complete(TI),
+        operator.get_openlineage_facets_on_failure(TI),
+    ):
+        (output,) = lineage.outputs
+        assert (output.namespace, output.name) == ("file", "/data/out")
+        assert output.facets[FACET].version == world.manifest.writes[0].output.id
+        assert lineage.run_facets[FACET].step == STEP
+
+
+def test_openlineage_gets_nothing_of_a_plain_job(world: World) -> None:
+    lineage = world.operator(prov_mode="off").get_openlineage_facets_on_complete(TI)
+    assert (lineage.inputs, lineage.outputs, lineage.run_facets) == ([], [], {})
