@@ -16,9 +16,8 @@ from openlineage.client.generated.base import DatasetFacet, RunFacet
 from openlineage.client.generated.output_statistics_output_dataset import OutputStatisticsOutputDatasetFacet
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, SchemaDatasetFacetFields
 
-import provspark
 from provspark.errors import EventError
-from provspark.facet import KEY, ProvSparkDatasetFacet, ProvSparkRunFacet
+from provspark.facet import KEY, PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
 from provspark.index_store.catalogue.urls import store_url
 from provspark.index_store.model import Manifest, StepKey, Version
 from provspark.index_store.store import Store
@@ -32,7 +31,6 @@ __all__ = [
     "start_facets",
 ]
 
-PRODUCER = f"pkg:pypi/airflow-provider-provspark@{provspark.__version__}"
 _RUNS = UUID("6e4c1a5e-6b0f-5b8e-9d55-2f1e7f3f6a10")
 
 
@@ -47,7 +45,7 @@ class StepFacets:
 
 def start_facets(store: str, key: StepKey) -> dict[str, RunFacet]:
     """Run facets of a step without a manifest: of its START, or of a FAIL before anything was published."""
-    return {KEY: ProvSparkRunFacet(producer=PRODUCER, **_identity(store, key))}
+    return {KEY: ProvSparkRunFacet(**_identity(store, key))}
 
 
 def facets_for(store: str, manifest: Manifest) -> StepFacets:
@@ -63,7 +61,6 @@ def facets_for(store: str, manifest: Manifest) -> StepFacets:
     """
     inputs = {(v.dataset, v.id, v.rows): v for write in manifest.writes for v in write.inputs}
     run = ProvSparkRunFacet(
-        producer=PRODUCER,
         status=manifest.status,
         started=manifest.started,
         ended=manifest.ended,
@@ -173,11 +170,8 @@ def _identity(store: str, key: StepKey) -> dict[str, Any]:
     }
 
 
-def _facets(
-    store: str, manifest: Manifest, version: Version, coverage: str | None = None
-) -> dict[str, DatasetFacet]:
+def _facets(store: str, manifest: Manifest, version: Version, coverage: str | None = None) -> dict[str, DatasetFacet]:
     ours = ProvSparkDatasetFacet(
-        producer=PRODUCER,
         store=_url(store),
         step=manifest.step,
         version=version.id,

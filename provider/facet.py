@@ -10,9 +10,12 @@ from typing import ClassVar
 import attr
 from openlineage.client.generated.base import DatasetFacet, RunFacet
 
-__all__ = ["KEY", "ProvSparkDatasetFacet", "ProvSparkRunFacet"]
+import provspark
+
+__all__ = ["KEY", "PRODUCER", "ProvSparkDatasetFacet", "ProvSparkRunFacet"]
 
 KEY = "provspark"
+PRODUCER = f"pkg:pypi/airflow-provider-provspark@{provspark.__version__}"
 _SCHEMA = "urn:provspark:openlineage:1-0-0"
 
 
@@ -42,6 +45,7 @@ class ProvSparkDatasetFacet(DatasetFacet):  # type: ignore[misc]
     rows: int
     files: int | None = None
     coverage: str | None = None
+    _producer: str = attr.field(default=PRODUCER, kw_only=True)
 
     _additional_skip_redact: ClassVar[list[str]] = ["store", "step", "version", "rows", "files", "coverage"]
 
@@ -79,6 +83,7 @@ class ProvSparkRunFacet(RunFacet):  # type: ignore[misc]
     started: str | None = None
     ended: str | None = None
     untracked: bool | None = None
+    _producer: str = attr.field(default=PRODUCER, kw_only=True)
 
     _additional_skip_redact: ClassVar[list[str]] = [
         *("store", "step", "dag_id", "run_id", "task_id", "map_index", "try_number"),

@@ -20,7 +20,7 @@ import pytest
 
 
 def _missing(reason: str) -> None:
-    if os.environ.get("CI") == "true":
+    if os.environ.get("CI"):
         pytest.fail(f"PostgreSQL must be there in CI: {reason}")
     pytest.skip(f"no PostgreSQL: {reason}; tests/setup_postgres.sh installs it")
 
@@ -46,24 +46,28 @@ def _free_port() -> int:
 
 
 class Postgres:
-    """A running server; `database` makes a fresh database and returns its URL."""
+    """A running server; `database` makes a fresh database and returns its URL, `drop` removes them all."""
 
-    def __init__(self, port: int, password: str) -> None:
-        self.port, self._password, self._made = port, password, 0
-
-    def url(self, database: str) -> str:
-        return f"postgresql://tester:{self._password}@127.0.0.1:{self.port}/{database}"
+    def __init__(self, url: str) -> None:
+        self._url, self._made = url.rpartition("/")[0], []
 
     def database(self) -> str:
-        self._made += 1
-        name = f"test_{self._made}"
+        name = f"provspark_test_{secrets.token_hex(6)}"
+        self._execute(f"CREATE DATABASE {name}")
+        self._made.append(name)
+        return f"{self._url}/{name}"
+
+    def drop(self) -> None:
+        for name in self._made:
+            self._execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def _execute(self, statement: str) -> None:
         connection = self._connect()
         try:
             connection.autocommit = True
-            connection.cursor().execute(f"CREATE DATABASE {name}")
+            connection.cursor().execute(statement)
         finally:
             connection.close()
-        return self.url(name)
 
     def _connect(self) -> Any:
         """Connect, waiting while the server still starts up."""
@@ -71,7 +75,7 @@ class Postgres:
 
         for _ in range(300):
             try:
-                return psycopg2.connect(self.url("postgres"))
+                return psycopg2.connect(f"{self._url}/postgres")
             except psycopg2.OperationalError as e:
                 if "starting up" not in str(e):
                     raise
@@ -105,7 +109,7 @@ def _running() -> Iterator[Postgres]:
         if made.returncode:
             _missing(f"initdb failed: {made.stderr.strip()[-300:]}")
         with _server(bin_folder, folder, options) as port:
-            yield Postgres(port, password)
+            yield Postgres(f"postgresql://tester:{password}@127.0.0.1:{port}/postgres")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -156,9 +160,21 @@ def _answers(server: subprocess.Popen[bytes], port: int) -> bool:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """Return the session's server; skip where there is none, but never in CI."""
-    with _running() as server:
+    """Return the session's server; skip where there is none, but never in CI.
+
+    PROVSPARK_TEST_POSTGRES may name another one, as postgresql://user:password@host:port/postgres, with a
+    user who may make databases.
+    """
+    given = os.environ.get("PROVSPARK_TEST_POSTGRES")
+    if not given:
+        with _running() as server:
+            yield server
+        return
+    server = Postgres(given)
+    try:
         yield server
+    finally:
+        server.drop()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

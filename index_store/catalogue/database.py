@@ -102,9 +102,7 @@ def _parse(url: str) -> URL:
     if backend != "sqlite":
         raise CatalogueError(f"{where}: the catalogue runs on SQLite or PostgreSQL, not on {backend}")
     if not parsed.database or parsed.database == ":memory:":
-        raise CatalogueError(
-            f"{where} is in memory and would be lost; name a file: sqlite:////path/catalogue.db"
-        )
+        raise CatalogueError(f"{where} is in memory and would be lost; name a file: sqlite:////path/catalogue.db")
     return parsed.set(drivername="sqlite+pysqlite")
 
 
@@ -115,8 +113,7 @@ def _with_driver(url: URL, where: str) -> URL:
         if find_spec(driver) is not None:
             return url.set(drivername=f"postgresql+{driver}")
     raise CatalogueError(
-        f"{where} needs a PostgreSQL driver and there is none; "
-        f"run: pip install 'airflow-provider-provspark[postgres]'"
+        f"{where} needs a PostgreSQL driver and there is none; run: pip install 'airflow-provider-provspark[postgres]'"
     )
 
 

@@ -45,8 +45,7 @@ def unread_uses(connection: Connection, facts: Facts) -> list[Use]:
         use
         for use in facts.uses
         if use.files != 0
-        and (use.dataset.namespace, use.dataset.name, use.version, use.role, use.rows, use.coverage)
-        not in read
+        and (use.dataset.namespace, use.dataset.name, use.version, use.role, use.rows, use.coverage) not in read
     ]
 
 
@@ -104,9 +103,7 @@ def _use(connection: Connection, step_id: int, use: Use, files: FileDigests | No
     )
     v = schema.version.c
     if use.files >= 0:
-        connection.execute(
-            update(schema.version).where(v.id == version_id, v.files.is_(None)).values(files=use.files)
-        )
+        connection.execute(update(schema.version).where(v.id == version_id, v.files.is_(None)).values(files=use.files))
     if files is None and use.files != 0:
         return
     if files is not None:
@@ -115,9 +112,7 @@ def _use(connection: Connection, step_id: int, use: Use, files: FileDigests | No
         if use.role == "output":
             of_step = of_version | {"step_id": step_id}
             _add(connection, schema.written_file, [of_step | {"digest": d} for d in files.written])
-    connection.execute(
-        update(schema.version).where(v.id == version_id, ~v.files_read).values(files_read=True)
-    )
+    connection.execute(update(schema.version).where(v.id == version_id, ~v.files_read).values(files_read=True))
     u = schema.use.c
     connection.execute(update(schema.use).where(u.id == use_id, ~u.files_read).values(files_read=True))
 

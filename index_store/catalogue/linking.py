@@ -77,9 +77,7 @@ def _by_id() -> Select[_Row]:
     )
 
 
-def _limit(
-    queries: Iterable[Select[Any]], column: ColumnElement[int], ids: Iterable[int] | None
-) -> list[Select[Any]]:
+def _limit(queries: Iterable[Select[Any]], column: ColumnElement[int], ids: Iterable[int] | None) -> list[Select[Any]]:
     if ids is None:
         return list(queries)
     wanted = sorted(ids)
@@ -95,9 +93,7 @@ def _named(connection: Connection, found: dict[_Ends, int]) -> list[tuple[int, i
         (left, left_dataset), (right, right_dataset) = versions[output], versions[input_]
         shared = None if files == _BY_ID else files
         links.append((a, b, Link(steps[a], left, left_dataset, steps[b], right, right_dataset, shared)))
-    return sorted(
-        links, key=lambda entry: (entry[2].producer, entry[2].consumer, entry[2].output, entry[2].input)
-    )
+    return sorted(links, key=lambda entry: (entry[2].producer, entry[2].consumer, entry[2].output, entry[2].input))
 
 
 def _steps(connection: Connection, ids: set[int]) -> dict[int, StepRef]:

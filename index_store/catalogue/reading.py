@@ -82,9 +82,7 @@ def versions(
     found = []
     for row in connection.execute(query):
         ref, named = StepRef(row.url, row.step), Dataset(row.namespace, row.name)
-        record = VersionRecord(
-            named, row.key, ref, row.role, row.rows, row.files, row.coverage, row.files_read
-        )
+        record = VersionRecord(named, row.key, ref, row.role, row.rows, row.files, row.coverage, row.files_read)
         started = row.started or row.ended or ""
         found.append(((started, ref, row.role, named, row.key, row.rows, row.coverage), record))
     return [record for _, record in sorted(found, key=lambda entry: entry[0])]

@@ -14,7 +14,7 @@ def store_url(text: str) -> str:
     Raises
     ------
     SettingsError
-        A relative path: it would be another folder on another machine.
+        A relative path, which would be another folder elsewhere, or a ``file:`` URL of another machine.
 
     >>> store_url("/data/prov/")
     'file:///data/prov'
@@ -29,8 +29,9 @@ def store_url(text: str) -> str:
         return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), parts.query, ""))
     path = text
     if parts.scheme == "file":
-        rest = text.split(":", 1)[1]
-        path = unquote("/" + rest[2:].partition("/")[2] if rest.startswith("//") else rest)
+        if parts.netloc not in ("", "localhost"):
+            raise SettingsError(f"{text!r} names another machine; a file: URL is of this one, file:///…")
+        path = unquote(urlsplit(text.replace("?", "%3F").replace("#", "%23")).path)
     if not path.startswith("/"):
         raise SettingsError(f"{text!r} is a relative path; name the store by its whole path or URL")
     return "file://" + quote("/" + posixpath.normpath(path).lstrip("/"))

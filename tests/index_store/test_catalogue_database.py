@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import random
 import sqlite3
 import subprocess
@@ -36,9 +35,7 @@ def wide_world(tasks: int = 12) -> World:
     for i in range(tasks):
         picked = [shared[(i + k) % 3] for k in range(2)]
         reads = [(CLEAN, as_input(picked[0])), (REPORT, as_input(picked[1]))]
-        world.step(
-            f"t{i}", reads[:: 1 if i % 2 else -1], [(REPORT, shared[i % 3]), (CLEAN, shared[(i + 1) % 3])]
-        )
+        world.step(f"t{i}", reads[:: 1 if i % 2 else -1], [(REPORT, shared[i % 3]), (CLEAN, shared[(i + 1) % 3])])
     return world
 
 
@@ -54,13 +51,13 @@ def ingest_all(url: str, seed: int, barrier) -> None:
 
 def test_processes_open_and_ingest_at_once(catalogue_url, tmp_path):
     context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(6)
-    workers = [context.Process(target=ingest_all, args=(catalogue_url, seed, barrier)) for seed in range(6)]
+    barrier = context.Barrier(4)
+    workers = [context.Process(target=ingest_all, args=(catalogue_url, seed, barrier)) for seed in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join(240)
-    assert [worker.exitcode for worker in workers] == [0] * 6
+    assert [worker.exitcode for worker in workers] == [0] * 4
 
     world = wide_world()
     with (
@@ -150,9 +147,7 @@ def test_migrations_go_down_again(catalogue_url):
     engine = plain_engine(catalogue_url)
     with engine.begin() as connection:
         config = Config()
-        config.set_main_option(
-            "script_location", str(Path(catalogue_module.__file__).with_name("migrations"))
-        )
+        config.set_main_option("script_location", str(Path(catalogue_module.__file__).with_name("migrations")))
         config.attributes["connection"] = connection
         command.downgrade(config, "base")
         assert inspect(connection).get_table_names() == [schema.VERSION_TABLE]
@@ -261,12 +256,10 @@ def test_a_file_that_is_no_database(tmp_path):
         Catalogue.open(f"sqlite:///{path}")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_file_can_be_read(tmp_path):
     path = tmp_path / "c.db"
     Catalogue.open(f"sqlite:///{path}").close()
-    path.chmod(0o444)
-    with Catalogue.open(f"sqlite:///{path}") as catalogue:
+    with Catalogue.open(f"sqlite:///file:{path}?mode=ro&uri=true") as catalogue:
         assert catalogue.steps() == []
         with pytest.raises(CatalogueError, match="readonly"):
             catalogue.ingest(all_events(pipeline())[0])

@@ -148,12 +148,8 @@ def test_a_folder_within_links(catalogue_url):
     world.step("w", writes=[(CLEAN, files(file("p=1/a.parquet"), file("p=2/b.parquet")))])
     part = Dataset("file", "/data/clean/p=2")
     single = Dataset("file", "/data/clean/p=1/a.parquet")
-    world.step(
-        "part", reads=[(part, files(file("b.parquet", written=False)))], writes=[(REPORT, files(file("x")))]
-    )
-    world.step(
-        "single", reads=[(single, files(file("", written=False)))], writes=[(REPORT, files(file("y")))]
-    )
+    world.step("part", reads=[(part, files(file("b.parquet", written=False)))], writes=[(REPORT, files(file("x")))])
+    world.step("single", reads=[(single, files(file("", written=False)))], writes=[(REPORT, files(file("y")))])
     with Catalogue.open(catalogue_url, files=world.files) as catalogue:
         fill(catalogue, all_events(world))
         assert edges(catalogue, world) == {("w/1", "part/1", 1), ("w/1", "single/1", 1)}

@@ -14,9 +14,7 @@ _ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def _ref(name: str, table: str, primary_key: bool = False) -> sa.Column[int]:
-    return sa.Column(
-        name, _ID, sa.ForeignKey(f"provspark_{table}.id"), nullable=False, primary_key=primary_key
-    )
+    return sa.Column(name, _ID, sa.ForeignKey(f"provspark_{table}.id"), nullable=False, primary_key=primary_key)
 
 
 def upgrade() -> None:
