@@ -8,14 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
-from provspark.errors import ConditionError, RowOutOfRangeError
+from provspark.errors import ConditionError, RowOutOfRangeError, ValuesUnavailableError
 from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import Dataset, Int64, Kind, Manifest
+from provspark.index_store.model import Boxes, Dataset, Int64, Kind, Manifest
 from provspark.index_store.query.answer import Answer, ask, stops_of
 from provspark.index_store.query.equal import equal_rows
 from provspark.index_store.query.graph import Direction, Graph, Sighting
@@ -25,9 +25,11 @@ from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import Trace, trace
 from provspark.index_store.query.walk import Stop
 
+if TYPE_CHECKING:
+    from provspark.index_store.select import Condition
+
 __all__ = ["Provenance", "Stop", "Trace", "open", "stops_of"]
 
-Condition = tuple[str, str, Any]
 Semantics = Literal["bag", "set"]
 
 
@@ -105,7 +107,7 @@ class Provenance:
         dataset: str,
         rows: Iterable[int] | None = None,
         *,
-        where: Sequence[Condition] | None = None,
+        where: Sequence[Condition | tuple[str, str, Any]] | None = None,
         to: str | None = None,
         version: str | None = None,
         kinds: Iterable[Kind] | Kind = ("data",),
@@ -157,7 +159,7 @@ class Provenance:
         dataset: str,
         rows: Iterable[int] | None = None,
         *,
-        where: Sequence[Condition] | None = None,
+        where: Sequence[Condition | tuple[str, str, Any]] | None = None,
         to: str | None = None,
         version: str | None = None,
         kinds: Iterable[Kind] | Kind = ("data",),
@@ -178,7 +180,7 @@ class Provenance:
         rows: Iterable[int] | None = None,
         direction: Direction = "backward",
         *,
-        where: Sequence[Condition] | None = None,
+        where: Sequence[Condition | tuple[str, str, Any]] | None = None,
         to: str | None = None,
         version: str | None = None,
         kinds: Iterable[Kind] | Kind = ("data",),
@@ -191,16 +193,14 @@ class Provenance:
             raise ConditionError(f"no direction {direction!r}; there are 'backward' and 'forward'")
         start = self._find(dataset, version)
         chosen = _kinds(kinds)
-        return trace(
-            self._linker, start, self._rows(start, rows, where), direction, to=self._to(to), kinds=chosen
-        )
+        return trace(self._linker, start, self._rows(start, rows, where), direction, to=self._to(to), kinds=chosen)
 
     def values(
         self,
         dataset: str,
         rows: Iterable[int] | None = None,
         *,
-        where: Sequence[Condition] | None = None,
+        where: Sequence[Condition | tuple[str, str, Any]] | None = None,
         version: str | None = None,
         columns: Sequence[str] | None = None,
     ) -> pa.Table:
@@ -226,7 +226,7 @@ class Provenance:
         dataset: str,
         rows: Iterable[int] | None,
         direction: Direction,
-        where: Sequence[Condition] | None,
+        where: Sequence[Condition | tuple[str, str, Any]] | None,
         to: str | None,
         version: str | None,
         kinds: Iterable[Kind] | Kind,
@@ -240,12 +240,7 @@ class Provenance:
         labels = self._rows(start, rows, where)
         relation = labelled(labels)
         if semantics == "set":
-            from provspark.index_store.values import read_rows
-
-            equal = equal_rows(
-                lambda ids: read_rows(start.version, start.files, ids), start.version.rows, labels.rows()
-            )
-            relation = from_pairs(*equal)
+            relation = _with_equals(start, labels)
         return ask(self._linker, start, labels, relation, direction, to=target, kinds=chosen)
 
     def _find(self, dataset: str, version: str | None) -> Sighting:
@@ -254,7 +249,9 @@ class Provenance:
     def _to(self, to: str | None) -> Dataset | None:
         return None if to is None else self.graph.find(Dataset.parse(to)).version.dataset
 
-    def _rows(self, at: Sighting, rows: Iterable[int] | None, where: Sequence[Condition] | None) -> Runs:
+    def _rows(
+        self, at: Sighting, rows: Iterable[int] | None, where: Sequence[Condition | tuple[str, str, Any]] | None
+    ) -> Runs:
         if rows is not None and where is not None:
             raise ConditionError("rows and where were both given; select rows by one of them")
         if where is not None:
@@ -326,6 +323,24 @@ def _stores(url: str) -> list[Any]:
 
         return [Store.open(found) for found in Catalogue.open(url).stores()]
     return [Store.open(url)]
+
+
+def _with_equals(start: Sighting, labels: Runs) -> Boxes:
+    """From each row asked about to all rows that equal it in value."""
+    from provspark.index_store.values.reading import read_rows, scan_rows
+
+    version, files = start.version, start.files
+    columns = [f.name for f in version.fields]
+    if not columns:
+        raise ValuesUnavailableError(
+            f"the columns of {version.dataset} are not known, so its rows can't be compared; ask with semantics='bag'"
+        )
+    out, rows = equal_rows(
+        lambda ids: read_rows(version, files, ids),
+        lambda: scan_rows(version, files, columns, lambda bounds: True),
+        labels.rows(),
+    )
+    return from_pairs(out, rows)
 
 
 def _kinds(kinds: Iterable[Kind] | Kind) -> frozenset[Kind]:

@@ -141,9 +141,7 @@ class _Collect:
         self.found: dict[tuple[Dataset, str, int, Kind], tuple[Version, list[Boxes]]] = {}
         self.stops: set[Stop] = set()
 
-    def met(
-        self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes
-    ) -> None:
+    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
         if at.version.dataset == self.to and (via is not None or origin.version.dataset != self.to):
             self._keep(at, occurrence, kind, rel)
 
@@ -162,9 +160,7 @@ class _Collect:
     def parts(self) -> tuple[Part, ...]:
         return tuple(
             Part(version, key[2], key[3], concat(rels))
-            for key, (version, rels) in sorted(
-                self.found.items(), key=lambda item: (str(item[0][0]), *item[0][1:])
-            )
+            for key, (version, rels) in sorted(self.found.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,10 @@ import pyarrow.compute as pc
 from provspark.index_store.model import Int64
 from provspark.index_store.query.runs import expand
 
-ROWS_AT_ONCE = 1 << 17
 
-ReadRows = Callable[[Int64], pa.Table]
-
-
-def equal_rows(read: ReadRows, total: int, rows: Int64) -> tuple[Int64, Int64]:
+def equal_rows(
+    read: Callable[[Int64], pa.Table], scan: Callable[[], Iterable[tuple[int, pa.Table]]], rows: Int64
+) -> tuple[Int64, Int64]:
     """Find, for each of some rows, all rows of its version that equal it in every column.
 
     Equal is as Spark groups: null equals null, NaN equals NaN, 0.0 equals -0.0.
@@ -26,8 +24,8 @@ def equal_rows(read: ReadRows, total: int, rows: Int64) -> tuple[Int64, Int64]:
     ----------
     read : callable
         Reads the values of rows, given ascending row ids.
-    total : int
-        Rows of the version.
+    scan : callable
+        Reads the whole version, stretch by stretch, each with its first row id.
     rows : int64 array
         Ascending; label i is the i-th of them.
 
@@ -42,13 +40,12 @@ def equal_rows(read: ReadRows, total: int, rows: Int64) -> tuple[Int64, Int64]:
     by_class = np.argsort(classes.of_wanted, kind="stable")
     sorted_classes = classes.of_wanted[by_class]
     labels, found = [], []
-    for low in range(0, total, ROWS_AT_ONCE):
-        chunk = np.arange(low, min(low + ROWS_AT_ONCE, total), dtype=np.int64)
-        place, which = classes.match(read(chunk))
+    for start, table in scan():
+        place, which = classes.match(table)
         first = sorted_classes.searchsorted(which)
         count = sorted_classes.searchsorted(which, "right") - first
         labels.append(by_class[expand(first, count)])
-        found.append(np.repeat(chunk[place], count))
+        found.append(np.repeat(start + place, count))
     return np.concatenate(labels), np.concatenate(found)
 
 
@@ -83,9 +80,7 @@ def _coder(column: pa.ChunkedArray) -> tuple[Callable[[pa.ChunkedArray], Int64],
         numbers: dict[Hashable, int] = {}
         for value in column.to_pylist():
             numbers.setdefault(_frozen(value), len(numbers))
-        return lambda c: np.array([numbers.get(_frozen(v), -1) for v in c.to_pylist()], dtype=np.int64), len(
-            numbers
-        )
+        return lambda c: np.array([numbers.get(_frozen(v), -1) for v in c.to_pylist()], dtype=np.int64), len(numbers)
     distinct = _plain(column).unique()
     return lambda c: _codes(_plain(c), distinct), len(distinct)
 

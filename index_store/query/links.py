@@ -16,7 +16,7 @@ from provspark.index_store.query.graph import Direction, Graph, Node, Sighting
 from provspark.index_store.query.relation import identity
 from provspark.index_store.query.runs import Runs
 
-_DEFAULTS = {"header": "false", "linesep": "", "comment": ""}
+_DEFAULTS = {"header": "false", "linesep": "\n", "comment": ""}
 """Options that decide where a row begins, with Spark's defaults.
 
 ``multiline`` is not among them: a record takes one line or more, so equal counts of records and of lines say
@@ -155,9 +155,7 @@ class _Claims:
                 refused.append(Refusal(target, self._runs(mine[bad]), why))
             mine, theirs = mine[~bad], theirs[~bad]
             if len(mine):
-                boxes = _diagonals(
-                    self.at.files.bases[mine], target.files.bases[theirs], self.at.files.rows[mine]
-                )
+                boxes = _diagonals(self.at.files.bases[mine], target.files.bases[theirs], self.at.files.rows[mine])
                 whole = len(mine) == len(self.owners) and _same_rows(self.at.version, target.version)
                 links.append(Link(target, boxes, whole))
         return Links(tuple(links), tuple(refused), self._runs(np.flatnonzero(self.owners == 0)))

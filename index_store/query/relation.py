@@ -16,9 +16,7 @@ from provspark.index_store.query.runs import Runs, ordering, overlaps, unite
 
 def identity(runs: Runs) -> Boxes:
     """Relate each row of a set to itself."""
-    return Boxes(
-        runs.starts, runs.lengths, runs.starts, runs.lengths, np.ones(len(runs.starts), dtype=np.bool_)
-    )
+    return Boxes(runs.starts, runs.lengths, runs.starts, runs.lengths, np.ones(len(runs.starts), dtype=np.bool_))
 
 
 def labelled(runs: Runs) -> Boxes:

@@ -139,9 +139,7 @@ class Runs:
     __hash__ = None  # type: ignore[assignment]
 
     def __or__(self, other: Runs) -> Runs:
-        return Runs.united(
-            np.concatenate([self.starts, other.starts]), np.concatenate([self.lengths, other.lengths])
-        )
+        return Runs.united(np.concatenate([self.starts, other.starts]), np.concatenate([self.lengths, other.lengths]))
 
     def __and__(self, other: Runs) -> Runs:
         i, j = overlaps(self.starts, self.ends, other.starts, other.ends)

@@ -118,9 +118,7 @@ class _Draw:
         self.rows[number][kind] = rows if known is None else known | rows
         return number
 
-    def met(
-        self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes
-    ) -> None:
+    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
         here, there = self._add(at, kind, image(rel)), self.numbers[origin.key]
         if here == there:
             return

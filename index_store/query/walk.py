@@ -43,9 +43,7 @@ class Stop:
 class Sink(Protocol):
     """Takes what a walk meets."""
 
-    def met(
-        self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes
-    ) -> None:
+    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
         """Rows of a version, from another one: through a write, or without one where the two share files."""
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
@@ -134,9 +132,7 @@ def walk(
 
 
 class _Walk:
-    def __init__(
-        self, linker: Linker, plan: Plan, sink: Sink, context: bool, useful: Callable[[Node], bool]
-    ) -> None:
+    def __init__(self, linker: Linker, plan: Plan, sink: Sink, context: bool, useful: Callable[[Node], bool]) -> None:
         self.linker, self.plan, self.sink, self.context, self.useful = linker, plan, sink, context, useful
         self.backward = plan.direction == "backward"
         self.pending: dict[Node, dict[tuple[str, Kind], list[Boxes]]] = {}
@@ -197,11 +193,7 @@ class _Walk:
             return
         out: list[Part] = []
         for i, axis in enumerate(write.axes):
-            start = {
-                (i, kind): rel
-                for (v, kind), rel in arrived.items()
-                if axis.role == "input" and v == axis.version
-            }
+            start = {(i, kind): rel for (v, kind), rel in arrived.items() if axis.role == "input" and v == axis.version}
             if start:
                 reached = walk_axes(node, start, "forward", context=self.context, keep={0})
                 for (_, kind), rel in reached.items():
