@@ -321,7 +321,9 @@ def _stores(url: str) -> list[Any]:
     if scheme in ("sqlite", "postgresql", "postgres", "mysql", "mssql", "oracle") and ":" in url:
         from provspark.index_store.catalogue import Catalogue
 
-        return [Store.open(found) for found in Catalogue.open(url).stores()]
+        with Catalogue.open(url) as catalogue:
+            found = catalogue.stores()
+        return [Store.open(store) for store in found]
     return [Store.open(url)]
 
 
