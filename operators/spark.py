@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.providers.common.compat.sdk import conf
+from airflow.providers.common.compat.sdk import conf, mask_secret
 
 from provspark.checks import check_pyspark, find_java
 from provspark.errors import CaptureError, ProvSparkError, SettingsError
@@ -76,6 +77,9 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         self.prov_mode = prov_mode
         self.on_error = on_error
         self.prov_catalogue = prov_catalogue
+        if prov_catalogue and (password := urlsplit(prov_catalogue).password):
+            # Rendered template fields are shown in Airflow's page.
+            mask_secret(password)
         self._capture: Capture | None = None
         self._refused: Untracked | None = None
 
@@ -85,9 +89,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             return super().execute(context)
         store = self._store()
         if store is None:
-            self._trouble(
-                SettingsError("no store: give prov_store, or set `store` in Airflow's section [provspark]")
-            )
+            self._trouble(SettingsError("no store: give prov_store, or set `store` in Airflow's section [provspark]"))
             return super().execute(context)
         self._capture = Capture(store, _key(context["ti"]), self.on_error)
         started = outcome.now()

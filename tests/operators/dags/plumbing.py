@@ -1,0 +1,35 @@
+"""Jobs that are no plain captured script, each a task of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyspark
+from airflow.sdk import DAG
+
+from provspark.operators.spark import ProvSparkOperator
+
+HERE = Path(__file__).resolve().parent
+(HADOOP,) = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
+
+with DAG("plumbing", schedule=None, catchup=False, default_args={"prov_store": "{{ dag_run.conf.store }}"}) as dag:
+    ProvSparkOperator(
+        task_id="jvm",
+        application=str(HADOOP),
+        java_class="org.apache.hadoop.util.VersionInfo",
+        prov_catalogue="postgresql://user:tell-nobody@127.0.0.1:1/none",
+    )
+    ProvSparkOperator(
+        task_id="off",
+        application=str(HERE / "arguments.py"),
+        application_args=["{{ dag_run.conf.word }}", "--", "-x"],
+        prov_mode="off",
+    )
+    ProvSparkOperator(
+        task_id="fails",
+        application=str(HERE / "arguments.py"),
+        application_args=["{{ dag_run.conf.word }}", "fail"],
+    )
+    ProvSparkOperator.partial(task_id="mapped", application=str(HERE / "arguments.py")).expand(
+        application_args=[["first"], ["second", "--", "x"]]
+    )
