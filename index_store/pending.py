@@ -60,6 +60,8 @@ def _check_tensor(what: str, tensor: PendingTensor, axes: tuple[Axis, ...]) -> N
         starts, lengths = getattr(tensor.boxes, side), getattr(tensor.boxes, f"n_{side}")
         if len({len(a) for a in (starts, lengths, tensor.boxes.diagonal)}) > 1:
             raise InvalidWriteError(f"{what}: the arrays of its boxes differ in length")
+        if starts.dtype != np.int64 or lengths.dtype != np.int64:
+            raise InvalidWriteError(f"{what}: its boxes are of {starts.dtype} and {lengths.dtype}, not int64")
         if len(starts) == 0:
             continue
         outside = (starts < 0) | (lengths < 0) | (starts + lengths > axes[number].size)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from provspark.errors import CorruptIndexError, StoreFormatError
-from provspark.index_store.boxes import take
+from provspark.index_store.box_lists import concat, take
 from provspark.index_store.codec import META_KEY, Layout, load_layout, rebuild
 from provspark.index_store.fs import Folder
 from provspark.index_store.model import Boxes, Int64, StoredFile
@@ -58,15 +58,22 @@ class TensorFile:
         self._metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
         self.layout = self._layout()
 
-    def groups(self, ids: Int64) -> list[Boxes]:
-        """Boxes of these row groups, in their order; each row group's checksum is verified."""
+    def decode(self, ids: Int64) -> list[Boxes]:
+        """Boxes of these row groups, several together, in their order; each one's checksum is verified."""
         slices = [ids[i : i + _SLICE] for i in range(0, len(ids), _SLICE)]
         if len(slices) < 2:
-            return [b for s in slices for b in self._decode(s)]
+            return [self._decode(s) for s in slices]
         with ThreadPoolExecutor(_THREADS) as pool:
-            return [b for part in pool.map(self._decode, slices) for b in part]
+            return list(pool.map(self._decode, slices))
 
-    def _decode(self, ids: Int64) -> list[Boxes]:
+    def groups(self, ids: Int64) -> list[Boxes]:
+        """Boxes of each of these row groups."""
+        stops = np.cumsum(self.layout.sizes(ids))
+        together = concat(self.decode(ids))
+        starts = np.concatenate([[0], stops[:-1]])
+        return [take(together, slice(a, b)) for a, b in zip(starts.tolist(), stops.tolist(), strict=False)]
+
+    def _decode(self, ids: Int64) -> Boxes:
         ends = self.layout.ends
         spans = [(int(ends[i - 1]) if i else 0, int(ends[i])) for i in ids.tolist()]
         data = self._read(spans)
@@ -81,12 +88,9 @@ class TensorFile:
             file = pq.ParquetFile(source, metadata=self._metadata, page_checksum_verification=True)
             table = file.reader.read_row_groups(ids.tolist(), use_threads=False)
             stored: dict[str, npt.NDArray[Any]] = {n: _array(table.column(n)) for n in table.column_names}
-            boxes = rebuild(self.layout, ids, stored)
+            return rebuild(self.layout, ids, stored)
         except (OSError, pa.ArrowException, LookupError, ValueError) as e:
             raise CorruptIndexError(self.where, f"row groups {ids.tolist()}: {_first_line(e)}") from e
-        sizes = self.layout.sizes(ids).tolist()
-        stops = np.cumsum(sizes).tolist()
-        return [take(boxes, slice(b - n, b)) for b, n in zip(stops, sizes, strict=True)]
 
     def _layout(self) -> Layout:
         text = (self._metadata.metadata or {}).get(META_KEY)

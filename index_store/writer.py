@@ -11,7 +11,7 @@ import numpy as np
 
 from provspark.errors import StepExistsError, StoreWriteError
 from provspark.index_store import manifest as manifests
-from provspark.index_store.boxes import from_ranges, merge, sort, transpose
+from provspark.index_store.boxes import merge, sort, transpose, unite
 from provspark.index_store.codec import Stored, write_boxes
 from provspark.index_store.fs import Folder
 from provspark.index_store.model import (
@@ -181,9 +181,7 @@ class StepWriter:
         return version
 
     def _add_tensor(self, pending: PendingTensor, number: str) -> Tensor:
-        b = pending.boxes
-        ints = (np.asarray(a, dtype=np.int64) for a in (b.out, b.n_out, b.src, b.n_src))
-        boxes = merge(disjoint(Boxes(*ints, np.asarray(b.diagonal, dtype=np.bool_))))
+        boxes = merge(disjoint(pending.boxes))
         out, src = _encode(boxes)
         paths = [f"tensors/{number}-{self._mark}.{order}.parquet" for order in ("out", "src")]
         self._put(paths[0], out[0], out[1].footer_sha256)
@@ -242,5 +240,5 @@ def _guide(boxes: Boxes, stored: Stored, lead: str) -> Encoded:
         per *= 2
     block = np.arange(len(boxes)) // (stored.layout.group * per)
     start, length = (boxes.src, boxes.n_src) if lead == "src" else (boxes.out, boxes.n_out)
-    cover = sort(transpose(from_ranges(block, start, length)))
+    cover = sort(transpose(unite(block, start, length)))
     return _written(cover if lead == "out" else transpose(cover), lead, "groups", per)

@@ -1,0 +1,80 @@
+"""Lists of boxes as arrays: pick, put together, sort, transpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from provspark.index_store.model import Boxes, Int64
+
+__all__ = ["concat", "expand", "order_of", "packed", "sort", "take", "transpose"]
+
+
+def take(boxes: Boxes, index: npt.NDArray[Any] | slice) -> Boxes:
+    """Pick boxes by position, mask or slice."""
+    return Boxes(boxes.out[index], boxes.n_out[index], boxes.src[index], boxes.n_src[index], boxes.diagonal[index])
+
+
+def concat(parts: list[Boxes]) -> Boxes:
+    """Put lists of boxes one after another."""
+    if not parts:
+        return Boxes.empty()
+    if len(parts) == 1:
+        return parts[0]
+    return Boxes(
+        _joined([p.out for p in parts]),
+        _joined([p.n_out for p in parts]),
+        _joined([p.src for p in parts]),
+        _joined([p.n_src for p in parts]),
+        _joined([p.diagonal for p in parts]),
+    )
+
+
+def _joined(arrays: list[Any]) -> Any:
+    """Concatenate; one value broadcast in all stays broadcast."""
+    some = [a for a in arrays if len(a)]
+    if some and all(a.strides == (0,) and a[0] == some[0][0] for a in some):
+        return np.broadcast_to(some[0][0], (sum(map(len, some)),))
+    return np.concatenate(arrays)
+
+
+def transpose(boxes: Boxes) -> Boxes:
+    """Swap the two axes; the order of boxes stays (see `sort`)."""
+    return Boxes(boxes.src, boxes.n_src, boxes.out, boxes.n_out, boxes.diagonal)
+
+
+def sort(boxes: Boxes) -> Boxes:
+    """Sort by out, then src."""
+    order = order_of(boxes.out, boxes.src)
+    return boxes if order is None else take(boxes, order)
+
+
+def expand(counts: Int64) -> tuple[Int64, Int64]:
+    """Repeat position i counts[i] times; beside it, count 0 … counts[i]-1."""
+    index = np.repeat(np.arange(len(counts)), counts)
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return index, np.arange(total) - np.repeat(ends - counts, counts)
+
+
+def order_of(major: Int64, minor: Int64) -> Int64 | None:
+    """Sort order by major, then minor; None where they stand so already."""
+    if len(major) < 2:
+        return None
+    step = major[1:] - major[:-1]
+    if bool(((step > 0) | ((step == 0) & (minor[1:] >= minor[:-1]))).all()):
+        return None
+    key = packed(major, minor)
+    return np.lexsort((minor, major)) if key is None else np.argsort(key)
+
+
+def packed(major: Int64, minor: Int64) -> Int64 | None:
+    """Both as one int64 that sorts alike; None where it would overflow."""
+    low, first = int(minor.min()), int(major.min())
+    span = int(minor.max()) - low + 1
+    if (int(major.max()) - first + 1) * span >= 2**63:
+        return None
+    packed: Int64 = (major - first) * span + (minor - low)
+    return packed

@@ -1,0 +1,108 @@
+"""Cut boxes to runs of one axis: what a lookup does with the boxes of a row group."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from provspark.index_store.box_lists import expand, take, transpose
+from provspark.index_store.model import Boxes, Int64
+
+__all__ = ["Runs", "clip"]
+
+_BUCKETS = 1 << 18
+_MANY = 4096
+"""From so many boxes on, those that meet no run are first sieved out by buckets."""
+
+
+class Runs:
+    """Sorted disjoint runs of an axis, ready to cut many lists of boxes.
+
+    Parameters
+    ----------
+    starts, lengths : int64 arrays
+        Runs in rising order that do not overlap, none empty.
+    """
+
+    def __init__(self, starts: Int64, lengths: Int64) -> None:
+        self.starts, self.ends = starts, starts + lengths
+        self._below: Int64 | None = None
+        self._shift = 0
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def meet(self, low: Int64, high: Int64) -> Int64:
+        """Positions of the intervals [low, high) that overlap some run."""
+        last = np.searchsorted(self.starts, high, side="left")
+        return np.flatnonzero(last > np.searchsorted(self.ends, low, side="right"))
+
+    def cut(self, boxes: Boxes, axis: Literal["out", "src"]) -> Boxes:
+        """One box for each (box, run) that overlap; see `clip`."""
+        if axis == "src":
+            return transpose(self.cut(transpose(boxes), "out"))
+        if len(boxes) > _MANY and len(self) > 1:
+            boxes = take(boxes, self._sieve(boxes.out, boxes.out + boxes.n_out))
+        first = np.searchsorted(self.ends, boxes.out, side="right")
+        last = np.searchsorted(self.starts, boxes.out + boxes.n_out, side="left")
+        box, k = expand(np.maximum(last - first, 0))
+        return self._pieces(boxes, box, first[box] + k)
+
+    def cut_rising(self, boxes: Boxes, ends: Int64, axis: Literal["out", "src"]) -> Boxes:
+        """The same where neither starts nor `ends` of the boxes fall along the axis: a search for each run."""
+        if axis == "src":
+            return transpose(self.cut_rising(transpose(boxes), ends, "out"))
+        if len(boxes) == 0:
+            return boxes
+        near = slice(
+            int(np.searchsorted(self.ends, boxes.out[0], side="right")),
+            int(np.searchsorted(self.starts, ends[-1], side="left")),
+        )
+        first = np.searchsorted(ends, self.starts[near], side="right")
+        last = np.searchsorted(boxes.out, self.ends[near], side="left")
+        run, k = expand(np.maximum(last - first, 0))
+        return self._pieces(boxes, first[run] + k, run + near.start)
+
+    def _pieces(self, boxes: Boxes, box: Int64, run: Int64) -> Boxes:
+        """Cut boxes to runs, pair by pair."""
+        start = boxes.out[box]
+        low = np.maximum(start, self.starts[run])
+        n = np.minimum(start + boxes.n_out[box], self.ends[run]) - low
+        diagonal = boxes.diagonal[box]
+        src = boxes.src[box] + np.where(diagonal, low - start, 0)
+        return Boxes(low, n, src, np.where(diagonal, n, boxes.n_src[box]), diagonal)
+
+    def _sieve(self, low: Int64, high: Int64) -> Int64:
+        """Positions of intervals [low, high) that touch a bucket of the axis which a run touches."""
+        origin = int(self.starts[0])
+        if self._below is None:
+            self._shift = max(0, (int(self.ends[-1]) - origin).bit_length() - _BUCKETS.bit_length() + 1)
+            marks = np.zeros(((int(self.ends[-1]) - origin - 1) >> self._shift) + 3, dtype=np.int64)
+            np.add.at(marks, ((self.starts - origin) >> self._shift) + 1, 1)
+            np.add.at(marks, ((self.ends - 1 - origin) >> self._shift) + 2, -1)
+            self._below = np.cumsum(np.cumsum(marks) > 0)
+        top = len(self._below) - 2
+        first = np.clip((low - origin) >> self._shift, 0, top)
+        last = np.clip(((high - 1 - origin) >> self._shift) + 1, 0, top)
+        return np.flatnonzero(self._below[last] > self._below[first])
+
+
+def clip(boxes: Boxes, starts: Int64, lengths: Int64, axis: Literal["out", "src"] = "out") -> Boxes:
+    """Cut boxes to runs of one axis: one box for each (box, run) that overlap.
+
+    Parameters
+    ----------
+    boxes : Boxes
+        In any order.
+    starts, lengths : int64 arrays
+        Sorted disjoint runs of the axis.
+    axis : {"out", "src"}
+        Which axis the runs are of. A diagonal box is cut on both.
+
+    Returns
+    -------
+    Boxes
+        In the order of `boxes`, and of the runs within a box.
+    """
+    return Runs(starts, lengths).cut(boxes, axis)

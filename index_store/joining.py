@@ -1,0 +1,145 @@
+"""Join neighbouring boxes into longer diagonals and rectangles."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from provspark.index_store.box_lists import concat, order_of, sort, take
+from provspark.index_store.model import Boxes, Int64
+
+__all__ = ["merge"]
+
+Bool = npt.NDArray[np.bool_]
+_BOTH, _DOWN, _ALONG = 0, 1, 2
+_WORTH_A_ROUND = 1000
+"""Another round of joining is made if the last one took away more than one box in so many."""
+
+
+def merge(boxes: Boxes) -> Boxes:
+    """Join neighbours into longer diagonals and rectangles, until hardly any two join.
+
+    The set of pairs stays the same. Boxes that overlap are left as they are, except that empty ones go.
+
+    Returns
+    -------
+    Boxes
+        Sorted by out, then src. A box of one pair is never marked diagonal.
+    """
+    some = (boxes.n_out > 0) & (boxes.n_src > 0)
+    if not some.all():
+        boxes = take(boxes, some)
+    boxes = sort(boxes)
+    while len(boxes) > 1:
+        before = len(boxes)
+        boxes = _join(boxes)
+        if before - len(boxes) <= before // _WORTH_A_ROUND:
+            break
+    unit = (boxes.n_out == 1) & boxes.diagonal
+    if bool(unit.any()):
+        boxes = Boxes(boxes.out, boxes.n_out, boxes.src, boxes.n_src, boxes.diagonal & ~unit)
+    return boxes
+
+
+def _join(boxes: Boxes) -> Boxes:
+    """One round of `merge`: each box joins the run of neighbours that holds most pairs.
+
+    A unit box may go along a diagonal (both axes advance), across (src advances) or down (out advances);
+    ties go across first, so that a full square becomes one rectangle and not a diagonal with rests.
+    """
+    # Where no two boxes share an output row, only neighbours in output order can join, and none across.
+    tiled = bool((boxes.out[1:] >= boxes.out[:-1] + boxes.n_out[:-1]).all())
+    found = []
+    for way in (_BOTH, _DOWN) if tiled else (_BOTH, _DOWN, _ALONG):
+        order = _candidates(boxes, way, tiled)
+        lined = boxes if order is None else take(boxes, order)
+        fit = _fits(lined, way)
+        linked = _linked(lined, way) & fit[1:] & fit[:-1]
+        if bool(linked.any()):
+            found.append((way, order, lined, linked))
+    if not found:
+        return boxes
+    if len(found) == 1:
+        way, order, lined, linked = found[0]
+        joined = _collapse(lined, linked, way)
+        if order is None:
+            return joined
+        rest = np.ones(len(boxes), dtype=np.bool_)
+        rest[order] = False
+        return sort(concat([joined, take(boxes, rest)]))
+    choice = np.full(len(boxes), -1, dtype=np.int8)
+    best = np.zeros(len(boxes), dtype=np.int64)
+    for way, order, lined, linked in reversed(found):
+        weight = _run_weights(lined, linked)
+        where = slice(None) if order is None else order
+        better = weight > best[where]
+        choice[np.flatnonzero(better) if order is None else order[better]] = way
+        best[where] = np.maximum(best[where], weight)
+    parts = [take(boxes, choice < 0)]
+    for way, order, _, _ in found:
+        mine = np.flatnonzero(choice == way) if order is None else order[choice[order] == way]
+        if len(mine) == 0:
+            continue
+        lined = take(boxes, mine)
+        parts.append(_collapse(lined, _linked(lined, way), way))
+    return sort(concat(parts))
+
+
+def _candidates(boxes: Boxes, way: int, tiled: bool) -> Int64 | None:
+    """Positions of the boxes that may join along `way`, neighbours adjacent; None for all as they stand."""
+    if tiled:
+        return None
+    mask = _fits(boxes, way)
+    index = None if bool(mask.all()) else np.flatnonzero(mask)
+    if way == _ALONG:
+        return index
+    out, src = (boxes.out, boxes.src) if index is None else (boxes.out[index], boxes.src[index])
+    order = order_of(src - out, out) if way == _BOTH else order_of(src, out)
+    if order is None:
+        return index
+    return order if index is None else index[order]
+
+
+def _fits(boxes: Boxes, way: int) -> Bool:
+    """Whether a box is of a shape that can join along `way`."""
+    unit = (boxes.n_out == 1) & (boxes.n_src == 1)
+    fits: Bool = unit | (boxes.diagonal if way == _BOTH else ~boxes.diagonal)
+    return fits
+
+
+def _linked(boxes: Boxes, way: int) -> Bool:
+    """For each box but the last: whether the next one continues it along `way`."""
+    linked: Bool
+    if way == _ALONG:
+        linked = (boxes.out[:-1] == boxes.out[1:]) & (boxes.n_out[:-1] == boxes.n_out[1:])
+    else:
+        linked = boxes.out[:-1] + boxes.n_out[:-1] == boxes.out[1:]
+    if way == _DOWN:
+        linked &= (boxes.src[:-1] == boxes.src[1:]) & (boxes.n_src[:-1] == boxes.n_src[1:])
+    else:
+        linked &= boxes.src[:-1] + boxes.n_src[:-1] == boxes.src[1:]
+    return linked
+
+
+def _run_weights(boxes: Boxes, linked: Bool) -> Int64:
+    """For each box: the pairs of the run that it stands in; 0 where it stands alone."""
+    cells = np.where(boxes.diagonal, boxes.n_out, boxes.n_out * boxes.n_src)
+    heads = np.flatnonzero(np.concatenate([[True], ~linked]))
+    size = np.diff(np.append(heads, len(cells)))
+    return np.repeat(np.where(size > 1, np.add.reduceat(cells, heads), 0), size)
+
+
+def _collapse(boxes: Boxes, linked: Bool, way: int) -> Boxes:
+    """Make one box of each run of linked boxes."""
+    heads = np.flatnonzero(np.concatenate([[True], ~linked]))
+    if len(heads) == len(boxes):
+        return boxes
+    last = np.append(heads[1:], len(boxes)) - 1
+    n_out, n_src = boxes.n_out[heads], boxes.n_src[heads]
+    if way != _ALONG:
+        n_out = boxes.out[last] + boxes.n_out[last] - boxes.out[heads]
+    if way != _DOWN:
+        n_src = boxes.src[last] + boxes.n_src[last] - boxes.src[heads]
+    alone = last == heads
+    diagonal = boxes.diagonal[heads] | ~alone if way == _BOTH else boxes.diagonal[heads] & alone
+    return Boxes(boxes.out[heads], n_out, boxes.src[heads], n_src, diagonal)
