@@ -35,8 +35,6 @@ class Jvm:
         self.session = spark._jsparkSession
         self.gateway = spark.sparkContext._gateway
         self._modules: dict[str, Any] = {}
-        self._classes: dict[str, Any] = {}
-        self.rules_set = False
         jar = compiled_jar(self)
         self.session.sql(f"ADD JAR '{jar.as_uri()}'")
         self._loader = self.session.sharedState().jarClassLoader()
@@ -44,16 +42,14 @@ class Jvm:
     # -- objects of our own classes
 
     def new(self, name: str, *args: Any) -> Any:
-        """Make a ``provspark.NAME`` by its only constructor."""
-        if name not in self._classes:
-            cls = self._loader.loadClass(f"provspark.{name}")
-            self._classes[name] = cls.getConstructors()[0]
-        return self._classes[name].newInstance(self.array("java.lang.Object", args))
+        """Make a ``provspark.NAME`` by its only constructor, of at most six arguments."""
+        return self.plans.make(name, *args)
 
     @cached_property
     def plans(self) -> Any:
-        """The helper that works on plans and expressions (java/Plans.java)."""
-        return self.new("Plans")
+        """The helper that makes our objects and looks into Spark's (java/Plans.java)."""
+        constructor = self._loader.loadClass("provspark.Plans").getConstructors()[0]
+        return constructor.newInstance(self.array("java.lang.Object", []))
 
     # -- handles
 

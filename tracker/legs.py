@@ -1,9 +1,8 @@
-"""What a rewritten node hands up: its plan and its legs."""
+"""What a rewritten node hands up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,27 +16,16 @@ class Leg:
 
     grouped: bool
     origin: int
-    attributes: tuple[Any, ...]
+
+    @property
+    def width(self) -> int:
+        """Number of its columns."""
+        return 2 if self.grouped else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A rewritten node: its original output comes first in `plan`'s, then the legs' attributes."""
+    """A rewritten node, by its number in java/Rewrite.java: its own output comes first, then its legs' columns."""
 
-    plan: Any
+    number: int
     legs: tuple[Leg, ...]
-
-    @property
-    def attributes(self) -> list[Any]:
-        """The columns of all legs, in order."""
-        return [a for leg in self.legs for a in leg.attributes]
-
-
-def rebound(legs: tuple[Leg, ...], attributes: list[Any]) -> tuple[Leg, ...]:
-    """Return the legs over other attributes, one for each of theirs."""
-    out, at = [], 0
-    for leg in legs:
-        width = len(leg.attributes)
-        out.append(Leg(leg.grouped, leg.origin, tuple(attributes[at : at + width])))
-        at += width
-    return tuple(out)

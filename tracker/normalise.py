@@ -7,10 +7,6 @@ change the kind of an edge are left out: a scalar subquery's rows are context, a
 
 from __future__ import annotations
 
-from typing import Any
-
-from provspark.tracker.jvm import Jvm
-
 _ANALYSIS = "org.apache.spark.sql.catalyst.analysis."
 _OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer."
 
@@ -40,11 +36,3 @@ RULES: tuple[str, ...] = (
     _ANALYSIS + "EliminateView",
 )
 """Applied in this order, each once, after common table expressions were put in their places."""
-
-
-def normalise(jvm: Jvm, plan: Any) -> Any:
-    """Return an equal plan of fewer node kinds."""
-    if not jvm.rules_set:
-        jvm.plans.setRules("\n".join(RULES))
-        jvm.rules_set = True
-    return jvm.plans.normalise(plan)

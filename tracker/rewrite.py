@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.jvm import Jvm
-from provspark.tracker.legs import Traced
-from provspark.tracker.normalise import normalise
+from provspark.tracker.legs import Leg, Traced
+from provspark.tracker.normalise import RULES as NORMAL
 from provspark.tracker.rules import RULES
-from provspark.tracker.sources import Scan
-from provspark.tracker.taps import Taps
+from provspark.tracker.sources import Scan, scan_relation
+from provspark.tracker.taps import Receipt, Tap, counted
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of a logical plan, with what is asked of every node fetched at once."""
+    """A node of a logical plan: its number in java/Rewrite.java and what is asked of every node."""
 
-    plan: Any
+    number: int
     kind: str
     subqueries: int
+    detail: str
+    """A join's type; whether duplicates are dropped by all columns or a subset."""
     children: tuple[Node, ...]
 
 
@@ -31,50 +33,63 @@ class Rewriter:
     Parameters
     ----------
     jvm : Jvm
-    taps : Taps
+    folder : str
+        URL of the folder for sidecars, reachable from the executors.
     """
 
-    def __init__(self, jvm: Jvm, taps: Taps) -> None:
+    def __init__(self, jvm: Jvm, folder: str) -> None:
         self.jvm = jvm
-        self.taps = taps
+        self.java: Any = jvm.new("Rewrite", jvm.session, folder)
         self.scans: list[Scan] = []
+        self.taps: list[Tap] = []
 
     def run(self, analysed: Any) -> Traced:
         """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
-        refuse_before_normalising(read(self.jvm, analysed))
-        return self.trace(read(self.jvm, normalise(self.jvm, analysed)))
+        _refuse_before_normalising(self._read(analysed))
+        return self.trace(self._read(self.java.normalise(analysed, "\n".join(NORMAL))))
 
-    def trace(self, node: Node, predicates: Sequence[Any] = ()) -> Traced:
-        """Rewrite one node; `predicates` are the conjuncts of a filter straight above it."""
+    def trace(self, node: Node, above: Node | None = None) -> Traced:
+        """Rewrite one node; `above` is the filter straight above it, where there is one."""
         if node.subqueries:
             raise UnsupportedPlanError(node.kind, "a subquery's value is used in an expression")
         rule = _BY_KIND.get(node.kind)
         if rule is None:
             raise UnsupportedPlanError(node.kind, "no exact rule for this operator")
-        return rule.trace(self, node, predicates)
+        return rule.trace(self, node, above)
+
+    def scan(self, node: Node, above: Node | None) -> Traced:
+        """Give a relation its address column."""
+        predicates = self.java.conjuncts(above.number) if above is not None else self.jvm.jlist([])
+        scan = scan_relation(self.jvm, self.java.node(node.number), predicates)
+        self.scans.append(scan)
+        return Traced(self.java.leaf(scan.plan, scan.address), (Leg(False, len(self.scans) - 1),))
+
+    def tapped(self, number: int, legs: tuple[Leg, ...], label: str, *, keyed: bool, keyless: bool = False) -> Traced:
+        """Note that traced node `number` is a tap now."""
+        self.taps.append(Tap(len(self.taps), legs, keyed, label, keyless))
+        return Traced(number, legs)
+
+    def receipts(self) -> dict[int, list[Receipt]]:
+        """Return by tap what its tasks say that they noted; see `taps.counted`."""
+        return counted(self.java.receipts())
+
+    def _read(self, plan: Any) -> Node:
+        lines = enumerate(self.java.read(plan).splitlines())
+        return _node(lines)
 
 
 _BY_KIND = {kind: rule for rule in RULES for kind in rule.KINDS}
 
 
-def read(jvm: Jvm, plan: Any) -> Node:
-    """Fetch a plan's tree."""
-    nodes = jvm.jlist([])
-    lines = iter(zip(jvm.plans.walk(plan, nodes).splitlines(), nodes, strict=True))
-    return _read(lines)
+def _node(lines: Iterator[tuple[int, str]]) -> Node:
+    number, line = next(lines)
+    kind, children, subqueries, detail = line.split(" ", 3)
+    return Node(number, kind, int(subqueries), detail, tuple(_node(lines) for _ in range(int(children))))
 
 
-def _read(lines: Iterator[tuple[str, Any]]) -> Node:
-    line, plan = next(lines)
-    kind, children, subqueries = line.split(" ")
-    return Node(plan, kind, int(subqueries), tuple(_read(lines) for _ in range(int(children))))
-
-
-def refuse_before_normalising(node: Node) -> None:
-    """Refuse what normalising would turn into something of another meaning: duplicates dropped by some columns."""
-    if node.kind == "Deduplicate":
-        keys = node.plan.keys().size()
-        if keys < node.children[0].plan.output().size():
-            raise UnsupportedPlanError(node.kind, "duplicates are dropped by some of the columns only")
+def _refuse_before_normalising(node: Node) -> None:
+    """Refuse what normalising would turn into something of another meaning."""
+    if node.kind == "Deduplicate" and node.detail == "subset":
+        raise UnsupportedPlanError(node.kind, "duplicates are dropped by some of the columns only")
     for child in node.children:
-        refuse_before_normalising(child)
+        _refuse_before_normalising(child)

@@ -193,7 +193,7 @@ class _Sealing:
                     1 + leg.origin,
                     boxes.from_pairs(mine, self.noted.scans[leg.origin][1].rows_of(addresses)),
                 )
-            at += len(leg.attributes)
+            at += leg.width
 
     def add(self, out: int, src: int, made: Boxes) -> None:
         if len(made):

@@ -10,7 +10,6 @@ from provspark.tracker.jvm import Jvm
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.seal import Noted, seal
 from provspark.tracker.sinks import Sink, TapRuns, WriteMetrics
-from provspark.tracker.taps import Taps
 
 
 class TracedWrite:
@@ -28,14 +27,13 @@ class TracedWrite:
         self._jvm = jvm
         self._sink = sink
         self._folder = taps
-        self._taps = Taps(jvm, taps)
-        rewriter = Rewriter(jvm, self._taps)
-        columns = plan.output()
+        self._rewriter = rewriter = Rewriter(jvm, taps)
+        columns = plan.output().size()
         traced = rewriter.run(plan)
-        self._scans = rewriter.scans
-        shaped, mark = sink.shape(traced)
-        tapped = self._taps.rows(shaped, mark)
-        self.plan = jvm.plans.userColumns(tapped, columns.size())
+        shaped, mark = sink.shape(rewriter.java.plan(traced.number))
+        number = traced.number if mark is None else rewriter.java.replaced(traced.number, shaped)
+        top = rewriter.tapped(rewriter.java.tapRows(number, mark), traced.legs, "output", keyed=False)
+        self.plan = rewriter.java.userColumns(top.number, columns)
 
     def dataset(self) -> Any:
         """Return the Java Dataset to write in place of the user's."""
@@ -49,10 +47,10 @@ class TracedWrite:
         CaptureError
             Notes, files and inputs do not fit together.
         """
-        receipts = self._taps.receipts()
-        top = receipts.get(self._taps.placed[-1].number, [])
+        receipts = self._rewriter.receipts()
+        top = receipts.get(self._rewriter.taps[-1].number, [])
         tapped = [TapRuns(r.partition, r.marks or (("", r.rows),)) for r in top]
         metrics = WriteMetrics(seen.files, seen.bytes, seen.rows) if seen is not None and seen.files >= 0 else None
         written = self._sink.finish(tapped, metrics)
-        scans = [scan.finish() for scan in self._scans]
-        return seal(Noted(self._taps.placed, receipts, self._folder, scans, written), site)
+        scans = [scan.finish() for scan in self._rewriter.scans]
+        return seal(Noted(self._rewriter.taps, receipts, self._folder, scans, written), site)

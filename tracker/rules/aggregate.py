@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.legs import Leg, Traced
@@ -14,17 +13,14 @@ if TYPE_CHECKING:
 KINDS = frozenset({"Aggregate"})
 
 
-def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     """Tap the aggregate's input by its grouping key; a global aggregate has one key for all."""
-    jvm = rewriter.jvm
-    keys = jvm.plans.list(node.plan.groupingExpressions())
-    unhashable = jvm.plans.unhashable(keys)
-    if unhashable:
-        raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} has no key hash")
+    java = rewriter.java
+    unhashable = java.unhashable(node.number)
+    keyless = unhashable == "none"
+    if unhashable and not keyless:
+        raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
     below = rewriter.trace(node.children[0])
-    hashes = jvm.plans.keyHashes(keys, "__key")
-    keyed = Traced(jvm.plans.append(below.plan, hashes), below.legs)
-    tapped, number = rewriter.taps.keyed(keyed, list(jvm.plans.attributes(hashes)), "aggregate", keyless=keys.isEmpty())
-    made = jvm.plans.keyHashes(keys, "__group")
-    plan = jvm.plans.aggregate(node.plan, tapped, made)
-    return Traced(plan, (Leg(True, number, tuple(jvm.plans.attributes(made))),))
+    tap = java.tapGroups(node.number, below.number)
+    tapped = rewriter.tapped(tap, below.legs, "aggregate", keyed=True, keyless=keyless)
+    return Traced(java.aggregate(node.number, tapped.number), (Leg(True, len(rewriter.taps) - 1),))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from provspark.tracker.legs import Traced
 
@@ -12,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class Rule(Protocol):
-    """A rule turns a node and its traced children into a traced node, or refuses it."""
+    """A rule turns a node into a traced node, or refuses it."""
 
     @property
     def KINDS(self) -> frozenset[str]:  # noqa: N802
         """Simple names of the logical plan classes that it takes."""
 
-    def trace(self, rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
+    def trace(self, rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
         """Return the node with its legs; raise UnsupportedPlanError where that can't be exact."""

@@ -1,9 +1,8 @@
-"""Filters hand legs on; straight above a scan they lend it their conjuncts."""
+"""Filters hand legs on; straight above a scan they are shown to it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from provspark.tracker.legs import Traced
 
@@ -13,9 +12,7 @@ if TYPE_CHECKING:
 KINDS = frozenset({"Filter"})
 
 
-def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     """Keep the filter over its traced child."""
-    (child,) = node.children
-    conjuncts = list(rewriter.jvm.plans.conjuncts(node.plan.condition())) if child.kind == "LogicalRelation" else []
-    below = rewriter.trace(child, conjuncts)
-    return Traced(rewriter.jvm.logical.Filter(node.plan.condition(), below.plan), below.legs)
+    below = rewriter.trace(node.children[0], node)
+    return Traced(rewriter.java.over(node.number, below.number), below.legs)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from provspark.tracker.legs import Traced
 
@@ -13,12 +12,7 @@ if TYPE_CHECKING:
 KINDS = frozenset({"Generate"})
 
 
-def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
-    """Put the legs behind what is generated, as every traced node does."""
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Keep the node over its traced child; legs go behind what is generated."""
     below = rewriter.trace(node.children[0])
-    plans = rewriter.jvm.plans
-    over = plans.withChildren(node.plan, rewriter.jvm.jlist([below.plan]))
-    plan = rewriter.jvm.logical.Project(
-        plans.seq(plans.outputAnd(node.plan, rewriter.jvm.jlist(below.attributes))), over
-    )
-    return Traced(plan, below.legs)
+    return Traced(rewriter.java.generate(node.number, below.number), below.legs)

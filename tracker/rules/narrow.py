@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from provspark.tracker.legs import Traced
 
@@ -24,8 +23,7 @@ KINDS = frozenset(
 )
 
 
-def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     """Keep the node over its traced child; legs come along."""
     below = rewriter.trace(node.children[0])
-    plan = rewriter.jvm.plans.withChildren(node.plan, rewriter.jvm.jlist([below.plan]))
-    return Traced(plan, below.legs)
+    return Traced(rewriter.java.over(node.number, below.number), below.legs)

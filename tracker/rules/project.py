@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from provspark.tracker.legs import Traced
 
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
 KINDS = frozenset({"Project"})
 
 
-def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     """Project the user's columns and the legs."""
     below = rewriter.trace(node.children[0])
-    plan = rewriter.jvm.plans.project(node.plan, below.plan, rewriter.jvm.jlist(below.attributes))
-    return Traced(plan, below.legs)
+    return Traced(rewriter.java.project(node.number, below.number), below.legs)

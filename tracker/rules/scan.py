@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from provspark.tracker.legs import Leg, Traced
-from provspark.tracker.sources import scan_relation
+from provspark.tracker.legs import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.rewrite import Node, Rewriter
@@ -14,10 +12,8 @@ if TYPE_CHECKING:
 KINDS = frozenset({"LogicalRelation", "OneRowRelation"})
 
 
-def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
-    """Give a relation its address column; partition predicates go below it, or pruning would be lost."""
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Give a relation its address column; the filter above it may tell which partitions are read."""
     if node.kind == "OneRowRelation":
-        return Traced(node.plan, ())
-    scan = scan_relation(rewriter.jvm, node.plan, list(predicates))
-    rewriter.scans.append(scan)
-    return Traced(scan.plan, (Leg(False, len(rewriter.scans) - 1, (scan.address,)),))
+        return Traced(rewriter.java.bare(node.number), ())
+    return rewriter.scan(node, above)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from provspark.tracker.legs import Traced, rebound
+from provspark.tracker.legs import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.rewrite import Node, Rewriter
@@ -13,16 +12,8 @@ if TYPE_CHECKING:
 KINDS = frozenset({"Union"})
 
 
-def trace(rewriter: Rewriter, node: Node, predicates: Sequence[Any]) -> Traced:
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     """Pad each branch to the width of all."""
-    jvm = rewriter.jvm
     branches = [rewriter.trace(child) for child in node.children]
-    legs = tuple(leg for branch in branches for leg in branch.legs)
-    plan = jvm.plans.union(
-        node.plan,
-        jvm.jlist(branch.plan for branch in branches),
-        jvm.jlist(jvm.jlist(branch.attributes) for branch in branches),
-        jvm.jlist(child.plan.output() for child in node.children),
-    )
-    width = sum(len(leg.attributes) for leg in legs)
-    return Traced(plan, rebound(legs, list(jvm.plans.lastOutput(plan, width))))
+    number = rewriter.java.union(node.number, " ".join(str(branch.number) for branch in branches))
+    return Traced(number, tuple(leg for branch in branches for leg in branch.legs))
