@@ -53,9 +53,12 @@ def conjuncts(condition: Any) -> list[Any]:
     return [condition]
 
 
-def one_by_one(root: Path, pattern: str, read: Callable[[Path], Sequence[tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
+Row = tuple[Any, ...]
+
+
+def one_by_one(root: Path, pattern: str, read: Callable[[Path], Sequence[Row]]) -> list[Row]:
     """Return (row id, values) by reading each file alone, in path order."""
-    out: list[tuple[Any, ...]] = []
+    out: list[Row] = []
     for path in sorted(root.rglob(pattern), key=lambda p: p.relative_to(root).as_posix()):
         for row in read(path):
             out.append((len(out), *row))

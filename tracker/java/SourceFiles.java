@@ -194,6 +194,14 @@ public class SourceFiles {
     return new JavaSparkContext(session().sparkContext()).broadcast(map);
   }
 
+  /** Some of the files, by their places in path order (little-endian longs). */
+  public Object[] some(byte[] places) {
+    ByteBuffer at = ByteBuffer.wrap(places).order(ByteOrder.LITTLE_ENDIAN);
+    Object[] out = new Object[places.length / 8];
+    for (int i = 0; i < out.length; i++) out[i] = files[(int) at.getLong()];
+    return out;
+  }
+
   /** The files whose size or time is no longer what was listed, or that are gone; joined by \0. */
   public String changed() throws Exception {
     Object[] found = parallel(new Look() {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,14 +72,18 @@ class Listing:
     sizes: Int64
     mtimes: Int64
     pruning: Any
+    key: str
+    """Equal for equal listings."""
 
     @classmethod
-    def of(cls, jvm: Jvm, java: Any, description: Description, predicates: list[Any]) -> Listing:
-        """List the files that Spark would read under `predicates`."""
-        namespace, name, *items = java.list(jvm.jlist(predicates)).split("\0")[:-1]
+    def of(cls, jvm: Jvm, java: Any, description: Description, predicates: Any) -> Listing:
+        """List the files that Spark would read under `predicates`, a list of Python's or Java's."""
+        text = java.list(jvm.jlist(predicates) if isinstance(predicates, list) else predicates)
+        namespace, name, *items = text.split("\0")[:-1]
         dataset = Dataset(namespace, name if namespace == "file" else name.strip("/"))
         sizes, mtimes = (np.array(items[i::3], dtype=np.int64) for i in (1, 2))
-        return cls(java, description, dataset, tuple(items[::3]), sizes, mtimes, java.pruning())
+        key = hashlib.sha256(text.encode()).hexdigest()
+        return cls(java, description, dataset, tuple(items[::3]), sizes, mtimes, java.pruning(), key)
 
     def check(self) -> None:
         """Raise CaptureError if a file is no longer what was listed."""

@@ -9,30 +9,30 @@ import numpy as np
 from provspark.errors import UnsupportedPlanError
 from provspark.index_store.model import PendingVersion
 from provspark.tracker.sources.contract import Segments
+from provspark.tracker.sources.leaf import Leaf
 from provspark.tracker.sources.listing import Listing
 
 if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
 
 ROOM = 1 << 40
-"""Addresses a file has: more rows than a Parquet file can hold in practice, and four million files fit."""
+"""Addresses a file has: more than a Parquet file's rows, and four million files fit."""
 MOST_FILES = (1 << 62) // ROOM
 
 
 class ParquetScan:
-    """One reading of Parquet files; the address is deterministic, so filters still reach the reader."""
+    """One reading of Parquet files; filters reach the reader, and row counts come from the footers."""
 
     def __init__(self, jvm: Jvm, relation: Any, listing: Listing) -> None:
         if len(listing.paths) > MOST_FILES:
             raise UnsupportedPlanError("LogicalRelation", f"{listing.dataset} has more than {MOST_FILES} files")
         self._listing = listing
         self._starts = np.arange(len(listing.paths), dtype=np.int64) * ROOM
-        function = jvm.new("RowAddress", listing.java.broadcast(self._starts.tobytes()))
-        self.plan = function.over(relation, listing.pruning)
-        self.address = self.plan.output().last()
+        leaf = Leaf(jvm, relation, listing, self._starts, listing.key)
+        self.plan, self.address = leaf.plan, leaf.address
 
     def finish(self) -> tuple[PendingVersion, Segments]:
-        """Read row counts from the footers."""
+        """Read row counts from the footers; see `Scan.finish`."""
         self._listing.check()
         rows = np.frombuffer(self._listing.java.footerRows(), dtype="<i8").astype(np.int64)
         version = self._listing.version("parquet", rows)

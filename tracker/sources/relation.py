@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.sources.contract import Scan
+from provspark.tracker.sources.counted import CountedScan
 from provspark.tracker.sources.listing import Description, Listing
 from provspark.tracker.sources.parquet import ParquetScan
 
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
 _PACKAGE = "org.apache.spark.sql.execution.datasources."
 FORMATS = {
     f"{_PACKAGE}parquet.ParquetFileFormat": "parquet",
+    f"{_PACKAGE}csv.CSVFileFormat": "csv",
+    f"{_PACKAGE}json.JsonFileFormat": "json",
+    f"{_PACKAGE}orc.OrcFileFormat": "orc",
+    f"{_PACKAGE}text.TextFileFormat": "text",
 }
+_NODE = "LogicalRelation"
 
 
-def scan_relation(jvm: Jvm, relation: Any, predicates: list[Any]) -> Scan:
+def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
     """Return one occurrence of an input, its rows numbered.
 
     Parameters
@@ -26,7 +32,7 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: list[Any]) -> Scan:
     jvm : Jvm
     relation : LogicalRelation
         Over a HadoopFsRelation.
-    predicates : list of Expression
+    predicates : list or java.util.List of Expression
         Conjuncts of the Filter straight above. Those on partition columns alone decide which files the
         version has; the caller keeps the whole Filter.
 
@@ -36,30 +42,45 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: list[Any]) -> Scan:
         For what can't be numbered exactly.
     """
     if relation.relation().getClass().getSimpleName() != "HadoopFsRelation":
-        raise UnsupportedPlanError("LogicalRelation", f"{relation.relation().toString()} is no set of files")
+        raise UnsupportedPlanError(_NODE, f"{relation.relation().toString()} is no set of files")
     java = jvm.new("SourceFiles", relation)
     description = Description.parse(java.describe())
-    refuse(description)
+    format_name = refuse(description)
     listing = Listing.of(jvm, java, description, predicates)
-    return ParquetScan(jvm, relation, listing)
+    if format_name == "parquet":
+        return ParquetScan(jvm, relation, listing)
+    return CountedScan(jvm, relation, listing, format_name)
 
 
 def refuse(description: Description) -> str:
-    """Return the format's name, or raise for a reading whose rows can't be numbered exactly."""
-    node = "LogicalRelation"
+    """Return the format's name, or raise UnsupportedPlanError where rows can't be numbered exactly."""
     name = FORMATS.get(description.format_class)
     if name is None:
-        short = description.format_class.rsplit(".", 1)[-1]
+        short = description.format_class.rsplit(".", 1)[-1].removesuffix("FileFormat")
         known = ", ".join(sorted(FORMATS.values()))
-        raise UnsupportedPlanError(node, f"rows of {short} files have no known place; read {known}")
+        raise UnsupportedPlanError(_NODE, f"rows of {short} files have no known place; formats that do: {known}")
     if description.streaming:
-        raise UnsupportedPlanError(node, "a streaming read has no end; read the files in a batch")
-    for option, on in (
+        raise UnsupportedPlanError(_NODE, "a streaming read has no end; read the files in a batch")
+    for option, session in (
         ("ignoreCorruptFiles", description.ignore_corrupt),
         ("ignoreMissingFiles", description.ignore_missing),
     ):
-        if description.options.get(option.lower(), str(on)).lower() == "true":
-            raise UnsupportedPlanError(
-                node, f"{option} is on: files may be left out without a word; turn it off to have lineage"
-            )
+        if description.options.get(option.lower(), str(session)).lower() == "true":
+            why = f"{option} is on: rows may be left out without a word; turn it off to have lineage"
+            raise UnsupportedPlanError(_NODE, why)
+    push_down = {"csv": description.csv_push_down, "json": description.json_push_down}
+    if name in push_down:
+        _refuse_mode(name, description.options.get("mode", "PERMISSIVE").upper(), push_down[name])
     return name
+
+
+def _refuse_mode(name: str, mode: str, push_down: bool) -> None:
+    if mode == "DROPMALFORMED":
+        why = "mode DROPMALFORMED drops other rows when other columns are read: use PERMISSIVE to have lineage"
+        raise UnsupportedPlanError(_NODE, why)
+    if mode == "FAILFAST" and push_down:
+        why = (
+            f"mode FAILFAST fails on other rows when filters are pushed into the reader: use PERMISSIVE, or set "
+            f"spark.sql.{name}.filterPushdown.enabled to false, to have lineage"
+        )
+        raise UnsupportedPlanError(_NODE, why)

@@ -1,0 +1,498 @@
+package provspark;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.Serializable;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.JoinedRow;
+import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat;
+import org.apache.spark.sql.execution.datasources.json.JsonFileFormat;
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.execution.datasources.text.TextFileFormat;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ColumnVector;
+import org.apache.spark.sql.vectorized.ColumnarArray;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
+import org.apache.spark.sql.vectorized.ColumnarMap;
+import org.apache.spark.unsafe.types.UTF8String;
+import org.apache.spark.util.CollectionAccumulator;
+import org.apache.spark.util.NextIterator;
+
+/**
+ * Spark's own file formats with one column more, behind the partition columns: the row's address.
+ *
+ * Parquet numbers a file's rows itself, whatever filters skip: the address is the file's first address + that number.
+ * The others are read without filters and their rows counted as they leave the reader: the address is the file's first
+ * address + (offset of the block << 16) + number in the block. A block reports itself when it is opened and, with its
+ * rows, when its reader has no more: long[] {first address, length, rows}, rows being OPENED or OVERFLOWED otherwise.
+ */
+public class AddressedFormats {
+  static final int SHIFT = 16;
+  static final long UNLISTED = -1L;
+  static final long OPENED = -1L;
+  static final long OVERFLOWED = -2L;
+
+  private static final StructType ADDRESS = new StructType().add("address", DataTypes.LongType);
+
+  private final Columns columns;
+
+  /**
+   * `key` is equal where equal rows get equal addresses: Spark then may reuse one scan for the other. Where it is empty,
+   * blocks are counted and what they report is this scan's alone.
+   */
+  public AddressedFormats(Broadcast first, org.apache.spark.sql.classic.SparkSession session, String key) {
+    if (!key.isEmpty()) {
+      columns = new Columns(first, null, key);
+      return;
+    }
+    CollectionAccumulator reports = new CollectionAccumulator();
+    session.sparkContext().register(reports);
+    columns = new Columns(first, reports, "counted by " + reports.id());
+  }
+
+  /** What blocks reported so far, three little-endian longs each. */
+  public byte[] reports() {
+    List all = columns.reports.value();
+    ByteBuffer out = ByteBuffer.allocate(24 * all.size()).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < all.size(); i++) {
+      long[] report = (long[]) all.get(i);
+      for (int k = 0; k < 3; k++) out.putLong(report[k]);
+    }
+    return out.array();
+  }
+
+  public FileFormat of(FileFormat format) {
+    if (format instanceof ParquetFileFormat) return new Parquet(columns);
+    if (format instanceof OrcFileFormat) return new Orc(columns);
+    if (format instanceof CSVFileFormat) return new Csv(columns);
+    if (format instanceof JsonFileFormat) return new Json(columns);
+    if (format instanceof TextFileFormat) return new Text(columns);
+    throw new IllegalArgumentException(format.getClass().getName());
+  }
+
+  /** What all formats share: where files start, where blocks report. */
+  static class Columns implements Serializable {
+    final Broadcast first;
+    final CollectionAccumulator reports;
+    final String key;
+
+    Columns(Broadcast first, CollectionAccumulator reports, String key) {
+      this.first = first;
+      this.reports = reports;
+      this.key = key;
+    }
+
+    Read reader(Object read, StructType required, StructType partition, int rowIndex) {
+      return new Read(this, (scala.Function1) read, required, partition, rowIndex);
+    }
+  }
+
+  static StructType without(StructType partition) {
+    StructField[] all = partition.fields();
+    StructField[] kept = new StructField[all.length - 1];
+    System.arraycopy(all, 0, kept, 0, kept.length);
+    return new StructType(kept);
+  }
+
+  static scala.collection.immutable.Seq noFilters() {
+    return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList()).toSeq();
+  }
+
+  static scala.Option withAddress(scala.Option types) {
+    if (types.isEmpty()) return types;
+    List all = new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava((scala.collection.Seq) types.get()));
+    all.add(ColumnVector.class.getName());
+    return scala.Option.apply(scala.jdk.javaapi.CollectionConverters.asScala(all).toSeq());
+  }
+
+  /** Parquet: asks the reader for its row index and turns it into the address; filters reach the reader. */
+  static class Parquet extends ParquetFileFormat {
+    private final Columns columns;
+
+    Parquet(Columns columns) {
+      this.columns = columns;
+    }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      String index = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME();
+      scala.Option asked = required.getFieldIndex(index);
+      StructType read = asked.isDefined() ? required : required.add(index, DataTypes.LongType);
+      int at = asked.isDefined() ? ((Integer) asked.get()).intValue() : required.length();
+      Object base = super.buildReaderWithPartitionValues(session, data, without(partition), read, filters, options, conf);
+      return columns.reader(base, required, partition, at);
+    }
+
+    public scala.Option vectorTypes(StructType required, StructType partition, SQLConf conf) {
+      return withAddress(super.vectorTypes(required, without(partition), conf));
+    }
+
+    public boolean equals(Object o) {
+      return o instanceof Parquet && ((Parquet) o).columns.key.equals(columns.key);
+    }
+
+    public int hashCode() {
+      return columns.key.hashCode();
+    }
+  }
+
+  /** ORC: counted, in batches or rows. */
+  static class Orc extends OrcFileFormat {
+    private final Columns columns;
+
+    Orc(Columns columns) {
+      this.columns = columns;
+    }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      Object base =
+          super.buildReaderWithPartitionValues(session, data, without(partition), required, noFilters(), options, conf);
+      return columns.reader(base, required, partition, -1);
+    }
+
+    public scala.Option vectorTypes(StructType required, StructType partition, SQLConf conf) {
+      return withAddress(super.vectorTypes(required, without(partition), conf));
+    }
+
+    public boolean equals(Object o) {
+      return o instanceof Orc && ((Orc) o).columns.key.equals(columns.key);
+    }
+
+    public int hashCode() {
+      return columns.key.hashCode();
+    }
+  }
+
+  /** CSV: counted. */
+  static class Csv extends CSVFileFormat {
+    private final Columns columns;
+
+    Csv(Columns columns) {
+      this.columns = columns;
+    }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      StructType plain = without(partition);
+      Object base =
+          super.buildReaderWithPartitionValues(session, data, plain, required, noFilters(), options, conf);
+      return columns.reader(base, required, partition, -1);
+    }
+
+    public boolean equals(Object o) {
+      return o instanceof Csv && ((Csv) o).columns.key.equals(columns.key);
+    }
+
+    public int hashCode() {
+      return columns.key.hashCode();
+    }
+  }
+
+  /** JSON: counted. */
+  static class Json extends JsonFileFormat {
+    private final Columns columns;
+
+    Json(Columns columns) {
+      this.columns = columns;
+    }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      StructType plain = without(partition);
+      Object base =
+          super.buildReaderWithPartitionValues(session, data, plain, required, noFilters(), options, conf);
+      return columns.reader(base, required, partition, -1);
+    }
+
+    public boolean equals(Object o) {
+      return o instanceof Json && ((Json) o).columns.key.equals(columns.key);
+    }
+
+    public int hashCode() {
+      return columns.key.hashCode();
+    }
+  }
+
+  /** Text: counted. */
+  static class Text extends TextFileFormat {
+    private final Columns columns;
+
+    Text(Columns columns) {
+      this.columns = columns;
+    }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      StructType plain = without(partition);
+      Object base =
+          super.buildReaderWithPartitionValues(session, data, plain, required, noFilters(), options, conf);
+      return columns.reader(base, required, partition, -1);
+    }
+
+    public boolean equals(Object o) {
+      return o instanceof Text && ((Text) o).columns.key.equals(columns.key);
+    }
+
+    public int hashCode() {
+      return columns.key.hashCode();
+    }
+  }
+
+  /** From a block of a file to its rows: what FileScanRDD calls. */
+  static class Read extends scala.runtime.AbstractFunction1 implements Serializable {
+    private final Columns columns;
+    private final scala.Function1 base;
+    private final StructType required;
+    private final StructType partition;
+    private final int rowIndex;
+
+    Read(Columns columns, scala.Function1 base, StructType required, StructType partition, int rowIndex) {
+      this.columns = columns;
+      this.base = base;
+      this.required = required;
+      this.partition = partition;
+      this.rowIndex = rowIndex;
+    }
+
+    public Object apply(Object block) {
+      PartitionedFile file = (PartitionedFile) block;
+      Long found = (Long) ((Map) columns.first.value()).get(file.toPath().toString());
+      long first = found == null ? UNLISTED : found.longValue() + (rowIndex < 0 ? file.start() << SHIFT : 0L);
+      scala.collection.Iterator rows = (scala.collection.Iterator) base.apply(file);
+      int width = required.length() + partition.length();
+      boolean extra = rowIndex == required.length();
+      if (rowIndex >= 0) return new Indexed(rows, first, width, rowIndex, extra, this);
+      return new Counted(rows, first, width, file.length(), columns.reports, this);
+    }
+
+    /** Places of the output's columns, all but the address, in what the base reader gives. */
+    UnsafeProjection projection(boolean extra) {
+      int width = required.length() + partition.length();
+      List out = new ArrayList();
+      for (int i = 0; i < width; i++) {
+        StructField f = i < required.length() ? required.fields()[i] : partition.fields()[i - required.length()];
+        int at = i >= required.length() && extra ? i + 1 : i;
+        out.add(new BoundReference(at, f.dataType(), f.nullable()));
+      }
+      scala.collection.immutable.Seq places = scala.jdk.javaapi.CollectionConverters.asScala(out).toSeq();
+      return UnsafeProjection.create(places);
+    }
+  }
+
+  /** One block's rows or batches with their addresses. */
+  abstract static class Rows extends scala.collection.AbstractIterator implements Closeable {
+    protected final scala.collection.Iterator rows;
+    protected final long first;
+    private final int width;
+    private final boolean extra;
+    private final Read read;
+    private UnsafeProjection projection;
+    private JoinedRow joined;
+    private SpecificInternalRow address;
+
+    Rows(scala.collection.Iterator rows, long first, int width, boolean extra, Read read) {
+      this.rows = rows;
+      this.first = first;
+      this.width = width;
+      this.extra = extra;
+      this.read = read;
+    }
+
+    /** The base's row behind which the address is put. */
+    protected InternalRow row(InternalRow row, long value) {
+      if (projection == null) {
+        projection = read.projection(extra);
+        joined = new JoinedRow();
+        address = new SpecificInternalRow(ADDRESS);
+      }
+      address.setLong(0, value);
+      return projection.apply(joined.apply(row, address));
+    }
+
+    /** The base's batch with the address last; a row index that Spark did not ask for is left out. */
+    protected ColumnarBatch batch(ColumnarBatch batch, int rowIndex, ColumnVector address) {
+      ColumnVector[] out = new ColumnVector[width];
+      for (int i = 0; i < width - 1; i++) out[i] = batch.column(extra && i >= rowIndex ? i + 1 : i);
+      out[width - 1] = address;
+      return new ColumnarBatch(out, batch.numRows());
+    }
+
+    public void close() throws IOException {
+      if (rows instanceof NextIterator) ((NextIterator) rows).closeIfNeeded();
+      else if (rows instanceof Closeable) ((Closeable) rows).close();
+    }
+  }
+
+  /** Parquet's rows. */
+  static class Indexed extends Rows {
+    private final int rowIndex;
+
+    Indexed(scala.collection.Iterator rows, long first, int width, int rowIndex, boolean extra, Read read) {
+      super(rows, first, width, extra, read);
+      this.rowIndex = rowIndex;
+    }
+
+    public boolean hasNext() {
+      return rows.hasNext();
+    }
+
+    public Object next() {
+      Object next = rows.next();
+      if (next instanceof ColumnarBatch) {
+        ColumnarBatch batch = (ColumnarBatch) next;
+        return batch(batch, rowIndex, new Addresses(first, batch.column(rowIndex)));
+      }
+      InternalRow row = (InternalRow) next;
+      return row(row, first == UNLISTED ? UNLISTED : first + row.getLong(rowIndex));
+    }
+  }
+
+  /** Rows that are counted on their way. */
+  static class Counted extends Rows {
+    private final long length;
+    private final long room;
+    private final CollectionAccumulator reports;
+    private long n;
+    private boolean ended;
+
+    Counted(
+        scala.collection.Iterator rows, long first, int width, long length, CollectionAccumulator reports, Read read) {
+      super(rows, first, width, false, read);
+      this.length = length;
+      this.room = Math.max(length, 1L) << SHIFT;
+      this.reports = reports;
+      report(OPENED);
+    }
+
+    private void report(long rows) {
+      reports.add(new long[] {first, length, rows});
+    }
+
+    public boolean hasNext() {
+      if (rows.hasNext()) return true;
+      if (!ended) {
+        ended = true;
+        report(n);
+      }
+      return false;
+    }
+
+    public Object next() {
+      Object next = rows.next();
+      long at = first == UNLISTED ? UNLISTED : first + n;
+      boolean batch = next instanceof ColumnarBatch;
+      long before = n;
+      n += batch ? ((ColumnarBatch) next).numRows() : 1L;
+      if (n > room && before <= room) report(OVERFLOWED);
+      if (batch) return batch((ColumnarBatch) next, -1, new Addresses(at, null));
+      return row((InternalRow) next, at);
+    }
+  }
+
+  /** A batch's addresses: first + row, or first + row index; UNLISTED for all where first is. */
+  static class Addresses extends ColumnVector {
+    private final long first;
+    private final ColumnVector index;
+
+    Addresses(long first, ColumnVector index) {
+      super(DataTypes.LongType);
+      this.first = first;
+      this.index = index;
+    }
+
+    public long getLong(int row) {
+      if (first == UNLISTED) return UNLISTED;
+      return first + (index == null ? (long) row : index.getLong(row));
+    }
+
+    public boolean hasNull() {
+      return false;
+    }
+
+    public int numNulls() {
+      return 0;
+    }
+
+    public boolean isNullAt(int row) {
+      return false;
+    }
+
+    public void close() {}
+
+    private static UnsupportedOperationException no() {
+      return new UnsupportedOperationException("an address is a long");
+    }
+
+    public boolean getBoolean(int row) {
+      throw no();
+    }
+
+    public byte getByte(int row) {
+      throw no();
+    }
+
+    public short getShort(int row) {
+      throw no();
+    }
+
+    public int getInt(int row) {
+      throw no();
+    }
+
+    public float getFloat(int row) {
+      throw no();
+    }
+
+    public double getDouble(int row) {
+      throw no();
+    }
+
+    public ColumnarArray getArray(int row) {
+      throw no();
+    }
+
+    public ColumnarMap getMap(int row) {
+      throw no();
+    }
+
+    public Decimal getDecimal(int row, int precision, int scale) {
+      throw no();
+    }
+
+    public UTF8String getUTF8String(int row) {
+      throw no();
+    }
+
+    public byte[] getBinary(int row) {
+      throw no();
+    }
+
+    public ColumnVector getChild(int at) {
+      throw no();
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package provspark;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Metadata;
+import org.apache.spark.sql.types.StructType;
+
+/** A file relation read through an addressed format: the leaf of a write's plan, or a count after it. */
+public class AddressedScan {
+  private final LogicalRelation node;
+  private final HadoopFsRelation relation;
+  private final String name;
+
+  public AddressedScan(LogicalRelation node) {
+    this.node = node;
+    this.relation = (HadoopFsRelation) node.relation();
+    this.name = freeName();
+  }
+
+  private String freeName() {
+    List taken = new ArrayList();
+    String[] columns = relation.schema().fieldNames();
+    for (int i = 0; i < columns.length; i++) taken.add(columns[i].toLowerCase(java.util.Locale.ROOT));
+    String free = "__provspark_address";
+    while (taken.contains(free)) free = free + "_";
+    return free;
+  }
+
+  /** The relation's output and the address, with the predicates on partition columns above. */
+  public LogicalPlan leaf(FileFormat format, List pruning) {
+    StructType partition = relation.partitionSchema().add(name, DataTypes.LongType, false);
+    HadoopFsRelation addressed =
+        new HadoopFsRelation(
+            relation.location(), partition, relation.dataSchema(), relation.bucketSpec(), format, relation.options(),
+            relation.sparkSession());
+    LogicalPlan plan = over(addressed, list(node.output()));
+    for (int i = 0; i < pruning.size(); i++) plan = new Filter((Expression) pruning.get(i), plan);
+    return plan;
+  }
+
+  /** Reads the files to their ends, no block across a multiple of `split` bytes (0: as Spark likes); no column. */
+  public long count(FileFormat format, Object[] files, long split) {
+    SparkSession session = ((SparkSession) relation.sparkSession()).cloneSession();
+    if (split > 0L) {
+      session.conf().set("spark.sql.files.maxPartitionBytes", split);
+      session.conf().set("spark.sql.files.minPartitionNum", 1L);
+    }
+    StructType partition = new StructType().add(name, DataTypes.LongType, false);
+    HadoopFsRelation addressed =
+        new HadoopFsRelation(
+            new Fixed(files), partition, relation.dataSchema(), scala.Option.empty(), format, relation.options(), session);
+    LogicalPlan plan = over(addressed, new ArrayList());
+    return Dataset.ofRows(session, plan).queryExecution().toRdd().count();
+  }
+
+  private LogicalPlan over(HadoopFsRelation addressed, List output) {
+    output.add(
+        new AttributeReference(
+            name, DataTypes.LongType, false, Metadata.empty(), NamedExpression.newExprId(), seq(new ArrayList())));
+    List values = new ArrayList();
+    scala.collection.Iterator it = node.productIterator();
+    while (it.hasNext()) values.add(it.next());
+    values.set(0, addressed);
+    values.set(1, seq(output));
+    return (LogicalPlan) node.makeCopy(values.toArray());
+  }
+
+  private static List list(scala.collection.Seq items) {
+    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
+  }
+
+  private static scala.collection.immutable.Seq seq(List items) {
+    return scala.jdk.javaapi.CollectionConverters.asScala(items).toSeq();
+  }
+
+  /** Files that are known already, without partition columns. */
+  static class Fixed implements FileIndex {
+    private final FileStatus[] files;
+
+    Fixed(Object[] files) {
+      this.files = new FileStatus[files.length];
+      for (int i = 0; i < files.length; i++) this.files[i] = (FileStatus) files[i];
+    }
+
+    public scala.collection.immutable.Seq rootPaths() {
+      List out = new ArrayList();
+      for (int i = 0; i < files.length; i++) out.add(files[i].getPath());
+      return seq(out);
+    }
+
+    public scala.collection.immutable.Seq listFiles(
+        scala.collection.immutable.Seq partitionFilters, scala.collection.immutable.Seq dataFilters) {
+      return seq(Arrays.asList(new Object[] {PartitionDirectory.apply(InternalRow.empty(), files)}));
+    }
+
+    public String[] inputFiles() {
+      String[] out = new String[files.length];
+      for (int i = 0; i < files.length; i++) out[i] = files[i].getPath().toString();
+      return out;
+    }
+
+    public void refresh() {}
+
+    public long sizeInBytes() {
+      long total = 0L;
+      for (int i = 0; i < files.length; i++) total += files[i].getLen();
+      return total;
+    }
+
+    public StructType partitionSchema() {
+      return new StructType();
+    }
+  }
+}

@@ -1,0 +1,90 @@
+"""CSV, JSON, ORC, text: rows are counted block by block while they are read, and again where reading stopped early.
+
+Address of a row: (bytes of the files before, one more for each + offset of its block) * 65,536 + place in the block.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from provspark.errors import CaptureError, UnsupportedPlanError
+from provspark.index_store.model import Int64, PendingVersion
+from provspark.tracker.sources.blocks import Blocks, measure
+from provspark.tracker.sources.contract import Segments
+from provspark.tracker.sources.leaf import Leaf
+from provspark.tracker.sources.listing import Listing
+
+if TYPE_CHECKING:
+    from provspark.tracker.jvm import Jvm
+
+SHIFT = 16
+MOST_BYTES = 1 << (62 - SHIFT)
+
+
+class CountedScan:
+    """One reading of files whose format does not number rows."""
+
+    def __init__(self, jvm: Jvm, relation: Any, listing: Listing, format_name: str) -> None:
+        self._listing, self._format = listing, format_name
+        self._whole = listing.description.options.get("wholetext", "").lower() == "true"
+        ends = np.cumsum(listing.sizes + 1)
+        if len(ends) and ends[-1] > MOST_BYTES:
+            why = f"{listing.dataset} has {ends[-1]} bytes; rows of up to {MOST_BYTES} can be addressed"
+            raise UnsupportedPlanError("LogicalRelation", why)
+        self._starts = (ends - listing.sizes - 1) << SHIFT
+        self._leaf = Leaf(jvm, relation, listing, self._starts, "")
+        self.plan, self.address = self._leaf.plan, self._leaf.address
+
+    def finish(self) -> tuple[PendingVersion, Segments]:
+        """Count what is not counted yet; see `Scan.finish`."""
+        self._listing.check()
+        sizes = self._listing.sizes
+        seen = self._blocks(self._leaf.reports()).distinct()
+        covered = seen.cover(sizes)
+        exact = seen[covered[seen.file]]
+        partly = seen[~covered[seen.file]]
+        again = self._count_again(np.flatnonzero(~covered), partly)
+        before, counts = measure(partly, again, sizes)
+        rows = np.zeros(len(sizes), dtype=np.int64)
+        np.add.at(rows, exact.file, exact.rows)
+        np.add.at(rows, again.file, again.rows)
+        version = self._listing.version(self._format, rows)
+        file = np.concatenate([exact.file, partly.file])
+        starts = self._starts[file] + (np.concatenate([exact.start, partly.start]) << SHIFT)
+        ids = version.files.bases[file] + np.concatenate([exact.rows_before(), before])
+        return version, _segments(starts, ids, np.concatenate([exact.rows, counts]))
+
+    def _count_again(self, files: Int64, partly: Blocks) -> Blocks:
+        sizes = self._listing.sizes
+        if not self._whole:
+            opened = np.isin(files, partly.file)
+            files = files[(sizes[files] > 0) | opened]
+        if not len(files):
+            return partly
+        again = self._blocks(self._leaf.count_again(files, partly.split(sizes))).distinct()
+        missing = files[~again.cover(sizes)[files]]
+        if len(missing) and (sizes[missing] > 0).any():
+            path = self._listing.paths[int(missing[sizes[missing] > 0][0])]
+            raise CaptureError(f"{path!r} of {self._listing.dataset} could not be read to its end to count its rows")
+        return again
+
+    def _blocks(self, reports: bytes) -> Blocks:
+        table = np.frombuffer(reports, dtype="<i8").astype(np.int64).reshape(-1, 3)
+        if (table[:, 0] < 0).any():
+            raise CaptureError(
+                f"a file of {self._listing.dataset} was read that was not there when the write began; "
+                f"run the step again when nothing writes there"
+            )
+        file = np.searchsorted(self._starts, table[:, 0], side="right") - 1
+        return Blocks(file, (table[:, 0] - self._starts[file]) >> SHIFT, table[:, 1], table[:, 2])
+
+
+def _segments(starts: Int64, rows: Int64, counts: Int64) -> Segments:
+    """Sort; of blocks that start alike (one reading cut them longer) keep the longest."""
+    order = np.lexsort((counts, starts))
+    starts, rows, counts = starts[order], rows[order], counts[order]
+    last = np.ones(len(starts), dtype=np.bool_)
+    last[:-1] = np.diff(starts) != 0
+    return Segments(starts[last], rows[last], counts[last])
