@@ -21,6 +21,8 @@ from provspark.index_store.model import (
 )
 
 Direction = Literal["backward", "forward"]
+Place = tuple[str, str, int, int]
+"""What makes a file the same: namespace, absolute path, size, time."""
 
 
 class Reader(Protocol):
@@ -118,14 +120,13 @@ class Sighting:
         """Equal for sightings with equal files and equal rows."""
         return self.version.id, self.version.rows, self.version.options
 
-    @cached_property
-    def places(self) -> dict[tuple[str, str, int, int], int]:
-        """Number of each file by its identity: namespace, absolute path, size and time."""
+    def places(self) -> Iterator[tuple[Place, int]]:
+        """Each file's identity and number."""
         dataset, files = self.version.dataset, self.files
         base = dataset.name.rstrip("/")
         paths = (f"{base}/{p}" if p else dataset.name for p in files.paths)
         entries = zip(paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
-        return {(dataset.namespace, *e): i for i, e in enumerate(entries)}
+        return (((dataset.namespace, *e), i) for i, e in enumerate(entries))
 
 
 @dataclass

@@ -5,16 +5,20 @@ Names alone never link, and no row is linked through a file that two steps cut i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from threading import RLock
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from provspark.index_store.model import Boxes, Int64, Version
-from provspark.index_store.query.graph import Direction, Graph, Node, Sighting
+from provspark.index_store.query.graph import Direction, Graph, Node, Place, Sighting
 from provspark.index_store.query.relation import identity
 from provspark.index_store.query.runs import Runs
+
+Name = TypeVar("Name", bound=Hashable)
 
 _DEFAULTS = {"header": "false", "linesep": "\n", "comment": ""}
 """Options that decide where a row begins, with Spark's defaults.
@@ -54,39 +58,52 @@ class Links:
 
 
 class Linker:
-    """Finds and remembers the links between the versions of a graph."""
+    """Finds and remembers the links between the versions of a graph. Threads may share one."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._found: dict[tuple[str, object], Links] = {}
         self._counts: dict[Node, bool] = {}
+        self._made: _FileIndex[Sighting] = _FileIndex()
+        self._read: _FileIndex[tuple[object, ...]] = _FileIndex()
+        self._lock = RLock()
 
     def links(self, at: Sighting, direction: Direction) -> Links:
         """Where the rows of a version came from, or went to: the writes that made, or read, its files."""
         key = (direction, at.key)
-        if key not in self._found:
-            self._found[key] = self._producers(at) if direction == "backward" else self._readers(at, False)
-        return self._found[key]
+        found = self._found.get(key)
+        if found is None:
+            with self._lock:
+                found = self._producers(at) if direction == "backward" else self._readers(at, False)
+            self._found[key] = found
+        return found
 
     def onward(self, node: Node) -> Links:
         """Where the rows that a write made went to; files that its output only lists may lead back to it."""
         if not node.write.tensors:
             return Links((), (), Runs.span(0))
         key = ("onward", node)
-        if key not in self._found:
-            self._found[key] = self._readers(node.output, True)
-        return self._found[key]
+        found = self._found.get(key)
+        if found is None:
+            with self._lock:
+                found = self._readers(node.output, True)
+            self._found[key] = found
+        return found
 
     def _producers(self, at: Sighting) -> Links:
-        index = self.graph.written
-        same = [s for s in index.by_name.get(at.version.dataset, ()) if s.version.id == at.version.id]
         claims = _Claims(at)
-        for target in same:
-            claims.add(target, *_made(target, *_shared(at, target)))
+        same = set()
+        for target in self.graph.written.by_name.get(at.version.dataset, ()):
+            if target.version.id == at.version.id:
+                same.add(target)
+                made = np.flatnonzero(target.files.written)
+                claims.add(target, made, made)
         if not claims.full:
-            for target in index.related(at.version.dataset):
+            for target in self.graph.written.related(at.version.dataset):
+                self._made.add(target, target, target.files.written)
+            for target, (mine, theirs) in self._made.shared(at).items():
                 if target not in same:
-                    claims.add(target, *_made(target, *_shared(at, target)))
+                    claims.add(target, mine, theirs)
         return claims.links(exclusive=True)
 
     def _readers(self, at: Sighting, made: bool) -> Links:
@@ -96,11 +113,18 @@ class Linker:
             return Links(tuple(Link(s, identity(rows), True) for s in targets), (), Runs.span(0))
         if not targets:
             return Links((), (), Runs.span(at.version.rows))
+        for target in targets:
+            if target.version.id != at.version.id:
+                self._read.add(target.key, target)
+        shared = self._read.shared(at)
+        mine = np.arange(len(at.files.paths), dtype=np.int64)
+        nothing = mine[:0], mine[:0]
         claims = _Claims(at)
         for target in targets:
-            mine, theirs = _shared(at, target)
-            keep = at.files.written[mine] if made else slice(None)
-            claims.add(target, mine[keep], theirs[keep])
+            same = target.version.id == at.version.id
+            here, there = (mine, mine) if same else shared.get(target.key, nothing)
+            keep = at.files.written[here] if made else slice(None)
+            claims.add(target, here[keep], there[keep])
         return claims.links(exclusive=False)
 
     def _matters(self, node: Node) -> bool:
@@ -109,6 +133,7 @@ class Linker:
             return True
         if node not in self._counts:
             self._counts[node] = False
+            self._made.add(node.output, node.output, node.output.files.written)
             self._counts[node] = any(self._uses(s, node) for s in self._users(node))
         return self._counts[node]
 
@@ -118,9 +143,32 @@ class Linker:
         yield from self.graph.written.related(dataset)
 
     def _uses(self, user: Sighting, node: Node) -> bool:
-        if user.node is node or not self._matters(user.node):
-            return False
-        return len(_made(node.output, *_shared(user, node.output))[0]) > 0
+        return user.node is not node and self._matters(user.node) and node.output in self._made.shared(user)
+
+
+class _FileIndex(Generic[Name]):
+    """Which versions hold a file."""
+
+    def __init__(self) -> None:
+        self._names: set[Name] = set()
+        self._where: dict[Place, list[tuple[Name, int]]] = {}
+
+    def add(self, name: Name, at: Sighting, which: npt.NDArray[np.bool_] | None = None) -> None:
+        """Take in the files, or the marked ones, of a version under a name; once."""
+        if name not in self._names:
+            self._names.add(name)
+            for place, i in at.places():
+                if which is None or which[i]:
+                    self._where.setdefault(place, []).append((name, i))
+
+    def shared(self, at: Sighting) -> dict[Name, tuple[Int64, Int64]]:
+        """For each name that holds files of a version: their numbers in the version, and under the name."""
+        found: dict[Name, list[tuple[int, int]]] = {}
+        for place, i in at.places():
+            for name, j in self._where.get(place, ()):
+                found.setdefault(name, []).append((i, j))
+        pairs = {name: np.array(both, dtype=np.int64).T for name, both in found.items()}
+        return {name: (both[0], both[1]) for name, both in pairs.items()}
 
 
 class _Claims:
@@ -174,23 +222,6 @@ class _Claims:
             f"file {path} has {int(target.files.rows[theirs])} rows for {target.node.step} "
             f"and {int(self.at.files.rows[mine])} for {self.at.node.step}"
         )
-
-
-def _shared(at: Sighting, target: Sighting) -> tuple[Int64, Int64]:
-    """Numbers of the files that both versions hold: in the first, in the second."""
-    if at.version.id == target.version.id:
-        both = np.arange(len(at.files.paths), dtype=np.int64)
-        return both, both
-    theirs = target.places
-    pairs = [(i, theirs[place]) for place, i in at.places.items() if place in theirs]
-    mine, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return mine, other
-
-
-def _made(target: Sighting, mine: Int64, theirs: Int64) -> tuple[Int64, Int64]:
-    """Keep the files that the target's own write made."""
-    keep: npt.NDArray[np.bool_] = target.files.written[theirs]
-    return mine[keep], theirs[keep]
 
 
 def _same_rows(a: Version, b: Version) -> bool:

@@ -163,8 +163,9 @@ class _Walk:
                     Stop("unlinked", target.node.step, str(target.node.write.output.dataset), refusal.why)
                 )
         if links.loose:
+            everything = links.loose.count == at.version.rows
             for occurrence, kind, rel in parts:
-                rest = restrict(rel, links.loose)
+                rest = rel if everything else restrict(rel, links.loose)
                 if len(rest):
                     self.sink.ended(at, occurrence, kind, rest)
 

@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from provspark.index_store.model import (
     Untracked,
 )
 from provspark.index_store.query.answer import Answer, ask
-from provspark.index_store.query.graph import Direction, Graph
+from provspark.index_store.query.graph import Direction, Graph, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import labelled
 from provspark.index_store.query.runs import Runs
@@ -287,3 +288,21 @@ def test_empty_questions_and_empty_files(store: Store) -> None:
     assert answer(store, "/out", [], "backward").table().num_rows == 0
     assert lines(answer(store, "/out", [0], "backward")) == [(0, "file:///in", 0, 0)]
     assert np.array_equal(answer(store, "/in", [0, 1, 2], "forward").labels.rows(), [0, 1, 2])
+
+
+def test_threads_share_an_engine(store: Store) -> None:
+    middle = version("/mid", {f"m{i:03d}": 1 for i in range(300)}, [f"m{i:03d}" for i in range(300)])
+    source = version("/in", {"a": 300})
+    publish(store, "first", write(middle, [(source, [(i, i) for i in range(300)])]))
+    some = version("/mid", {f"m{i:03d}": 1 for i in range(299)})
+    publish(store, "second", write(version("/out", {"o": 1}, "o"), [(some, [(0, i) for i in range(299)])]))
+    for _ in range(5):
+        linker = Linker(Graph([store]))
+        start, labels = linker.graph.find(Dataset.parse("/out")), Runs.of([0])
+
+        def count(_: int, linker: Linker = linker, start: Sighting = start, labels: Runs = labels) -> int:
+            question = ask(linker, start, labels, labelled(labels), "backward", to=None, kinds=frozenset(["data"]))
+            return int(question.table().num_rows)
+
+        with ThreadPoolExecutor(8) as pool:
+            assert set(pool.map(count, range(8))) == {299}
