@@ -34,7 +34,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={warehouse}")
         .config("spark.log.level", "ERROR")
+        .config("spark.ui.showConsoleProgress", False)
         .getOrCreate()
     )
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder where cases place their inputs."""
+    return tmp_path_factory.mktemp("sources")

@@ -58,9 +58,7 @@ def join(
     return Relation.of((*left.columns, *right.columns), pairs)
 
 
-def _filter_by(
-    left: Relation, right: Relation, on: Callable[[Row, Row], bool | None], keep: bool
-) -> Relation:
+def _filter_by(left: Relation, right: Relation, on: Callable[[Row, Row], bool | None], keep: bool) -> Relation:
     out: list[Tagged] = []
     for v, w in left.rows:
         hits = [y for x, y in right.rows if on(v, x) is True]
