@@ -20,10 +20,8 @@ T = TypeVar("T")
 
 
 def dump(manifest: Manifest) -> bytes:
-    """Write a manifest: ``{"format":…,"sha256":…,"body":…}``, the hash being that of the body's text."""
-    body = _canonical(jsonable(manifest))
-    digest = hashlib.sha256(body.encode()).hexdigest()
-    return f'{{"format":{manifest.format_version},"sha256":"{digest}","body":{body}}}\n'.encode()
+    """Write a manifest: format, hash of the body's text, body."""
+    return _sealed(manifest.format_version, _canonical(jsonable(manifest)))
 
 
 def load(data: bytes, where: str) -> Manifest:
@@ -40,7 +38,7 @@ def load(data: bytes, where: str) -> Manifest:
     body = outer.get("body")
     if set(outer) != {"format", "sha256", "body"} or not isinstance(body, dict):
         raise CorruptIndexError(where, "it is no manifest: format, sha256 and body are expected")
-    if hashlib.sha256(_canonical(body).encode()).hexdigest() != outer["sha256"]:
+    if data != _sealed(outer["format"], _canonical(body)):
         raise CorruptIndexError(where, "its checksum differs")
     manifest = from_json(Manifest, body, where)
     if manifest.format_version != outer["format"]:
@@ -78,8 +76,8 @@ def dump_format() -> bytes:
 def load_format(data: bytes, where: str) -> int:
     """Read format.json; the same errors as `load`."""
     outer = _parse(data, where)
-    if set(outer) != {"format"}:
-        raise CorruptIndexError(where, f"it holds {', '.join(sorted(outer))}, not a format alone")
+    if data != _canonical({"format": outer["format"]}).encode() + b"\n":
+        raise CorruptIndexError(where, "it holds more than a format")
     return int(outer["format"])
 
 
@@ -114,6 +112,11 @@ def _parse(data: bytes, where: str) -> dict[str, Any]:
     if found > FORMAT_VERSION:
         raise StoreFormatError(where, found, FORMAT_VERSION)
     return dict(outer)
+
+
+def _sealed(version: int, body: str) -> bytes:
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    return f'{{"format":{version},"sha256":"{digest}","body":{body}}}\n'.encode()
 
 
 def _canonical(value: object) -> str:

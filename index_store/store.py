@@ -167,12 +167,22 @@ class Store:
         primary, other = tensor.by_out, tensor.by_src
         if order == "src" and tensor.by_src:
             primary, other = other, primary
-        file = self._open(step, primary)
+        file = self.tensor_file(step, primary)
         if file.layout.holds == "boxes":
             return TensorReader(file, order, None, self._groups)
         if not other:
             raise CorruptIndexError(file.where, "it points to a sister file that the manifest does not name")
-        return TensorReader(self._open(step, other), order, file, self._groups)
+        return TensorReader(self.tensor_file(step, other), order, file, self._groups)
+
+    def tensor_file(self, step: str, path: str) -> TensorFile:
+        """Open one of a tensor's files, its footer checked; the same errors as `tensor`."""
+        stored = self._stored(step, path)
+        key = (step, path, stored.footer_sha256)
+        file = self._opened.get(key)
+        if file is None:
+            file = TensorFile(self.folder, f"{STEPS}/{step}/{checked(path)}", stored)
+            self._opened.put(key, file)
+        return file
 
     def writer(self, key: StepKey) -> StepWriter:
         """Begin a step.
@@ -214,15 +224,6 @@ class Store:
         if found is None:
             raise CorruptIndexError(f"{self.url}/{_manifest_path(step)}", f"it does not list {path}")
         return found
-
-    def _open(self, step: str, path: str) -> TensorFile:
-        stored = self._stored(step, path)
-        key = (step, path, stored.footer_sha256)
-        file = self._opened.get(key)
-        if file is None:
-            file = TensorFile(self.folder, f"{STEPS}/{step}/{checked(path)}", stored)
-            self._opened.put(key, file)
-        return file
 
 
 def _manifest_path(step: str) -> str:

@@ -1,0 +1,129 @@
+"""Check a whole store: every byte's hash, and that what the files say fits together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from provspark.errors import CorruptIndexError, ProvSparkError, StoreFormatError
+from provspark.index_store.manifest import load_format
+from provspark.index_store.model import Manifest, StoredFile, Version, Write
+from provspark.index_store.store import FORMAT, STEPS, Store
+from provspark.index_store.tensor_check import check_tensor
+
+__all__ = ["Problem", "verify"]
+
+_CHUNK = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a store: the step ("" for the store itself), the file within the store, and what."""
+
+    step: str
+    path: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}"
+
+
+def verify(store: Store, steps: Iterable[str] | None = None) -> list[Problem]:
+    """Read all of a store, or of some steps, and tell what is not as it was written.
+
+    Hashes of whole files; versions' rows against their lists of files; axes against versions; every tensor's
+    boxes against its axes, its counts, and its other file. Folders of steps that were never published, and files
+    that no manifest lists, are no problem.
+
+    Raises
+    ------
+    StoreUnreachableError
+        The store does not answer; a missing file is a problem, not an error.
+    """
+    found: list[Problem] = []
+    if steps is None:
+        try:
+            load_format(store.folder.read(FORMAT)[0], FORMAT)
+        except (CorruptIndexError, StoreFormatError, FileNotFoundError) as e:
+            found.append(Problem("", FORMAT, _said(e)))
+        steps = store.steps()
+    for step in steps:
+        found += _verify_step(store, step)
+    return found
+
+
+def _verify_step(store: Store, step: str) -> list[Problem]:
+    path = f"{STEPS}/{step}"
+    try:
+        manifest = store.manifest(step)
+    except (CorruptIndexError, StoreFormatError) as e:
+        return [Problem(step, f"{path}/manifest.json", _said(e))]
+    damaged = {}
+    for stored in manifest.files:
+        what = _check_file(store, f"{path}/{stored.path}", stored)
+        if what:
+            damaged[stored.path] = what
+    found = [Problem(step, f"{path}/{name}", what) for name, what in damaged.items()]
+    for write in manifest.writes:
+        found += _verify_write(store, manifest, write, set(damaged))
+    return found
+
+
+def _check_file(store: Store, path: str, stored: StoredFile) -> str:
+    """Tell what differs from the manifest; "" where nothing does."""
+    digest, size = hashlib.sha256(), 0
+    try:
+        while True:
+            part = store.folder.read(path, [(size, size + _CHUNK)])[0]
+            digest.update(part)
+            size += len(part)
+            if len(part) < _CHUNK:
+                break
+    except FileNotFoundError:
+        return "it is gone"
+    if size != stored.size:
+        return f"it has {size} bytes instead of {stored.size}"
+    return "" if digest.hexdigest() == stored.sha256 else "its sha256 differs"
+
+
+def _verify_write(store: Store, manifest: Manifest, write: Write, damaged: set[str]) -> list[Problem]:
+    step, base = manifest.step, f"{STEPS}/{manifest.step}"
+    found = []
+    for version in dict.fromkeys((write.output, *write.inputs)):
+        if version.files not in damaged:
+            found += [Problem(step, f"{base}/{version.files}", w) for w in _check_version(store, step, version)]
+    rows = {v.id: v.rows for v in (write.output, *write.inputs)}
+    for i, axis in enumerate(write.axes):
+        if axis.version and axis.size != rows[axis.version]:
+            what = f"write {write.index}: axis {i} has size {axis.size}, its version {rows[axis.version]} rows"
+            found.append(Problem(step, f"{base}/manifest.json", what))
+    for i, tensor in enumerate(write.tensors):
+        if tensor.by_out in damaged or tensor.by_src in damaged:
+            continue
+        try:
+            said = check_tensor(store, step, tensor, write.axes)
+        except (CorruptIndexError, StoreFormatError) as e:
+            said = [_said(e)]
+        found += [Problem(step, f"{base}/{tensor.by_out}", f"write {write.index}, tensor {i}: {w}") for w in said]
+    return found
+
+
+def _check_version(store: Store, step: str, version: Version) -> list[str]:
+    try:
+        files = store.files(step, version)
+    except CorruptIndexError as e:
+        return [_said(e)]
+    said = []
+    if files.total != version.rows or len(files.paths) != version.n_files:
+        said.append(
+            f"it lists {len(files.paths)} files of {files.total} rows; "
+            f"the manifest says {version.n_files} of {version.rows}"
+        )
+    if files.identity(version.dataset) != version.id:
+        said.append(f"its files are not those of version {version.id}")
+    return said
+
+
+def _said(error: ProvSparkError | FileNotFoundError) -> str:
+    return "it is gone" if isinstance(error, FileNotFoundError) else str(error)

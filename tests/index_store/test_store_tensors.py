@@ -1,0 +1,152 @@
+"""Tensors written and looked up by either axis, against brute force, at every shape of file that the writer makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from _store_help import Pairs, cells, runs_of, stored, within
+
+from provspark.index_store import boxes as box
+from provspark.index_store import codec, writer
+from provspark.index_store.model import Boxes, Int64
+from provspark.index_store.store import Store
+from provspark.index_store.verify import verify
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.open(str(tmp_path / "a store"), create=True)
+
+
+def check(store: Store, task: str, boxes: Boxes, n_out: int, n_src: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """Store a tensor, ask it in both orders; return the kinds of its files."""
+    pairs: Pairs = set(cells(boxes))
+    manifest = stored(store, task, boxes, n_out, n_src)
+    tensor = manifest.writes[0].tensors[0]
+    assert tensor.edges == len(pairs)
+    fresh = Store.open(store.url)
+    for order, size in (("out", n_out), ("src", n_src)):
+        reader = fresh.tensor(manifest.step, tensor, order)
+        assert sorted(cells(reader.all())) == sorted(pairs)
+        for _ in range(6):
+            starts, lengths = runs_of(rng.integers(0, size + 2, int(rng.integers(0, 12))).tolist())
+            got = reader.lookup(starts, lengths)
+            assert sorted(cells(got)) == sorted(within(pairs, starts, lengths, order))
+            lead = got.out if order == "out" else got.src
+            assert (lead[1:] >= lead[:-1]).all()
+    assert verify(fresh, [manifest.step]) == []
+    names = [p for p in (tensor.by_out, tensor.by_src) if p]
+    return tuple(fresh.tensor_file(manifest.step, p).layout.holds for p in names)
+
+
+def shapes(rng: np.random.Generator, kind: int) -> tuple[Boxes, int, int]:
+    n = int(rng.integers(0, 120))
+    if kind == 0:
+        return box.from_pairs(rng.integers(0, 40, n), rng.integers(0, 40, n)), 40, 40
+    if kind == 1:
+        return box.from_pairs(np.arange(200), rng.permutation(200)), 200, 200
+    if kind == 2:
+        return box.from_pairs(np.arange(200), np.argsort(np.arange(200) % 4, kind="stable")), 200, 200
+    if kind == 3:
+        return box.from_ranges(rng.integers(0, 40, n), rng.integers(0, 40, n), rng.integers(0, 6, n)), 40, 46
+    if kind == 4:
+        return box.transpose(shapes(rng, 3)[0]), 46, 40
+    wide = rng.integers(1, 30, n) * (rng.random(n) < 0.2) + 1
+    start = rng.integers(0, 60, n)
+    return Boxes(start, wide, rng.permutation(n), np.where(wide > 9, wide, 1), wide > 9), 90, n + 30
+
+
+def test_lookups_equal_brute_force_whatever_the_files(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2024)
+    seen = set()
+    for i in range(120):
+        monkeypatch.setattr(codec, "GROUP_ROWS", int(rng.integers(1, 7)))
+        monkeypatch.setattr(writer, "_BLOCKS", int(rng.integers(2, 20)))
+        seen.add(check(store, f"t{i}", *shapes(rng, i % 6), rng))
+    assert seen == {("boxes",), ("boxes", "boxes"), ("boxes", "groups"), ("groups", "boxes")}
+
+
+def test_boxes_that_reach_far_over_later_row_groups_are_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codec, "GROUP_ROWS", 4)
+    n = 64
+    out = np.concatenate([[0, 1], np.arange(n)])
+    n_out = np.concatenate([[n, n - 1], np.ones(n, dtype=np.int64)])
+    src = np.concatenate([[0, 1000], np.arange(2000, 2000 + n) + np.arange(n) % 3])
+    n_src = np.concatenate([[1, n - 1], np.ones(n, dtype=np.int64)])
+    boxes = Boxes(out, n_out, src, n_src, np.arange(n + 2) == 1)
+    rng = np.random.default_rng(1)
+    check(store, "nested", boxes, n, 3000, rng)
+
+
+@pytest.mark.parametrize(
+    ("boxes", "rows"),
+    [
+        (Boxes.empty(), 10),
+        (box.from_pairs(np.arange(10), np.arange(10)), 10),
+        (box.from_ranges(np.arange(10), np.zeros(10, dtype=np.int64), np.full(10, 10)), 10),
+    ],
+)
+def test_no_box_and_one_box(store: Store, boxes: Boxes, rows: int) -> None:
+    assert check(store, "few", boxes, rows, rows, np.random.default_rng(0)) == ("boxes",)
+
+
+def test_no_run_and_runs_past_the_end(store: Store) -> None:
+    manifest = stored(store, "t", box.from_pairs(np.arange(10), np.arange(10)), 10, 10)
+    reader = store.tensor(manifest.step, manifest.writes[0].tensors[0], "src")
+    none = np.zeros(0, dtype=np.int64)
+    assert len(reader.lookup(none, none)) == 0
+    assert cells(reader.lookup(np.array([8]), np.array([100]))) == [(8, 8), (9, 9)]
+
+
+def test_overlapping_boxes_are_stored_as_a_set(store: Store) -> None:
+    boxes = Boxes(
+        *(np.array(a, dtype=np.int64) for a in ([0, 0, 2], [5, 5, 3], [0, 2, 2], [5, 1, 3])),
+        np.array([True, False, False]),
+    )
+    manifest = stored(store, "t", boxes, 5, 5)
+    tensor = manifest.writes[0].tensors[0]
+    got = cells(store.tensor(manifest.step, tensor, "out").all())
+    assert sorted(got) == sorted(set(cells(boxes)))
+    assert tensor.edges == len(got)
+
+
+def sizes(store: Store, step: str) -> int:
+    return sum(f.size for f in store.manifest(step).files if f.path.startswith("tensors/"))
+
+
+def bulk(name: str, n: int, rng: np.random.Generator) -> tuple[Int64, Int64]:
+    kept = np.flatnonzero(rng.random(n) < 0.5)
+    return {
+        "identity": (np.arange(n), np.arange(n)),
+        "filter": (np.arange(len(kept)), kept),
+        "group": (np.sort(rng.integers(0, n // 4, n)), np.arange(n)),
+        "shuffled": (np.arange(n), rng.permutation(n)),
+    }[name]
+
+
+@pytest.mark.parametrize(("name", "most"), [("identity", 0.01), ("filter", 0.4), ("group", 0.6), ("shuffled", 4.0)])
+def test_bytes_an_edge_both_directions(store: Store, name: str, most: float) -> None:
+    n = 400_000
+    out, src = bulk(name, n, np.random.default_rng(8))
+    manifest = stored(store, name, box.from_pairs(out, src), n, n)
+    assert sizes(store, manifest.step) / len(out) < most
+
+
+def test_files_are_plain_parquet_with_page_checksums(store: Store, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    manifest = stored(store, "t", box.from_pairs(np.arange(50_000), rng.permutation(50_000)), 50_000, 50_000)
+    for listed in manifest.files:
+        path = tmp_path / "a store" / "steps" / manifest.step / listed.path
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+        assert file.read().num_rows == file.metadata.num_rows
+        if listed.path.startswith("tensors/"):
+            kept = store.tensor_file(manifest.step, listed.path).layout
+            last = file.metadata.row_group(file.metadata.num_row_groups - 1)
+            column = last.column(last.num_columns - 1)
+            first_page = column.data_page_offset
+            assert first_page + column.total_compressed_size == kept.ends[-1]
+            assert kept.rows == file.metadata.num_rows
+            assert all(column.compression == "ZSTD" for column in [last.column(i) for i in range(last.num_columns)])
