@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from pyspark.sql import functions as F
 
 from provspark.tracker.jvm import Jvm, _compile
 from provspark.tracker.sinks import Sink, TapRuns, WriteMetrics, Written
@@ -19,8 +18,22 @@ from provspark.tracker.sinks.names import parse
 TAP = """
 package provsparktest;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.spark.TaskContext;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.api.java.UDF2;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.classic.ExpressionUtils;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.functions$;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.util.CollectionAccumulator;
 
 public class NotingTap implements UDF2, java.io.Serializable {
@@ -33,6 +46,27 @@ public class NotingTap implements UDF2, java.io.Serializable {
   public Object call(Object value, Object id) {
     seen.add(TaskContext.get().partitionId() + "\\u0001" + id + "\\u0001" + value);
     return Boolean.TRUE;
+  }
+
+  public LogicalPlan under(SparkSession session, LogicalPlan user, LogicalPlan shaped, Expression value, String row) {
+    List output = new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(user.output()));
+    Attribute named = null;
+    for (int i = 0; i < output.size(); i++) {
+      if (((Attribute) output.get(i)).name().equals(row)) named = (Attribute) output.get(i);
+    }
+    List columns = new ArrayList();
+    columns.add(ExpressionUtils.column(value == null ? Literal$.MODULE$.apply("") : value));
+    columns.add(ExpressionUtils.column(new Cast(named, DataTypes.LongType, scala.Option.empty())));
+    Column call = functions$.MODULE$.udf((UDF2) this, DataTypes.BooleanType).asNondeterministic().apply(seq(columns));
+    return new Project(seq(output), new Filter(session.expression(call), shaped));
+  }
+
+  private static scala.collection.immutable.Seq seq(List items) {
+    return scala.jdk.javaapi.CollectionConverters.asScala(items).toSeq();
+  }
+
+  public List values() {
+    return seen.value();
   }
 }
 """
@@ -72,20 +106,18 @@ class Trial:
         setup: Callable[[Any], Any] = lambda w: w,
         meanwhile: Callable[[], None] = lambda: None,
         metrics: WriteMetrics | None = None,
+        row: str = "id",
     ) -> Result:
-        """Write as the tracker does; `frame` has a long column ``id`` that tells its rows apart."""
+        """Write as the tracker does; the column `row` tells the frame's rows apart."""
         jvm = self.jvm
         writer = setup(frame.write)._jwrite
         plan = frame._jdf.queryExecution().analyzed()
         sink = Sink.of(jvm, writer, end, args, plan)
-        legged = frame.select("*", F.col("id").alias("leg"))._jdf.queryExecution().analyzed()
-        *output, leg = jvm.items(legged.output())
-        shaped, value = sink.shape(legged)
+        shaped, value = sink.shape(plan)
         seen = jvm.jvm.org.apache.spark.util.CollectionAccumulator()
         jvm.spark._jsc.sc().register(seen)
-        udf = jvm.udf(self._tap.newInstance(jvm.array("java.lang.Object", [seen])), 2, jvm.data_type("Boolean"))
-        call = jvm.call(udf, [jvm.session.expression(F.lit("")._jc) if value is None else value, leg])
-        tapped = jvm.logical.Project(jvm.seq(output), jvm.logical.Filter(call, shaped))
+        tap = self._tap.newInstance(jvm.array("java.lang.Object", [seen]))
+        tapped = tap.under(jvm.session, plan, shaped, value, row)
         field = writer.getClass().getDeclaredField("df")
         field.setAccessible(True)
         field.set(writer, jvm.jvm.org.apache.spark.sql.classic.Dataset.ofRows(jvm.session, tapped))
@@ -120,9 +152,7 @@ def _tapped(lines: Iterator[str]) -> tuple[list[TapRuns], dict[int, list[int]]]:
 
 def lines(file: Path) -> list[int]:
     """The ``id`` of each row: what stands before the first comma, bare or as JSON's first key."""
-    return [
-        int(line.split(",")[0].removeprefix('{"id":').rstrip("}")) for line in file.read_text("utf-8").splitlines()
-    ]
+    return [int(line.split(",")[0].removeprefix('{"id":').rstrip("}")) for line in file.read_text("utf-8").splitlines()]
 
 
 def parquet(file: Path) -> list[int]:

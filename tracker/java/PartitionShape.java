@@ -2,9 +2,11 @@ package provspark;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils$;
+import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Ascending$;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Cast;
@@ -12,14 +14,14 @@ import org.apache.spark.sql.catalyst.expressions.Coalesce;
 import org.apache.spark.sql.catalyst.expressions.Concat;
 import org.apache.spark.sql.catalyst.expressions.Empty2Null;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.GreaterThanOrEqual;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
-import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
-import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
+import org.apache.spark.sql.execution.datasources.V1WritesUtils$;
 import org.apache.spark.sql.types.DataTypes;
 
 /** The order in which a partitioned write takes its rows, put below the tap. Raw types, for Janino. */
@@ -31,42 +33,67 @@ public class PartitionShape {
   }
 
   /**
-   * `columns`: places of the partition columns in the plan's output, split by spaces. Returns the sorted plan and the
-   * string over it that changes with the partition folder.
+   * `at`: places of the partition columns in the plan's output, split by spaces. Returns the sorted plan, whose output may
+   * have columns added behind, and the string over it that changes with the partition folder.
    *
-   * The order is over Empty2Null itself, not over a column made of it: Spark's V1Writes then finds its own projection's
-   * order met, and the columns keep their ids. Where the optimiser finds that a column has no nulls, V1Writes asks for the
-   * order of the bare column, which is then the same: hence the sameOrderExpressions. The filter below the sort, which lets all through, keeps the optimiser
-   * from dropping a sort of the user's underneath as overruled by ours: plain Spark sorts again only after that rule.
+   * Above the tap V1Writes will put its projection with Empty2Null and must find the order met: it takes the order of a
+   * bare column as the order of Empty2Null over it. Rows that come in that order stay as they are. Otherwise, below the tap
+   * stands what V1Writes would have put there: a sort by Empty2Null, which mixes nulls and empty strings as they come, over
+   * a projection. The optimiser treats it as it treats V1Writes' own: it drops a sort of the user's right underneath.
    */
-  public List sorted(LogicalPlan plan, String columns, String zone) {
+  public List sorted(LogicalPlan plan, String at, String zone) {
     Attribute[] output = new Attribute[plan.output().size()];
     plan.output().copyToArray(output);
-    String[] places = columns.split(" ");
+    String[] places = at.split(" ");
+    List columns = new ArrayList();
+    for (int i = 0; i < places.length; i++) columns.add(output[Integer.parseInt(places[i])]);
+    List out = new ArrayList();
+    if (V1WritesUtils$.MODULE$.isOrderingMatched(seq(columns), plan.outputOrdering())) {
+      out.add(plan);
+      out.add(folder(columns, zone));
+      return out;
+    }
+    List shown = new ArrayList(Arrays.asList(output));
     List order = new ArrayList();
-    List parts = new ArrayList();
     for (int i = 0; i < places.length; i++) {
-      Attribute column = output[Integer.parseInt(places[i])];
-      boolean text = column.dataType().equals(DataTypes.StringType);
+      Attribute column = (Attribute) columns.get(i);
       Expression key = column;
       List same = new ArrayList();
-      if (text) {
-        Expression filled = new Empty2Null(column);
-        same.add(column.nullable() ? (Expression) column : filled);
-        if (column.nullable()) key = filled;
+      if (text(column) && column.nullable()) {
+        Alias filled = alias(new Empty2Null(column), "provspark_" + column.name());
+        shown.add(filled);
+        key = filled.toAttribute();
+        same.add(column);
       }
       order.add(new SortOrder(key, Ascending$.MODULE$, NullsFirst$.MODULE$, seq(same)));
+    }
+    LogicalPlan below = shown.size() == output.length ? plan : new Project(seq(shown), plan);
+    out.add(new Sort(seq(order), false, below, scala.Option.empty()));
+    out.add(folder(columns, zone));
+    return out;
+  }
+
+  private static boolean text(Attribute column) {
+    return column.dataType().equals(DataTypes.StringType);
+  }
+
+  private static Alias alias(Expression e, String name) {
+    scala.collection.immutable.Seq none = seq(new ArrayList());
+    return new Alias(e, name, NamedExpression.newExprId(), none, scala.Option.empty(), none);
+  }
+
+  /** The columns as strings with NUL between, nulls by their folder's name: cheaper a row than the folder itself. */
+  private static Expression folder(List columns, String zone) {
+    List parts = new ArrayList();
+    for (int i = 0; i < columns.size(); i++) {
+      Attribute column = (Attribute) columns.get(i);
       List choices = new ArrayList();
-      choices.add(text ? (Expression) column : new Cast(column, DataTypes.StringType, scala.Option.apply(zone)));
+      choices.add(text(column) ? (Expression) column : new Cast(column, DataTypes.StringType, scala.Option.apply(zone)));
       choices.add(literal(ExternalCatalogUtils$.MODULE$.DEFAULT_PARTITION_NAME()));
       if (i > 0) parts.add(literal(SPLIT));
-      parts.add(column.nullable() ? new Coalesce(seq(choices)) : choices.get(0));
+      parts.add(new Coalesce(seq(choices)));
     }
-    Expression always = new GreaterThanOrEqual(new SparkPartitionID(), literal(Integer.valueOf(0)));
-    List out = new ArrayList();
-    out.add(new Sort(seq(order), false, new Filter(always, plan), scala.Option.empty()));
-    out.add(parts.size() == 1 ? parts.get(0) : new Concat(seq(parts)));
-    return out;
+    return parts.size() == 1 ? (Expression) parts.get(0) : new Concat(seq(parts));
   }
 
   private static Expression literal(Object value) {

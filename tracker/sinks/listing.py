@@ -62,7 +62,5 @@ class Folder:
         try:
             text = str(self._java.rows(self._path, "\0".join(paths), format_name, THREADS))
         except Exception as e:
-            raise CaptureError(
-                f"a file of {self._path} has no {format_name} footer that can be read: {e}"
-            ) from e
+            raise CaptureError(f"a file of {self._path} has no {format_name} footer that can be read: {e}") from e
         return np.array([int(n) for n in text.split()], dtype=np.int64)

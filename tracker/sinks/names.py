@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_NAME = re.compile(
-    r"part-(\d{5,})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(_\d{5})?[.-]c(\d{3,})(?:\..*)?"
-)
+_NAME = re.compile(r"part-(\d{5,})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(_\d{5})?[.-]c(\d{3,})(?:\..*)?")
 
 
 @dataclass(frozen=True, slots=True)

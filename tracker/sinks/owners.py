@@ -48,9 +48,7 @@ def own_names(path: str, new: Sequence[Found], metrics: WriteMetrics | None) -> 
         own = _own_job(jobs, metrics)
         foreign = [f for job, files in jobs.items() if job != own for f in files]
         who = f"another writer left {_some(foreign)}" if own else f"{len(jobs)} jobs left {_some(foreign)}"
-        raise ConcurrentWriteError(
-            f"{path} was written by others while this step wrote to it: {who}; {_ADVICE}"
-        )
+        raise ConcurrentWriteError(f"{path} was written by others while this step wrote to it: {who}; {_ADVICE}")
     if metrics is not None and (metrics.files, metrics.bytes) != _size(new):
         files, size = _size(new)
         raise ConcurrentWriteError(

@@ -16,7 +16,7 @@ from provspark.tracker.sinks.names import PartName
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """All rows of file ``files[i]`` (an index) are ``counts[i]`` rows of task ``partitions[i]`` from ``offsets[i]`` on."""
+    """File number ``files[i]`` holds ``counts[i]`` rows of task ``partitions[i]``, from its row ``offsets[i]`` on."""
 
     partitions: Int64
     offsets: Int64

@@ -73,7 +73,7 @@ class Sink:
         Returns
         -------
         plan : py4j object
-            The same columns, in the order in which Spark will write the rows.
+            The rows in the order in which Spark will write them; columns may be added behind.
         expression : py4j object or None
             A string over its columns that changes with the partition folder; None where there are no such folders.
         """
@@ -81,8 +81,8 @@ class Sink:
         if not target.partitions:
             return plan, None
         places = " ".join(map(str, target.places))
-        shaped, value = self._jvm.items(self._java.sorted(plan, places, target.time_zone))
-        return shaped, value
+        both = self._java.sorted(plan, places, target.time_zone)
+        return both[0], both[1]
 
     def finish(self, tapped: Sequence[TapRuns], metrics: WriteMetrics | None = None) -> Written:
         """Read what the write left. Call it once, after the write's commit.
@@ -101,9 +101,7 @@ class Sink:
         pieces = pieces_of(tapped, names, self._folders(tapped), target.max_records)
         tapped_rows = pieces.rows_of_files(len(new))
         if metrics is not None and metrics.rows != int(tapped_rows.sum()):
-            raise CaptureError(
-                f"{target.path}: Spark wrote {metrics.rows} rows, the tap saw {tapped_rows.sum()}"
-            )
+            raise CaptureError(f"{target.path}: Spark wrote {metrics.rows} rows, the tap saw {tapped_rows.sum()}")
         written = np.zeros(len(found), dtype=np.bool_)
         written[new] = True
         rows = rows_of(self._folder, target.format, found, written, tapped_rows, self._recount)
@@ -131,24 +129,18 @@ class Sink:
             return dict.fromkeys(values, "")
         text = str(self._java.folders(json.dumps(values), json.dumps(self._target.partitions)))
         if not text:
-            raise CaptureError(
-                f"{self._target.path}: a partition value holds U+0000, its folder can't be told"
-            )
+            raise CaptureError(f"{self._target.path}: a partition value holds U+0000, its folder can't be told")
         return dict(zip(values, json.loads(text), strict=True))
 
     def _recount(self, paths: Sequence[str]) -> Int64:
         target = self._target
         options = json.dumps(dict(kept(target.format, target.options)))
-        schema = ", ".join(
-            f"{_quoted(f.name)} {f.type}" for f in target.fields if f.name not in target.partitions
-        )
+        schema = ", ".join(f"{_quoted(f.name)} {f.type}" for f in target.fields if f.name not in target.partitions)
         counter = self._jvm.new("Recount", self._session)
         try:
             text = str(counter.rows(target.path, "\0".join(paths), target.format, options, schema))
         except Exception as e:
-            raise CaptureError(
-                f"rows of {len(paths)} files that were in {target.path} can't be counted: {e}"
-            ) from e
+            raise CaptureError(f"rows of {len(paths)} files that were in {target.path} can't be counted: {e}") from e
         return np.array([int(n) for n in text.split()], dtype=np.int64)
 
 

@@ -85,9 +85,7 @@ def _file_target(node: str, found: dict[str, Any], place: dict[str, Any], mode: 
     _known(node, format_name)
     partitions = tuple(found["partitions"])
     skips = found["mode"] in ("Ignore", "ErrorIfExists") and place["exists"]
-    return _target(
-        node, found, place, format_name, mode, skips, found["options"], found["fields"], partitions
-    )
+    return _target(node, found, place, format_name, mode, skips, found["options"], found["fields"], partitions)
 
 
 def _table_target(node: str, end: str, found: dict[str, Any]) -> Target:
@@ -120,9 +118,7 @@ def _inserted(node: str, end: str, found: dict[str, Any]) -> list[Any]:
     """The table's fields; refuses what Spark would cast on the way to a partition folder."""
     table, query = found["tableFields"], found["fields"]
     if len(table) != len(query):
-        raise UnsupportedPlanError(
-            node, f"{found['table']} has {len(table)} columns and the rows {len(query)}"
-        )
+        raise UnsupportedPlanError(node, f"{found['table']} has {len(table)} columns and the rows {len(query)}")
     by_name = {f[0].lower(): f for f in query}
     for place, (name, kind, fixed) in enumerate(table):
         if name not in found["tablePartitions"]:
@@ -154,9 +150,7 @@ def _target(
             "spark.sql.maxConcurrentOutputFileWriters leaves the rows unsorted; set it to 0 to follow partitionBy",
         )
     if partitions and not found["planned"]:
-        raise UnsupportedPlanError(
-            node, "partitionBy is followed with spark.sql.optimizer.plannedWrite.enabled only"
-        )
+        raise UnsupportedPlanError(node, "partitionBy is followed with spark.sql.optimizer.plannedWrite.enabled only")
     last = [_place(node, fields, p) for p in partitions]
     ordered = [f for i, f in enumerate(fields) if i not in last] + [fields[i] for i in last]
     by_place = node == "write.insertInto"
