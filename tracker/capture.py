@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import platform
+import time
 import traceback
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -23,6 +25,15 @@ from provspark.tracker.write import TracedWrite
 log = logging.getLogger("provspark")
 
 OnError = Literal["warn", "fail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What capture of one write took in the driver, in seconds: before Spark's job, and after its commit."""
+
+    output: str
+    rewrite: float
+    seal: float
 
 
 class Capture:
@@ -44,6 +55,7 @@ class Capture:
         self._started = _now()
         self._interception = Interception(self)
         self.manifest: Manifest | None = None
+        self.costs: list[Cost] = []
 
     @property
     def untracked(self) -> tuple[Untracked, ...]:
@@ -111,6 +123,7 @@ class Capture:
         """Run a write so that its rows say where they come from; plainly where that can't be."""
         site = caller()
         plain = getattr(writer, end)
+        began = time.perf_counter()
         try:
             traced = self._trace(spark, frame, writer, end, args, site)
         except Exception as e:
@@ -119,6 +132,7 @@ class Capture:
         if traced is None:
             return plain(*args)
         jvm, sink, captured, original = traced
+        rewritten = time.perf_counter()
         try:
             result = plain(*args)
         except Exception as e:
@@ -127,7 +141,9 @@ class Capture:
                 raise
             self._refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
             return self._plainly(plain, args)
+        done = time.perf_counter()
         self._seal(captured, sink, site)
+        self.costs.append(Cost(sink.dataset.uri, rewritten - began, time.perf_counter() - done))
         return result
 
     # -- steps of a write
