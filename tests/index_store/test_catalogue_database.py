@@ -5,6 +5,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,30 @@ def test_a_crash_in_the_middle_leaves_nothing(catalogue_url, monkeypatch):
                 with pytest.raises(KeyboardInterrupt):
                     catalogue.ingest(event)
         assert catalogue.dump() == before
+
+
+def test_two_events_of_a_step_at_once_are_both_taken_in(catalogue_url, monkeypatch):
+    """The second reads the step's state only once the first has written it."""
+    world = pipeline()
+    start, end = all_events(world)[2:4]
+    whole, second = catalogue_module.write_facts, []
+
+    with Catalogue.open(catalogue_url, files=world.files) as catalogue, ThreadPoolExecutor(1) as pool:
+        catalogue.ingest(start)
+
+        def while_open(*args):
+            state = whole(*args)
+            if not second:
+                second.append(None)
+                second[0] = pool.submit(catalogue.ingest, start | {"eventType": "FAIL"})
+                assert not wait(second, timeout=1).done
+            return state
+
+        monkeypatch.setattr(catalogue_module, "write_facts", while_open)
+        catalogue.ingest(end)
+        second[0].result(60)
+        (step,) = catalogue.steps()
+        assert (step.status, step.ended) == ("succeeded", world.manifests[1].ended)
 
 
 KILLED = """

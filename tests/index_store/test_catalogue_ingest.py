@@ -134,6 +134,17 @@ def test_names_alone_never_link(catalogue_url):
         assert edges(fill(catalogue, all_events(world)), world) == set()
 
 
+def test_who_adds_nothing_made_nothing(catalogue_url):
+    """An append of no rows ends with the version that it found; the files are another's."""
+    world = World()
+    clean = files(file("c.parquet"))
+    world.step("w", writes=[(CLEAN, clean)])
+    world.step("idle", writes=[(CLEAN, as_input(clean))])
+    world.step("r", reads=[(CLEAN, as_input(clean))], writes=[(REPORT, files(file("r.parquet")))])
+    with Catalogue.open(catalogue_url, files=world.files) as catalogue:
+        assert edges(fill(catalogue, all_events(world)), world) == {("w/1", "r/1", 1)}
+
+
 def test_versions_without_files_link_nothing(catalogue_url):
     world = World()
     world.step("w", writes=[(CLEAN, files())])

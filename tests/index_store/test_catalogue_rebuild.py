@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from _catalogue import STORE, World, pipeline
@@ -67,27 +67,23 @@ def test_a_failure_leaves_the_old_content(catalogue_url, tmp_path):
 def test_who_ingests_meanwhile_waits_and_is_not_lost(catalogue_url):
     world = pipeline()
     events = all_events(world)
-    half_way, waiting = threading.Event(), threading.Event()
-    with Catalogue.open(catalogue_url, files=world.files) as catalogue:
+    with (
+        Catalogue.open(catalogue_url, files=world.files) as catalogue,
+        ThreadPoolExecutor(1) as pool,
+    ):
         before = fill(catalogue, events[:2]).dump()
+        late = []
 
         def slow():
             yield from events[:8]
-            half_way.set()
-            waiting.wait(30)
+            late.append(pool.submit(catalogue.ingest, events[9]))
+            # It can't end before the rebuild does, however long it is waited for.
+            assert not wait(late, timeout=1).done
             # Still the old content for readers, however far the rebuild has come.
-            seen.append(catalogue.dump())
+            assert catalogue.dump() == before
 
-        def ingest():
-            waiting.set()
-            catalogue.ingest(events[9])
-
-        seen: list = []
-        late = threading.Thread(target=lambda: (half_way.wait(30), ingest()))
-        late.start()
         catalogue.rebuild(slow())
-        late.join(60)
-        assert seen == [before]
+        assert late[0].result(60).ref.step == world.manifests[4].step
         assert [s.ref.step for s in catalogue.steps()] == [m.step for m in world.manifests]
 
 
