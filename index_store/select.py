@@ -1,0 +1,234 @@
+"""Selecting rows of a version by conditions on its columns: conditions are data, never code or SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from provspark.errors import ConditionError
+from provspark.index_store.literals import bind
+from provspark.index_store.model import Files, Int64, Version
+from provspark.index_store.values.reading import find_column, scan_rows
+from provspark.index_store.values.types import arrow_type
+
+__all__ = ["OPERATORS", "Condition", "parse_condition", "select_rows"]
+
+OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null")
+
+
+class Condition(NamedTuple):
+    """One condition on one column.
+
+    Parameters
+    ----------
+    column : str
+    operator : str
+        One of `OPERATORS`.
+    value : object
+        Text, that is read by the column's type, or a Python value of that type; for ``in`` a sequence of them; None
+        for ``is null`` and ``is not null``.
+    """
+
+    column: str
+    operator: str
+    value: Any = None
+
+
+_COLUMN = r"\s*(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<plain>[^`=<>!]+?))"
+_COMPARES = re.compile(_COLUMN + r"\s*(?P<operator><=|>=|!=|=|<|>)(?P<rest>.*)", re.DOTALL)
+_IS_NULL = re.compile(_COLUMN + r"\s+is\s+(?P<no>not\s+)?null\s*", re.DOTALL | re.IGNORECASE)
+_IN = re.compile(_COLUMN + r"\s+in\s*\((?P<rest>.*)\)\s*", re.DOTALL | re.IGNORECASE)
+_VALUE = re.compile(r"\s*(?:'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|([^'\"=<>!,\s](?:[^,]*[^,\s])?))\s*(,|$)", re.DOTALL)
+_HOW = (
+    "write column=value, with one of = != < <= > >=, or `column in (a, b)`, `column is null`, `column is not null`; "
+    "values with blanks at their ends, commas or signs stand in quotes, column names with signs in backticks"
+)
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition as people type it.
+
+    Raises
+    ------
+    ConditionError
+        The text is no condition.
+
+    Examples
+    --------
+    >>> parse_condition("hours >= 40")
+    Condition(column='hours', operator='>=', value='40')
+    >>> parse_condition("state in (Ohio, 'New York')")
+    Condition(column='state', operator='in', value=('Ohio', 'New York'))
+    >>> parse_condition("note is not null")
+    Condition(column='note', operator='is not null', value=None)
+    """
+    if found := _IS_NULL.fullmatch(text):
+        return Condition(_name(found), "is not null" if found["no"] else "is null")
+    found = _IN.fullmatch(text) or _COMPARES.fullmatch(text)
+    if not found:
+        raise ConditionError(f"{text!r} is no condition; {_HOW}")
+    values = _values(found["rest"])
+    if values is None:
+        raise ConditionError(f"{text!r} has no value that can be read; {_HOW}")
+    if found.re is _IN:
+        return Condition(_name(found), "in", tuple(values))
+    rest = found["rest"].strip()
+    if len(values) > 1 and rest[0] in "'\"":
+        raise ConditionError(f"{text!r} has more than one value; {_HOW}")
+    # A comma in a bare value belongs to it.
+    return Condition(_name(found), found["operator"], values[0] if len(values) == 1 else rest)
+
+
+def select_rows(version: Version, files: Files, conditions: Sequence[Condition | tuple[str, str, Any]]) -> Int64:
+    """Find the rows that satisfy all conditions, compared by the columns' types.
+
+    A null satisfies no comparison. As in Spark, NaN equals NaN and is greater than any number; texts compare by their
+    UTF-8 bytes. Times without a zone are read as UTC.
+
+    Parameters
+    ----------
+    version : Version
+    files : Files
+        The version's.
+    conditions : sequence of Condition
+        Or (column, operator, value) tuples. Without any, all rows are selected.
+
+    Returns
+    -------
+    int64 array
+        Row ids, increasing.
+
+    Raises
+    ------
+    ConditionError
+        An unknown operator, or a value that does not fit its column's type.
+    UnknownColumnError
+        A ConditionError that names the columns that come near.
+    VersionChangedError, ValuesUnavailableError
+        The rows can't be read; see `read_rows`.
+    """
+    if not conditions:
+        return np.arange(files.total, dtype=np.int64)
+    bound = [_bind(version, Condition(*c)) for c in conditions]
+    columns = list(dict.fromkeys(b.column for b in bound))
+
+    def may_match(bounds: dict[str, tuple[Any, Any]]) -> bool:
+        return all(b.within(*bounds[b.column]) for b in bound if b.column in bounds)
+
+    parts = [np.zeros(0, dtype=np.int64)]
+    for start, table in scan_rows(version, files, columns, may_match):
+        mask: Any = True
+        for condition in bound:
+            mask = pc.and_(mask, condition.holds(table.column(condition.column)))
+        parts.append(np.flatnonzero(np.asarray(mask)) + start)
+    return np.concatenate(parts)
+
+
+class _Bound:
+    """A condition on a column of the version, its values as Arrow scalars of comparable type."""
+
+    def __init__(self, column: str, kind: pa.DataType, operator: str, values: list[pa.Scalar]) -> None:
+        self.column, self._kind, self._operator, self._values = column, kind, operator, values
+
+    def holds(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Whether each value satisfies the condition; never null."""
+        if self._operator == "is null":
+            return values.is_null()
+        if self._operator == "is not null":
+            return values.is_valid()
+        compare = _compare_floating if pa.types.is_floating(self._kind) else _compare
+        out = compare(values, self._operator if self._operator != "in" else "=", self._values[0])
+        for other in self._values[1:]:
+            out = pc.or_(out, compare(values, "=", other))
+        return pc.fill_null(out, False)
+
+    def within(self, least: Any, greatest: Any) -> bool:
+        """Whether a value between two others, of a type whose order is Python's, may satisfy the condition."""
+        kind = self._kind
+        if not (pa.types.is_integer(kind) or pa.types.is_date(kind) or pa.types.is_string(kind)):
+            return True
+        wanted = [v.as_py() for v in self._values]
+        if self._operator in ("=", "in"):
+            return any(least <= w <= greatest for w in wanted)
+        tests = {"<": lambda w: least < w, "<=": lambda w: least <= w}
+        tests |= {">": lambda w: greatest > w, ">=": lambda w: greatest >= w}
+        return self._operator not in tests or tests[self._operator](wanted[0])
+
+
+_FUNCTIONS = {
+    "=": pc.equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+def _compare(values: pa.ChunkedArray, operator: str, other: pa.Scalar) -> pa.ChunkedArray:
+    return _FUNCTIONS[operator](values, other)
+
+
+def _compare_floating(values: pa.ChunkedArray, operator: str, other: pa.Scalar) -> pa.ChunkedArray:
+    nan = pc.is_nan(values)
+    if other.as_py() == other.as_py():
+        plain = _compare(values, operator, other)
+        return pc.or_(plain, nan) if operator in (">", ">=", "!=") else plain
+    everything = values.is_valid()
+    return {
+        "=": nan,
+        ">=": nan,
+        "!=": pc.invert(nan),
+        "<": pc.invert(nan),
+        "<=": pc.or_(everything, nan),
+        ">": pc.and_(pc.invert(everything), nan),
+    }[operator]
+
+
+def _bind(version: Version, condition: Condition) -> _Bound:
+    field = find_column(version, condition.column)
+    kind = arrow_type(field.type)
+    operator = " ".join(str(condition.operator).lower().split())
+    if operator not in OPERATORS:
+        raise ConditionError(f"no operator {condition.operator!r}; there are {', '.join(OPERATORS)}")
+    if operator in ("is null", "is not null"):
+        if condition.value is not None:
+            raise ConditionError(f"{field.name} {operator} takes no value, found {condition.value!r}")
+        return _Bound(field.name, kind, operator, [])
+    values = [condition.value]
+    if operator == "in":
+        if isinstance(condition.value, (str, bytes)) or not hasattr(condition.value, "__iter__"):
+            raise ConditionError(f"{field.name} in … takes several values, found {condition.value!r}")
+        values = list(condition.value)
+        if not values:
+            raise ConditionError(f"{field.name} in () can't hold for any row; give it values")
+    return _Bound(field.name, kind, operator, [bind(field, kind, v) for v in values])
+
+
+def _name(found: re.Match[str]) -> str:
+    quoted, plain = found["quoted"], found["plain"]
+    return quoted.replace("``", "`") if quoted is not None else plain.strip()
+
+
+def _values(text: str) -> list[str] | None:
+    out, at = [], 0
+    while True:
+        found = _VALUE.match(text, at)
+        if not found:
+            return None
+        single, double, bare = found.groups()[:3]
+        out.append(
+            single.replace("''", "'")
+            if single is not None
+            else double.replace('""', '"')
+            if double is not None
+            else bare
+        )
+        at = found.end()
+        if not found[4]:
+            return out

@@ -1,0 +1,60 @@
+"""Rows of ORC files: the stripes up to the last row that is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import orc
+
+from provspark.index_store.model import Field, Int64
+from provspark.index_store.values.columns import Columns
+from provspark.index_store.values.files import DataFile
+from provspark.index_store.values.rows import Bounds
+
+__all__ = ["OrcReader"]
+
+
+class OrcReader:
+    """A `RowReader`; a file of Hive without column names (``_col0`` …) is refused."""
+
+    def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
+        """See `RowReader`."""
+        tables = []
+        for start, table in self.scan(file, fields, lambda _: True):
+            here = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, start + len(table))]
+            tables.append(table.take(pa.array(here - start)))
+            if not len(wanted) or wanted[-1] < start + len(table):
+                break
+        if tables:
+            return pa.concat_tables(tables)
+        with _opened(file) as found:
+            return Columns(file, found.schema, fields).empty()
+
+    def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
+        """See `RowReader`."""
+        with _opened(file) as found:
+            columns = Columns(file, found.schema, fields)
+            start = 0
+            for stripe in range(found.nstripes):
+                # A stripe's length shows only in one of its columns.
+                names = columns.stored or found.schema.names[:1]
+                batch = found.read_stripe(stripe, columns=names)
+                yield start, columns.shape(pa.Table.from_batches([batch]), batch.num_rows)
+                start += batch.num_rows
+
+
+@contextmanager
+def _opened(file: DataFile) -> Iterator[orc.ORCFile]:
+    try:
+        with file.open() as raw:
+            found = orc.ORCFile(raw)
+            if found.nrows != file.rows:
+                raise file.wrong_count(found.nrows)
+            if found.schema.names and all(n.startswith("_col") for n in found.schema.names):
+                raise file.unreadable("its columns have no names of their own, only Hive's _col0 and so on")
+            yield found
+    except (OSError, pa.ArrowException) as e:
+        raise file.unreadable(e) from e

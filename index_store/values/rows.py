@@ -1,0 +1,70 @@
+"""What every format's reader offers, and the parts that those of lines share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.index_store.model import Field, Int64
+from provspark.index_store.values.files import DataFile
+
+__all__ = ["Bounds", "LineFormat", "LineReader", "RowReader"]
+
+Bounds = Callable[[dict[str, tuple[Any, Any]]], bool]
+"""Told the least and greatest value of columns in a stretch of rows: whether a row there may be wanted."""
+
+
+class RowReader(Protocol):
+    """Reads rows of one file by their place in it. Columns are those of the file: no partition columns."""
+
+    def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
+        """Return the wanted rows (increasing, distinct, within the recorded count) in that order."""
+
+    def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
+        """Yield (first row, rows) over the file in order; stretches that `bounds` refuses may be left out."""
+
+
+class LineFormat(Protocol):
+    """A format of lines: which of them are rows, and what a row holds."""
+
+    def records(self, file: DataFile) -> Iterator[list[bytes]]:
+        """Yield the texts of the file's rows in order, some at a time."""
+
+    def parse(self, file: DataFile, records: Sequence[bytes], fields: Sequence[Field]) -> pa.Table:
+        """Return the values of some rows."""
+
+
+class LineReader:
+    """A `RowReader` over a `LineFormat`: streams, and stops after the last row that is wanted."""
+
+    def __init__(self, lines: LineFormat) -> None:
+        self._lines = lines
+
+    def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
+        """See `RowReader`."""
+        found: list[bytes] = []
+        start = 0
+        for records in self._lines.records(file):
+            upto = int(np.searchsorted(wanted, start + len(records)))
+            found.extend(records[row - start] for row in wanted[len(found) : upto].tolist())
+            start += len(records)
+            if start > file.rows:
+                raise file.wrong_count(start)
+            if upto == len(wanted):
+                break
+        else:
+            if start != file.rows or len(found) < len(wanted):
+                raise file.wrong_count(start)
+        return self._lines.parse(file, found, fields)
+
+    def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
+        """See `RowReader`."""
+        start = 0
+        for records in self._lines.records(file):
+            yield start, self._lines.parse(file, records, fields)
+            start += len(records)
+        if start != file.rows:
+            raise file.wrong_count(start)
