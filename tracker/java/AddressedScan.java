@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileFormat;
@@ -66,7 +67,10 @@ public class AddressedScan {
     HadoopFsRelation addressed =
         new HadoopFsRelation(
             new Fixed(files), partition, relation.dataSchema(), scala.Option.empty(), format, relation.options(), session);
-    LogicalPlan plan = over(addressed, new ArrayList());
+    LogicalPlan read = over(addressed, list(node.output()));
+    List address = new ArrayList();
+    address.add(read.output().last());
+    LogicalPlan plan = new Project(seq(address), read);
     return Dataset.ofRows(session, plan).queryExecution().toRdd().count();
   }
 
