@@ -63,7 +63,7 @@ class Folder(ABC):
 
     @abstractmethod
     def create(self, path: str) -> contextlib.AbstractContextManager[BinaryIO]:
-        """A new file, durable once the context is left, in a folder that exists."""
+        """A new file, durable once the context is left; folders above it are made."""
 
     @abstractmethod
     def put_if_absent(self, path: str, data: bytes) -> bool:
@@ -132,6 +132,8 @@ def reading(where: str) -> Iterator[None]:
     except (StoreUnreachableError, InvalidWriteError):
         raise
     except OSError as e:
+        if e.errno == errno.ENAMETOOLONG:
+            raise FileNotFoundError(errno.ENOENT, "no such file", where) from e
         raise StoreUnreachableError(f"{where} can't be read: {_reason(e)}") from e
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 from urllib.parse import quote
 
 from provspark.index_store.fs import Folder, Stamp, checked, reading, writing
 
 __all__ = ["LocalFolder"]
+
+T = TypeVar("T")
+_TRIES = 20
 
 
 class LocalFolder(Folder):
@@ -73,20 +76,14 @@ class LocalFolder(Folder):
         """Make a folder, durably."""
         full = self._full(path)
         with writing(str(full)):
-            missing = [p for p in (full, *full.parents) if not p.exists()]
-            for folder in reversed(missing):
-                with contextlib.suppress(FileExistsError):
-                    folder.mkdir()
-                _sync(folder.parent)
-            if not full.is_dir():
-                raise NotADirectoryError(str(full))
+            _persist(lambda: _make(full))
 
     @contextlib.contextmanager
     def create(self, path: str) -> Iterator[BinaryIO]:
-        """A new file, on disk once the context is left."""
+        """A new file, on disk once the context is left; folders above it are made."""
         full = self._full(path)
         with writing(str(full)):
-            with full.open("xb") as f:
+            with _persist(lambda: _opened(full)) as f:
                 yield f
                 f.flush()
                 os.fsync(f.fileno())
@@ -148,6 +145,28 @@ def _read_at(fd: int, start: int, stop: int) -> bytes:
         parts.append(part)
         start += len(part)
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _make(full: Path) -> None:
+    for folder in reversed([p for p in (full, *full.parents) if not p.exists()]):
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+        _sync(folder.parent)
+    if not full.is_dir():
+        raise NotADirectoryError(str(full))
+
+
+def _opened(full: Path) -> BinaryIO:
+    _make(full.parent)
+    return full.open("xb")
+
+
+def _persist(act: Callable[[], T]) -> T:
+    """Act again where a writer of the same step, giving up, removed an empty folder in between."""
+    for _ in range(_TRIES):
+        with contextlib.suppress(FileNotFoundError):
+            return act()
+    return act()
 
 
 def _sync(folder: Path) -> None:

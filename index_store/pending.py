@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from provspark.errors import InvalidWriteError
-from provspark.index_store.model import Axis, PendingTensor, PendingWrite
+from provspark.index_store.model import Axis, PendingTensor, PendingVersion, PendingWrite
 
 __all__ = ["check_write"]
 
@@ -24,7 +24,7 @@ def check_write(write: PendingWrite) -> list[str]:
         Naming the axis or tensor that does not fit.
     """
     versions = (write.output, *write.inputs)
-    ids = [v.files.identity(v.dataset) for v in versions]
+    ids = [_identity(v) for v in versions]
     rows = {i: v.files.total for i, v in zip(ids, versions, strict=True)}
     name = f"the write to {write.output.dataset}"
     if write.coverage == "untracked":
@@ -37,6 +37,14 @@ def check_write(write: PendingWrite) -> list[str]:
     for i, tensor in enumerate(write.tensors):
         _check_tensor(f"tensor {i} of {name}", tensor, write.axes)
     return ids
+
+
+def _identity(version: PendingVersion) -> str:
+    try:
+        return version.files.identity(version.dataset)
+    except UnicodeEncodeError as e:
+        said = f"{version.dataset.name!r} or a file of it has a name that is no Unicode"
+        raise InvalidWriteError(f"{said}; rename it and run the step again") from e
 
 
 def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[str, int]) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provspark.errors import InvalidWriteError
 from provspark.index_store.model import Files
 
 __all__ = ["dump_files", "load_files"]
@@ -27,11 +26,7 @@ _DELTA = "DELTA_BINARY_PACKED"
 
 def dump_files(files: Files) -> bytes:
     """Write a version's list of files."""
-    try:
-        paths = pa.array(list(files.paths), pa.string())
-    except UnicodeEncodeError as e:
-        said = f"the file name {e.object!r} is no Unicode"
-        raise InvalidWriteError(f"{said}; rename the file and run the step again") from e
+    paths = pa.array(list(files.paths), pa.string())
     table = pa.table([paths, files.sizes, files.mtimes, files.rows, files.written], schema=_SCHEMA)
     sink = io.BytesIO()
     pq.write_table(
