@@ -108,7 +108,12 @@ public class Listing {
         final Path path = names[i].length() == 0 ? root : new Path(root + "/" + names[i]);
         pending.add(pool.submit(new Callable() {
           public Object call() throws Exception {
-            return Long.valueOf(count(path, format));
+            try {
+              return Long.valueOf(count(path, format));
+            } catch (Exception e) {
+              String why = e.getMessage() == null ? e.toString() : e.getMessage();
+              throw new IllegalStateException(path + " has no " + format + " footer that can be read: " + why);
+            }
           }
         }));
       }

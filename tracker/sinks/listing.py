@@ -11,6 +11,7 @@ import numpy as np
 
 from provspark.errors import CaptureError
 from provspark.index_store.model import Int64
+from provspark.tracker.sinks.reasons import reason
 
 FOOTERS = ("parquet", "orc")
 THREADS = 16
@@ -48,7 +49,7 @@ class Folder:
         try:
             text = str(self._java.files(self._path))
         except Exception as e:
-            raise CaptureError(f"{self._path} can't be listed: {e}") from e
+            raise CaptureError(f"{self._path} can't be listed: {reason(e)}") from e
         out = []
         for line in text.split("\0") if text else []:
             size, mtime, path = line.split(" ", 2)
@@ -62,5 +63,5 @@ class Folder:
         try:
             text = str(self._java.rows(self._path, "\0".join(paths), format_name, THREADS))
         except Exception as e:
-            raise CaptureError(f"a file of {self._path} has no {format_name} footer that can be read: {e}") from e
+            raise CaptureError(f"{self._path}: {reason(e)}; its rows can't be counted") from e
         return np.array([int(n) for n in text.split()], dtype=np.int64)

@@ -16,6 +16,7 @@ from provspark.tracker.sinks.listing import Folder
 from provspark.tracker.sinks.options import kept
 from provspark.tracker.sinks.owners import own_names
 from provspark.tracker.sinks.pieces import pieces_of
+from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sinks.target import Target, read_target
 
 
@@ -140,7 +141,9 @@ class Sink:
         try:
             text = str(counter.rows(target.path, "\0".join(paths), target.format, options, schema))
         except Exception as e:
-            raise CaptureError(f"rows of {len(paths)} files that were in {target.path} can't be counted: {e}") from e
+            raise CaptureError(
+                f"rows of {len(paths)} files that were in {target.path} can't be counted: {reason(e)}"
+            ) from e
         return np.array([int(n) for n in text.split()], dtype=np.int64)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from provspark.errors import UnsupportedPlanError
 from provspark.index_store.model import Dataset, Field
 from provspark.tracker.sinks.options import KEPT
+from provspark.tracker.sinks.reasons import reason
 
 Mode = Literal["fresh", "append", "overwrite", "dynamic"]
 FILE_ENDS = ("parquet", "csv", "json", "orc", "text")
@@ -70,11 +71,12 @@ def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: An
     try:
         found = json.loads(helper.read(writer, plan, "" if table else given, table))
     except Exception as e:
-        raise UnsupportedPlanError(node, f"its target can't be read: {_cause(e)}") from e
+        raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
     if found["bucketed"] or found["clustered"]:
         raise UnsupportedPlanError(node, "files of bucketBy, sortBy and clusterBy are not followed")
     if table:
         return _table_target(node, end, found)
+    _known(node, found["source"].lower())
     if "path" not in found:
         raise UnsupportedPlanError(node, "there is no path to save to")
     return _file_target(node, found, found, _mode(found["mode"], found["options"], found))
@@ -198,8 +200,3 @@ def _known(node: str, format_name: str) -> None:
 
 def _words() -> str:
     return ", ".join(sorted(KEPT))
-
-
-def _cause(error: Exception) -> str:
-    cause = getattr(error, "java_exception", None)
-    return str(cause.toString() if cause is not None else error).split("\n", 1)[0]
