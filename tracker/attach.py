@@ -59,12 +59,13 @@ class attach:  # noqa: N801
 
     def _open(self) -> Capture:
         try:
-            return Capture(Store.open(self._store, create=True).writer(self._key), self._on_error)
+            store = Store.open(self._store, create=True)
+            return Capture(store.writer(self._key), store.url, self._key.id, self._on_error)
         except ProvSparkError as e:
             if self._on_error == "fail":
                 raise
             log.warning("provspark: this run is not tracked: %s", e)
-            return Capture(None, self._on_error, Untracked("store", str(e)))
+            return Capture(None, self._store, self._key.id, self._on_error, Untracked("store", str(e)))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

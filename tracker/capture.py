@@ -13,12 +13,13 @@ from urllib.parse import urlsplit
 
 from provspark import __version__
 from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
-from provspark.index_store.model import Manifest, Untracked
+from provspark.index_store.model import Dataset, Manifest, PendingWrite, Untracked
 from provspark.index_store.writer import StepWriter
 from provspark.tracker.audit import Auditor, Seen
 from provspark.tracker.intercept import Interception
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.sinks import Sink
+from provspark.tracker.sinks.claims import Claim, claim
 from provspark.tracker.sites import Sites, caller
 from provspark.tracker.write import TracedWrite
 
@@ -43,8 +44,10 @@ class Capture:
     `on_error` is ``fail``.
     """
 
-    def __init__(self, step: StepWriter | None, on_error: OnError, *lost: Untracked) -> None:
+    def __init__(self, step: StepWriter | None, store: str, name: str, on_error: OnError, *lost: Untracked) -> None:
         self._step = step
+        self._store = store
+        self._name = name
         self._on_error = on_error
         self._untracked = list(lost)
         self._sites = Sites()
@@ -124,81 +127,96 @@ class Capture:
         site = caller()
         plain = getattr(writer, end)
         began = time.perf_counter()
+        sink, held = None, None
         try:
-            traced = self._trace(spark, frame, writer, end, args, site)
+            jvm = self._jvm(spark)
+            analysed = frame._jdf.queryExecution().withCachedData()
+            sink = Sink.of(jvm, writer, end, args, analysed)
+            if sink.skips:
+                return plain(*args)
+            held = self._claim(sink.dataset)
+            captured = self._traced(jvm, sink, frame, analysed, site)
+            original = jvm.plans.field(writer, "df")
+            jvm.plans.setField(writer, "df", captured.dataset())
         except Exception as e:
-            self._refuse(e, site)
-            return self._plainly(plain, args)
-        if traced is None:
-            return plain(*args)
-        jvm, sink, captured, original = traced
+            reason = self._refuse(e, site)
+            return self._plainly(plain, args, sink, held, reason)
         rewritten = time.perf_counter()
         try:
             result = plain(*args)
         except Exception as e:
             jvm.plans.setField(writer, "df", original)
             if not _ours(e):
+                held.release()
                 raise
-            self._refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
-            return self._plainly(plain, args)
+            reason = self._refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
+            return self._plainly(plain, args, sink, held, reason)
         done = time.perf_counter()
         self._seal(captured, sink, site)
+        held.release()
         self.costs.append(Cost(sink.dataset.uri, rewritten - began, time.perf_counter() - done))
         return result
 
     # -- steps of a write
 
-    def _trace(
-        self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...], site: str
-    ) -> tuple[Jvm, Sink, TracedWrite, Any] | None:
-        """Put the rewritten plan into the writer; None where nothing will be written."""
+    def _claim(self, dataset: Dataset) -> Claim:
+        """Say in the store that this step is writing the data set; ConcurrentWriteError if another one is."""
+        return claim(self._store, dataset, self._name)
+
+    def _traced(self, jvm: Jvm, sink: Sink, frame: Any, analysed: Any, site: str) -> TracedWrite:
+        """Rewrite the plan; a refusal says at which line of the script the operator was written."""
         assert self._step is not None
-        jvm = self._jvm(spark)
-        analysed = frame._jdf.queryExecution().withCachedData()
-        sink = Sink.of(jvm, writer, end, args, analysed)
-        if sink.skips:
-            return None
         try:
-            captured = TracedWrite(jvm, sink, analysed, self._step.taps)
+            return TracedWrite(jvm, sink, analysed, self._step.taps)
         except UnsupportedPlanError as e:
             kind = e.node.split(" ")[0]
             where = self._sites.of_node(jvm, kind, frame._jdf.queryExecution().analyzed())
             raise e.at(e.site or where or site) from None
-        original = jvm.plans.field(writer, "df")
-        jvm.plans.setField(writer, "df", captured.dataset())
-        return jvm, sink, captured, original
 
     def _seal(self, captured: TracedWrite, sink: Sink, site: str) -> None:
         assert self._step is not None
         try:
-            sealed = captured.seal(self._claim(sink), site)
-            self._step.add(sealed)
+            self._step.add(captured.seal(self._seen(sink), site))
         except Exception as e:
-            self._trouble(Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site), e)
+            reason = Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site)
+            self._record_plain(sink, reason)
+            self._trouble(reason, e)
 
-    def _claim(self, sink: Sink) -> Seen | None:
+    def _seen(self, sink: Sink) -> Seen | None:
         """Return what Spark's listener said of the write just done, and leave the rest for the audit."""
         assert self._auditor is not None
         mine = None
         for seen in self._auditor.take():
-            if (
-                mine is None
-                and seen.kind == "InsertIntoHadoopFsRelationCommand"
-                and _same(seen.path, sink.dataset.name)
-            ):
+            into_files = seen.kind == "InsertIntoHadoopFsRelationCommand"
+            if mine is None and into_files and _same(seen.path, sink.dataset.name):
                 mine = seen
             else:
                 self._unclaimed.append(seen)
         return mine
 
-    def _plainly(self, plain: Any, args: tuple[Any, ...]) -> Any:
+    def _plainly(
+        self, plain: Any, args: tuple[Any, ...], sink: Sink | None, held: Claim | None, reason: Untracked
+    ) -> Any:
         """Run the user's own write; the audit must not report it a second time."""
         assert self._auditor is not None
         self._unclaimed.extend(self._auditor.take())
         try:
-            return plain(*args)
+            result = plain(*args)
+            if sink is not None:
+                self._record_plain(sink, reason)
+            return result
         finally:
+            if held is not None:
+                held.release()
             self._auditor.take()
+
+    def _record_plain(self, sink: Sink, reason: Untracked) -> None:
+        """Note the version that an untracked write left, so that questions about it are told why they end here."""
+        assert self._step is not None
+        try:
+            self._step.add(PendingWrite(sink.observe(), "untracked", reason=reason, site=reason.site))
+        except Exception as e:
+            log.debug("provspark: the output of an untracked write is not known", exc_info=e)
 
     def _close_audit(self) -> None:
         if self._auditor is None:
@@ -218,12 +236,13 @@ class Capture:
             self._sessions[key] = (spark._jsparkSession, Jvm(spark))
         return self._sessions[key][1]
 
-    def _refuse(self, error: Exception, site: str = "") -> None:
+    def _refuse(self, error: Exception, site: str = "") -> Untracked:
         if isinstance(error, UnsupportedPlanError):
             reason = Untracked(error.node, error.why, error.site or site)
         else:
             reason = Untracked("capture", f"{type(error).__name__}: {error}", site)
         self._trouble(reason, error)
+        return reason
 
     def _trouble(self, reason: Untracked, error: Exception, *, fatal: bool = True) -> None:
         """Note that lineage is lost, or raise where the user asked for that."""

@@ -6,6 +6,7 @@ and keeps the rows' order; a key tap stands below an aggregate or on the inner s
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 
 from provspark.errors import CaptureError
@@ -51,8 +52,9 @@ class Receipt:
         """Read what java/Tap.java writes."""
         head, place, marks = text.split("\n", 2)
         tap, stage, attempt, partition, task, rows = map(int, head.split(" "))
-        runs = tuple((m.split("\x01")[0], int(m.split("\x01")[1])) for m in marks.split("\x02") if m)
-        return cls(tap, stage, attempt, partition, task, rows, place, runs)
+        runs = (mark.split(":") for mark in marks.split())
+        named = tuple((base64.b64decode(name).decode(), int(count)) for name, count in runs)
+        return cls(tap, stage, attempt, partition, task, rows, place, named)
 
 
 def counted(text: str) -> dict[int, list[Receipt]]:

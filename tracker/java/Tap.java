@@ -8,6 +8,7 @@ import java.io.Serializable;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
 import org.apache.hadoop.fs.FileSystem;
@@ -256,7 +257,9 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     private void closeMark() {
-      if (last != null) marks.append(last).append('\u0001').append(total - since).append('\u0002');
+      if (last == null) return;
+      byte[] name = last.getBytes(StandardCharsets.UTF_8);
+      marks.append(Base64.getEncoder().encodeToString(name)).append(':').append(total - since).append(' ');
     }
 
     void put(int i, long value) {
@@ -410,7 +413,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
         } catch (Exception e) {
           fail(e);
         }
-        if (failed != null) place = "failed " + failed.replace('\n', ' ');
+        if (failed != null) place = "failed " + failed.replace('\n', ' ').replace('\u0003', ' ');
         receipts.add(tap + " " + task + " " + total + "\n" + place + "\n" + marks);
       }
     }

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from provspark.errors import CaptureError
 from provspark.index_store.model import Dataset, Files, Int64, PendingVersion
 from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.counts import rows_of
-from provspark.tracker.sinks.listing import Folder
+from provspark.tracker.sinks.listing import Folder, Found
 from provspark.tracker.sinks.options import kept
 from provspark.tracker.sinks.owners import own_names
 from provspark.tracker.sinks.pieces import pieces_of
@@ -96,8 +97,7 @@ class Sink:
             Somebody else wrote to the folder meanwhile.
         """
         target = self._target
-        found = sorted(self._folder.files(), key=lambda f: f.path)
-        new = [i for i, f in enumerate(found) if f not in self._before]
+        found, new = self._found()
         names = own_names(target.path, [found[i] for i in new], metrics)
         pieces = pieces_of(tapped, names, self._folders(tapped), target.max_records)
         tapped_rows = pieces.rows_of_files(len(new))
@@ -106,6 +106,32 @@ class Sink:
         written = np.zeros(len(found), dtype=np.bool_)
         written[new] = True
         rows = rows_of(self._folder, target.format, found, written, tapped_rows, self._recount)
+        version = self._version(found, rows, written)
+        starts = version.files.bases[:-1][np.array(new, dtype=np.int64)[pieces.files]]
+        return Written(version, pieces.partitions, pieces.offsets, pieces.counts, starts)
+
+    def observe(self) -> PendingVersion:
+        """Read what a write without a tap left: rows are counted from the files.
+
+        Raises
+        ------
+        CaptureError
+            Rows can't be counted.
+        """
+        found, new = self._found()
+        none = np.zeros(len(found), dtype=np.bool_)
+        rows = rows_of(self._folder, self._target.format, found, none, np.zeros(0, dtype=np.int64), self._recount)
+        written = none.copy()
+        written[new] = True
+        return self._version(found, rows, written)
+
+    def _found(self) -> tuple[list[Found], list[int]]:
+        """All data files now in the folder, in path order, and the places of those that were not there before."""
+        found = sorted(self._folder.files(), key=lambda f: f.path)
+        return found, [i for i, f in enumerate(found) if f not in self._before]
+
+    def _version(self, found: Sequence[Found], rows: Int64, written: npt.NDArray[np.bool_]) -> PendingVersion:
+        target = self._target
         files = Files(
             tuple(f.path for f in found),
             np.array([f.size for f in found], dtype=np.int64),
@@ -113,16 +139,8 @@ class Sink:
             rows,
             written,
         )
-        version = PendingVersion(
-            target.dataset,
-            files,
-            target.format,
-            kept(target.format, target.options),
-            target.fields,
-            target.partitions,
-        )
-        starts = files.bases[:-1][np.array(new, dtype=np.int64)[pieces.files]]
-        return Written(version, pieces.partitions, pieces.offsets, pieces.counts, starts)
+        options = kept(target.format, target.options)
+        return PendingVersion(target.dataset, files, target.format, options, target.fields, target.partitions)
 
     def _folders(self, tapped: Sequence[TapRuns]) -> dict[str, str]:
         values = list(dict.fromkeys(value for task in tapped for value, _ in task.runs))
