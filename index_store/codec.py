@@ -7,7 +7,6 @@ in whichever form is smallest for this tensor: left out where constant, as gaps 
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal, cast
@@ -17,85 +16,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provspark.errors import StoreFormatError
-from provspark.index_store.model import FORMAT_VERSION, Boxes, Int64
+from provspark.index_store.layout import COLUMNS, META_KEY, Column, Form, Holds, Layout, Lead, dump_layout
+from provspark.index_store.model import Boxes, Int64
 
-__all__ = ["COLUMNS", "GROUP_ROWS", "META_KEY", "Layout", "Stored", "load_layout", "rebuild", "write_boxes"]
+__all__ = ["GROUP_ROWS", "Stored", "rebuild", "write_boxes"]
 
 GROUP_ROWS = 16_384
 """Boxes a row group: what a lookup of one row decodes."""
-COLUMNS = ("out", "n_out", "src", "n_src", "diagonal")
-META_KEY = b"provspark"
-
-Form = Literal["plain", "gap", "same"]
 Encoding = Literal["DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"]
 _SAMPLE_GROUPS = 4
 _PAGE = 64 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """How one column is stored.
-
-    Parameters
-    ----------
-    form : {"plain", "gap", "same"}
-        As it is; as the zigzag-coded distance from the end of the box before; or, for a length, as the other
-        axis' length.
-    constant : int or None
-        The one value that all rows have (of the gap where `form` is ``gap``); the column is not in the file.
-    """
-
-    form: Form
-    constant: int | None = None
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What a tensor file says of itself in its footer.
-
-    Parameters
-    ----------
-    lead : {"out", "src"}
-        The axis that the boxes are sorted by.
-    holds : {"boxes", "groups"}
-        Whether the other axis is the tensor's, or numbers of blocks of `per` row groups of the sister file.
-    per : int
-        Row groups of the sister file to a block; 0 for boxes.
-    rows : int
-        Boxes.
-    group : int
-        Boxes of each row group but the last.
-    columns : dict of Column
-        By name.
-    ends : int64 array, one a row group
-        Where the row group ends in the file, in bytes; it starts where the one before ends, the first at 0.
-    crc : int64 array
-        CRC-32 of those bytes.
-    out_low, out_high, src_low, src_high : int64 arrays
-        Smallest start and largest end of a row group's boxes.
-    out_base, src_base : int64 arrays
-        End of the box before the row group, from which its first gap counts.
-    """
-
-    lead: Literal["out", "src"]
-    holds: Literal["boxes", "groups"]
-    per: int
-    rows: int
-    group: int
-    columns: dict[str, Column]
-    ends: Int64
-    crc: Int64
-    out_low: Int64
-    out_high: Int64
-    src_low: Int64
-    src_high: Int64
-    out_base: Int64
-    src_base: Int64
-
-    def sizes(self, groups: Int64) -> Int64:
-        """Boxes of these row groups."""
-        return np.minimum(self.group, self.rows - groups * self.group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +41,9 @@ class Stored:
 def write_boxes(
     boxes: Boxes,
     sink: BinaryIO,
-    lead: Literal["out", "src"],
-    holds: Literal["boxes", "groups"] = "boxes",
-    per: int = 0,
+    lead: Lead,
+    holds: Holds = "boxes",
+    block: int = 0,
 ) -> Stored:
     """Write boxes, sorted by their `lead` axis, as a Parquet file."""
     units = (boxes.n_out == 1) & (boxes.n_src == 1)
@@ -139,50 +69,11 @@ def write_boxes(
         ends.append(hashing.size)
         crcs.append(hashing.take_crc())
     marks = {"ends": np.array(ends, dtype=np.int64), "crc": np.array(crcs, dtype=np.int64)}
-    layout = Layout(lead, holds, per, len(boxes), GROUP_ROWS, columns, **marks, **_extents(boxes))
+    layout = Layout(lead, holds, block, len(boxes), GROUP_ROWS, columns, **marks, **_extents(boxes))
     writer.add_key_value_metadata({META_KEY: dump_layout(layout)})
     hashing.start_footer()
     writer.close()
     return Stored(hashing.size, hashing.whole.hexdigest(), hashing.footer.hexdigest(), layout)
-
-
-def dump_layout(layout: Layout) -> bytes:
-    """Write a layout as the JSON that stands in the footer."""
-    columns = {
-        n: {"form": c.form} | ({} if c.constant is None else {"constant": c.constant})
-        for n, c in layout.columns.items()
-    }
-    arrays = {name: getattr(layout, name).tolist() for name in _ARRAYS}
-    numbers = {"per": layout.per, "rows": layout.rows, "group": layout.group}
-    order = {"format": FORMAT_VERSION, "lead": layout.lead, "holds": layout.holds}
-    body = {**order, **numbers, "columns": columns, "groups": arrays}
-    return json.dumps(body, separators=(",", ":")).encode()
-
-
-def load_layout(text: bytes, where: str) -> Layout:
-    """Read what `dump_layout` wrote; LookupError, TypeError or ValueError where it has another shape.
-
-    Raises
-    ------
-    StoreFormatError
-        The file's format is newer than this package reads.
-    """
-    body = json.loads(text)
-    if int(body["format"]) > FORMAT_VERSION:
-        raise StoreFormatError(where, int(body["format"]), FORMAT_VERSION)
-    columns = {n: Column(c["form"], c.get("constant")) for n, c in body["columns"].items()}
-    arrays = {name: np.array(body["groups"][name], dtype=np.int64) for name in _ARRAYS}
-    if set(columns) != set(COLUMNS) or len({len(a) for a in arrays.values()}) != 1:
-        raise ValueError("columns or row groups are missing")
-    if body["lead"] not in ("out", "src") or body["holds"] not in ("boxes", "groups"):
-        raise ValueError("unknown order")
-    per, rows, group = (int(body[k]) for k in ("per", "rows", "group"))
-    if group < 1 or len(arrays["ends"]) != -(-rows // group):
-        raise ValueError("rows and row groups disagree")
-    return Layout(body["lead"], body["holds"], per, rows, group, columns, **arrays)
-
-
-_ARRAYS = ("ends", "crc", "out_low", "out_high", "src_low", "src_high", "out_base", "src_base")
 
 
 def rebuild(layout: Layout, groups: Int64, stored: dict[str, npt.NDArray[Any]]) -> Boxes:
@@ -228,7 +119,7 @@ def rebuild(layout: Layout, groups: Int64, stored: dict[str, npt.NDArray[Any]]) 
 
 
 def _plan(
-    boxes: Boxes, units: npt.NDArray[np.bool_], lead: str
+    boxes: Boxes, units: npt.NDArray[np.bool_], lead: Lead
 ) -> tuple[dict[str, Column], dict[str, npt.NDArray[Any]], dict[str, Encoding]]:
     """Choose each column's form; return forms, the arrays to store, and their encodings."""
     columns: dict[str, Column] = {}

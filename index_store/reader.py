@@ -118,10 +118,10 @@ class TensorReader:
             return ids
         blocks = TensorReader(guide, self._order, None, self._cache)._lookup(runs)
         block, n = (blocks.src, blocks.n_src) if self._order == "out" else (blocks.out, blocks.n_out)
-        edges = np.zeros(len(layout.ends) // guide.layout.per + 2, dtype=np.int64)
+        edges = np.zeros(len(layout.ends) // guide.layout.block + 2, dtype=np.int64)
         np.add.at(edges, block, 1)
         np.add.at(edges, block + n, -1)
-        return ids[np.cumsum(edges)[ids // guide.layout.per] > 0]
+        return ids[np.cumsum(edges)[ids // guide.layout.block] > 0]
 
     def _kept(self, ids: Int64) -> list[Group]:
         """Decoded row groups, from the cache or into it."""

@@ -29,7 +29,7 @@ def check_tensor(store: Store, step: str, tensor: Tensor, axes: tuple[Axis, ...]
     """
     files = [store.tensor_file(step, path) for path in (tensor.by_out, tensor.by_src) if path]
     exact = [f for f in files if f.layout.holds == "boxes"]
-    guides = [f for f in files if f.layout.holds == "groups"]
+    guides = [f for f in files if f.layout.holds == "guide"]
     if not exact:
         return ["none of its files holds boxes"]
     said, sums = [], []
@@ -69,7 +69,7 @@ def _scan(file: TensorFile, n_out: int, n_src: int) -> tuple[list[str], int, int
 def _guides(guide: TensorFile, exact: TensorFile) -> bool:
     """Whether a guide leads to every box of the other file."""
     by_out = guide.layout.lead == "out"
-    span = exact.layout.group * guide.layout.per
+    span = exact.layout.group_rows * guide.layout.block
     told = concat([boxes for _, boxes in _batches(guide)])
     axis, n, block = (told.out, told.n_out, told.src) if by_out else (told.src, told.n_src, told.out)
     told = unite(block, axis, n)
@@ -90,7 +90,7 @@ def _batches(file: TensorFile) -> Iterator[tuple[int, Boxes]]:
     """Position of the first box, and boxes, of a file's row groups, some at a time."""
     groups = np.arange(len(file.layout.ends))
     for i in range(0, len(groups), _BATCH):
-        yield i * file.layout.group, concat(file.decode(groups[i : i + _BATCH]))
+        yield i * file.layout.group_rows, concat(file.decode(groups[i : i + _BATCH]))
 
 
 def _hashes(boxes: Boxes) -> UInt64:

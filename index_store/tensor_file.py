@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 
 from provspark.errors import CorruptIndexError, StoreFormatError
 from provspark.index_store.box_lists import concat, take
-from provspark.index_store.codec import META_KEY, Layout, load_layout, rebuild
+from provspark.index_store.codec import rebuild
 from provspark.index_store.fs import Folder
+from provspark.index_store.layout import META_KEY, Layout, load_layout
 from provspark.index_store.model import Boxes, Int64, StoredFile
 
 __all__ = ["GONE", "TensorFile"]
@@ -87,6 +88,8 @@ class TensorFile:
             source = pa.PythonFile(_Spans(spans, data, self._size), mode="r")
             file = pq.ParquetFile(source, metadata=self._metadata, page_checksum_verification=True)
             table = file.reader.read_row_groups(ids.tolist(), use_threads=False)
+            if table.num_rows != int(self.layout.sizes(ids).sum()):
+                raise ValueError(f"they hold {table.num_rows} boxes, not what the layout says")
             stored: dict[str, npt.NDArray[Any]] = {n: _array(table.column(n)) for n in table.column_names}
             return rebuild(self.layout, ids, stored)
         except (OSError, pa.ArrowException, LookupError, ValueError) as e:

@@ -14,6 +14,7 @@ from provspark.index_store import manifest as manifests
 from provspark.index_store.boxes import merge, sort, transpose, unite
 from provspark.index_store.codec import Stored, write_boxes
 from provspark.index_store.fs import Folder
+from provspark.index_store.layout import Holds, Lead
 from provspark.index_store.model import (
     Boxes,
     Manifest,
@@ -218,13 +219,13 @@ def _encode(boxes: Boxes) -> tuple[Encoded, Encoded | None]:
     return by_out, by_src if exact <= _EXACT_WORTH * best else guide
 
 
-def _written(boxes: Boxes, lead: str, holds: str = "boxes", per: int = 0) -> Encoded:
+def _written(boxes: Boxes, lead: Lead, holds: Holds = "boxes", block: int = 0) -> Encoded:
     sink = io.BytesIO()
-    stored = write_boxes(boxes, sink, lead, holds, per)  # type: ignore[arg-type]
+    stored = write_boxes(boxes, sink, lead, holds, block)
     return sink.getvalue(), stored
 
 
-def _local(stored: Stored, axis: str) -> bool:
+def _local(stored: Stored, axis: Lead) -> bool:
     """Whether a point of an axis lies in few row groups' extents, so that lookups by it need no more."""
     low, high = getattr(stored.layout, f"{axis}_low"), getattr(stored.layout, f"{axis}_high")
     if len(low) < 2:
@@ -232,13 +233,13 @@ def _local(stored: Stored, axis: str) -> bool:
     return bool((high - low).sum() <= _LOCAL * (high.max() - low.min()))
 
 
-def _guide(boxes: Boxes, stored: Stored, lead: str) -> Encoded:
+def _guide(boxes: Boxes, stored: Stored, lead: Lead) -> Encoded:
     """Encode which blocks of row groups of a file hold each row of the axis that it is not sorted by."""
     groups = len(stored.layout.ends)
     per = 1
     while -(-groups // per) > _BLOCKS:
         per *= 2
-    block = np.arange(len(boxes)) // (stored.layout.group * per)
+    block = np.arange(len(boxes)) // (stored.layout.group_rows * per)
     start, length = (boxes.src, boxes.n_src) if lead == "src" else (boxes.out, boxes.n_out)
     cover = sort(transpose(unite(block, start, length)))
-    return _written(cover if lead == "out" else transpose(cover), lead, "groups", per)
+    return _written(cover if lead == "out" else transpose(cover), lead, "guide", per)

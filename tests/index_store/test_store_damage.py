@@ -36,7 +36,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
         for p in (m.writes[0].tensors[0].by_src,)
         if p
     }
-    assert kinds == {"boxes", "groups"}
+    assert kinds == {"boxes", "guide"}
     return store
 
 

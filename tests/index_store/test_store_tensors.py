@@ -66,7 +66,7 @@ def test_lookups_equal_brute_force_whatever_the_files(store: Store, monkeypatch:
         monkeypatch.setattr(codec, "GROUP_ROWS", int(rng.integers(1, 7)))
         monkeypatch.setattr(writer, "_BLOCKS", int(rng.integers(2, 20)))
         seen.add(check(store, f"t{i}", *shapes(rng, i % 6), rng))
-    assert seen == {("boxes",), ("boxes", "boxes"), ("boxes", "groups"), ("groups", "boxes")}
+    assert seen == {("boxes",), ("boxes", "boxes"), ("boxes", "guide"), ("guide", "boxes")}
 
 
 def test_boxes_that_reach_far_over_later_row_groups_are_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

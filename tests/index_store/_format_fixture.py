@@ -1,0 +1,84 @@
+"""Writes the stored example of the present format: run once for each format version, then never again.
+
+``python tests/index_store/_format_fixture.py FOLDER`` makes FOLDER/store and FOLDER/expected.json.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from provspark.index_store import codec, writer
+from provspark.index_store.boxes import from_pairs, from_ranges, pairs
+from provspark.index_store.model import (
+    Axis,
+    Boxes,
+    Dataset,
+    Field,
+    Files,
+    PendingTensor,
+    PendingVersion,
+    PendingWrite,
+    StepKey,
+    Untracked,
+)
+from provspark.index_store.store import Store
+
+
+def version(name: str, *rows: int) -> PendingVersion:
+    """A version of several files, whose names are none that a URL could carry as they are."""
+    files = Files.of((f"day={i}/part é 100%-{i}.parquet", 1000 + i, 5 + i, n, i == 0) for i, n in enumerate(rows))
+    fields = (Field("x", "bigint"), Field("day", "int"))
+    return PendingVersion(Dataset("file", name), files, "parquet", (("mergeschema", "true"),), fields, ("day",))
+
+
+def boxes() -> dict[str, tuple[int, int, Boxes]]:
+    """Tensors (out axis, src axis, boxes) that have every form of column and every choice of files."""
+    rng = np.random.default_rng(1)
+    n = 300
+    return {
+        "identity": (0, 1, from_pairs(np.arange(n), np.arange(n))),
+        "kept": (0, 1, from_pairs(np.arange(150), np.sort(rng.choice(n, 150, replace=False)))),
+        "shuffled": (0, 1, from_pairs(np.arange(n), rng.permutation(n))),
+        "grouped": (2, 1, from_ranges(np.arange(100), np.arange(100) * 3, rng.integers(0, 4, 100))),
+        "scattered": (0, 1, from_pairs(rng.integers(0, n, 400), rng.integers(0, n, 400))),
+        "whole": (0, 1, from_ranges(np.arange(n), np.zeros(n, dtype=np.int64), np.full(n, 3))),
+        "none": (0, 1, Boxes.empty()),
+        "spread": (0, 1, from_pairs(np.arange(n), np.argsort(np.arange(n) % 7, kind="stable"))),
+    }
+
+
+def make(folder: Path) -> None:
+    """Write the example."""
+    codec.GROUP_ROWS = 32
+    store = Store.open(str(folder / "store"), create=True)
+    out, src = version("/data/out", 200, 100), version("/data/in", 100, 0, 200)
+    axes = (
+        Axis("output", 300, out.files.identity(out.dataset), label="out"),
+        Axis("input", 300, src.files.identity(src.dataset), 0, "in"),
+        Axis("inner", 100, label="Aggregate"),
+    )
+    expected = {}
+    made = boxes()
+    for worth, saving in ((0.0, 0.75), (1.15, 0.75), (0.0, 10.0)):
+        writer._EXACT_WORTH, writer._SRC_WORTH = worth, saving
+        key = StepKey("task", f"run {worth} {saving}", "dag ü")
+        step = store.writer(key)
+        tensors = tuple(PendingTensor(o, s, b, "context" if n == "whole" else "data") for n, (o, s, b) in made.items())
+        step.add(PendingWrite(out, "exact", (src,), axes, tensors, site="job.py:3"))
+        step.add(PendingWrite(src, "untracked", reason=Untracked("Generate", "not deterministic", "job.py:7")))
+        step.publish(
+            status="succeeded",
+            started="2024-02-29T23:59:59.999999Z",
+            ended="2024-03-01T00:00:00.000001Z",
+            engine=(("spark", "4.0.0"),),
+        )
+        expected[key.id] = [[a.tolist() for a in pairs(b)] for _, _, b in made.values()]
+    (folder / "expected.json").write_text(json.dumps(expected, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]))
