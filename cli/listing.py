@@ -1,0 +1,132 @@
+"""``provspark ls`` and ``provspark show``: what a store holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from provspark.cli.common import json_option, open_provenance, store_option
+from provspark.cli.render import console, count, echo_json, print_rows
+from provspark.errors import UnknownStepError
+from provspark.index_store.model import Manifest, Write, jsonable
+
+__all__ = ["ls", "show"]
+
+_COVERAGE = {"exact": "green", "coarse": "yellow", "untracked": "red"}
+
+
+@click.command()
+@click.option("--steps", is_flag=True, help="List steps instead of data sets.")
+@store_option
+@json_option
+def ls(steps: bool, store: str | None, as_json: bool) -> None:
+    """List the data sets that steps read and wrote, or the steps.
+
+    \b
+    Examples:
+      provspark ls --store /data/prov
+      provspark ls --steps --json
+    """
+    prov = open_provenance(store)
+    table = prov.steps() if steps else prov.datasets()
+    lines = table.to_pylist()
+    if as_json:
+        echo_json(lines)
+    elif not lines:
+        click.echo(f"There is no step yet in {prov.url}.")
+    elif steps:
+        names = ["step", "task", "status", "started", "coverage", "outputs", "run"]
+        print_rows(console(), names, [_step_line(line) for line in lines], cell=80)
+    else:
+        names = ["dataset", "rows", "role", "versions", "coverage", "step"]
+        print_rows(console(), names, [_dataset_line(line) for line in lines], cell=80)
+
+
+@click.command()
+@click.argument("step")
+@store_option
+@json_option
+def show(step: str, store: str | None, as_json: bool) -> None:
+    """Show one step: what it read and wrote, and how its lineage is stored.
+
+    STEP is a step's id, or the beginning of one.
+
+    \b
+    Example:
+      provspark show clean-1f0c
+    """
+    manifest = _find(open_provenance(store).graph.manifests, step)
+    if as_json:
+        echo_json(jsonable(manifest))
+    else:
+        _print_step(console(), manifest)
+
+
+def _find(manifests: tuple[Manifest, ...] | list[Manifest], step: str) -> Manifest:
+    found = [m for m in manifests if m.step == step] or [m for m in manifests if m.step.startswith(step)]
+    if len(found) != 1:
+        near = sorted(m.step for m in found) or sorted(m.step for m in manifests)
+        raise UnknownStepError(step, near)
+    return found[0]
+
+
+def _dataset_line(line: dict[str, Any]) -> list[Any]:
+    counts = [f"{line['rows']:,}", line["role"], line["versions"]]
+    return [line["dataset"], *counts, line["coverage"] or "", line["step"] or ""]
+
+
+def _step_line(line: dict[str, Any]) -> list[Any]:
+    task = ".".join(p for p in (line["dag_id"], line["task_id"]) if p)
+    if line["map_index"] >= 0:
+        task += f"[{line['map_index']}]"
+    if line["try_number"] > 1:
+        task += f", try {line['try_number']}"
+    started = line["started"][:19].replace("T", " ")
+    coverage = line["coverage"] or "nothing written"
+    return [line["step"], task, line["status"], started, coverage, ", ".join(line["outputs"]), line["run_id"]]
+
+
+def _print_step(out: Console, manifest: Manifest) -> None:
+    key = manifest.key
+    task = ".".join(p for p in (key.dag_id, key.task_id) if p)
+    out.print(Text(manifest.step, style="bold"))
+    out.print(Text(f"  task {task}, run {key.run_id}, try {key.try_number}: {manifest.status}"))
+    out.print(Text(f"  {manifest.started} to {manifest.ended}"))
+    if manifest.engine:
+        out.print(Text("  " + ", ".join(f"{name} {value}" for name, value in manifest.engine), style="dim"))
+    if manifest.error:
+        out.print(Text(f"  raised {manifest.error}", style="red"))
+    for reason in manifest.untracked:
+        out.print(Text(f"  untracked: {reason}", style="red"))
+    sizes = {f.path: f.size for f in manifest.files}
+    for write in manifest.writes:
+        _print_write(out, write, sizes)
+    if not manifest.writes:
+        out.print(Text("  it wrote nothing that was captured"))
+    out.print(Text(f"  stored in {count(len(manifest.files), 'file')}, {sum(sizes.values()):,} bytes", style="dim"))
+
+
+def _print_write(out: Console, write: Write, sizes: dict[str, int]) -> None:
+    head = Text(f"  write {write.index}: {write.output.dataset}, {count(write.output.rows)}, ")
+    head.append(write.coverage, style=_COVERAGE[write.coverage])
+    out.print(head + Text(f" ({write.site})" if write.site else ""))
+    if write.reason:
+        out.print(Text(f"    {write.reason}", style=_COVERAGE[write.coverage]))
+    for version in write.inputs:
+        out.print(Text(f"    from {version.dataset}, {count(version.rows)}, version {version.id}"))
+    lines = []
+    for tensor in write.tensors:
+        size = sum(sizes.get(p, 0) for p in (tensor.by_out, tensor.by_src) if p)
+        ends = (_axis(write, tensor.out), _axis(write, tensor.src))
+        lines.append([*ends, tensor.kind, f"{tensor.edges:,}", f"{tensor.boxes:,}", f"{size:,}"])
+    if lines:
+        print_rows(out, ["tensor from", "to", "kind", "edges", "boxes", "bytes"], lines, indent=4, cell=80)
+
+
+def _axis(write: Write, number: int) -> str:
+    axis = write.axes[number]
+    name = {"output": "output", "inner": axis.label or "inner"}.get(axis.role, axis.label or "input")
+    return f"{number} {name} ({axis.size:,})"

@@ -1,0 +1,38 @@
+"""The ``provspark`` command."""
+
+from __future__ import annotations
+
+import click
+
+from provspark import __version__
+from provspark.cli.catalogue import catalogue
+from provspark.cli.common import ErrorGroup
+from provspark.cli.listing import ls, show
+from provspark.cli.run import run
+from provspark.cli.trace import trace
+from provspark.cli.verify import verify
+
+__all__ = ["main"]
+
+
+@click.group(cls=ErrorGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="provspark")
+@click.option("--debug", is_flag=True, help="Show the traceback of errors.")
+def main(debug: bool) -> None:
+    """Record-level lineage for Spark jobs: which source rows made this row.
+
+    \b
+    Examples:
+      provspark run --store /data/prov job.py    run a PySpark script, capture its lineage
+      provspark ls --store /data/prov            the data sets that it read and wrote
+      provspark trace /data/report --row 17      the rows that row 17 came from
+
+    Exit codes: 0 all well, 1 `verify` found problems, 2 an error; `run` exits as its script does.
+    """
+
+
+for _command in (run, ls, show, trace, verify, catalogue):
+    main.add_command(_command)
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Tables for people and JSON for programs."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import re
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["console", "count", "echo_json", "plain", "print_rows", "rows_table"]
+
+_WIDTH_OF_PIPES = 160
+_CELL = 32
+_GAP = 3
+_COUNT = re.compile(r"\d{1,3}(,\d{3})+|\d{1,3}")
+
+
+def console() -> Console:
+    """Return a console on standard output; pipes get a fixed width, unless ``COLUMNS`` says another."""
+    out = Console(highlight=False, soft_wrap=True)
+    if not out.is_terminal and "COLUMNS" not in os.environ:
+        out.width = _WIDTH_OF_PIPES
+    return out
+
+
+def count(number: int, noun: str = "row") -> str:
+    """Return a number of things in words: ``1 row``, ``32,561 rows``, ``no row``."""
+    return f"no {noun}" if number == 0 else f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def echo_json(value: Any) -> None:
+    """Write a value as JSON on standard output."""
+    click.echo(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """Turn values of columns into what JSON takes: times as ISO 8601, decimals as text, bytes in base64."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    return value
+
+
+def print_rows(
+    out: Console, names: Sequence[str], rows: Sequence[Sequence[Any]], indent: int = 0, cell: int = _CELL
+) -> None:
+    """Print a table; columns that the console is too narrow for are named below it."""
+    table, left = rows_table(names, rows, out.width - indent, cell)
+    out.print(_indented(table, indent))
+    if left:
+        text = f"… {count(len(left), 'more column')}: {', '.join(left)}; --json has all"
+        out.print(Text(" " * indent + text, style="dim"))
+
+
+def rows_table(names: Sequence[str], rows: Sequence[Sequence[Any]], width: int, cell: int) -> tuple[Table, list[str]]:
+    """Return a table of the columns that fit, and the names of the others."""
+    texts = [[_cell(v) for v in row] for row in rows]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    used, shown = 0, 0
+    for at, name in enumerate(names):
+        widest = max([len(name), *(len(row[at]) for row in texts)])
+        if at and used + min(widest, cell) > width:
+            break
+        used += min(widest, cell) + _GAP
+        shown += 1
+        right = bool(rows) and all(_is_number(row[at]) for row in rows)
+        table.add_column(
+            Text(name),
+            justify="right" if right else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+            max_width=None if at == 0 else cell,
+        )
+    for row, values in zip(texts, rows, strict=True):
+        cells = (Text(t, style="dim" if v is None else "") for t, v in zip(row, values, strict=True))
+        table.add_row(*list(cells)[:shown])
+    return table, list(names[shown:])
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or isinstance(value, (int, float, Decimal)) or bool(_COUNT.fullmatch(str(value)))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    value = plain(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text.replace("\n", "⏎").replace("\r", "␍").replace("\t", "⇥")
+
+
+def _indented(table: Table, indent: int) -> Any:
+    from rich.padding import Padding
+
+    return Padding(table, (0, 0, 0, indent), expand=False)

@@ -1,0 +1,70 @@
+"""``provspark run``: a PySpark script, unchanged, under capture."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from provspark.errors import SettingsError
+from provspark.settings import Settings
+
+__all__ = ["run"]
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--store", metavar="URL", help="The store to write to; made if need be (default: $PROVSPARK_STORE).")
+@click.option("--step", metavar="NAME", help="The step's name (default: the script's).")
+@click.option(
+    "--on-error",
+    type=click.Choice(["warn", "fail"]),
+    default="warn",
+    show_default=True,
+    help="What trouble with lineage does: a warning, and the script goes on without it; or the end of the run.",
+)
+@click.argument("app", metavar="APP")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
+@click.pass_context
+def run(
+    ctx: click.Context, store: str | None, step: str | None, on_error: str, app: str, arguments: tuple[str, ...]
+) -> None:
+    """Run a PySpark script and capture its lineage.
+
+    APP is a Python file; all that stands behind it is its own. Its output, log, traceback and exit code are those of
+    `python APP ARGS`.
+
+    \b
+    Examples:
+      provspark run --store /data/prov clean.py 2024-05-01
+      PROVSPARK_STORE=s3://bucket/prov provspark run --step clean jobs/clean.py
+    """
+    url = Settings.read().store_url(store)
+    if not Path(app).is_file():
+        raise SettingsError(f"there is no script {app}; give the path of a Python file")
+    options = ["--store", url, "--on-error", on_error, *(["--task-id", step] if step else [])]
+    ctx.exit(_child([sys.executable, "-m", "provspark.tracker.runner", *options, "--", app, *arguments]))
+
+
+def _child(command: Sequence[str]) -> int:
+    """Run a command to its end and return its exit code; of one that a signal ended, as a shell has it."""
+    env = {"PYSPARK_PYTHON": sys.executable, **os.environ}
+    with subprocess.Popen(command, env=env) as child, _passing_on(child):
+        code = child.wait()
+    return code if code >= 0 else 128 - code
+
+
+@contextmanager
+def _passing_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Leave Ctrl-C, which the terminal sends to the child too, to the child, and hand it what ends only us."""
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old[0])
+        signal.signal(signal.SIGTERM, old[1])

@@ -1,0 +1,204 @@
+"""``provspark trace``: where rows came from, or went to, with their values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from provspark.cli.common import json_option, open_provenance, store_option
+from provspark.cli.render import console, count, echo_json, print_rows
+from provspark.errors import ValuesUnavailableError, VersionChangedError
+
+if TYPE_CHECKING:
+    from provspark.api import Provenance, Trace
+    from provspark.index_store.query.runs import Runs
+    from provspark.index_store.query.trace import TraceNode
+
+__all__ = ["trace"]
+
+_STOPS = {
+    "untracked": ("red", "was not captured"),
+    "unlinked": ("red", "can't be linked"),
+    "coarse": ("yellow", "was captured as a whole, so that all its output rows stand for all its input rows"),
+}
+
+
+@click.command()
+@click.argument("dataset")
+@click.option("--row", "rows", type=int, multiple=True, metavar="N", help="A row id; may be given again.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Rows by value, as 'hours>=40'; all conditions must hold. Also != < <= >, 'x in (a, b)', 'x is null'.",
+)
+@click.option("--backward/--forward", default=True, help="Where the rows came from (the default), or went to.")
+@click.option("--to", metavar="DATASET", help="Ask for rows of this data set, wherever it is on the way.")
+@click.option("--context", is_flag=True, help="Follow rows that values were computed from, too.")
+@click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of a data set.")
+@click.option("--version", metavar="ID", help="A version of DATASET (default: the latest).")
+@store_option
+@json_option
+def trace(
+    dataset: str,
+    rows: tuple[int, ...],
+    where: tuple[str, ...],
+    backward: bool,
+    to: str | None,
+    context: bool,
+    limit: int,
+    version: str | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """Trace rows of DATASET back to the rows they came from, or forward to those they went into.
+
+    DATASET is a path or a URL, as `provspark ls` lists them. Without --row and --where all its rows are traced.
+
+    \b
+    Examples:
+      provspark trace /data/report --row 17
+      provspark trace /data/report --where education=Preschool --to /data/census.csv
+      provspark trace /data/census.csv --row 3 --forward --json
+    """
+    from provspark.index_store.select import parse_condition
+
+    conditions = [parse_condition(text) for text in where]
+    prov = open_provenance(store)
+    found = prov.trace(
+        dataset,
+        list(rows) if rows else None,
+        "backward" if backward else "forward",
+        where=conditions or None,
+        to=to,
+        version=version,
+        kinds=("data", "context") if context else ("data",),
+    )
+    target = None if to is None else str(prov.graph.find(_parsed(to)).version.dataset)
+    wanted = [n for n in found.nodes if (n.dataset == target if target else n.role == "end")]
+    if not target and _leads_nowhere(prov, found):
+        wanted = [found.nodes[0]]
+    if as_json:
+        echo_json(_as_json(prov, found, wanted, limit))
+    else:
+        _Report(console(), prov, found, limit).print(wanted, target, where)
+
+
+def _parsed(text: str) -> Any:
+    from provspark.index_store.model import Dataset
+
+    return Dataset.parse(text)
+
+
+def _leads_nowhere(prov: Provenance, found: Trace) -> bool:
+    """Whether no captured step wrote (or read) the rows asked about, which are then their own answer."""
+    asked = found.nodes[0]
+    if len(found.nodes) > 1 or found.stops or not _rows_of(asked):
+        return False
+    ask = prov.backward if found.direction == "backward" else prov.forward
+    return ask(asked.dataset, _rows_of(asked).rows(), version=asked.version).num_rows > 0
+
+
+def _rows_of(node: TraceNode) -> Runs:
+    return node.data | node.context
+
+
+def _first(runs: Runs, limit: int) -> list[int]:
+    rows: list[int] = runs.at(np.arange(min(limit, runs.count))).tolist()
+    return rows
+
+
+def _values(prov: Provenance, node: TraceNode, limit: int) -> tuple[list[int], Any, str]:
+    """Return the first rows, their values as a table, or why there are none."""
+    ids = _first(_rows_of(node), limit)
+    try:
+        return ids, prov.values(node.dataset, ids, version=node.version), ""
+    except (VersionChangedError, ValuesUnavailableError) as e:
+        return ids, None, str(e)
+
+
+def _as_json(prov: Provenance, found: Trace, wanted: list[TraceNode], limit: int) -> dict[str, Any]:
+    out = found.as_dict()
+    out["asked"] = out["nodes"][0]["dataset"]
+    out["answers"] = []
+    for node in wanted:
+        ids, table, why = _values(prov, node, limit)
+        answer: dict[str, Any] = {"node": node.id, "dataset": node.dataset, "version": node.version}
+        answer |= {"rows": _rows_of(node).count, "total": node.total}
+        if table is None:
+            answer |= {"values": None, "why": why, "first": ids}
+        else:
+            answer["values"] = [{"row": i, "values": v} for i, v in zip(ids, table.to_pylist(), strict=True)]
+        out["answers"].append(answer)
+    return out
+
+
+class _Report:
+    """A trace for people."""
+
+    def __init__(self, out: Console, prov: Provenance, found: Trace, limit: int) -> None:
+        self._out, self._prov, self._found, self._limit = out, prov, found, limit
+
+    def print(self, wanted: list[TraceNode], target: str | None, where: tuple[str, ...]) -> None:
+        """Print the rows asked about, the way, the rows found, and what stood in between."""
+        asked = self._found.nodes[0]
+        rows = _rows_of(asked)
+        if not rows:
+            that = f" satisfies {' and '.join(where)}" if where else " is there to trace"
+            self._out.print(Text(f"No row of {asked.dataset}{that}."))
+            return
+        self._node("Asked: ", asked)
+        ends = {n.id for n in wanted}
+        for node in self._found.nodes[1:]:
+            if node.id not in ends:
+                self._out.print(Text("Through ") + self._line(node))
+        backward = self._found.direction == "backward"
+        for node in wanted:
+            if node is asked and target:
+                self._out.print(Text(f"They are rows of {target} themselves."))
+            elif node is asked:
+                self._out.print(Text(f"No captured step {'wrote' if backward else 'read'} these rows."))
+            else:
+                self._node("From " if backward else "To ", node)
+        if not wanted:
+            self._nothing(target, backward)
+        for stop in self._found.stops:
+            style, what = _STOPS[stop.what]
+            text = f"{stop.what}: step {stop.step}, which wrote {stop.dataset}, {what}: {stop.why}"
+            self._out.print(Text(text, style))
+
+    def _nothing(self, target: str | None, backward: bool) -> None:
+        what = f"No row of {target}" if target else "No row of any data set"
+        verb = "went into these rows" if backward else "came from these rows"
+        known = ", as far as was captured" if self._found.stops else ""
+        self._out.print(Text(f"{what} {verb}{known}."))
+
+    def _line(self, node: TraceNode) -> Text:
+        out = Text()
+        out.append(node.dataset, style="bold")
+        out.append(f": {_rows_of(node).count:,} of {count(node.total)}")
+        if node.context:
+            only = (node.context - node.data).count
+            out.append(f", {only:,} of them as context only" if only else "")
+        return out
+
+    def _node(self, word: str, node: TraceNode) -> None:
+        self._out.print(Text(word) + self._line(node))
+        if not self._limit:
+            return
+        ids, table, why = _values(self._prov, node, self._limit)
+        if table is None:
+            listed = ", ".join(map(str, ids))
+            self._out.print(Text(f"  {why}", style="yellow"))
+            self._out.print(Text(f"  row {listed}" if len(ids) == 1 else f"  rows {listed}"))
+        else:
+            names = ["row", *table.column_names]
+            columns = [ids, *(c.to_pylist() for c in table.columns)]
+            print_rows(self._out, names, list(zip(*columns, strict=True)), indent=2)
+        more = _rows_of(node).count - len(ids)
+        if more:
+            self._out.print(Text(f"  … {more:,} more, --limit", style="dim"))

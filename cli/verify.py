@@ -1,0 +1,42 @@
+"""``provspark verify``: is the store what was written?"""
+
+from __future__ import annotations
+
+import click
+
+from provspark.cli.common import json_option
+from provspark.cli.render import count, echo_json
+from provspark.settings import Settings
+
+__all__ = ["verify"]
+
+
+@click.command()
+@click.argument("steps", nargs=-1, metavar="[STEP]...")
+@click.option("--store", metavar="URL", help="The store's folder or URL (default: $PROVSPARK_STORE).")
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, steps: tuple[str, ...], store: str | None, as_json: bool) -> None:
+    """Read all of a store, or of some steps, and compare it with its checksums and with itself.
+
+    Exit code 1 says that something is wrong, 0 that nothing is.
+
+    \b
+    Example:
+      provspark verify --store /data/prov
+    """
+    from provspark.index_store.store import Store
+    from provspark.index_store.verify import verify as problems_of
+
+    opened = Store.open(Settings.read().store_url(store))
+    problems = problems_of(opened, [opened.manifest(s).step for s in steps] if steps else None)
+    checked = len(steps) if steps else len(opened.steps())
+    if as_json:
+        echo_json([{"step": p.step, "path": p.path, "what": p.what} for p in problems])
+    elif problems:
+        for problem in problems:
+            click.secho(str(problem), fg="red")
+        click.echo(f"{count(len(problems), 'problem')} in {opened.url}.")
+    else:
+        click.echo(f"{opened.url}: {count(checked, 'step')} checked, all is as it was written.")
+    ctx.exit(1 if problems else 0)

@@ -1,0 +1,90 @@
+"""Where the store and the catalogue are, when nobody says: environment variables, or Airflow's ``[provspark]``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from provspark.errors import SettingsError
+
+__all__ = ["Settings"]
+
+SECTION = "provspark"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is set.
+
+    Parameters
+    ----------
+    store : str or None
+        The store's URL.
+    catalogue : str
+        The catalogue's SQLAlchemy URL.
+    catalogue_given : bool
+        False where `catalogue` is the default: SQLite in ``$AIRFLOW_HOME``, or else in ``~/.provspark``.
+    """
+
+    store: str | None
+    catalogue: str
+    catalogue_given: bool
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str] | None = None, *, airflow: bool = False) -> Settings:
+        """Read ``PROVSPARK_STORE`` and ``PROVSPARK_CATALOGUE``.
+
+        Parameters
+        ----------
+        environ : mapping, optional
+            The process's environment by default.
+        airflow : bool
+            Look in Airflow's configuration too, section ``[provspark]``, options ``store`` and ``catalogue``, where
+            Airflow is installed. The environment goes first.
+        """
+        env = os.environ if environ is None else environ
+        store, catalogue = env.get("PROVSPARK_STORE"), env.get("PROVSPARK_CATALOGUE")
+        if airflow and find_spec("airflow") is not None:
+            from airflow.configuration import conf
+
+            store = store or conf.get(SECTION, "store", fallback=None)
+            catalogue = catalogue or conf.get(SECTION, "catalogue", fallback=None)
+        return cls(store or None, catalogue or _default_catalogue(env), bool(catalogue))
+
+    def url(self, given: str | None = None) -> str:
+        """Return what to read from: the URL given, or the store, or the catalogue that is set.
+
+        Raises
+        ------
+        SettingsError
+            None of them is.
+        """
+        found = given or self.store or (self.catalogue if self.catalogue_given else None)
+        if not found:
+            raise SettingsError(f"no store to read: {_HOW}, or PROVSPARK_CATALOGUE to a catalogue's URL")
+        return found
+
+    def store_url(self, given: str | None = None) -> str:
+        """Return the store to write to: the URL given, or the one that is set.
+
+        Raises
+        ------
+        SettingsError
+            Neither is.
+        """
+        found = given or self.store
+        if not found:
+            raise SettingsError(f"no store: {_HOW}")
+        return found
+
+
+_HOW = "give --store URL, or set PROVSPARK_STORE to a folder's path or URL"
+
+
+def _default_catalogue(env: Mapping[str, str]) -> str:
+    home = env.get("AIRFLOW_HOME")
+    folder = Path(home).expanduser() if home else Path.home() / ".provspark"
+    return f"sqlite:///{(folder / ('provspark.db' if home else 'catalogue.db')).absolute()}"
