@@ -14,8 +14,10 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.JoinedRow;
-import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner;
+import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowJoiner;
 import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat;
@@ -289,7 +291,14 @@ public class AddressedFormats {
       return new Counted(rows, first, width, file.length(), columns.reports, this);
     }
 
-    /** Places of the output's columns, all but the address, in what the base reader gives. */
+    StructType plain() {
+      StructType out = required;
+      StructField[] more = without(partition).fields();
+      for (int i = 0; i < more.length; i++) out = out.add(more[i]);
+      return out;
+    }
+
+    /** Puts the output together from the base's row and the address behind it, without a row index in between. */
     UnsafeProjection projection(boolean extra) {
       int width = required.length() + partition.length();
       List out = new ArrayList();
@@ -310,9 +319,10 @@ public class AddressedFormats {
     private final int width;
     private final boolean extra;
     private final Read read;
+    private UnsafeRow address;
+    private UnsafeRowJoiner joiner;
     private UnsafeProjection projection;
     private JoinedRow joined;
-    private SpecificInternalRow address;
 
     Rows(scala.collection.Iterator rows, long first, int width, boolean extra, Read read) {
       this.rows = rows;
@@ -324,12 +334,15 @@ public class AddressedFormats {
 
     /** The base's row behind which the address is put. */
     protected InternalRow row(InternalRow row, long value) {
-      if (projection == null) {
+      if (address == null) {
+        address = new UnsafeRow(1);
+        address.pointTo(new byte[16], 16);
+        joiner = GenerateUnsafeRowJoiner.create(read.plain(), ADDRESS);
         projection = read.projection(extra);
         joined = new JoinedRow();
-        address = new SpecificInternalRow(ADDRESS);
       }
       address.setLong(0, value);
+      if (row instanceof UnsafeRow && !extra) return joiner.join((UnsafeRow) row, address);
       return projection.apply(joined.apply(row, address));
     }
 
