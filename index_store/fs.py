@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from provspark.errors import InvalidWriteError, StoreReadOnlyError, StoreUnreachableError, StoreWriteError
 
@@ -32,6 +32,10 @@ class Folder(ABC):
 
     url: str
     """Normalised and percent-encoded, without user name or password: `open_folder` takes it back."""
+
+    def where(self, path: str) -> str:
+        """A file's URL for people: without the options behind ``?``."""
+        return f"{self.url.split('?', 1)[0]}/{quote(path)}" if path else self.url
 
     @abstractmethod
     def raw_url(self, path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import uuid
 from collections.abc import Callable, Iterator
@@ -10,12 +11,14 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 from urllib.parse import quote
 
+from provspark.errors import StoreWriteError
 from provspark.index_store.fs import Folder, Stamp, checked, reading, writing
 
 __all__ = ["LocalFolder"]
 
 T = TypeVar("T")
 _TRIES = 20
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}
 
 
 class LocalFolder(Folder):
@@ -101,6 +104,13 @@ class LocalFolder(Folder):
                     os.link(self._full(beside), full)
                 except FileExistsError:
                     return False
+                except OSError as e:
+                    if e.errno not in _NO_LINKS:
+                        raise
+                    raise StoreWriteError(
+                        f"{full} could not be published: its file system knows no hard links. "
+                        f"Put the store on one that does, or on an object store."
+                    ) from e
                 _sync(full.parent)
             return True
         finally:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, cast
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import pyarrow.fs as pafs
 
@@ -57,7 +57,7 @@ class RemoteFolder(Folder):
 
     def read(self, path: str, spans: list[tuple[int, int]] | None = None) -> list[bytes]:
         """Read spans of a file, several at once."""
-        with reading(self._where(path)), self.filesystem.open_input_file(self._full(path)) as f:
+        with reading(self.where(path)), self.filesystem.open_input_file(self._full(path)) as f:
             if spans is None:
                 return [f.read()]
             size = f.size()
@@ -84,13 +84,13 @@ class RemoteFolder(Folder):
 
     def make(self, path: str) -> None:
         """Make a folder."""
-        with writing(self._where(path)):
+        with writing(self.where(path)):
             self.filesystem.create_dir(self._full(path), recursive=True)
 
     @contextlib.contextmanager
     def create(self, path: str) -> Iterator[BinaryIO]:
         """A new file, complete once the context is left; removed if it is left by an error."""
-        with writing(self._where(path)):
+        with writing(self.where(path)):
             try:
                 with self.filesystem.open_output_stream(self._full(path), compression=None) as f:
                     yield f
@@ -104,24 +104,24 @@ class RemoteFolder(Folder):
         if self.stamps([path])[0] is not None:
             return False
         with (
-            writing(self._where(path)),
+            writing(self.where(path)),
             self.filesystem.open_output_stream(self._full(path), compression=None) as f,
         ):
             f.write(data)
         try:
             return self.read(path)[0] == data
         except FileNotFoundError as e:
-            said = f"{self._where(path)} was written and is gone"
+            said = f"{self.where(path)} was written and is gone"
             raise StoreWriteError(f"{said}; nothing of it is visible, try again") from e
 
     def remove(self, path: str) -> None:
         """Remove a file."""
-        with writing(self._where(path)), contextlib.suppress(FileNotFoundError):
+        with writing(self.where(path)), contextlib.suppress(FileNotFoundError):
             self.filesystem.delete_file(self._full(path))
 
     def remove_tree(self, path: str) -> None:
         """Remove a folder with all in it."""
-        with writing(self._where(path)), contextlib.suppress(FileNotFoundError):
+        with writing(self.where(path)), contextlib.suppress(FileNotFoundError):
             self.filesystem.delete_dir(self._full(path))
 
     def remove_empty(self, path: str) -> None:
@@ -130,12 +130,9 @@ class RemoteFolder(Folder):
             self.remove_tree(path)
 
     def _list(self, path: str, *, recursive: bool) -> list[Any]:
-        with reading(self._where(path)):
+        with reading(self.where(path)):
             selector = pafs.FileSelector(self._full(path), allow_not_found=True, recursive=recursive)
             return list(self.filesystem.get_file_info(selector))
 
     def _full(self, path: str) -> str:
         return f"{self.root}/{checked(path)}" if path else self.root
-
-    def _where(self, path: str) -> str:
-        return f"{self.url.split('?', 1)[0]}/{quote(path)}" if path else self.url

@@ -84,7 +84,7 @@ class Store:
             folder.make(STEPS)
             folder.put_if_absent(FORMAT, manifests.dump_format())
             data = folder.read(FORMAT)[0]
-        manifests.load_format(data, f"{folder.url}/{FORMAT}")
+        manifests.load_format(data, folder.where(FORMAT))
         return cls(folder)
 
     def steps(self) -> list[str]:
@@ -142,7 +142,7 @@ class Store:
         found = self._files.get(stored.sha256)
         if found is not None:
             return found
-        where = f"{self.url}/{path}"
+        where = self.folder.where(path)
         try:
             data = self.folder.read(path)[0]
         except FileNotFoundError:
@@ -212,9 +212,9 @@ class Store:
             data = self.folder.read(path)[0]
         except FileNotFoundError:
             return None
-        found = manifests.load(data, f"{self.url}/{path}")
+        found = manifests.load(data, self.folder.where(path))
         if found.step != step:
-            raise CorruptIndexError(f"{self.url}/{path}", f"it is the manifest of step {found.step}")
+            raise CorruptIndexError(self.folder.where(path), f"it is the manifest of step {found.step}")
         with self._lock:
             self._known[step] = (stamp, found)
         return found
@@ -222,7 +222,7 @@ class Store:
     def _stored(self, step: str, path: str) -> StoredFile:
         found = next((f for f in self.manifest(step).files if f.path == path), None)
         if found is None:
-            raise CorruptIndexError(f"{self.url}/{_manifest_path(step)}", f"it does not list {path}")
+            raise CorruptIndexError(self.folder.where(_manifest_path(step)), f"it does not list {path}")
         return found
 
 

@@ -44,7 +44,7 @@ class TensorFile:
 
     def __init__(self, folder: Folder, path: str, stored: StoredFile) -> None:
         self._folder, self._path, self._size = folder, path, stored.size
-        self.where = f"{folder.url}/{path}"
+        self.where = folder.where(path)
         tail = self._read([(max(0, stored.size - _TAIL), stored.size + 1)])[0]
         length = int.from_bytes(tail[-8:-4], "little") + 8
         if len(tail) != min(stored.size, _TAIL):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -155,6 +157,18 @@ print(stored(store, "small", small, 9, 9).step in store.steps())
     said = in_own_mounts(code, str(tmp_path), str(Path(__file__).parent)).splitlines()
     assert "No space left on device" in said[0]
     assert said[1:] == ["[]", "True"]
+
+
+def test_a_file_system_without_hard_links_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store.open(str(tmp_path), create=True)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(StoreWriteError, match="knows no hard links"):
+        stored(store, "t", BOXES, 20, 20)
+    assert store.steps() == []
 
 
 @pytest.fixture
