@@ -164,3 +164,13 @@ def test_folders_that_are_no_data(spark: Any, trial: Trial, tmp_path: Path) -> N
     result = trial.write(numbers(spark, 5, 1), "parquet", str(tmp_path / "out"), setup=lambda w: w.mode("append"))
     assert len(result.written.version.files.paths) == 2
     check(tmp_path / "out", result)
+
+
+def test_footers_larger_than_what_is_read_at_once(spark: Any, trial: Trial, tmp_path: Path) -> None:
+    frame = spark.range(0, 6, 1, 2).select(
+        "id", *[fn.lit(i).alias(f"a_rather_long_column_name_{i}") for i in range(250)]
+    )
+    result = trial.write(frame, "parquet", str(tmp_path / "out"))
+    check(tmp_path / "out", result)
+    file = tmp_path / "out" / result.written.version.files.paths[0]
+    assert int.from_bytes(file.read_bytes()[-8:-4], "little") > 1 << 15

@@ -1,7 +1,12 @@
 package provspark;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayInputStream;
 import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -12,18 +17,22 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.orc.OrcFile;
 import org.apache.orc.Reader;
+import org.apache.parquet.format.Util;
 import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
 import org.apache.spark.sql.classic.SparkSession;
 
 /** Lists the data files of a folder, and reads how many rows their footers tell, each in one call. Raw types, for Janino. */
 public class Listing {
+  private static final int TAIL = 1 << 15;
+
   private final Configuration conf;
 
   /** `options`: the writer's, as JSON. */
@@ -97,7 +106,10 @@ public class Listing {
     return (name.startsWith("_") && name.indexOf('=') < 0) || name.startsWith(".") || name.endsWith("._COPYING_");
   }
 
-  /** Row counts from the footers of Parquet or ORC files below `folder`, split by spaces; `files` are split by NUL. */
+  /**
+   * Row counts from the footers of Parquet or ORC files below `folder`, split by spaces. `files` are "size relative path",
+   * split by NUL.
+   */
   public String rows(String folder, String files, final String format, int threads) throws Exception {
     String[] names = files.split("\0", -1);
     ExecutorService pool = Executors.newFixedThreadPool(Math.min(threads, names.length));
@@ -105,11 +117,14 @@ public class Listing {
       List pending = new ArrayList();
       Path root = new Path(folder);
       for (int i = 0; i < names.length; i++) {
-        final Path path = names[i].length() == 0 ? root : new Path(root + "/" + names[i]);
+        int space = names[i].indexOf(' ');
+        String name = names[i].substring(space + 1);
+        final long size = Long.parseLong(names[i].substring(0, space));
+        final Path path = name.length() == 0 ? root : new Path(root + "/" + name);
         pending.add(pool.submit(new Callable() {
           public Object call() throws Exception {
             try {
-              return Long.valueOf(count(path, format));
+              return Long.valueOf(format.equals("parquet") ? parquet(path, size) : orc(path, size));
             } catch (Exception e) {
               String why = e.getMessage() == null ? e.toString() : e.getMessage();
               throw new IllegalStateException(path + " has no " + format + " footer that can be read: " + why);
@@ -128,16 +143,39 @@ public class Listing {
     }
   }
 
-  private long count(Path path, String format) throws Exception {
-    if (format.equals("parquet")) {
-      ParquetFileReader reader = ParquetFileReader.open(HadoopInputFile.fromPath(path, conf));
-      try {
-        return reader.getRecordCount();
-      } finally {
-        reader.close();
+  /** Reads the file's own count and skips its row groups, which makes a footer many times cheaper than opening a reader. */
+  private long parquet(Path path, long size) throws Exception {
+    byte[] tail = new byte[(int) Math.min(size, TAIL)];
+    FSDataInputStream in = path.getFileSystem(conf).open(path);
+    try {
+      in.readFully(size - tail.length, tail);
+      String magic = tail.length < 8 ? "" : new String(tail, tail.length - 4, 4, StandardCharsets.ISO_8859_1);
+      if (magic.equals("PARE")) return encrypted(path);
+      if (!magic.equals("PAR1")) throw new IOException("it does not end as Parquet does");
+      long length = ByteBuffer.wrap(tail, tail.length - 8, 4).order(ByteOrder.LITTLE_ENDIAN).getInt();
+      if (length < 0 || length > size - 8) throw new IOException("it says that its footer has " + length + " bytes");
+      if (length > tail.length - 8) {
+        tail = new byte[(int) length + 8];
+        in.readFully(size - tail.length, tail);
       }
+      int start = (int) (tail.length - 8 - length);
+      return Util.readFileMetaData(new ByteArrayInputStream(tail, start, (int) length), true).getNum_rows();
+    } finally {
+      in.close();
     }
-    Reader reader = OrcFile.createReader(path, OrcFile.readerOptions(conf));
+  }
+
+  private long encrypted(Path path) throws Exception {
+    ParquetFileReader reader = ParquetFileReader.open(HadoopInputFile.fromPath(path, conf));
+    try {
+      return reader.getRecordCount();
+    } finally {
+      reader.close();
+    }
+  }
+
+  private long orc(Path path, long size) throws Exception {
+    Reader reader = OrcFile.createReader(path, OrcFile.readerOptions(conf).maxLength(size));
     try {
       return reader.getNumberOfRows();
     } finally {

@@ -41,7 +41,7 @@ def rows_of(
     paths = [f.path for f in found]
     rows = np.zeros(len(found), dtype=np.int64)
     if format_name in FOOTERS:
-        rows[:] = folder.footer_rows(paths, format_name)
+        rows[:] = folder.footer_rows(found, format_name)
         wrong = np.flatnonzero(rows[written] != tapped)
         if len(wrong):
             file = paths[int(np.flatnonzero(written)[wrong[0]])]

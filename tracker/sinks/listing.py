@@ -56,12 +56,13 @@ class Folder:
             out.append(Found(path, int(size), int(mtime)))
         return out
 
-    def footer_rows(self, paths: Sequence[str], format_name: str) -> Int64:
+    def footer_rows(self, files: Sequence[Found], format_name: str) -> Int64:
         """Rows of each Parquet or ORC file, by its footer."""
-        if not paths:
+        if not files:
             return np.zeros(0, dtype=np.int64)
+        names = "\0".join(f"{f.size} {f.path}" for f in files)
         try:
-            text = str(self._java.rows(self._path, "\0".join(paths), format_name, THREADS))
+            text = str(self._java.rows(self._path, names, format_name, THREADS))
         except Exception as e:
             raise CaptureError(f"{self._path}: {reason(e)}; its rows can't be counted") from e
         return np.array([int(n) for n in text.split()], dtype=np.int64)
