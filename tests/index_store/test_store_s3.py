@@ -1,9 +1,8 @@
-"""A store on an S3 server: moto's, where `moto_server` is on the path or named by PROVSPARK_MOTO_SERVER."""
+"""A store on an S3 server: moto's (5.2 or later), where PROVSPARK_MOTO_SERVER names its `moto_server`."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -21,8 +20,8 @@ from provspark.index_store.model import StepKey
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
 
-SERVER = os.environ.get("PROVSPARK_MOTO_SERVER") or shutil.which("moto_server")
-pytestmark = pytest.mark.skipif(SERVER is None, reason="no moto_server; pip install moto[server] somewhere")
+SERVER = os.environ.get("PROVSPARK_MOTO_SERVER")
+pytestmark = pytest.mark.skipif(SERVER is None, reason="PROVSPARK_MOTO_SERVER names no moto_server")
 KEY = StepKey("t", "r")
 BOXES = from_pairs(np.arange(900), np.random.default_rng(0).permutation(900))
 
