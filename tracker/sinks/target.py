@@ -94,8 +94,10 @@ def _table_target(node: str, end: str, found: dict[str, Any]) -> Target:
     if not found["sessionCatalog"]:
         raise UnsupportedPlanError(node, "the table is not in Spark's session catalogue")
     exists, mode = found["tableExists"], found["mode"]
+    how: Mode
     if end == "saveAsTable" and (not exists or mode == "Overwrite"):
-        return _file_target(node, {**found, "mode": "Overwrite"}, found["newPath"], "overwrite")
+        how = _mode("Overwrite", found["options"], found)
+        return _file_target(node, {**found, "mode": "Overwrite"}, found["newPath"], how)
     if not exists or (found["tempView"] and end == "insertInto"):
         raise UnsupportedPlanError(node, "there is no table of that name to insert into")
     if found["tableType"] == "VIEW" or "path" not in found:
@@ -110,7 +112,7 @@ def _table_target(node: str, end: str, found: dict[str, Any]) -> Target:
     fields = _inserted(node, end, found)
     options = found["tableOptions"]
     skips = end == "saveAsTable" and mode in ("Ignore", "ErrorIfExists")
-    how: Mode = "append"
+    how = "append"
     if end == "insertInto" and mode == "Overwrite":
         how = _mode(mode, options, {**found, "partitions": partitions})
     return _target(node, found, found, format_name, how, skips, options, fields, partitions)
