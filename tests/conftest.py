@@ -17,6 +17,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let pass that PySpark leaves the sockets open that it fetched rows through."""
+    config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.*127.0.0.1:ResourceWarning")
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Return a session on two cores; whoever changes its configuration puts it back."""

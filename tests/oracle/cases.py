@@ -104,9 +104,10 @@ def check(case: Case, spark: Any, sources: Sequence[Source], root: Path, work: P
     if capture.untracked:
         assert case.expect != "exact", f"refused: {'; '.join(map(str, capture.untracked))}"
         return
-    got = lineage.backward(work / "store", work / "out", len(tracked.rows), frames.paths)
+    answers = lineage.Lineage(work / "store", capture.manifest, sources, frames.paths)
+    got = answers.backward(work / "out", len(tracked.rows))
     compare_lineage(case, expected, Counter(zip(map(canon, tracked.rows), got, strict=True)))
-    assert lineage.forward(work / "store", work / "out", sources, frames.paths) == lineage.transpose(got)
+    answers.check_forward(work / "out", lineage.transpose(got))
 
 
 def run_plain(case: Case, frames: Frames, path: Path) -> outputs.Output:

@@ -9,49 +9,66 @@ from typing import Any
 from oracle.relation import Witness
 from oracle.sources import Source
 
+import provspark
+
+Edge = tuple[Witness, int]
+"""A witness and an output row."""
+
 
 def names(paths: Mapping[str, Path]) -> dict[str, str]:
     """Data sets' names as the store writes them, to the sources' names."""
     return {f"file://{path}": name for name, path in paths.items()}
 
 
-def backward(store: Path, output: Path, rows: int, paths: Mapping[str, Path]) -> list[frozenset[Witness]]:
-    """Data witnesses of each output row."""
-    import provspark
+class Lineage:
+    """Edges of one output of a step, whose inputs are `sources` placed at `paths`.
 
-    known = names(paths)
-    found: list[set[Witness]] = [set() for _ in range(rows)]
-    table = provspark.open(store.as_uri()).backward(str(output), rows=list(range(rows)))
-    for line in lines(table):
-        if line["kind"] == "data":
-            witness = (known[line["dataset"]], line["occurrence"], line["source_row"])
-            assert witness not in found[line["row"]], f"{witness} of row {line['row']} is listed twice"
-            found[line["row"]].add(witness)
-    return [frozenset(w) for w in found]
+    A scan that skips partitions reads a version of its own, of fewer files; ids are brought back to those of the whole
+    source by the first column, which then has to be unique.
+    """
 
+    def __init__(self, store: Path, manifest: Any, sources: Sequence[Source], paths: Mapping[str, Path]) -> None:
+        self._prov = provspark.open(store.as_uri())
+        self._names = names(paths)
+        self._sources = {s.name: s for s in sources}
+        versions = {v.id: v for w in manifest.writes for v in w.inputs}
+        self._ids = {v.id: self._ids_of(v) for v in versions.values() if v.dataset.uri in self._names}
+        self._versions = [(v.dataset.uri, v.id) for v in versions.values() if v.id in self._ids]
 
-def forward(
-    store: Path, output: Path, sources: Sequence[Source], paths: Mapping[str, Path]
-) -> set[tuple[Witness, int]]:
-    """Pairs of (witness, output row) that forward finds from all rows of all sources."""
-    import provspark
-    from provspark.errors import UnknownDatasetError
+    def _ids_of(self, version: Any) -> Sequence[int]:
+        source = self._sources[self._names[version.dataset.uri]]
+        if version.rows == len(source.rows):
+            return range(version.rows)
+        column = source.columns[0]
+        values = self._prov.values(version.dataset.uri, version=version.id, columns=[column])[column].to_pylist()
+        assert len(values) == version.rows
+        places = {row[0]: i for i, row in enumerate(source.rows)}
+        assert len(places) == len(source.rows), f"{source.name} has no unique first column"
+        return [places[int(v)] for v in values]
 
-    pairs = set()
-    prov = provspark.open(store.as_uri())
-    for source in sources:
-        try:
-            table = prov.forward(str(paths[source.name]), rows=list(range(len(source.rows))))
-        except UnknownDatasetError:
-            continue
-        for line in lines(table):
-            assert line["dataset"] == f"file://{output}"
+    def backward(self, output: Path, rows: int) -> list[frozenset[Witness]]:
+        """Data witnesses of each output row."""
+        found: list[set[Witness]] = [set() for _ in range(rows)]
+        for line in lines(self._prov.backward(str(output), rows=range(rows))):
             if line["kind"] == "data":
-                pairs.add(((source.name, line["occurrence"], line["row"]), line["source_row"]))
-    return pairs
+                ids = self._ids[line["version"]]
+                found[line["row"]].add((self._names[line["dataset"]], line["occurrence"], ids[line["source_row"]]))
+        return [frozenset(w) for w in found]
+
+    def check_forward(self, output: Path, edges: set[Edge]) -> None:
+        """From all rows of each version read, forward finds what backward found, no less and no more."""
+        for dataset, version in self._versions:
+            ids, name = self._ids[version], self._names[dataset]
+            pairs = set()
+            for line in lines(self._prov.forward(dataset, rows=range(len(ids)), version=version)):
+                assert line["dataset"] == f"file://{output}"
+                if line["kind"] == "data":
+                    pairs.add(((name, line["occurrence"], ids[line["row"]]), line["source_row"]))
+            members = set(ids)
+            assert pairs == {(w, row) for w, row in edges if w[0] == name and w[2] in members}
 
 
-def transpose(witnesses: Sequence[frozenset[Witness]]) -> set[tuple[Witness, int]]:
+def transpose(witnesses: Sequence[frozenset[Witness]]) -> set[Edge]:
     """What forward has to find, given what backward found."""
     return {(w, row) for row, found in enumerate(witnesses) for w in found}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
+from datetime import datetime, timezone
 from typing import Any
 
 
@@ -11,6 +12,8 @@ def canon(value: Any) -> Hashable:
     """Name a value exactly: 1, 1.0 and True differ, -0.0 and 0.0 differ, every NaN is one."""
     if isinstance(value, float):
         return ("float", "nan" if math.isnan(value) else repr(value))
+    if isinstance(value, datetime):
+        return ("datetime", value.astimezone(timezone.utc).replace(tzinfo=None) if value.tzinfo else value)
     if isinstance(value, dict):
         return ("struct", *(canon(v) for v in value.values()))
     if isinstance(value, tuple):

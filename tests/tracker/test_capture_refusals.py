@@ -1,0 +1,285 @@
+"""What can't be captured exactly: the output is plain Spark's, the step says which node and which line."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oracle import lineage, outputs
+from oracle.cases import Case, Frames, check, compare_outputs
+from oracle.operators import count, group, join, select, union, where
+from oracle.sources import Source
+from oracle.tables import DEPT, EMP, SKEW
+from oracle.values import eq
+from pyspark.sql import Window
+from pyspark.sql import functions as sf
+
+from provspark.errors import ProvSparkError, UntrackedError
+from provspark.tracker import attach
+
+pytestmark = pytest.mark.spark
+
+ROUGH = Source(
+    "rough", ("n", "s"), (), {"a.csv": b"1,a\nx,b\n3,c\n"}, lambda s, p: s.read.schema("n INT, s STRING").csv(p)
+)
+TABLES = [EMP, DEPT, SKEW, ROUGH]
+
+Plan = Callable[[Frames], Any]
+
+
+def window(t: Frames) -> Any:
+    order = Window.partitionBy("k").orderBy("id")
+    few = t.emp.filter("id > 1")
+    ranked = few.withColumn("r", sf.row_number().over(order))  # refused
+    return ranked.filter("r = 1").drop("r")
+
+
+def window_in_sql(t: Frames) -> Any:
+    t.emp.createOrReplaceTempView("emp_w")
+    return t.spark.sql("SELECT id, sum(v) OVER (PARTITION BY k) FROM emp_w")  # refused
+
+
+def scalar_subquery(t: Frames) -> Any:
+    t.emp.createOrReplaceTempView("emp_s")
+    return t.spark.sql("SELECT id FROM emp_s WHERE v = (SELECT max(v) FROM emp_s)")  # refused
+
+
+def correlated_scalar_subquery(t: Frames) -> Any:
+    t.emp.createOrReplaceTempView("emp_c")
+    t.dept.createOrReplaceTempView("dept_c")
+    return t.spark.sql("SELECT id, (SELECT max(w) FROM dept_c d WHERE d.k = e.k) AS m FROM emp_c e")  # refused
+
+
+def drop_duplicates(t: Frames) -> Any:
+    one = t.emp.coalesce(1).sortWithinPartitions("id")
+    return one.dropDuplicates(["k"]).select("k")  # refused
+
+
+def map_in_pandas(t: Frames) -> Any:
+    def same(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from batches
+
+    return t.dept.select("w").mapInPandas(same, "w LONG").filter("w > 2")  # refused
+
+
+def grouped_map(t: Frames) -> Any:
+    return t.dept.select("w").groupBy("w").applyInPandas(lambda g: g, "w LONG")  # refused
+
+
+def local_rows(t: Frames) -> Any:
+    rows = t.spark.createDataFrame([(1, "a"), (2, None)], "k INT, s STRING")  # refused
+    return rows.join(t.dept, "k")
+
+
+def local_pandas(t: Frames) -> Any:
+    import pandas as pd
+
+    return t.spark.createDataFrame(pd.DataFrame({"a": [1, 2, 2]})).filter("a > 1")  # refused
+
+
+def spark_range(t: Frames) -> Any:
+    ids = t.spark.range(20)  # refused
+    return ids.join(t.emp, "id")
+
+
+def values_in_sql(t: Frames) -> Any:
+    return t.spark.sql("SELECT * FROM VALUES (1, 'a'), (2, 'b') AS v(k, s)")  # refused
+
+
+def round_trip(t: Frames) -> Any:
+    rows = t.dept.select("w").rdd.map(lambda r: (r.w + 1,))
+    return t.spark.createDataFrame(rows, "w LONG")  # refused
+
+
+def drop_malformed(t: Frames) -> Any:
+    path = str(t.paths["rough"])
+    return t.spark.read.schema("n INT, s STRING").option("mode", "DROPMALFORMED").csv(path)  # refused
+
+
+def drop_malformed_json(t: Frames) -> Any:
+    path = str(t.paths["rough"])
+    return t.spark.read.schema("n INT, s STRING").json(path, mode="dropMalformed")  # refused
+
+
+REFUSED: list[tuple[Plan, str]] = [
+    (window, "Window"),
+    (window_in_sql, "Window"),
+    (scalar_subquery, "Filter|ScalarSubquery"),
+    (correlated_scalar_subquery, "Project|ScalarSubquery"),
+    (drop_duplicates, "Deduplicate"),
+    (map_in_pandas, "MapInPandas"),
+    (grouped_map, "FlatMapGroupsInPandas"),
+    (local_rows, "LogicalRDD|LocalRelation"),
+    (local_pandas, "LogicalRDD|LocalRelation"),
+    (spark_range, "Range"),
+    (values_in_sql, "LocalRelation|UnresolvedInlineTable"),
+    (round_trip, "LogicalRDD"),
+    (drop_malformed, "Relation"),
+    (drop_malformed_json, "Relation"),
+]
+
+
+def line_of(plan: Plan) -> int:
+    """The line that carries the mark."""
+    lines, first = inspect.getsourcelines(plan)
+    return next(first + i for i, line in enumerate(lines) if line.endswith("# refused\n"))
+
+
+@pytest.mark.parametrize(("plan", "node"), REFUSED, ids=[p.__name__ for p, _ in REFUSED])
+def test_refused(
+    plan: Plan, node: str, spark: Any, sources: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    t = Frames(spark, TABLES, sources)
+    plan(t).write.parquet(str(tmp_path / "plain"))
+    with caplog.at_level(logging.WARNING), attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        plan(t).write.parquet(str(tmp_path / "out"))
+    compare_outputs(Case("", plan, lambda _: _), outputs.read(tmp_path / "plain"), outputs.read(tmp_path / "out"))
+    assert len(capture.untracked) == 1, capture.untracked
+    reason = capture.untracked[0]
+    assert any(n in reason.node for n in node.split("|")), reason
+    assert reason.site == f"{__file__}:{line_of(plan)}", reason
+    assert reason.why and any(reason.why in r.getMessage() for r in caplog.records)
+    assert capture.manifest is not None and capture.manifest.status == "succeeded"
+
+
+@pytest.mark.parametrize("plan", [window, local_rows, drop_malformed], ids=lambda p: p.__name__)
+def test_refused_fails_where_asked(plan: Plan, spark: Any, sources: Path, tmp_path: Path) -> None:
+    t = Frames(spark, TABLES, sources)
+    attached = attach(store=(tmp_path / "store").as_uri(), step="s", on_error="fail")
+    with pytest.raises(ProvSparkError, match=f"{Path(__file__).name}:{line_of(plan)}"), attached:
+        plan(t).write.parquet(str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def cached(t: Frames) -> Any:
+    d = t.emp.select("id", "k").filter("id > 2").cache()
+    d.count()
+    return d.filter("k = 1").union(d)
+
+
+def persisted(t: Frames) -> Any:
+    d = t.emp.groupBy("k").agg(sf.count("*").alias("n")).persist()
+    d.collect()
+    return d.join(t.dept.select("k", "w"), "k").select("n", "w")
+
+
+def checkpointed(t: Frames) -> Any:
+    return t.emp.select("id", "k").localCheckpoint().filter("k = 1")
+
+
+NEITHER_SILENT = [
+    Case(
+        "cache",
+        cached,
+        lambda t: (lambda a, b: union(where(a, lambda r: r.id > 2 and r.k == 1), where(b, lambda r: r.id > 2)))(
+            select(t.emp, "id", "k"), select(t.emp, "id", "k")
+        ),
+        expect="exact or refused",
+    ),
+    Case(
+        "persist",
+        persisted,
+        lambda t: select(
+            join(group(t.emp, ["k"], n=count()), t.dept, lambda a, b: eq(a.k, b.k)), n=lambda r: r.n, w=lambda r: r.w
+        ),
+        expect="exact or refused",
+    ),
+    Case(
+        "localCheckpoint",
+        checkpointed,
+        lambda t: where(select(t.emp, "id", "k"), lambda r: eq(r.k, 1)),
+        expect="exact or refused",
+    ),
+    Case(
+        "sample",
+        lambda t: t.skew.coalesce(1).sortWithinPartitions("n").sample(False, 0.3, 3).select("n"),
+        lambda t: select(t.skew, "n"),
+        expect="exact or refused",
+        pick="some",
+    ),
+    Case(
+        "rand() in a filter",
+        lambda t: t.skew.coalesce(1).sortWithinPartitions("n").filter(sf.rand(7) < 0.5).select("n"),
+        lambda t: select(t.skew, "n"),
+        expect="exact or refused",
+        pick="some",
+    ),
+    Case(
+        "randomSplit",
+        lambda t: t.skew.select("n").randomSplit([0.5, 0.5], seed=3)[0],
+        lambda t: select(t.skew, "n"),
+        expect="exact or refused",
+        pick="some",
+    ),
+    Case(
+        "monotonically_increasing_id dropped by a filter's side",
+        lambda t: (
+            t.skew.coalesce(1)
+            .sortWithinPartitions("n")
+            .withColumn("m", sf.monotonically_increasing_id())
+            .filter("m < 9")
+            .select("n")
+        ),
+        lambda t: select(where(t.skew, lambda r: r.n < 9), "n"),
+        expect="exact or refused",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", NEITHER_SILENT, ids=str)
+def test_exact_or_refused(case: Case, spark: Any, sources: Path, tmp_path: Path) -> None:
+    try:
+        check(case, spark, TABLES, sources, tmp_path)
+    finally:
+        spark.catalog.clearCache()
+
+
+def test_around_the_writer(spark: Any, sources: Path, tmp_path: Path) -> None:
+    t = Frames(spark, TABLES, sources)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        t.dept.write.parquet(str(tmp_path / "out"))
+        t.dept.select("w")._jdf.write().parquet(str(tmp_path / "around"))
+    assert len(outputs.read(tmp_path / "around").rows) == 8
+    assert [str(tmp_path / "around") in str(u) for u in capture.untracked] == [True]
+    assert capture.manifest is not None
+    assert [w.coverage for w in capture.manifest.writes if w.output.dataset.name == str(tmp_path / "out")] == ["exact"]
+    assert capture.manifest.untracked or any(w.coverage == "untracked" for w in capture.manifest.writes)
+
+
+def test_save_as_text_file(spark: Any, sources: Path, tmp_path: Path) -> None:
+    t = Frames(spark, TABLES, sources)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        t.dept.rdd.map(lambda r: str(r.w)).saveAsTextFile(str(tmp_path / "around"))
+    assert sorted(int(line) for (line,) in outputs.read(tmp_path / "around", "text").rows) == [1, 2, 3, 4, 5, 6, 6, 7]
+    assert capture.untracked
+
+
+def test_refused_beside_captured(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """A refusal concerns its write alone; to ask what it made where it came from is an error, never an empty answer."""
+    t = Frames(spark, TABLES, sources)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        t.dept.filter("w > 2").write.parquet(str(tmp_path / "good"))
+        window(t).write.parquet(str(tmp_path / "refused"))
+        t.emp.write.parquet(str(tmp_path / "also good"))
+    assert len(capture.untracked) == 1
+    answers = lineage.Lineage(tmp_path / "store", capture.manifest, TABLES, t.paths)
+    assert set(answers.backward(tmp_path / "good", 6)) == {frozenset({("dept", 0, i)}) for i in range(2, 8)}
+    assert set(answers.backward(tmp_path / "also good", 12)) == {frozenset({("emp", 0, i)}) for i in range(12)}
+    with pytest.raises(UntrackedError):
+        answers.backward(tmp_path / "refused", 1)
+
+
+def test_reading_is_no_write(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """Actions that only read mark nothing and answer as ever."""
+    t = Frames(spark, TABLES, sources)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        d = t.emp.withColumn("r", sf.row_number().over(Window.partitionBy("k").orderBy("id")))
+        assert (d.count(), len(d.collect()), d.columns[-1]) == (12, 12, "r")
+        assert t.dept.limit(2).toPandas().shape == (2, 4)
+        d.createOrReplaceTempView("numbered")
+        assert spark.sql("SELECT max(r) FROM numbered").first()[0] == 4
+    assert capture.untracked == ()
