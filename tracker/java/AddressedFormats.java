@@ -5,10 +5,15 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -19,6 +24,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner;
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowJoiner;
 import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat;
 import org.apache.spark.sql.execution.datasources.json.JsonFileFormat;
@@ -54,20 +61,37 @@ public class AddressedFormats {
 
   private static final StructType ADDRESS = new StructType().add("address", DataTypes.LongType);
 
+  private final SparkSession session;
+  private final FileFormat base;
   private final Columns columns;
 
   /**
    * `key` is equal where equal rows get equal addresses: Spark then may reuse one scan for the other. Where it is empty,
    * blocks are counted and what they report is this scan's alone.
    */
-  public AddressedFormats(Broadcast first, org.apache.spark.sql.classic.SparkSession session, String key) {
-    if (!key.isEmpty()) {
-      columns = new Columns(first, null, key);
-      return;
-    }
+  public AddressedFormats(LogicalRelation node, String[] paths, byte[] firstAddresses, String key) {
+    session = ((HadoopFsRelation) node.relation()).sparkSession();
+    base = ((HadoopFsRelation) node.relation()).fileFormat();
+    byte[] table = Starts.table(paths, ByteBuffer.wrap(firstAddresses).order(ByteOrder.LITTLE_ENDIAN));
+    Starts starts = new Starts(new JavaSparkContext(session.sparkContext()).broadcast(table));
+    columns = key.isEmpty() ? counting(starts) : new Columns(starts, null, key);
+  }
+
+  private AddressedFormats(AddressedFormats was) {
+    session = was.session;
+    base = was.base;
+    columns = counting(was.columns.starts);
+  }
+
+  /** The same addresses, with reports of its own. */
+  public AddressedFormats again() {
+    return new AddressedFormats(this);
+  }
+
+  private Columns counting(Starts starts) {
     CollectionAccumulator reports = new CollectionAccumulator();
     session.sparkContext().register(reports);
-    columns = new Columns(first, reports, "counted by " + reports.id());
+    return new Columns(starts, reports, "counted by " + reports.id());
   }
 
   /** What blocks reported so far, three little-endian longs each. */
@@ -81,23 +105,81 @@ public class AddressedFormats {
     return out.array();
   }
 
-  public FileFormat of(FileFormat format) {
-    if (format instanceof ParquetFileFormat) return new Parquet(columns);
-    if (format instanceof OrcFileFormat) return new Orc(columns);
-    if (format instanceof CSVFileFormat) return new Csv(columns);
-    if (format instanceof JsonFileFormat) return new Json(columns);
-    if (format instanceof TextFileFormat) return new Text(columns);
-    throw new IllegalArgumentException(format.getClass().getName());
+  public FileFormat format() {
+    if (base instanceof ParquetFileFormat) return new Parquet(columns);
+    if (base instanceof OrcFileFormat) return new Orc(columns);
+    if (base instanceof CSVFileFormat) return new Csv(columns);
+    if (base instanceof JsonFileFormat) return new Json(columns);
+    if (base instanceof TextFileFormat) return new Text(columns);
+    throw new IllegalArgumentException(base.getClass().getName());
+  }
+
+  /**
+   * Path to first address. A sorted table of bytes, which travels once to each executor and is searched as it is: 16
+   * bytes of the path's SHA-256, 8 of the address. (Any serializer takes an array of bytes; Kryo need not know a map.)
+   */
+  static class Starts implements Serializable {
+    private static final int HASH = 16;
+    private static final int ENTRY = HASH + 8;
+
+    private final Broadcast table;
+
+    Starts(Broadcast table) {
+      this.table = table;
+    }
+
+    static byte[] table(String[] paths, ByteBuffer firstAddresses) {
+      byte[][] entries = new byte[paths.length][];
+      for (int i = 0; i < paths.length; i++) {
+        entries[i] = ByteBuffer.allocate(ENTRY).put(hash(paths[i])).putLong(firstAddresses.getLong()).array();
+      }
+      Arrays.sort(entries, new Unsigned());
+      ByteBuffer out = ByteBuffer.allocate(ENTRY * paths.length);
+      for (int i = 0; i < entries.length; i++) out.put(entries[i]);
+      return out.array();
+    }
+
+    private static byte[] hash(String path) {
+      try {
+        byte[] all = MessageDigest.getInstance("SHA-256").digest(path.getBytes(StandardCharsets.UTF_8));
+        return Arrays.copyOf(all, HASH);
+      } catch (NoSuchAlgorithmException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    /** The file's first address, or UNLISTED. */
+    long of(String path) {
+      byte[] all = (byte[]) table.value();
+      byte[] wanted = hash(path);
+      int low = 0;
+      int high = all.length / ENTRY - 1;
+      while (low <= high) {
+        int middle = (low + high) >>> 1;
+        int at = middle * ENTRY;
+        int order = Arrays.compareUnsigned(all, at, at + HASH, wanted, 0, HASH);
+        if (order == 0) return ByteBuffer.wrap(all, at + HASH, 8).getLong();
+        if (order < 0) low = middle + 1;
+        else high = middle - 1;
+      }
+      return UNLISTED;
+    }
+  }
+
+  static class Unsigned implements Comparator {
+    public int compare(Object a, Object b) {
+      return Arrays.compareUnsigned((byte[]) a, (byte[]) b);
+    }
   }
 
   /** What all formats share: where files start, where blocks report. */
   static class Columns implements Serializable {
-    final Broadcast first;
+    final Starts starts;
     final CollectionAccumulator reports;
     final String key;
 
-    Columns(Broadcast first, CollectionAccumulator reports, String key) {
-      this.first = first;
+    Columns(Starts starts, CollectionAccumulator reports, String key) {
+      this.starts = starts;
       this.reports = reports;
       this.key = key;
     }
@@ -282,8 +364,8 @@ public class AddressedFormats {
 
     public Object apply(Object block) {
       PartitionedFile file = (PartitionedFile) block;
-      Long found = (Long) ((Map) columns.first.value()).get(file.toPath().toString());
-      long first = found == null ? UNLISTED : found.longValue() + (rowIndex < 0 ? file.start() << SHIFT : 0L);
+      long first = columns.starts.of(file.toPath().toString());
+      if (rowIndex < 0 && first != UNLISTED) first += file.start() << SHIFT;
       scala.collection.Iterator rows = (scala.collection.Iterator) base.apply(file);
       int width = required.length() + partition.length();
       boolean extra = rowIndex == required.length();

@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.TreeMap;
@@ -19,8 +18,6 @@ import org.apache.hadoop.fs.Path;
 import org.apache.parquet.HadoopReadOptions;
 import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
-import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
@@ -42,7 +39,6 @@ public class SourceFiles {
   private final HadoopFsRelation relation;
   private final Configuration conf;
   private FileStatus[] files;
-  private String[] names;
   private List pruning = new ArrayList();
 
   public SourceFiles(LogicalRelation node) {
@@ -186,12 +182,11 @@ public class SourceFiles {
     return path.equals(root) || path.startsWith(root.endsWith("/") ? root : root + "/");
   }
 
-  /** Path (as Hadoop writes it, decoded) to first address, for the executors; once per executor. */
-  public Broadcast broadcast(byte[] firstAddresses) {
-    ByteBuffer first = ByteBuffer.wrap(firstAddresses).order(ByteOrder.LITTLE_ENDIAN);
-    HashMap map = new HashMap(files.length * 2);
-    for (int i = 0; i < files.length; i++) map.put(files[i].getPath().toString(), Long.valueOf(first.getLong()));
-    return new JavaSparkContext(session().sparkContext()).broadcast(map);
+  /** The files' paths as Hadoop writes them (decoded), in path order. */
+  public String[] paths() {
+    String[] out = new String[files.length];
+    for (int i = 0; i < files.length; i++) out[i] = files[i].getPath().toString();
+    return out;
   }
 
   /** Some of the files, by their places in path order (little-endian longs). */

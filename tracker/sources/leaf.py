@@ -23,12 +23,10 @@ class Leaf:
     """
 
     def __init__(self, jvm: Jvm, relation: Any, listing: Listing, starts: Int64, key: str) -> None:
-        self._jvm, self._listing = jvm, listing
-        self._first = listing.java.broadcast(starts.tobytes())
+        self._listing = listing
         self._scan = jvm.new("AddressedScan", relation)
-        self._formats = jvm.new("AddressedFormats", self._first, jvm.session, key)
-        self._base = relation.relation().fileFormat()
-        self.plan = self._scan.leaf(self._formats.of(self._base), listing.pruning)
+        self._formats = jvm.new("AddressedFormats", relation, listing.java.paths(), starts.tobytes(), key)
+        self.plan = self._scan.leaf(self._formats.format(), listing.pruning)
         self.address = self.plan.output().last()
 
     def reports(self) -> bytes:
@@ -37,6 +35,6 @@ class Leaf:
 
     def count_again(self, files: Int64, split: int) -> bytes:
         """Read some files to their ends, cut at multiples of `split` bytes, and return what their blocks said."""
-        formats = self._jvm.new("AddressedFormats", self._first, self._jvm.session, "")
-        self._scan.count(formats.of(self._base), self._listing.java.some(files.tobytes()), split)
+        formats = self._formats.again()
+        self._scan.count(formats.format(), self._listing.java.some(files.tobytes()), split)
         return bytes(formats.reports())
