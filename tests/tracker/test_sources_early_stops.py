@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,37 @@ def test_nothing_was_read(spark: Any, jvm: Jvm, root: Path, counted_again: list[
     assert len(segments.rows_of(as_array([]))) == 0
     with pytest.raises(CaptureError, match="lies in no block"):
         segments.rows_of(as_array([5]))
+
+
+@pytest.mark.parametrize("wholetext", [True, False])
+def test_files_without_bytes_are_no_files_to_spark(spark: Any, jvm: Jvm, tmp_path: Path, wholetext: bool) -> None:
+    for name, text in (("a", "x" * 50), ("b", ""), ("c", "y")):
+        (tmp_path / name).write_text(text)
+    for limit in (1, 10):
+        t = tagged(jvm, spark.read.option("wholetext", wholetext).text(str(tmp_path)))
+        got, version, _ = t.numbered(t.frame.limit(limit))
+        assert version.files.paths == ("a", "c")
+        assert version.files.rows.tolist() == [1, 1]
+        assert sorted(got) in ([(0, "x" * 50)], [(1, "y")], [(0, "x" * 50), (1, "y")])
+
+
+def test_more_rows_than_addresses(spark: Any, jvm: Jvm, tmp_path: Path) -> None:
+    """Eight million empty lines are fifty bytes of bzip2: the write goes on, its lineage is refused."""
+    (tmp_path / "a.bz2").write_bytes(bz2.compress(b"\n" * 8_000_000))
+    t = tagged(jvm, spark.read.text(str(tmp_path)))
+    assert t.frame.selectExpr(f"count({ADDRESS})").collect() == [(8_000_000,)]
+    with pytest.raises(CaptureError, match="65,536 rows a byte"):
+        t.scan.finish()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_that_came_later(spark: Any, jvm: Jvm, tmp_path: Path, kind: str) -> None:
+    spark.range(5).write.format(kind).save(str(tmp_path / "x"))
+    t = tagged(jvm, spark.read.schema("id bigint").format(kind).load(str(tmp_path / "x")))
+    spark.range(5).write.format(kind).mode("append").save(str(tmp_path / "x"))
+    t.scan.plan.collectLeaves().head().relation().location().refresh()
+    with pytest.raises(CaptureError, match=r"not (listed|there) when the write began"):
+        t.numbered(t.frame)
 
 
 def test_a_file_that_changed_since(spark: Any, jvm: Jvm, root: Path) -> None:

@@ -73,8 +73,12 @@ public class AddressedFormats {
     session = ((HadoopFsRelation) node.relation()).sparkSession();
     base = ((HadoopFsRelation) node.relation()).fileFormat();
     byte[] table = Starts.table(paths, ByteBuffer.wrap(firstAddresses).order(ByteOrder.LITTLE_ENDIAN));
-    Starts starts = new Starts(new JavaSparkContext(session.sparkContext()).broadcast(table));
+    Starts starts = new Starts(table.length > Starts.SMALL ? broadcast(table) : table);
     columns = key.isEmpty() ? counting(starts) : new Columns(starts, null, key);
+  }
+
+  private Object broadcast(byte[] table) {
+    return new JavaSparkContext(session.sparkContext()).broadcast(table);
   }
 
   private AddressedFormats(AddressedFormats was) {
@@ -115,16 +119,17 @@ public class AddressedFormats {
   }
 
   /**
-   * Path to first address. A sorted table of bytes, which travels once to each executor and is searched as it is: 16
-   * bytes of the path's SHA-256, 8 of the address. (Any serializer takes an array of bytes; Kryo need not know a map.)
+   * Path to first address. A sorted table of bytes, searched as it is: 16 bytes of the path's SHA-256, 8 of the address.
+   * It travels with the tasks while small, else once to each executor. (Kryo need not know a map then.)
    */
   static class Starts implements Serializable {
+    static final int SMALL = 4096;
     private static final int HASH = 16;
     private static final int ENTRY = HASH + 8;
 
-    private final Broadcast table;
+    private final Object table;
 
-    Starts(Broadcast table) {
+    Starts(Object table) {
       this.table = table;
     }
 
@@ -150,7 +155,7 @@ public class AddressedFormats {
 
     /** The file's first address, or UNLISTED. */
     long of(String path) {
-      byte[] all = (byte[]) table.value();
+      byte[] all = (byte[]) (table instanceof Broadcast ? ((Broadcast) table).value() : table);
       byte[] wanted = hash(path);
       int low = 0;
       int high = all.length / ENTRY - 1;

@@ -28,7 +28,6 @@ class CountedScan:
 
     def __init__(self, jvm: Jvm, relation: Any, listing: Listing, format_name: str) -> None:
         self._listing, self._format = listing, format_name
-        self._whole = listing.description.options.get("wholetext", "").lower() == "true"
         ends = np.cumsum(listing.sizes + 1)
         if len(ends) and ends[-1] > MOST_BYTES:
             why = f"{listing.dataset} has {ends[-1]} bytes; rows of up to {MOST_BYTES} can be addressed"
@@ -58,9 +57,6 @@ class CountedScan:
 
     def _count_again(self, files: Int64, partly: Blocks) -> Blocks:
         sizes = self._listing.sizes
-        if not self._whole:
-            opened = np.isin(files, partly.file)
-            files = files[(sizes[files] > 0) | opened]
         if not len(files):
             return partly
         again = self._blocks(self._leaf.count_again(files, partly.split(sizes))).distinct()
