@@ -59,6 +59,8 @@ public class AddressedFormats {
   static final long OPENED = -1L;
   static final long OVERFLOWED = -2L;
 
+  static final scala.collection.immutable.Seq NO_FILTERS =
+      scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList()).toSeq();
   private static final StructType ADDRESS = new StructType().add("address", DataTypes.LongType);
 
   private final SparkSession session;
@@ -196,13 +198,7 @@ public class AddressedFormats {
 
   static StructType without(StructType partition) {
     StructField[] all = partition.fields();
-    StructField[] kept = new StructField[all.length - 1];
-    System.arraycopy(all, 0, kept, 0, kept.length);
-    return new StructType(kept);
-  }
-
-  static scala.collection.immutable.Seq noFilters() {
-    return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList()).toSeq();
+    return new StructType((StructField[]) Arrays.copyOf(all, all.length - 1));
   }
 
   static scala.Option withAddress(scala.Option types) {
@@ -215,10 +211,7 @@ public class AddressedFormats {
   /** Parquet: asks the reader for its row index and turns it into the address; filters reach the reader. */
   static class Parquet extends ParquetFileFormat {
     private final Columns columns;
-
-    Parquet(Columns columns) {
-      this.columns = columns;
-    }
+    Parquet(Columns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
@@ -234,121 +227,76 @@ public class AddressedFormats {
     public scala.Option vectorTypes(StructType required, StructType partition, SQLConf conf) {
       return withAddress(super.vectorTypes(required, without(partition), conf));
     }
-
-    public boolean equals(Object o) {
-      return o instanceof Parquet && ((Parquet) o).columns.key.equals(columns.key);
-    }
-
-    public int hashCode() {
-      return columns.key.hashCode();
-    }
+    public boolean equals(Object o) { return o instanceof Parquet && ((Parquet) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
   }
 
   /** ORC: counted, in batches or rows. */
   static class Orc extends OrcFileFormat {
     private final Columns columns;
-
-    Orc(Columns columns) {
-      this.columns = columns;
-    }
+    Orc(Columns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
-      Object base =
-          super.buildReaderWithPartitionValues(session, data, without(partition), required, noFilters(), options, conf);
+      StructType plain = without(partition);
+      Object base = super.buildReaderWithPartitionValues(session, data, plain, required, NO_FILTERS, options, conf);
       return columns.reader(base, required, partition, -1);
     }
 
     public scala.Option vectorTypes(StructType required, StructType partition, SQLConf conf) {
       return withAddress(super.vectorTypes(required, without(partition), conf));
     }
-
-    public boolean equals(Object o) {
-      return o instanceof Orc && ((Orc) o).columns.key.equals(columns.key);
-    }
-
-    public int hashCode() {
-      return columns.key.hashCode();
-    }
+    public boolean equals(Object o) { return o instanceof Orc && ((Orc) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
   }
 
   /** CSV: counted. */
   static class Csv extends CSVFileFormat {
     private final Columns columns;
-
-    Csv(Columns columns) {
-      this.columns = columns;
-    }
+    Csv(Columns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
       StructType plain = without(partition);
-      Object base =
-          super.buildReaderWithPartitionValues(session, data, plain, required, noFilters(), options, conf);
+      Object base = super.buildReaderWithPartitionValues(session, data, plain, required, NO_FILTERS, options, conf);
       return columns.reader(base, required, partition, -1);
     }
-
-    public boolean equals(Object o) {
-      return o instanceof Csv && ((Csv) o).columns.key.equals(columns.key);
-    }
-
-    public int hashCode() {
-      return columns.key.hashCode();
-    }
+    public boolean equals(Object o) { return o instanceof Csv && ((Csv) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
   }
 
   /** JSON: counted. */
   static class Json extends JsonFileFormat {
     private final Columns columns;
-
-    Json(Columns columns) {
-      this.columns = columns;
-    }
+    Json(Columns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
       StructType plain = without(partition);
-      Object base =
-          super.buildReaderWithPartitionValues(session, data, plain, required, noFilters(), options, conf);
+      Object base = super.buildReaderWithPartitionValues(session, data, plain, required, NO_FILTERS, options, conf);
       return columns.reader(base, required, partition, -1);
     }
-
-    public boolean equals(Object o) {
-      return o instanceof Json && ((Json) o).columns.key.equals(columns.key);
-    }
-
-    public int hashCode() {
-      return columns.key.hashCode();
-    }
+    public boolean equals(Object o) { return o instanceof Json && ((Json) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
   }
 
   /** Text: counted. */
   static class Text extends TextFileFormat {
     private final Columns columns;
-
-    Text(Columns columns) {
-      this.columns = columns;
-    }
+    Text(Columns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
       StructType plain = without(partition);
-      Object base =
-          super.buildReaderWithPartitionValues(session, data, plain, required, noFilters(), options, conf);
+      Object base = super.buildReaderWithPartitionValues(session, data, plain, required, NO_FILTERS, options, conf);
       return columns.reader(base, required, partition, -1);
     }
-
-    public boolean equals(Object o) {
-      return o instanceof Text && ((Text) o).columns.key.equals(columns.key);
-    }
-
-    public int hashCode() {
-      return columns.key.hashCode();
-    }
+    public boolean equals(Object o) { return o instanceof Text && ((Text) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
   }
 
   /** From a block of a file to its rows: what FileScanRDD calls. */
@@ -528,71 +476,25 @@ public class AddressedFormats {
       if (first == UNLISTED) return UNLISTED;
       return first + (index == null ? (long) row : index.getLong(row));
     }
-
-    public boolean hasNull() {
-      return false;
-    }
-
-    public int numNulls() {
-      return 0;
-    }
-
-    public boolean isNullAt(int row) {
-      return false;
-    }
-
+    public boolean hasNull() { return false; }
+    public int numNulls() { return 0; }
+    public boolean isNullAt(int row) { return false; }
     public void close() {}
 
     private static UnsupportedOperationException no() {
       return new UnsupportedOperationException("an address is a long");
     }
-
-    public boolean getBoolean(int row) {
-      throw no();
-    }
-
-    public byte getByte(int row) {
-      throw no();
-    }
-
-    public short getShort(int row) {
-      throw no();
-    }
-
-    public int getInt(int row) {
-      throw no();
-    }
-
-    public float getFloat(int row) {
-      throw no();
-    }
-
-    public double getDouble(int row) {
-      throw no();
-    }
-
-    public ColumnarArray getArray(int row) {
-      throw no();
-    }
-
-    public ColumnarMap getMap(int row) {
-      throw no();
-    }
-
-    public Decimal getDecimal(int row, int precision, int scale) {
-      throw no();
-    }
-
-    public UTF8String getUTF8String(int row) {
-      throw no();
-    }
-
-    public byte[] getBinary(int row) {
-      throw no();
-    }
-
-    public ColumnVector getChild(int at) {
-      throw no();
-    }
+    public boolean getBoolean(int row) { throw no(); }
+    public byte getByte(int row) { throw no(); }
+    public short getShort(int row) { throw no(); }
+    public int getInt(int row) { throw no(); }
+    public float getFloat(int row) { throw no(); }
+    public double getDouble(int row) { throw no(); }
+    public ColumnarArray getArray(int row) { throw no(); }
+    public ColumnarMap getMap(int row) { throw no(); }
+    public Decimal getDecimal(int row, int precision, int scale) { throw no(); }
+    public UTF8String getUTF8String(int row) { throw no(); }
+    public byte[] getBinary(int row) { throw no(); }
+    public ColumnVector getChild(int at) { throw no(); }
   }
 }
