@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.providers.common.compat.sdk import conf, mask_secret
+from airflow.providers.common.compat.sdk import mask_secret
 
 from provspark.checks import check_pyspark, find_java
 from provspark.errors import CaptureError, ProvSparkError, SettingsError
@@ -15,6 +15,7 @@ from provspark.hooks.spark import Capture, ProvSparkSubmitHook, environment, wit
 from provspark.index_store.model import StepKey, Untracked
 from provspark.operators import outcome
 from provspark.operators.refusals import refusal
+from provspark.settings import Settings
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -33,8 +34,8 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
     Parameters
     ----------
     prov_store : str, optional
-        Folder where lineage is kept, as a URL or a path; by default option ``store`` of Airflow's section
-        ``[provspark]``. (templated)
+        Folder where lineage is kept, as a URL or a path; by default the environment's ``PROVSPARK_STORE``,
+        or option ``store`` of Airflow's section ``[provspark]``. (templated)
     prov_mode : {"index", "off"}
         ``off`` submits plainly.
     on_error : {"warn", "fail"}
@@ -42,8 +43,9 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         task. A job that can't be captured at all (a JVM application, Spark Connect, cluster deploy mode) is
         such trouble.
     prov_catalogue : str, optional
-        SQLAlchemy URL of the catalogue to tell of the step; by default option ``catalogue`` of the section
-        ``[provspark]``; without either no catalogue is told. (templated)
+        SQLAlchemy URL of the catalogue to tell of the step; by default the environment's
+        ``PROVSPARK_CATALOGUE``, or option ``catalogue`` of the section ``[provspark]``, or SQLite in
+        ``$AIRFLOW_HOME``. (templated)
 
     Returns
     -------
@@ -123,9 +125,8 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             if self._refused is not None:
                 outcome.publish_untracked(capture, self._refused, started, error)
             manifest = outcome.read(capture)
-            catalogue = self.prov_catalogue or _setting("catalogue")
-            if catalogue:
-                outcome.ingest(catalogue, capture.store, manifest)
+            catalogue = self.prov_catalogue or Settings.read(airflow=True).catalogue
+            outcome.ingest(catalogue, capture.store, manifest)
             if self._refused is None:
                 for line in outcome.losses(manifest):
                     self._trouble(CaptureError(line))
@@ -160,7 +161,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         return self.get_openlineage_facets_on_complete(task_instance)
 
     def _store(self) -> str | None:
-        return self.prov_store or _setting("store")
+        return self.prov_store or Settings.read(airflow=True).store
 
     def _trouble(self, error: ProvSparkError) -> None:
         if self.on_error == "fail":
@@ -176,10 +177,6 @@ def _lineage(**parts: Any) -> OperatorLineage:
 
 def _key(ti: Any) -> StepKey:
     return StepKey(ti.task_id, ti.run_id, ti.dag_id, ti.map_index, ti.try_number)
-
-
-def _setting(option: str) -> str | None:
-    return conf.get("provspark", option, fallback=None) or None
 
 
 def _one_of(name: str, value: str, valid: tuple[str, ...]) -> None:

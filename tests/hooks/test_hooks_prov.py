@@ -55,7 +55,7 @@ def test_questions_go_to_the_store(store: str, tmp_path: Path, monkeypatch: pyte
     hook = connect(monkeypatch, store=store)
     source, out = str(tmp_path / "in.txt"), str(tmp_path / "out")
     assert hook.backward(out, [0, 2])["source_row"].to_pylist() == [4, 2]
-    assert hook.forward(source, [1], to=out)["source_row"].to_pylist() == [1]
+    assert hook.forward(source, [4], to=out)["source_row"].to_pylist() == [0]
     assert hook.datasets()["rows"].to_pylist() == [5, 3]
     assert hook.steps()["task_id"].to_pylist() == ["filter"]
     assert hook.trace(out, [0]) is not None
