@@ -100,7 +100,7 @@ def _leads_nowhere(prov: Provenance, found: Trace) -> bool:
     if len(found.nodes) > 1 or found.stops or not _rows_of(asked):
         return False
     ask = prov.backward if found.direction == "backward" else prov.forward
-    return ask(asked.dataset, _rows_of(asked).rows(), version=asked.version).num_rows > 0
+    return bool(ask(asked.dataset, _rows_of(asked).rows(), version=asked.version).num_rows)
 
 
 def _rows_of(node: TraceNode) -> Runs:

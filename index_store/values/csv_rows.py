@@ -112,9 +112,15 @@ class CsvFormat:
             kept = [line for line in lines if line.strip(_BLANKS)]
             if self._comment:
                 kept = [line for line in kept if not line.startswith(self._comment)]
+            if file.written and len(kept) != len(lines):
+                raise file.unreadable("Spark wrote lines into it that it skips in reading, so rows are not its lines")
             if len(self._format.delimiter) > 1:
                 self._refuse_torn_delimiters(file, kept)
             yield kept
+
+    def lines_may_differ(self, file: DataFile) -> bool:
+        """A value that was written may hold the separator, in quotes."""
+        return file.written
 
     def parse(self, file: DataFile, records: Sequence[bytes], fields: Sequence[Field]) -> pa.Table:
         """See `LineFormat`."""

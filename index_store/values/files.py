@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from provspark.errors import ValuesUnavailableError, VersionChangedError
-from provspark.index_store.model import Files, Version
+from provspark.index_store.model import Dataset, Files, Version
 
 __all__ = ["DataFile", "check", "files_of"]
 
@@ -25,6 +25,8 @@ class DataFile:
     size: int
     mtime: int
     rows: int
+    written: bool
+    """The step's own write made it: `rows` counts what was written, which no reader has counted again."""
     filesystem: Any = None
     """A `pyarrow.fs.FileSystem`; None where the file is on a local disk."""
 
@@ -53,12 +55,11 @@ class DataFile:
 def files_of(version: Version, files: Files) -> list[DataFile]:
     """Name each file's place on disk."""
     dataset = version.dataset
-    filesystem, root = (None, dataset.name) if dataset.namespace == "file" else _remote(dataset.uri)
+    filesystem, root = (None, dataset.name) if dataset.namespace == "file" else _remote(dataset)
+    columns = [c.tolist() for c in (files.sizes, files.mtimes, files.rows, files.written)]
     return [
-        DataFile(place, path, f"{root}/{path}" if path else root, size, mtime, rows, filesystem)
-        for place, (path, size, mtime, rows) in enumerate(
-            zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), files.rows.tolist(), strict=True)
-        )
+        DataFile(place, path, f"{root}/{path}" if path else root, size, mtime, rows, made, filesystem)
+        for place, (path, size, mtime, rows, made) in enumerate(zip(files.paths, *columns, strict=True))
     ]
 
 
@@ -110,18 +111,18 @@ def _remote_stamp(file: DataFile) -> tuple[int, int] | None:
     return info.size, info.mtime_ns // 1_000_000
 
 
-def _remote(uri: str) -> tuple[Any, str]:
+def _remote(dataset: Dataset) -> tuple[Any, str]:
     import pyarrow as pa
     from pyarrow.fs import FileSystem
 
-    scheme, rest = uri.split(":", 1)
+    scheme, colon, rest = dataset.namespace.partition(":")
     try:
-        filesystem, root = FileSystem.from_uri(f"{_HADOOP.get(scheme, scheme)}:{rest}")
+        filesystem, base = FileSystem.from_uri(_HADOOP.get(scheme, scheme) + colon + rest)
     except (OSError, ValueError, pa.ArrowException) as e:
         raise ValuesUnavailableError(
-            f"no file system of pyarrow reaches {uri} from here ({e}). The row ids stand."
+            f"no file system of pyarrow reaches {dataset} from here ({e}). The row ids stand."
         ) from e
-    return filesystem, root
+    return filesystem, f"{base.rstrip('/')}/{dataset.name}"
 
 
 _HADOOP = {"s3a": "s3", "s3n": "s3"}

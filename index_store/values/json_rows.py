@@ -57,6 +57,10 @@ class JsonFormat:
                     out.append(text)
             yield out
 
+    def lines_may_differ(self, file: DataFile) -> bool:
+        """JSON escapes the ends of lines, but no separator of one's own."""
+        return file.written and bool(self._separator)
+
     def parse(self, file: DataFile, records: Sequence[bytes], fields: Sequence[Field]) -> pa.Table:
         """See `LineFormat`."""
         if any(f.name == self._corrupt for f in fields):

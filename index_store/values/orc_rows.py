@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -16,9 +17,15 @@ from provspark.index_store.values.rows import Bounds
 
 __all__ = ["OrcReader"]
 
+_TIME = re.compile(r"\btimestamp\b")
+
 
 class OrcReader:
-    """A `RowReader`; a file of Hive without column names (``_col0`` …) is refused."""
+    """A `RowReader`.
+
+    Refused are files of Hive without column names (``_col0`` …), and times: ORC keeps them as the writer's clock
+    showed them, its zone beside them where pyarrow does not reach, and Spark reads them by the zone of its own JVM.
+    """
 
     def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
         """See `RowReader`."""
@@ -35,6 +42,12 @@ class OrcReader:
 
     def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
         """See `RowReader`."""
+        for field in fields:
+            if _TIME.search(field.type):
+                raise file.unreadable(
+                    f"column {field.name} is {field.type}, and times in ORC depend on the time zones of the JVMs that "
+                    f"wrote and read them, which are not known here; ask for the other columns"
+                )
         with _opened(file) as found:
             columns = Columns(file, found.schema, fields)
             start = 0

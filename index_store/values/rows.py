@@ -33,6 +33,9 @@ class LineFormat(Protocol):
     def records(self, file: DataFile) -> Iterator[list[bytes]]:
         """Yield the texts of the file's rows in order, some at a time."""
 
+    def lines_may_differ(self, file: DataFile) -> bool:
+        """Whether the recorded rows may not be the file's lines one by one, so that all of them must be counted."""
+
     def parse(self, file: DataFile, records: Sequence[bytes], fields: Sequence[Field]) -> pa.Table:
         """Return the values of some rows."""
 
@@ -46,14 +49,14 @@ class LineReader:
     def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
         """See `RowReader`."""
         found: list[bytes] = []
-        start = 0
+        start, whole = 0, self._lines.lines_may_differ(file)
         for records in self._lines.records(file):
             upto = int(np.searchsorted(wanted, start + len(records)))
             found.extend(records[row - start] for row in wanted[len(found) : upto].tolist())
             start += len(records)
             if start > file.rows:
                 raise file.wrong_count(start)
-            if upto == len(wanted):
+            if upto == len(wanted) and not whole:
                 break
         else:
             if start != file.rows or len(found) < len(wanted):

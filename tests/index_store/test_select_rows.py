@@ -44,10 +44,11 @@ def sides(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Spa
     frame = spark.sql(FRAME).repartition(1)
     for fmt in ("parquet", "orc", "json", "csv"):
         path = tmp_path_factory.mktemp(fmt) / "d"
-        writer = (frame.drop("arr") if fmt == "csv" else frame).write.partitionBy("p").format(fmt)
+        left_out = {"csv": ["arr"], "orc": ["ts"]}.get(fmt, [])
+        writer = frame.drop(*left_out).write.partitionBy("p").format(fmt)
         writer.option("parquet.block.size", "2000").option("emptyValue", "").save(str(path))
-        schema = "id bigint, i int, s string, x double, d decimal(10,2), dt date, ts timestamp, b boolean"
-        schema += "" if fmt == "csv" else ", arr array<bigint>"
+        schema = "id bigint, i int, s string, x double, d decimal(10,2), dt date, b boolean"
+        schema += "".join(f", {c}" for c in ("ts timestamp", "arr array<bigint>") if c.split()[0] not in left_out)
         out[fmt] = SparkSide(spark, path, fmt, schema + ", p int", {}, ("p",))
     return out
 
@@ -57,8 +58,8 @@ def spark_literal(column: str, text: str) -> str:
     return f"cast('{text}' as {kind.get(column, 'bigint')})"
 
 
-def random_condition(rnd: random.Random) -> tuple[Condition, str]:
-    column = rnd.choice(list(COLUMNS))
+def random_condition(rnd: random.Random, columns: list[str]) -> tuple[Condition, str]:
+    column = rnd.choice(columns)
     operator = rnd.choice(["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null"])
     if operator.startswith("is"):
         return Condition(column, operator), f"{column} {operator}"
@@ -74,9 +75,10 @@ def random_condition(rnd: random.Random) -> tuple[Condition, str]:
 def test_rows_are_those_that_spark_selects(spark: Any, sides: dict[str, SparkSide], fmt: str) -> None:
     side = sides[fmt]
     rnd = random.Random(fmt)
+    columns = [c for c in COLUMNS if c in dict(side.fields)]
     cases = []
     for _ in range(30):
-        chosen = [random_condition(rnd) for _ in range(rnd.choice([1, 1, 2, 3]))]
+        chosen = [random_condition(rnd, columns) for _ in range(rnd.choice([1, 1, 2, 3]))]
         cases.append(([c for c, _ in chosen], " and ".join(f"({text})" for _, text in chosen)))
     frame = spark.read.schema(",".join(f"`{n}` {t}" for n, t in side.fields)).format(fmt)
     frame = frame.load(side.version.dataset.name)

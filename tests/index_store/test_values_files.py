@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import io
 import os
@@ -8,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from _values_spark import version_at
 
 from provspark.errors import RowOutOfRangeError, UnknownColumnError, ValuesUnavailableError, VersionChangedError
-from provspark.index_store.model import Files, Version
+from provspark.index_store.model import Field, Files, Version
 from provspark.index_store.values import read_rows
 from provspark.index_store.values.files import files_of
 from provspark.index_store.values.lines import lines_of
@@ -174,3 +176,74 @@ def test_types(text: str, want: str) -> None:
 def test_types_that_are_refused(text: str) -> None:
     with pytest.raises(ValuesUnavailableError):
         arrow_type(text)
+
+
+def as_written(files: Files) -> Files:
+    return Files(files.paths, files.sizes, files.mtimes, files.rows, np.ones(len(files.paths), dtype=np.bool_))
+
+
+@pytest.mark.parametrize(
+    ("fmt", "text", "rows", "options"),
+    [
+        ("csv", '1,"a\nb"\n2,c\n', 2, {}),
+        ("csv", '1,"a\rb"\n2,c\n', 2, {}),
+        ("csv", '1,"a\nb"\n\n', 2, {}),
+        ("csv", "\n1,a\n", 2, {}),
+        ("text", "a\nb\nc\n", 2, {}),
+        ("json", '{"n":"a;b"};{};', 2, {"lineSep": ";"}),
+    ],
+)
+def test_a_written_value_that_spans_lines_is_noticed(
+    tmp_path: Path, fmt: str, text: str, rows: int, options: dict[str, str]
+) -> None:
+    (tmp_path / "a.txt").write_bytes(text.encode())
+    version, files = version_at(tmp_path, fmt, [("n", "string")], {"a.txt": rows}, options)
+    with pytest.raises(ValuesUnavailableError, match=r"a\.txt (reads as|can't be read: Spark wrote lines)"):
+        read_rows(version, as_written(files), np.array([0]))
+
+
+def test_written_lines_that_are_rows_are_read(folder: Path) -> None:
+    version, files = csv(folder)
+    assert read_rows(version, as_written(files), np.array([12, 1]))["n"].to_pylist() == [12, 1]
+
+
+def test_other_file_systems(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyarrow import fs
+
+    from provspark.index_store.model import Dataset
+
+    asked: list[str] = []
+
+    class Buckets:
+        @staticmethod
+        def from_uri(uri: str) -> tuple[fs.FileSystem, str]:
+            asked.append(uri)
+            return fs.SubTreeFileSystem(str(folder.parent), fs.LocalFileSystem()), folder.name
+
+    pq.write_table(pa.table({"n": range(3), "s": ["x", "y", "z"]}), folder / "c 1.parquet")
+    version, files = csv(folder)
+    (folder / "sub").mkdir()
+    for name in ("a.csv", "b.csv", "c 1.parquet"):
+        (folder / name).rename(folder / "sub" / name)
+    remote = dataclasses.replace(version, dataset=Dataset("s3a://bucket", "sub"))
+    keep = [files.paths.index(n) for n in ("a.csv", "b.csv")]
+    lines = Files.of([(files.paths[i], files.sizes[i], files.mtimes[i], files.rows[i], False) for i in keep])
+    monkeypatch.setattr(fs, "FileSystem", Buckets)
+    assert read_rows(remote, lines, np.array([14, 2]))["s"].to_pylist() == ["x14", "x2"]
+    stat = (folder / "sub" / "c 1.parquet").stat()
+    one = Files.of([("c 1.parquet", stat.st_size, stat.st_mtime_ns // 1_000_000, 3, False)])
+    kinds = (Field("n", "bigint"), Field("s", "string"))
+    parquet = dataclasses.replace(remote, format="parquet", fields=kinds)
+    assert read_rows(parquet, one, np.array([2])).to_pylist() == [{"n": 2, "s": "z"}]
+    assert set(asked) == {"s3://bucket"}
+    (folder / "sub" / "a.csv").unlink()
+    with pytest.raises(VersionChangedError, match="is gone"):
+        read_rows(remote, lines, np.array([2]))
+
+
+def test_a_file_system_that_pyarrow_does_not_know(folder: Path) -> None:
+    from provspark.index_store.model import Dataset
+
+    version, files = csv(folder)
+    with pytest.raises(ValuesUnavailableError, match="no file system of pyarrow reaches dbfs://x/y"):
+        read_rows(dataclasses.replace(version, dataset=Dataset("dbfs://x", "y")), files, np.array([2]))

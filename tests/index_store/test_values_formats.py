@@ -26,7 +26,8 @@ from range(300)
 @pytest.mark.spark
 @pytest.mark.parametrize("fmt", ["parquet", "orc"])
 def test_all_types_read_as_in_spark(spark: Any, tmp_path: Path, fmt: str) -> None:
-    spark.sql(FRAME).repartition(3).write.format(fmt).save(str(tmp_path / "d"))
+    frame = spark.sql(FRAME).drop("ts") if fmt == "orc" else spark.sql(FRAME)
+    frame.repartition(3).write.format(fmt).save(str(tmp_path / "d"))
     assert both(spark, tmp_path / "d", fmt).files.total == 300
 
 
@@ -114,6 +115,15 @@ def test_hives_files_without_names_are_refused(tmp_path: Path) -> None:
     version, files = version_at(tmp_path, "orc", [("a", "bigint")], {"a.orc": 1})
     with pytest.raises(ValuesUnavailableError, match="_col0"):
         read_rows(version, files, np.array([0]))
+
+
+def test_times_in_orc_are_refused(tmp_path: Path) -> None:
+    orc.write_table(pa.table({"a": [1], "t": pa.array([0], pa.timestamp("us"))}), tmp_path / "a.orc")
+    kinds = [("a", "bigint"), ("t", "array<timestamp>")]
+    version, files = version_at(tmp_path, "orc", kinds, {"a.orc": 1})
+    with pytest.raises(ValuesUnavailableError, match="time zones of the JVMs"):
+        read_rows(version, files, np.array([0]))
+    assert read_rows(version, files, np.array([0]), ["a"]).to_pylist() == [{"a": 1}]
 
 
 def test_a_type_of_its_own_is_read_as_it_is_stored(tmp_path: Path) -> None:
