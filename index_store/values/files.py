@@ -33,12 +33,10 @@ class DataFile:
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """Open the file's bytes for reading, seekable."""
-        if self.filesystem is None:
-            with Path(self.full).open("rb") as local:
-                yield local
-        else:
-            with self.filesystem.open_input_file(self.full) as remote:
-                yield cast(BinaryIO, remote)
+        from pyarrow.fs import LocalFileSystem
+
+        with (self.filesystem or LocalFileSystem()).open_input_file(self.full) as source:
+            yield cast(BinaryIO, source)
 
     def wrong_count(self, found: int) -> ValuesUnavailableError:
         """Return the error for a file that reads as another number of rows than was recorded."""

@@ -32,8 +32,8 @@ def lines_of(file: DataFile, separator: bytes = b"", block: int = _BLOCK) -> Ite
     ValuesUnavailableError
         The file is compressed in a way that is not read here, or its compression is damaged.
     """
-    with file.open() as raw, _decompressed(file, raw) as stream:
-        try:
+    try:
+        with file.open() as raw, _decompressed(file, raw) as stream:
             tail = stream.read(block)
             tail = tail[len(_BOM) :] if tail.startswith(_BOM) else tail
             more = tail
@@ -46,8 +46,8 @@ def lines_of(file: DataFile, separator: bytes = b"", block: int = _BLOCK) -> Ite
                 tail += more
             if tail:
                 yield _split(tail, separator)
-        except (EOFError, zlib.error, OSError, pa.ArrowException) as e:
-            raise file.unreadable(e) from e
+    except (EOFError, zlib.error, OSError, pa.ArrowException) as e:
+        raise file.unreadable(e) from e
 
 
 def _cut(data: bytes, separator: bytes) -> int:
@@ -84,7 +84,7 @@ def _decompressed(file: DataFile, raw: BinaryIO) -> Iterator[BinaryIO]:
     elif suffix == ".deflate":
         yield cast(BinaryIO, _Inflate(raw))
     elif suffix == ".zst":
-        with pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") as stream:
+        with pa.CompressedInputStream(raw, "zstd") as stream:
             yield cast(BinaryIO, stream)
     else:
         yield raw

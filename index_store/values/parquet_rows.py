@@ -31,7 +31,9 @@ class ParquetReader:
             for group in np.unique(groups).tolist():
                 places = wanted[groups == group] - bases[group]
                 table = parquet.read_row_group(group, columns=columns.stored)
-                tables.append(columns.shape(table.take(pa.array(places)) if columns.stored else table, len(places)))
+                # Shaped first: pyarrow takes no rows from some types that files come with (string_view).
+                shaped = columns.shape(table, int(bases[group + 1] - bases[group]))
+                tables.append(shaped.take(pa.array(places)))
         return pa.concat_tables(tables) if tables else columns.empty()
 
     def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:

@@ -247,3 +247,11 @@ def test_a_file_system_that_pyarrow_does_not_know(folder: Path) -> None:
     version, files = csv(folder)
     with pytest.raises(ValuesUnavailableError, match="no file system of pyarrow reaches dbfs://x/y"):
         read_rows(dataclasses.replace(version, dataset=Dataset("dbfs://x", "y")), files, np.array([2]))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_a_file_that_may_not_be_read(folder: Path) -> None:
+    version, files = csv(folder)
+    (folder / "a.csv").chmod(0)
+    with pytest.raises(ValuesUnavailableError, match=r"a\.csv can't be read"):
+        read_rows(version, files, np.array([0]))

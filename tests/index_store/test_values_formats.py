@@ -11,6 +11,7 @@ from _values_spark import both, version_at
 from pyarrow import orc
 
 from provspark.errors import ValuesUnavailableError
+from provspark.index_store.select import select_rows
 from provspark.index_store.values import read_rows
 
 FRAME = """
@@ -94,6 +95,16 @@ def test_only_the_row_groups_that_are_needed_are_read(tmp_path: Path, monkeypatc
     got = read_rows(version, files, np.array([95, 3, 98, 3]), ["b"])
     assert got["b"].to_pylist() == [95, 3, 98, 3]
     assert read == [(0, ["b"]), (9, ["b"])]
+
+
+def test_texts_that_other_writers_left_as_views(tmp_path: Path) -> None:
+    table = pa.table(
+        {"s": pa.array(["a", None, "c"], pa.string_view()), "l": pa.array(["x", "y", "z"], pa.large_string())}
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    version, files = version_at(tmp_path, "parquet", [("s", "string"), ("l", "string")], {"a.parquet": 3})
+    assert read_rows(version, files, np.array([2, 1])).to_pylist() == [{"s": "c", "l": "z"}, {"s": None, "l": "y"}]
+    assert select_rows(version, files, [("s", "=", "c"), ("l", ">", "y")]).tolist() == [2]
 
 
 def test_columns_that_differ_by_case_only_are_refused(tmp_path: Path) -> None:
