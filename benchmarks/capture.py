@@ -13,9 +13,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from benchmarks.common import ROOT, SCRATCH, machine, publish, session, table, tpch
-
 import provspark
+from benchmarks.common import ROOT, SCRATCH, machine, publish, session, table, tpch
 from provspark.tracker import attach
 
 TABLES = ("customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier")
@@ -115,7 +114,7 @@ def report(found: list[Measured], scale: str, runs: int) -> str:
     geometric = [math.exp(statistics.fmean(math.log(getattr(m, n)) for m in found)) for n in ("ratio", "unsealed")]
     lines.append(["**all**", "", "", *(f"**{g:.2f}**" for g in geometric), "", "", f"{edges:,}", f"{size:,}"])
     lines[-1].append(f"{size / edges:.2f}")
-    what = f"TPC-H at scale factor {scale}, medians of {runs} interleaved runs; {machine()}. Last line: geometric means."
+    what = f"TPC-H at scale factor {scale}, medians of {runs} interleaved runs; {machine()}. Last: geometric means."
     return what + "\n\n" + table(head, lines)
 
 

@@ -11,9 +11,8 @@ import subprocess
 import sys
 import time
 
-from benchmarks.common import SCRATCH, machine, publish, table
-
 import provspark
+from benchmarks.common import SCRATCH, machine, publish, table
 
 COLD = """
 import time

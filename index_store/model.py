@@ -226,7 +226,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class StepKey:
-    """What a step is: one try of one Airflow task instance, or one command-line run (then only task and run are set)."""
+    """What a step is: one try of one Airflow task instance, or one command-line run (only task and run are set)."""
 
     task_id: str
     run_id: str

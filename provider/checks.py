@@ -75,9 +75,7 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
     """
     env = os.environ if env is None else env
     home = env.get("JAVA_HOME", "")
-    path = (
-        str(Path(home) / "bin" / "java") if home else shutil.which("java", path=env.get("PATH", os.defpath))
-    )
+    path = str(Path(home) / "bin" / "java") if home else shutil.which("java", path=env.get("PATH", os.defpath))
     if path is None:
         raise JavaNotFoundError(f"no Java found: JAVA_HOME is not set and no `java` is on PATH. {_ADVICE}.")
     where = f"JAVA_HOME={home}" if home else "PATH"

@@ -1,4 +1,4 @@
-"""Every error of the package. Each is also a builtin's child; its message says what was found, where, and what to do next."""
+"""Every error of the package, each also a builtin's child; messages say what was found, where, and what to do next."""
 
 from __future__ import annotations
 

@@ -12,9 +12,7 @@ personal = sf.col("personal_status")
 credit = spark.read.parquet(source)
 credit = credit.withColumn("gender", sf.when(personal.isin(WOMEN), 0).otherwise(1))
 credit = credit.replace(STATUS, subset=["personal_status"]).withColumnRenamed("personal_status", "status")
-kinds = {column: list(TERMS[column].values()) for column in ENCODED} | {
-    "status": sorted(set(STATUS.values()))
-}
+kinds = {column: list(TERMS[column].values()) for column in ENCODED} | {"status": sorted(set(STATUS.values()))}
 for column, terms in kinds.items():
     for term in terms:
         credit = credit.withColumn(f"{column}_{term}", (sf.col(column) == term).cast("int"))
