@@ -170,4 +170,10 @@ def test_options_and_credentials(spark: Any, trial: Trial, tmp_path: Path) -> No
         return writer.options(header=True, Delimiter="|", password="x", **{"fs.s3a.secret.key": "y", "lineSep": "\n"})
 
     result = trial.write(rows(spark).withColumn("p", fn.col("x")), "csv", str(tmp_path / "out"), setup=setup)
-    assert result.written.version.options == (("header", "true"), ("linesep", "\n"), ("sep", "|"))
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    assert result.written.version.options == (
+        ("header", "true"),
+        ("linesep", "\n"),
+        ("sep", "|"),
+        ("timezone", zone),
+    )

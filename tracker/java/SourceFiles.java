@@ -61,6 +61,7 @@ public class SourceFiles {
     item(out, String.valueOf(sql.ignoreMissingFiles()));
     item(out, String.valueOf(sql.csvFilterPushDown()));
     item(out, String.valueOf(sql.jsonFilterPushDown()));
+    item(out, sql.sessionLocalTimeZone());
     out.append('\u0001');
     Iterator options = scala.jdk.javaapi.CollectionConverters.asJava(relation.options()).entrySet().iterator();
     while (options.hasNext()) {
@@ -83,7 +84,7 @@ public class SourceFiles {
     StructField[] all = schema.fields();
     for (int i = 0; i < all.length; i++) {
       item(out, all[i].name());
-      item(out, all[i].dataType().simpleString());
+      item(out, all[i].dataType().catalogString());
     }
   }
 

@@ -168,7 +168,7 @@ public class WriteTarget {
     for (int i = 0; i < fields.length; i++) {
       List one = new ArrayList();
       one.add(fields[i].name());
-      one.add(fields[i].dataType().simpleString());
+      one.add(fields[i].dataType().catalogString());
       one.add(fields[i].metadata().contains(CHAR_VARCHAR) ? fields[i].metadata().getString(CHAR_VARCHAR) : "");
       out.add(one);
     }

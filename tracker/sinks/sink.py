@@ -19,6 +19,7 @@ from provspark.tracker.sinks.owners import own_names
 from provspark.tracker.sinks.pieces import pieces_of
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sinks.target import Target, read_target
+from provspark.tracker.sources.options import zone_of_texts
 
 
 class Sink:
@@ -139,7 +140,9 @@ class Sink:
             rows,
             written,
         )
-        options = kept(target.format, target.options)
+        partitions = [f for f in target.fields if f.name in target.partitions]
+        zone = zone_of_texts(target.format, target.time_zone, partitions)
+        options = tuple(sorted((zone | dict(kept(target.format, target.options))).items()))
         return PendingVersion(target.dataset, files, target.format, options, target.fields, target.partitions)
 
     def _folders(self, tapped: Sequence[TapRuns]) -> dict[str, str]:

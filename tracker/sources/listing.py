@@ -26,6 +26,8 @@ class Description:
     ignore_missing: bool
     csv_push_down: bool
     json_push_down: bool
+    time_zone: str
+    """Of the session: in it, times without a zone are read."""
     options: dict[str, str]
     """Lower-case names."""
     data_fields: tuple[Field, ...]
@@ -35,10 +37,10 @@ class Description:
     def parse(cls, text: str) -> Description:
         """Read what ``SourceFiles.describe`` wrote."""
         head, options, data, partitions = (part.split("\0")[:-1] for part in text.split("\1"))
-        streaming, corrupt, missing, csv, json = (value == "true" for value in head[1:])
+        streaming, corrupt, missing, csv, json = (value == "true" for value in head[1:6])
         pairs = dict(zip((k.lower() for k in options[::2]), options[1::2], strict=True))
         columns = _fields(data), _fields(partitions)
-        return cls(head[0], streaming, corrupt, missing, csv, json, pairs, *columns)
+        return cls(head[0], streaming, corrupt, missing, csv, json, head[6], pairs, *columns)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -102,7 +104,7 @@ class Listing:
             self.dataset,
             Files(self.paths, self.sizes, self.mtimes, rows, written),
             format_name,
-            kept(format_name, self.description.options),
+            kept(format_name, self.description.options, self.description.time_zone, self.description.partition_fields),
             self.description.fields,
             tuple(f.name for f in self.description.partition_fields),
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+from provspark.index_store.model import Field
 
 
 def _names(text: str) -> frozenset[str]:
@@ -33,11 +35,20 @@ KEPT: dict[str, frozenset[str]] = {
 }
 
 
-def kept(format_name: str, options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the options to remember, lower-case names, sorted.
+def kept(
+    format_name: str, options: Mapping[str, str], time_zone: str, partitions: Iterable[Field] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Return the options to remember, lower-case names, sorted; the session's time zone where times are texts.
 
-    >>> kept("csv", {"Header": "true", "path": "/secret"})
-    (('header', 'true'),)
+    >>> kept("csv", {"Header": "true", "path": "/secret"}, "UTC")
+    (('header', 'true'), ('timezone', 'UTC'))
     """
     names = KEPT[format_name]
-    return tuple(sorted((k.lower(), v) for k, v in options.items() if k.lower() in names))
+    found = {k.lower(): v for k, v in options.items() if k.lower() in names}
+    return tuple(sorted((zone_of_texts(format_name, time_zone, partitions) | found).items()))
+
+
+def zone_of_texts(format_name: str, time_zone: str, partitions: Iterable[Field]) -> dict[str, str]:
+    """Return the session's time zone as an option, where a version holds times as texts, in lines or in folders."""
+    in_folders = any(f.type.startswith("timestamp") for f in partitions)
+    return {"timezone": time_zone} if format_name in ("csv", "json") or in_folders else {}
