@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo env test lint format dist clean
+.PHONY: help demo env test lint format bench dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -31,8 +31,12 @@ format: env ## let ruff sort imports and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+bench: env ## measure cost and speed at TPC-H scale factor 1 and rewrite docs/performance.md
+	$(BIN)/python -m benchmarks.capture
+	$(BIN)/python -m benchmarks.questions
+
 dist: env ## build the source distribution and the wheel into dist/
 	$(BIN)/python -m build
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) .demo build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .demo .bench build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
