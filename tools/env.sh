@@ -27,6 +27,10 @@ quietly() {
     fi
 }
 
+constraints=()
+if [ -f "tools/constraints-${AIRFLOW%.*}.txt" ]; then
+    constraints=(--constraint "tools/constraints-${AIRFLOW%.*}.txt")
+fi
 wanted="$AIRFLOW $SPARK $extras $(cat pyproject.toml setup.py | cksum)"
 stamp=$venv/.installed-${extras//,/-}
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
@@ -34,6 +38,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
     : >"$log"
     quietly "$venv/bin/python" -m pip install --upgrade "pip>=24" "setuptools>=77" wheel
     quietly "$venv/bin/python" -m pip install -e ".[$extras]" --config-settings editable_mode=strict \
+        ${constraints[@]+"${constraints[@]}"} \
         "apache-airflow==$AIRFLOW" "pyspark==$SPARK" "pyspark-client==$SPARK"
     rm -f "$venv/.files"
     echo "$wanted" >"$stamp"
