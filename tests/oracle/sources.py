@@ -48,10 +48,19 @@ def numbered(files: Iterable[Rows], suffix: str) -> dict[str, Rows]:
 
 
 def parquet(name: str, types: Mapping[str, pa.DataType], *files: Rows) -> Source:
-    """Parquet files, one for each list of rows."""
+    """Parquet files, one for each list of rows; Spark looks for their schema once, for that takes a job."""
     named = numbered(files, "parquet")
     contents = {path: columnar(types, rows, pa.parquet.write_table) for path, rows in named.items()}
-    return Source(name, tuple(types), in_path_order(named), contents, lambda s, path: s.read.parquet(path))
+    schemas: dict[str, Any] = {}
+
+    def read(spark: Any, path: str) -> Any:
+        if path in schemas:
+            return spark.read.schema(schemas[path]).parquet(path)
+        frame = spark.read.parquet(path)
+        schemas[path] = frame.schema
+        return frame
+
+    return Source(name, tuple(types), in_path_order(named), contents, read)
 
 
 def columnar(types: Mapping[str, pa.DataType], rows: Rows, write: Callable[..., Any], **options: Any) -> bytes:
