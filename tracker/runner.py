@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_PACKAGE = str(Path(__file__).resolve().parent.parent)
+_PACKAGE = str(Path(__file__).resolve().parent)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,14 +70,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(app: str, arguments: Sequence[str]) -> _Outcome:
     """Execute the script as ``python app`` would, in this process."""
-    path = Path(app)
+    path = Path(os.path.abspath(app))  # noqa: PTH100 - python itself follows no link here
     main_module = types.ModuleType("__main__")
-    main_module.__dict__.update(__file__=app, __builtins__=__builtins__)
+    main_module.__dict__.update(__file__=str(path), __builtins__=__builtins__)
     before = sys.modules["__main__"], sys.argv, sys.path[0]
     try:
-        code = compile(path.read_bytes(), app, "exec")
+        code = compile(path.read_bytes(), str(path), "exec")
     except (OSError, SyntaxError) as e:
-        sys.excepthook(type(e), e, None)
+        sys.excepthook(type(e), e.with_traceback(None), None)
         return _Outcome(2 if isinstance(e, OSError) else 1, e)
     sys.modules["__main__"] = main_module
     sys.argv = [app, *arguments]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-_OURS = str(Path(__file__).parent.parent)
 _REMEMBERED = 2048
 
 
@@ -23,13 +25,15 @@ def caller() -> str:
 
 
 def _library(filename: str) -> bool:
-    return (
-        filename.startswith((_OURS, "<frozen"))
-        or "/provspark/" in filename
-        or "/pyspark/" in filename
-        or "/py4j/" in filename
-        or filename.endswith(("/runpy.py", "/contextlib.py", "/functools.py"))
-    )
+    return filename.startswith(_libraries()) or filename.endswith(("/contextlib.py", "/functools.py"))
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """Where the frames between a script and us lie: Spark's, py4j's and our own."""
+    found = (find_spec(name) for name in ("pyspark", "py4j"))
+    folders = [str(Path(spec.origin).parent) for spec in found if spec is not None and spec.origin]
+    return ("<frozen", *(folder + os.sep for folder in (str(Path(__file__).parent), *folders)))
 
 
 class Sites:
@@ -43,8 +47,12 @@ class Sites:
         self._made.append((jdf, caller()))
 
     def of_node(self, jvm: Any, kind: str, analysed: Any) -> str:
-        """Return the line that first made a node of this kind that stands in the analysed plan, or ""."""
-        for jdf, site in list(self._made):
-            if site and jvm.plans.holds(jdf.queryExecution().analyzed(), kind, analysed):
-                return site
+        """Return the line that first made a node of this kind that stands in the analysed plan, or "".
+
+        Where there is none, normalising made it out of a subquery: then that one's line.
+        """
+        for wanted in (kind, ""):
+            for jdf, site in list(self._made):
+                if site and jvm.plans.holds(jdf.queryExecution().analyzed(), wanted, analysed):
+                    return site
         return ""

@@ -46,9 +46,10 @@ public class Plans {
     return instance(name, new Object[] {a0, a1, a2, a3, a4, a5});
   }
 
-  /** Whether `plan` holds a node of this class that also stands in `other`. */
+  /** Whether `plan` holds a node of this class, or with a subquery where none is named, that also stands in `other`. */
   public boolean holds(LogicalPlan plan, String cls, LogicalPlan other) {
-    if (plan.getClass().getSimpleName().equals(cls) && stands(plan, other)) return true;
+    boolean meant = cls.length() == 0 ? plan.subqueries().nonEmpty() : plan.getClass().getSimpleName().equals(cls);
+    if (meant && stands(plan, other)) return true;
     Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(plan.children()).iterator();
     while (it.hasNext()) if (holds((LogicalPlan) it.next(), cls, other)) return true;
     return false;
