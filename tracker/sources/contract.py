@@ -40,7 +40,11 @@ class Segments:
         if not len(self.starts):
             wrong = np.ones(len(addresses), dtype=np.bool_)
         else:
-            at = np.searchsorted(self.starts, addresses, side="right") - 1
+            if len(self.starts) == 1 and len(addresses):
+            place = addresses - self.starts[0]
+            if place.min() >= 0 and place.max() < self.counts[0]:
+                return place + self.rows[0]
+        at = np.searchsorted(self.starts, addresses, side="right") - 1
             place = addresses - self.starts[at]
             wrong = (at < 0) | (place >= self.counts[at])
         if wrong.any():
