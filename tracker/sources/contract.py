@@ -37,14 +37,15 @@ class Segments:
         CaptureError
             If an address lies in no block.
         """
+        if len(self.starts) == 1 and len(addresses):
+            place = addresses - self.starts[0]
+            if place.min() >= 0 and place.max() < self.counts[0]:
+                found: Int64 = self.rows[0] + place
+                return found
         if not len(self.starts):
             wrong = np.ones(len(addresses), dtype=np.bool_)
         else:
-            if len(self.starts) == 1 and len(addresses):
-            place = addresses - self.starts[0]
-            if place.min() >= 0 and place.max() < self.counts[0]:
-                return place + self.rows[0]
-        at = np.searchsorted(self.starts, addresses, side="right") - 1
+            at = np.searchsorted(self.starts, addresses, side="right") - 1
             place = addresses - self.starts[at]
             wrong = (at < 0) | (place >= self.counts[at])
         if wrong.any():
