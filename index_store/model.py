@@ -6,6 +6,7 @@ Every class here is frozen; arrays inside are not to be written to.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,7 +35,7 @@ class Dataset:
 
     @classmethod
     def parse(cls, text: str) -> Dataset:
-        """Read ``file:///data/out``, ``/data/out`` or ``s3://bucket/path``; percent escapes stay in the name as read.
+        """Read ``/data/out``, ``file:///data/out`` (percent escapes are undone) or ``s3://bucket/path``.
 
         >>> Dataset.parse("file:///data/out/")
         Dataset(namespace='file', name='/data/out')
@@ -54,7 +55,9 @@ class Dataset:
     @property
     def uri(self) -> str:
         """The data set as one string, that `parse` reads back."""
-        return f"file://{self.name}" if self.namespace == "file" else f"{self.namespace}/{self.name}"
+        if self.namespace != "file":
+            return f"{self.namespace}/{self.name}"
+        return "file://" + re.sub("%(?=[0-9A-Fa-f]{2})", "%25", self.name)
 
     def __str__(self) -> str:
         return self.uri

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -44,6 +45,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     )
     yield session
     session.stop()
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of closing after pytest closed the log
 
 
 @pytest.fixture(scope="session")

@@ -27,10 +27,9 @@ class Auditor:
     def __init__(self, jvm: Jvm) -> None:
         self._context = jvm.spark.sparkContext._jsc.sc()
         self._audit: Any = jvm.new("Audit")
+        self._context.listenerBus().waitUntilEmpty(_PATIENCE_MS)  # or it would hear of what was written before
         self._context.addSparkListener(self._audit)
-        self._watched: set[int] = set()
         self._sessions: list[Any] = []
-        self._pending: list[Seen] = []
 
     def watch(self, session: Any) -> None:
         """Listen to the queries of a Java SparkSession."""

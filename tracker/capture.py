@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import platform
+import threading
 import time
 import traceback
 from dataclasses import dataclass
@@ -54,6 +57,7 @@ class Capture:
         self._sessions: dict[int, tuple[Any, Jvm]] = {}
         self._auditor: Auditor | None = None
         self._unclaimed: list[Seen] = []
+        self._adding = threading.Lock()
         self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
         self._started = _now()
         self._interception = Interception(self)
@@ -128,27 +132,31 @@ class Capture:
         plain = getattr(writer, end)
         began = time.perf_counter()
         sink, held = None, None
+        skips = False
         try:
             jvm = self._jvm(spark)
             analysed = frame._jdf.queryExecution().withCachedData()
             sink = Sink.of(jvm, writer, end, args, analysed)
-            if sink.skips:
-                return plain(*args)
-            held = self._claim(sink.dataset)
-            captured = self._traced(jvm, sink, frame, analysed, site)
-            original = jvm.plans.field(writer, "df")
-            jvm.plans.setField(writer, "df", captured.dataset())
+            skips = sink.skips
+            if not skips:
+                held = self._claim(sink.dataset)
+                captured = self._traced(jvm, sink, frame, analysed, site)
+                original = jvm.plans.field(writer, "df")
+                jvm.plans.setField(writer, "df", captured.dataset())
         except Exception as e:
             reason = self._refuse(e, site)
             return self._plainly(plain, args, sink, held, reason)
+        if skips:
+            return self._unaudited(plain, args)
         rewritten = time.perf_counter()
         try:
             result = plain(*args)
         except Exception as e:
             jvm.plans.setField(writer, "df", original)
-            if not _ours(e):
+            if not _ours(e, jvm):
                 held.release()
                 raise
+            _remove_if_empty(sink.dataset)
             reason = self._refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
             return self._plainly(plain, args, sink, held, reason)
         done = time.perf_counter()
@@ -176,7 +184,9 @@ class Capture:
     def _seal(self, captured: TracedWrite, sink: Sink, site: str) -> None:
         assert self._step is not None
         try:
-            self._step.add(captured.seal(self._seen(sink), site))
+            sealed = captured.seal(self._seen(sink), site)
+            with self._adding:
+                self._step.add(sealed)
         except Exception as e:
             reason = Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site)
             self._record_plain(sink, reason)
@@ -185,36 +195,45 @@ class Capture:
     def _seen(self, sink: Sink) -> Seen | None:
         """Return what Spark's listener said of the write just done, and leave the rest for the audit."""
         assert self._auditor is not None
-        mine = None
-        for seen in self._auditor.take():
-            into_files = seen.kind == "InsertIntoHadoopFsRelationCommand"
-            if mine is None and into_files and _same(seen.path, sink.dataset.name):
-                mine = seen
-            else:
-                self._unclaimed.append(seen)
-        return mine
+        with self._adding:
+            self._unclaimed.extend(self._auditor.take())
+            for seen in self._unclaimed:
+                into_files = seen.kind == "InsertIntoHadoopFsRelationCommand"
+                if into_files and _same(seen.path, sink.dataset.name):
+                    self._unclaimed.remove(seen)
+                    return seen
+        return None
 
     def _plainly(
         self, plain: Any, args: tuple[Any, ...], sink: Sink | None, held: Claim | None, reason: Untracked
     ) -> Any:
-        """Run the user's own write; the audit must not report it a second time."""
-        assert self._auditor is not None
-        self._unclaimed.extend(self._auditor.take())
+        """Run the user's own write, and note what it left."""
         try:
-            result = plain(*args)
+            result = self._unaudited(plain, args)
             if sink is not None:
                 self._record_plain(sink, reason)
             return result
         finally:
             if held is not None:
                 held.release()
+
+    def _unaudited(self, plain: Any, args: tuple[Any, ...]) -> Any:
+        """Run a write of which the step knows already, or which writes nothing: the audit need not tell of it."""
+        if self._auditor is None:
+            return plain(*args)
+        self._unclaimed.extend(self._auditor.take())
+        try:
+            return plain(*args)
+        finally:
             self._auditor.take()
 
     def _record_plain(self, sink: Sink, reason: Untracked) -> None:
         """Note the version that an untracked write left, so that questions about it are told why they end here."""
         assert self._step is not None
         try:
-            self._step.add(PendingWrite(sink.observe(), "untracked", reason=reason, site=reason.site))
+            left = PendingWrite(sink.observe(), "untracked", reason=reason, site=reason.site)
+            with self._adding:
+                self._step.add(left)
         except Exception as e:
             log.debug("provspark: the output of an untracked write is not known", exc_info=e)
 
@@ -255,13 +274,27 @@ class Capture:
             raise CaptureError(str(reason)) from error
 
 
-def _ours(error: Exception) -> bool:
-    """Whether a failed write failed by our doing: our classes stand in the error's text or trace."""
-    text = str(error) + str(getattr(error, "_stackTrace", ""))
+def _ours(error: Exception, jvm: Jvm) -> bool:
+    """Whether a failed write failed by our doing: an exception of the chain arose in our code, or for lack of it."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    if java is not None:
-        text += str(java)
-    return "provspark." in text
+    if java is None:
+        return False
+    arises = True
+    for line in jvm.jvm.org.apache.spark.util.Utils.exceptionString(java).splitlines():
+        frame = line.strip().startswith("at ")
+        if frame and arises and line.strip().startswith("at provspark."):
+            return True
+        if not frame and "provspark." in line and ("ClassNotFound" in line or "NoClassDefFound" in line):
+            return True
+        arises = not frame
+    return False
+
+
+def _remove_if_empty(dataset: Dataset) -> None:
+    """Take away the empty folder that a failed write made, or the next one would find its target taken."""
+    if dataset.namespace == "file":
+        with contextlib.suppress(OSError):
+            os.rmdir(dataset.name)  # noqa: PTH106
 
 
 def _same(path: str, name: str) -> bool:

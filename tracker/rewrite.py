@@ -11,6 +11,7 @@ from provspark.tracker.jvm import Jvm
 from provspark.tracker.legs import Leg, Traced
 from provspark.tracker.normalise import RULES as NORMAL
 from provspark.tracker.rules import RULES
+from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan, scan_relation
 from provspark.tracker.taps import Receipt, Tap, counted
 
@@ -46,7 +47,11 @@ class Rewriter:
     def run(self, analysed: Any) -> Traced:
         """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
         _refuse_before_normalising(self._read(analysed))
-        return self.trace(self._read(self.java.normalise(analysed, "\n".join(NORMAL))))
+        try:
+            normal = self.java.normalise(analysed, "\n".join(NORMAL))
+        except Exception as e:
+            raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
+        return self.trace(self._read(normal))
 
     def trace(self, node: Node, above: Node | None = None) -> Traced:
         """Rewrite one node; `above` is the filter straight above it, where there is one."""

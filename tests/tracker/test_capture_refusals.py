@@ -54,6 +54,22 @@ def correlated_scalar_subquery(t: Frames) -> Any:
     return t.spark.sql("SELECT id, (SELECT max(w) FROM dept_c d WHERE d.k = e.k) AS m FROM emp_c e")  # refused
 
 
+def exists_with_residue(t: Frames) -> Any:
+    t.emp.createOrReplaceTempView("emp_e")
+    t.dept.createOrReplaceTempView("dept_e")
+    text = "SELECT id FROM emp_e e WHERE EXISTS (SELECT 1 FROM dept_e d WHERE d.k = e.k AND d.w < e.id)"
+    few = t.spark.sql(text)  # refused
+    return few.filter("id > 1")
+
+
+def exists_within_exists(t: Frames) -> Any:
+    for name in ("emp", "dept", "skew"):
+        getattr(t, name).createOrReplaceTempView(f"{name}_x")
+    inner = "EXISTS (SELECT 1 FROM skew_x s WHERE s.v = d.w)"
+    text = f"SELECT id FROM emp_x e WHERE EXISTS (SELECT 1 FROM dept_x d WHERE d.k = e.k AND {inner})"
+    return t.spark.sql(text)  # refused
+
+
 def drop_duplicates(t: Frames) -> Any:
     one = t.emp.coalesce(1).sortWithinPartitions("id")
     return one.dropDuplicates(["k"]).select("k")  # refused
@@ -110,6 +126,8 @@ REFUSED: list[tuple[Plan, str]] = [
     (window_in_sql, "Window"),
     (scalar_subquery, "Filter|ScalarSubquery"),
     (correlated_scalar_subquery, "Project|ScalarSubquery"),
+    (exists_within_exists, "Subquery"),
+    (exists_with_residue, "Join"),
     (drop_duplicates, "Deduplicate"),
     (map_in_pandas, "MapInPandas"),
     (grouped_map, "FlatMapGroupsInPandas"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from oracle import lineage, outputs
 from oracle.cases import Frames, configured
 from oracle.tables import DEPT, EMP, SKEW
 from oracle.values import canon
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import functions as sf
 
 import provspark
@@ -169,6 +170,23 @@ def test_overwrite(world: World) -> None:
     assert len(world.edges("out")) == 7
 
 
+@pytest.mark.parametrize("how", ["ignore", "errorifexists", "default"])
+def test_what_is_there_stays(world: World, how: str) -> None:
+    with world.step("one"):
+        world.t.emp.select("id").write.parquet(world.path("out"))
+    files = sorted(p.name for p in Path(world.path("out")).iterdir())
+    with world.step("two") as two:
+        writer = world.t.dept.write if how == "default" else world.t.dept.write.mode(how)
+        if how == "ignore":
+            writer.parquet(world.path("out"))
+        else:
+            with pytest.raises(AnalysisException, match="PATH_ALREADY_EXISTS"):
+                writer.parquet(world.path("out"))
+    assert manifest(two).writes == ()
+    assert sorted(p.name for p in Path(world.path("out")).iterdir()) == files
+    assert world.edges("out") == {(i,): [rows_of("emp", i)] for i in range(12)}
+
+
 def test_overwrite_of_what_is_read(world: World) -> None:
     """Spark deletes it and fails: what is read is gone by then."""
 
@@ -213,7 +231,7 @@ def test_script_raises(world: World) -> None:
     assert "of the script" in found.error
 
 
-@pytest.mark.parametrize("text", ["four is too many"])
+@pytest.mark.parametrize("text", ["four is too many", "not one of provspark.tracker"])
 def test_write_fails_as_ever(world: World, text: str) -> None:
     """A user's function that raises runs as often as in plain Spark and raises the same."""
 
@@ -298,6 +316,20 @@ def test_states_of_an_input(world: World) -> None:
     assert (before.rows, after.rows) == (12, 7) and before.id != after.id
     assert world.edges("a") == {(i,): [rows_of("in", i)] for i in (9, 10, 11)}
     assert world.edges("b") == {(i,): [rows_of("in", i - 5)] for i in (9, 10, 11)}
+
+
+def test_two_threads(world: World) -> None:
+    """Writes at the same time are told apart."""
+    with world.step("s") as capture:
+        frames = {f"out{i}": world.t.skew.filter(f"n % 4 = {i}").groupBy("n").count() for i in range(4)}
+        threads = [threading.Thread(target=lambda f=f, n=n: f.write.parquet(world.path(n))) for n, f in frames.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(manifest(capture).writes) == 4
+    for i in range(4):
+        assert world.edges(f"out{i}") == {(n, 1): [rows_of("skew", n)] for n in range(i, 150, 4)}
 
 
 def test_values_of_witnesses(world: World) -> None:
