@@ -154,14 +154,16 @@ class Capture:
         except Exception as e:
             jvm.plans.setField(writer, "df", original)
             if not _ours(e, jvm):
-                held.release()
+                _release(held)
                 raise
             _remove_if_empty(sink.dataset)
             reason = self._refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
             return self._plainly(plain, args, sink, held, reason)
         done = time.perf_counter()
-        self._seal(captured, sink, site)
-        held.release()
+        try:
+            self._seal(captured, sink, site)
+        finally:
+            _release(held)
         self.costs.append(Cost(sink.dataset.uri, rewritten - began, time.perf_counter() - done))
         return result
 
@@ -214,8 +216,7 @@ class Capture:
                 self._record_plain(sink, reason)
             return result
         finally:
-            if held is not None:
-                held.release()
+            _release(held)
 
     def _unaudited(self, plain: Any, args: tuple[Any, ...]) -> Any:
         """Run a write of which the step knows already, or which writes nothing: the audit need not tell of it."""
@@ -272,6 +273,11 @@ class Capture:
             if isinstance(error, ProvSparkError):
                 raise error
             raise CaptureError(str(reason)) from error
+
+
+def _release(held: Claim | None) -> None:
+    if held is not None:
+        held.release()
 
 
 def _ours(error: Exception, jvm: Jvm) -> bool:
