@@ -1,6 +1,3 @@
-"""Airflow writes into its home when it is imported: a temporary one."""
+"""A home for Airflow."""
 
-import os
-import tempfile
-
-os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="airflow-"))
+import _airflow_home  # noqa: F401
