@@ -16,7 +16,6 @@ def get_provider_info() -> dict[str, Any]:
         "integrations": [
             {
                 "integration-name": "ProvSpark",
-                "external-doc-url": "https://pypi.org/project/airflow-provider-provspark/",
                 "tags": ["software"],
             }
         ],
