@@ -128,7 +128,8 @@ def test_append_counts_what_a_reader_sees(spark: Any, trial: Trial, tmp_path: Pa
     assert (
         spark.read.csv(str(root).replace("[", r"\[").replace("{", r"\{").replace("*", r"\*"), header=True).count() == 40
     )
-    assert dict(result.written.version.options) == {"header": "true", "sep": "|"}
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    assert dict(result.written.version.options) == {"header": "true", "sep": "|", "timezone": zone}
 
 
 def test_overwrite(spark: Any, trial: Trial, tmp_path: Path) -> None:
