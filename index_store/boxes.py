@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import concat, expand, order_of, packed, sort, take, transpose
+from provspark.index_store.box_lists import concat, expand, packed, rising, sort, sort_rows, take, transpose
 from provspark.index_store.cutting import clip
 from provspark.index_store.joining import merge
 from provspark.index_store.model import Boxes, Int64
@@ -68,9 +68,8 @@ def unite(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike) -> Bo
         out, start, length = out[some], start[some], length[some]
     if len(out) == 0:
         return Boxes.empty()
-    order = order_of(out, start)
-    if order is not None:
-        out, start, length = out[order], start[order], length[order]
+    if not rising(out, start):
+        out, start, length = sort_rows(out, start, length)
     end = start + length
     same = out[1:] == out[:-1]
     if bool((same & (start[1:] <= end[:-1])).any()):
@@ -97,8 +96,7 @@ def _distinct(out: Int64, src: Int64) -> tuple[Int64, Int64]:
     """Sort pairs and drop repeated ones."""
     if len(out) < 2:
         return out, src
-    step = out[1:] - out[:-1]
-    if bool(((step > 0) | ((step == 0) & (src[1:] > src[:-1]))).all()):
+    if rising(out, src, strictly=True):
         return out, src
     key = packed(out, src)
     if key is None:
@@ -116,11 +114,14 @@ def _distinct(out: Int64, src: Int64) -> tuple[Int64, Int64]:
 
 def _heads(out: Int64, start: Int64, end: Int64) -> Bool:
     """Mark the ranges, sorted by (out, start), that no earlier range of the same row reaches."""
-    points, rank = np.unique(np.concatenate([start, end]), return_inverse=True)
-    low, high = rank[: len(start)], rank[len(start) :]
-    line = np.cumsum(np.concatenate([[0], out[1:] != out[:-1]])) * len(points)
-    reach = np.maximum.accumulate(line + high)
-    return np.concatenate([[True], line[1:] + low[1:] > reach[:-1]])
+    row = np.cumsum(np.concatenate([[0], out[1:] != out[:-1]]))
+    span = int(end.max()) + 1
+    if (int(row[-1]) + 1) * span >= 2**63:
+        points, rank = np.unique(np.concatenate([start, end]), return_inverse=True)
+        start, end, span = rank[: len(start)], rank[len(start) :], len(points)
+    row *= span
+    reach = np.maximum.accumulate(row + end)
+    return np.concatenate([[True], (row + start)[1:] > reach[:-1]])
 
 
 def _ids(name: str, values: npt.ArrayLike) -> Int64:

@@ -6,11 +6,13 @@ import hashlib
 import io
 import uuid
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from provspark.errors import StepExistsError, StoreWriteError
 from provspark.index_store import manifest as manifests
+from provspark.index_store.box_lists import sort_rows
 from provspark.index_store.boxes import merge, sort, transpose, unite
 from provspark.index_store.codec import Stored, write_boxes
 from provspark.index_store.fs import Folder
@@ -35,6 +37,8 @@ from provspark.index_store.versions import dump_files
 
 __all__ = ["StepWriter"]
 
+_THREADS = 4
+"""Tensors encoded at once: sorting and packing let go of Python's lock."""
 _LOCAL = 1.5
 """A file serves the other axis too if its row groups' extents there overlap no more than this on average."""
 _BLOCKS = 256
@@ -85,7 +89,12 @@ class StepWriter:
         ids = check_write(write)
         index = len(self._writes)
         versions = [self._add_version(v, i) for v, i in zip((write.output, *write.inputs), ids, strict=True)]
-        tensors = tuple(self._add_tensor(t, f"{index}-{k}") for k, t in enumerate(write.tensors))
+        with ThreadPoolExecutor(_THREADS) as pool:
+            encoded = pool.map(_prepared, write.tensors)
+            tensors = tuple(
+                self._add_tensor(t, f"{index}-{k}", *e)
+                for k, (t, e) in enumerate(zip(write.tensors, encoded, strict=True))
+            )
         distinct = dict.fromkeys(versions[1:])
         added = Write(
             index, versions[0], write.coverage, tuple(distinct), write.axes, tensors, write.reason, write.site
@@ -181,9 +190,9 @@ class StepWriter:
         self._versions.setdefault(identity, version)
         return version
 
-    def _add_tensor(self, pending: PendingTensor, number: str) -> Tensor:
-        boxes = merge(disjoint(pending.boxes))
-        out, src = _encode(boxes)
+    def _add_tensor(
+        self, pending: PendingTensor, number: str, boxes: Boxes, out: Encoded, src: Encoded | None
+    ) -> Tensor:
         paths = [f"tensors/{number}-{self._mark}.{order}.parquet" for order in ("out", "src")]
         self._put(paths[0], out[0], out[1].footer_sha256)
         if src is not None:
@@ -202,14 +211,22 @@ class StepWriter:
 Encoded = tuple[bytes, Stored]
 
 
+def _prepared(pending: PendingTensor) -> tuple[Boxes, Encoded, Encoded | None]:
+    """Make a tensor's boxes disjoint and few, and encode them."""
+    boxes = merge(disjoint(pending.boxes))
+    return boxes, *_encode(boxes)
+
+
 def _encode(boxes: Boxes) -> tuple[Encoded, Encoded | None]:
     """Encode a tensor as one or two files, whichever is smallest (docs/format.md, "Which files")."""
     by_out = _written(boxes, "out")
     if _local(by_out[1], "src"):
         return by_out, None
-    turned = transpose(sort(transpose(boxes)))
-    by_src = _written(turned, "src")
-    guide = _guide(boxes, by_out[1], "src")
+    with ThreadPoolExecutor(1) as beside:
+        guided = beside.submit(_guide, boxes, by_out[1], "src")
+        turned = transpose(sort(transpose(boxes)))
+        by_src = _written(turned, "src")
+        guide = guided.result()
     exact = len(by_out[0]) + len(by_src[0])
     best = len(by_out[0]) + len(guide[0])
     if len(by_src[0]) < _SRC_WORTH * best:
@@ -241,5 +258,7 @@ def _guide(boxes: Boxes, stored: Stored, lead: Lead) -> Encoded:
         per *= 2
     block = np.arange(len(boxes)) // (stored.layout.group_rows * per)
     start, length = (boxes.src, boxes.n_src) if lead == "src" else (boxes.out, boxes.n_out)
-    cover = sort(transpose(unite(block, start, length)))
+    united = unite(block, start, length)
+    first, among, n = sort_rows(united.src, united.out, united.n_src)
+    cover = Boxes(first, n, among, united.n_out, united.diagonal)
     return _written(cover if lead == "out" else transpose(cover), lead, "guide", per)

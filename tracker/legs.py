@@ -25,7 +25,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A rewritten node, by its number in java/Rewrite.java: its own output comes first, then its legs' columns."""
+    """A rewritten node, by its number in java/Rewrite.java; it puts out its own columns and its legs'."""
 
     number: int
     legs: tuple[Leg, ...]

@@ -51,7 +51,8 @@ class Rewriter:
             normal = self.java.normalise(analysed, "\n".join(NORMAL))
         except Exception as e:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
-        return self.trace(self._read(normal))
+        traced = self.trace(self._read(normal))
+        return Traced(self.java.front(traced.number), traced.legs)
 
     def trace(self, node: Node, above: Node | None = None) -> Traced:
         """Rewrite one node; `above` is the filter straight above it, where there is one."""

@@ -7,6 +7,7 @@ from the top tap down each tap is read once, for the keys that those above it as
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +23,9 @@ from provspark.tracker.sidecar import NULL, Block, Column, blocks
 from provspark.tracker.sinks import Written
 from provspark.tracker.sources import Segments
 from provspark.tracker.taps import Receipt, Tap
+
+_THREADS = 4
+"""Legs resolved at once: sorting lets go of Python's lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +176,7 @@ class _Sealing:
     def legs(self, legs: Sequence[Leg], axis: int, rows: Int64, columns: Sequence[Int64]) -> None:
         """Relate an axis to what its legs point at; `rows` are its row ids, one for each entry of `columns`."""
         at = 0
+        located: list[tuple[int, Int64, Int64]] = []
         for leg in legs:
             first = columns[at]
             present = first != NULL
@@ -188,12 +193,16 @@ class _Sealing:
                     wanted.keys.append(_keys(first, second))
             else:
                 addresses, mine = (first, rows) if present.all() else (first[present], rows[present])
-                self.add(
-                    axis,
-                    1 + leg.origin,
-                    boxes.from_pairs(mine, self.noted.scans[leg.origin][1].rows_of(addresses)),
-                )
+                located.append((leg.origin, mine, addresses))
             at += leg.width
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for (origin, _, _), made in zip(located, pool.map(self.boxes_of, located), strict=True):
+                self.add(axis, 1 + origin, made)
+
+    def boxes_of(self, located: tuple[int, Int64, Int64]) -> Boxes:
+        """Relate rows to the rows at their addresses in a scan."""
+        origin, rows, addresses = located
+        return boxes.from_pairs(rows, self.noted.scans[origin][1].rows_of(addresses))
 
     def add(self, out: int, src: int, made: Boxes) -> None:
         if len(made):

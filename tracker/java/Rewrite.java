@@ -62,8 +62,8 @@ import org.apache.spark.util.CollectionAccumulator;
 
 /**
  * One write's plan while it is rewritten. Nodes and traced nodes stay here; Python, which decides what is done, knows
- * them by number, so that a step costs one round trip. A traced node puts out the node's own columns first, then the
- * columns of its legs. Raw types, for Janino.
+ * them by number, so that a step costs one round trip. A traced node puts out the node's own columns and those of its legs,
+ * in any order. Raw types, for Janino.
  */
 public class Rewrite {
   static final long SEED_1 = 42L;
@@ -184,16 +184,17 @@ public class Rewrite {
   }
 
   public int generate(int node, int t) {
-    return behind(node, withChildren(node(node), one(plan(t))), legs(t));
+    return traced(withChildren(node(node), one(plan(t))), legs(t));
   }
 
+  /** Nothing stands between two joins: Spark's optimiser would no longer see a chain that it may order. */
   public int join(int node, int left, int right) {
     List attributes = new ArrayList(legs(left));
     attributes.addAll(legs(right));
     List sides = one(plan(left));
     sides.add(plan(right));
     LogicalPlan joined = withChildren(node(node), sides);
-    return behind(node, joined, rebound(joined, attributes));
+    return traced(joined, rebound(joined, attributes));
   }
 
   public int antiJoin(int node, int left) {
@@ -249,11 +250,18 @@ public class Rewrite {
     return traced(made, new ArrayList(all.subList(all.size() - width, all.size())));
   }
 
-  /** The node's own columns first, though Spark puts others behind what its child puts out. */
-  private int behind(int node, LogicalPlan plan, List attributes) {
-    List all = list(node(node).output());
-    all.addAll(attributes);
-    return traced(new Project(seq(all), plan), attributes);
+  /** The columns of the whole plan first, in their order. */
+  public int front(int t) {
+    List own = list(node(0).output());
+    List all = list(plan(t).output());
+    boolean first = own.size() <= all.size();
+    for (int i = 0; first && i < own.size(); i++) {
+      first = ((Attribute) all.get(i)).exprId().equals(((Attribute) own.get(i)).exprId());
+    }
+    if (first) return t;
+    List shown = rebound(plan(t), own);
+    shown.addAll(legs(t));
+    return traced(new Project(seq(shown), plan(t)), legs(t));
   }
 
   /** The attributes as `plan` puts them out: an outer join makes them nullable. */

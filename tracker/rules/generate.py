@@ -13,6 +13,6 @@ KINDS = frozenset({"Generate"})
 
 
 def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
-    """Keep the node over its traced child; legs go behind what is generated."""
+    """Keep the node over its traced child; legs come along."""
     below = rewriter.trace(node.children[0])
     return Traced(rewriter.java.generate(node.number, below.number), below.legs)
