@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from provspark.cli.common import json_option
+from provspark.cli.common import catalogue_option, json_option, open_catalogue
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.errors import SettingsError
-from provspark.settings import Settings
-
-if TYPE_CHECKING:
-    from provspark.index_store.catalogue import Catalogue
 
 __all__ = ["catalogue"]
-
-_url = click.option(
-    "--url",
-    metavar="URL",
-    help="The catalogue's SQLAlchemy URL (default: $PROVSPARK_CATALOGUE, or SQLite in $AIRFLOW_HOME or ~/.provspark).",
-)
 
 
 @click.group()
@@ -38,7 +27,7 @@ def catalogue() -> None:
     help="A file of OpenLineage events, one a line; may be given again.",
 )
 @click.option("--store", "stores", multiple=True, metavar="URL", help="A store to take from; may be given again.")
-@_url
+@catalogue_option("--url")
 def rebuild(events: tuple[Path, ...], stores: tuple[str, ...], url: str | None) -> None:
     """Forget all, then take in files of events, or the manifests of stores. If that fails, nothing changes.
 
@@ -49,13 +38,15 @@ def rebuild(events: tuple[Path, ...], stores: tuple[str, ...], url: str | None) 
     """
     if bool(events) == bool(stores):
         raise SettingsError("give --events FILE or --store URL, one of them; each may be given more than once")
-    with _open(url) as opened:
-        taken = opened.rebuild_from_events(events) if events else opened.rebuild_from_stores(stores)
+    from provspark.rebuild import rebuild_from_events, rebuild_from_stores
+
+    with open_catalogue(url) as opened:
+        taken = rebuild_from_events(opened, events) if events else rebuild_from_stores(opened, stores)
         click.echo(f"{count(taken, 'event')} taken in; {count(len(opened.steps()), 'step')} known.")
 
 
 @catalogue.command("ls")
-@_url
+@catalogue_option("--url")
 @json_option
 def list_steps(url: str | None, as_json: bool) -> None:
     """List the steps that the catalogue knows, with their stores.
@@ -64,7 +55,7 @@ def list_steps(url: str | None, as_json: bool) -> None:
     Example:
       provspark catalogue ls --url sqlite:////data/catalogue.db
     """
-    with _open(url) as opened:
+    with open_catalogue(url) as opened:
         records = opened.steps()
     lines = [
         {
@@ -83,12 +74,3 @@ def list_steps(url: str | None, as_json: bool) -> None:
         click.echo("The catalogue knows no step yet; `provspark catalogue rebuild` fills it.")
     else:
         print_rows(console(), list(lines[0]), [list(line.values()) for line in lines])
-
-
-def _open(url: str | None) -> Catalogue:
-    from provspark.index_store.catalogue import Catalogue
-
-    settings = Settings.read()
-    if not url and not settings.catalogue_given:
-        Path(settings.catalogue.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
-    return Catalogue.open(url or settings.catalogue)

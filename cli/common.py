@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -12,8 +13,17 @@ from provspark.settings import Settings
 
 if TYPE_CHECKING:
     from provspark.api import Provenance
+    from provspark.index_store.catalogue import Catalogue
 
-__all__ = ["ErrorGroup", "json_option", "open_provenance", "store_option"]
+__all__ = [
+    "ErrorGroup",
+    "catalogue_option",
+    "catalogue_url",
+    "json_option",
+    "open_catalogue",
+    "open_provenance",
+    "store_option",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,6 +48,12 @@ def store_option(command: F) -> F:
     return click.option("--store", metavar="URL", help=text)(command)
 
 
+def catalogue_option(*names: str) -> Callable[[F], F]:
+    """Add an option of these names that takes a catalogue's URL."""
+    text = "The catalogue's SQLAlchemy URL (default: $PROVSPARK_CATALOGUE, or SQLite in $AIRFLOW_HOME or ~/.provspark)."
+    return click.option(*names, "url", metavar="URL", help=text)
+
+
 def json_option(command: F) -> F:
     """Add ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")(command)
@@ -48,3 +64,18 @@ def open_provenance(store: str | None) -> Provenance:
     from provspark.api import Provenance
 
     return Provenance(Settings.read().url(store))
+
+
+def open_catalogue(url: str | None) -> Catalogue:
+    """Open the catalogue that ``--url`` or the environment names, or the default one."""
+    from provspark.index_store.catalogue import Catalogue
+
+    return Catalogue.open(catalogue_url(url))
+
+
+def catalogue_url(given: str | None) -> str:
+    """Return the URL given, or the one that is set, or that of the default catalogue, whose folder is made."""
+    settings = Settings.read()
+    if not given and not settings.catalogue_given:
+        Path(settings.catalogue.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
+    return given or settings.catalogue

@@ -39,8 +39,6 @@ BARRED = {
     "provspark.hooks": ("pyspark", "py4j", "provspark.tracker", "provspark.operators", "provspark.cli"),
     "provspark.cli": ("airflow", "provspark.operators", "provspark.hooks"),
 }
-REBUILDS = "provspark.index_store.catalogue.catalogue"
-"""The one exception: its rebuild, when called, reads the events that the layer above makes of manifests."""
 ONLY_ERRORS = ("provspark.tracker", "provspark.index_store")
 """Packages that see nothing of the root package but its errors and its version."""
 
@@ -90,7 +88,6 @@ def test_lower_packages_see_only_the_errors_of_the_root(package: str) -> None:
         for module, path in modules(package)
         for name, line in imported(module, path)
         if within(name, "provspark") and name != "provspark" and not any(within(name, a) for a in allowed)
-        if not (module == REBUILDS and within(name, "provspark.events"))
     ]
     assert found == []
 

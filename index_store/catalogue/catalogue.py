@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from itertools import chain
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -104,7 +102,8 @@ class Catalogue:
     def rebuild(self, events: Iterable[Any]) -> int:
         """Forget everything and take in these events, in one transaction; return how many were of ours.
 
-        A failure leaves what was there. Readers see the old content until the end, writers wait.
+        A failure leaves what was there. Readers see the old content until the end, writers wait. `provspark.rebuild`
+        does so from files of events and from stores.
 
         Raises
         ------
@@ -118,18 +117,6 @@ class Catalogue:
             for event in events:
                 taken += self._ingest_within(connection, event)
         return taken
-
-    def rebuild_from_events(self, paths: Iterable[str | Path]) -> int:
-        """`rebuild` from files of OpenLineage's file transport; see `provspark.events.read_events`."""
-        from provspark.events import read_events  # it builds on this package
-
-        return self.rebuild(chain.from_iterable(read_events(path) for path in paths))
-
-    def rebuild_from_stores(self, urls: Iterable[str]) -> int:
-        """`rebuild` from the manifests of stores."""
-        from provspark.events import events_from_store  # it builds on this package
-
-        return self.rebuild(chain.from_iterable(events_from_store(url) for url in urls))
 
     def stores(self) -> list[str]:
         """URLs of the stores, sorted."""

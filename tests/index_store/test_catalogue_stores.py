@@ -13,6 +13,7 @@ from provspark.events import events_from_manifest, events_from_store
 from provspark.index_store.catalogue import Catalogue, schema
 from provspark.index_store.model import Manifest, PendingVersion, PendingWrite, StepKey, Untracked
 from provspark.index_store.store import Store
+from provspark.rebuild import rebuild_from_events, rebuild_from_stores
 
 pytest_plugins = ("_postgres",)
 
@@ -64,9 +65,9 @@ def test_live_events_a_file_of_events_and_manifests_make_one_catalogue(catalogue
             ("report", "last", 1),
             ("more", "last", 1),
         }
-        assert catalogue.rebuild_from_stores([str(tmp_path / "prov of a%20b")]) == 12
+        assert rebuild_from_stores(catalogue, [str(tmp_path / "prov of a%20b")]) == 12
         assert catalogue.dump() == live
-        assert catalogue.rebuild_from_events([log]) == 12
+        assert rebuild_from_events(catalogue, [log]) == 12
         assert catalogue.dump() == live
 
 
@@ -83,7 +84,7 @@ def test_input_and_output_of_one_version_keep_their_own_lists(catalogue_url, tmp
     moment = "2026-01-01T10:00:00.000000+00:00"
     manifest = writer.publish(status="succeeded", started=moment, ended=moment)
     with Catalogue.open(catalogue_url) as catalogue:
-        catalogue.rebuild_from_stores([store.url])
+        rebuild_from_stores(catalogue, [store.url])
         (link,) = catalogue.links()
         assert (link.producer.step, link.consumer.step, link.files) == (manifest.step, manifest.step, 1)
 
@@ -94,23 +95,23 @@ def test_two_stores_link_to_each_other(catalogue_url, tmp_path):
     publish(a, "w", [], [(CLEAN, clean)])
     publish(b, "r", [(CLEAN, as_input(clean))], [(REPORT, files(file("x")))])
     with Catalogue.open(catalogue_url) as catalogue:
-        catalogue.rebuild_from_stores([a.url, b.url])
+        rebuild_from_stores(catalogue, [a.url, b.url])
         (link,) = catalogue.links()
         assert (link.producer.store, link.consumer.store) == (a.url, b.url)
 
 
 def test_a_store_that_is_gone_or_broken_leaves_the_catalogue(catalogue_url, tmp_path, store):
     with Catalogue.open(catalogue_url) as catalogue:
-        catalogue.rebuild_from_stores([store.url])
+        rebuild_from_stores(catalogue, [store.url])
         before = catalogue.dump()
         with pytest.raises(StoreUnreachableError):
-            catalogue.rebuild_from_stores([store.url, str(tmp_path / "none")])
+            rebuild_from_stores(catalogue, [store.url, str(tmp_path / "none")])
         assert catalogue.dump() == before
         step = catalogue.steps()[0].ref.step
         path = tmp_path / "prov of a%20b" / "steps" / step / "manifest.json"
         path.write_text(path.read_text()[:-40])
         with pytest.raises(CorruptIndexError):
-            catalogue.rebuild_from_stores([store.url])
+            rebuild_from_stores(catalogue, [store.url])
         assert catalogue.dump() == before
 
 
@@ -138,7 +139,7 @@ def test_a_store_out_of_reach_is_caught_up_with(catalogue_url, tmp_path, store):
         for event in events:
             assert catalogue.ingest(event).unread == ()
         caught_up = catalogue.dump()
-        catalogue.rebuild_from_stores([store.url])
+        rebuild_from_stores(catalogue, [store.url])
         assert catalogue.dump() == caught_up
 
 
@@ -152,7 +153,7 @@ def test_what_is_kept_does_not_grow_with_rows(tmp_path):
         publish(store, "r", [(CLEAN, as_input(clean))], [(REPORT, files(file("x", rows)))])
         url = f"sqlite:///{tmp_path / f'{rows}.db'}"
         with Catalogue.open(url) as catalogue:
-            catalogue.rebuild_from_stores([store.url])
+            rebuild_from_stores(catalogue, [store.url])
         engine = create_engine(url)
         with engine.connect() as connection:
             counts = [select(func.count()).select_from(table) for table in schema.metadata.sorted_tables]

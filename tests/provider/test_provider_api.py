@@ -24,6 +24,7 @@ from provspark.errors import (
 )
 from provspark.index_store.model import Dataset, Field, Files, PendingVersion, Untracked
 from provspark.index_store.store import Store
+from provspark.rebuild import rebuild_from_stores
 
 PEOPLE = {"name": ["Ann", "Bob", "Ann", None], "age": [30, 40, 30, 50]}
 FIELDS = (Field("name", "string"), Field("age", "bigint"))
@@ -187,7 +188,7 @@ def test_a_catalogue_leads_to_all_its_stores(tmp_path: Path) -> None:
     publish(Store.open(str(tmp_path / "two"), create=True), "second", out)
     url = f"sqlite:///{tmp_path}/catalogue.db"
     with Catalogue.open(url) as catalogue:
-        catalogue.rebuild_from_stores([str(tmp_path / name) for name in ("one", "two")])
+        rebuild_from_stores(catalogue, [str(tmp_path / name) for name in ("one", "two")])
     table = provspark.open(url).backward("/out", rows=[0])
     assert table.column("dataset").to_pylist() == ["file:///in"]
 
