@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import math
 import os
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +14,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from provspark.index_store.values.plain import plain
 
 __all__ = ["console", "count", "echo_json", "plain", "print_rows", "rows_table"]
 
@@ -42,23 +41,6 @@ def count(number: int, noun: str = "row") -> str:
 def echo_json(value: Any) -> None:
     """Write a value as JSON on standard output."""
     click.echo(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def plain(value: Any) -> Any:
-    """Turn values of columns into what JSON takes: times as ISO 8601, decimals as text, bytes in base64."""
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, (date, datetime)):
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    return value
 
 
 def print_rows(

@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -54,6 +55,8 @@ class Provenance:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self._stores: dict[str, Any] = {}
+        self._keep: Callable[[Manifest], bool] | None = None
         self.refresh()
 
     def __repr__(self) -> str:
@@ -61,7 +64,23 @@ class Provenance:
 
     def refresh(self) -> None:
         """Take in the steps that were published since."""
-        self._linker = Linker(Graph(_stores(self.url)))
+        urls = _store_urls(self.url)
+        self._stores = {url: self._stores.get(url) or _open_store(url) for url in urls}
+        self._use(Graph(self._stores.values()))
+
+    def restricted(self, keep: Callable[[Manifest], bool]) -> Provenance:
+        """The same, as if only the steps that `keep` is true for had been published.
+
+        Nothing of the others is in any answer: not their names, counts or reasons. Where they made or read
+        files, a path ends.
+        """
+        out = copy(self)
+        out._keep = keep if self._keep is None else lambda m, own=self._keep: own(m) and keep(m)
+        out._use(self.graph)
+        return out
+
+    def _use(self, graph: Graph) -> None:
+        self._linker = Linker(graph if self._keep is None else graph.restricted(self._keep))
 
     @property
     def graph(self) -> Graph:
@@ -314,17 +333,20 @@ def _step_line(m: Manifest) -> tuple[Any, ...]:
     return (*key, m.status, m.started, m.ended, inputs, outputs, coverage, reasons, m.error)
 
 
-def _stores(url: str) -> list[Any]:
-    from provspark.index_store.store import Store
-
+def _store_urls(url: str) -> list[str]:
     scheme = url.split(":", 1)[0].split("+", 1)[0]
     if scheme in ("sqlite", "postgresql", "postgres", "mysql", "mssql", "oracle") and ":" in url:
         from provspark.index_store.catalogue import Catalogue
 
         with Catalogue.open(url) as catalogue:
-            found = catalogue.stores()
-        return [Store.open(store) for store in found]
-    return [Store.open(url)]
+            return catalogue.stores()
+    return [url]
+
+
+def _open_store(url: str) -> Any:
+    from provspark.index_store.store import Store
+
+    return Store.open(url)
 
 
 def _with_equals(start: Sighting, labels: Runs) -> Boxes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Protocol
@@ -177,7 +177,17 @@ class Graph:
                 if manifest not in twins:
                     twins.append(manifest)
                     pairs.append((store, manifest))
-        pairs.sort(key=lambda p: (p[1].ended, p[1].step))
+        self._index(sorted(pairs, key=lambda p: (p[1].ended, p[1].step)))
+
+    def restricted(self, keep: Callable[[Manifest], bool]) -> Graph:
+        """The same snapshot as if only the steps that `keep` is true for had been published."""
+        out = object.__new__(Graph)
+        out.stores = self.stores
+        out._index([p for p in self._pairs if keep(p[1])])
+        return out
+
+    def _index(self, pairs: list[tuple[StoreLike, Manifest]]) -> None:
+        self._pairs = pairs
         self.manifests = tuple(m for _, m in pairs)
         self.nodes = tuple(Node(s, m, w) for s, m in pairs for w in m.writes)
         self.written, self.read = _Index(), _Index()

@@ -229,3 +229,17 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     code = f"import sys, provspark.api; print([m for m in {heavy[2:]} if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_a_restricted_view_knows_nothing_of_other_steps(prov: provspark.Provenance, folder: Path) -> None:
+    report, out, source = (str(folder / name) for name in ("report", "out", "in"))
+    seen = prov.restricted(lambda m: m.key.task_id == "report")
+    assert {d["dataset"] for d in seen.datasets().to_pylist()} == {(folder / n).as_uri() for n in ("report", "out")}
+    assert seen.backward(report, [0]).column("source_row").to_pylist() == [0, 1]
+    with pytest.raises(UnknownDatasetError) as caught:
+        seen.values(source, [0])
+    assert f"{source}?" not in str(caught.value) and f"{source} " not in str(caught.value)
+    seen.refresh()
+    assert [m.key.task_id for m in seen.graph.manifests] == ["report"]
+    assert not seen.restricted(lambda m: m.key.task_id == "clean").graph.manifests
+    assert prov.backward(out, [0]).num_rows == 1
