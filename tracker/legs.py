@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from provspark.index_store.model import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,11 +14,13 @@ class Leg:
 
     A row leg is one long, the address of a row in the scan `origin`; a group leg is two, the hashes of a key whose
     derivations tap `origin` noted. Null where the row has no such origin (an outer join's other side, another branch
-    of a union).
+    of a union). Its kind is that of the edges from the row to what it points at: a derivation that a tap notes has
+    edges of both kinds, and a path is context if any of its edges is.
     """
 
     grouped: bool
     origin: int
+    kind: Kind = "data"
 
     @property
     def width(self) -> int:
@@ -29,3 +34,8 @@ class Traced:
 
     number: int
     legs: tuple[Leg, ...]
+
+
+def as_context(legs: Iterable[Leg]) -> tuple[Leg, ...]:
+    """Return legs of rows from which only a value was computed."""
+    return tuple(replace(leg, kind="context") for leg in legs)

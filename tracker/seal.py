@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from provspark.errors import CaptureError
 from provspark.index_store import boxes
-from provspark.index_store.model import Axis, Boxes, Int64, PendingTensor, PendingVersion, PendingWrite
+from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor, PendingVersion, PendingWrite
 from provspark.tracker.legs import Leg
 from provspark.tracker.sidecar import NULL, Block, Column, blocks
 from provspark.tracker.sinks import Written
@@ -50,9 +50,9 @@ class Noted:
 
 @dataclass(slots=True)
 class _Wanted:
-    """Who refers to the groups of a tap: rows of an upper axis, each with the two hashes of its key."""
+    """Who refers to the groups of a tap: rows of upper axes by kind of edge, each with the two hashes of its key."""
 
-    axes: list[int] = field(default_factory=list)
+    axes: list[tuple[int, Kind]] = field(default_factory=list)
     rows: list[Int64] = field(default_factory=list)
     keys: list[pa.Array] = field(default_factory=list)
 
@@ -165,18 +165,21 @@ class _Sealing:
         if missing and not (tap.keyless and not self.noted.receipts.get(tap.number)):
             raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
 
-    def ranges(self, upper: int, axis: int, rows: Int64, asked: Int64, found: tuple[Int64, Int64, Int64]) -> None:
+    def ranges(
+        self, upper: tuple[int, Kind], axis: int, rows: Int64, asked: Int64, found: tuple[Int64, Int64, Int64]
+    ) -> None:
         """Relate rows of an upper axis to the ranges in which their groups' derivations stand."""
         groups, starts, counts = found
         first = np.searchsorted(groups, asked, "left")
         many = np.searchsorted(groups, asked, "right") - first
         at = _ranges(first, many)
-        self.add(upper, axis, boxes.from_ranges(np.repeat(rows, many), starts[at], counts[at]))
+        out, kind = upper
+        self.add(out, axis, boxes.from_ranges(np.repeat(rows, many), starts[at], counts[at]), kind)
 
     def legs(self, legs: Sequence[Leg], axis: int, rows: Int64, columns: Sequence[Int64]) -> None:
         """Relate an axis to what its legs point at; `rows` are its row ids, one for each entry of `columns`."""
         at = 0
-        located: list[tuple[int, Int64, Int64]] = []
+        located: list[tuple[Leg, Int64, Int64]] = []
         for leg in legs:
             first = columns[at]
             present = first != NULL
@@ -188,25 +191,25 @@ class _Sealing:
                     mine = rows
                 if len(mine):
                     wanted = self.wanted[leg.origin]
-                    wanted.axes.append(axis)
+                    wanted.axes.append((axis, leg.kind))
                     wanted.rows.append(mine)
                     wanted.keys.append(_keys(first, second))
             else:
                 addresses, mine = (first, rows) if present.all() else (first[present], rows[present])
-                located.append((leg.origin, mine, addresses))
+                located.append((leg, mine, addresses))
             at += leg.width
         with ThreadPoolExecutor(_THREADS) as pool:
-            for (origin, _, _), made in zip(located, pool.map(self.boxes_of, located), strict=True):
-                self.add(axis, 1 + origin, made)
+            for (leg, _, _), made in zip(located, pool.map(self.boxes_of, located), strict=True):
+                self.add(axis, 1 + leg.origin, made, leg.kind)
 
-    def boxes_of(self, located: tuple[int, Int64, Int64]) -> Boxes:
+    def boxes_of(self, located: tuple[Leg, Int64, Int64]) -> Boxes:
         """Relate rows to the rows at their addresses in a scan."""
-        origin, rows, addresses = located
-        return boxes.from_pairs(rows, self.noted.scans[origin][1].rows_of(addresses))
+        leg, rows, addresses = located
+        return boxes.from_pairs(rows, self.noted.scans[leg.origin][1].rows_of(addresses))
 
-    def add(self, out: int, src: int, made: Boxes) -> None:
+    def add(self, out: int, src: int, made: Boxes, kind: Kind) -> None:
         if len(made):
-            self.tensors.append(PendingTensor(out, src, made))
+            self.tensors.append(PendingTensor(out, src, made, kind))
 
 
 def _keys(first: Int64, second: Int64) -> pa.Array:
