@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -12,6 +12,7 @@ import pyarrow.fs as pafs
 
 from provspark.errors import StoreUnreachableError, StoreWriteError
 from provspark.index_store.fs import Folder, Stamp, checked, reading, writing
+from provspark.index_store.s3_put import ConditionalPut
 
 __all__ = ["RemoteFolder"]
 
@@ -21,12 +22,16 @@ _THREADS = 16
 class RemoteFolder(Folder):
     """Files behind `pyarrow.fs`.
 
-    pyarrow offers no conditional put, so `put_if_absent` looks, writes, and reads back: of writers that come
-    within the time of one put both may believe that they won, and the last one's file stays (docs/format.md).
+    Parameters
+    ----------
+    put : callable, optional
+        Takes a whole path and bytes and makes the object where there is none: True if so. Without it
+        `put_if_absent` looks, writes, and reads back: of writers that come within the time of one put both may
+        believe that they won, and the last one's file stays (docs/format.md, "Publishing").
     """
 
-    def __init__(self, filesystem: Any, root: str, url: str) -> None:
-        self.filesystem, self.root, self.url = filesystem, root.rstrip("/"), url
+    def __init__(self, filesystem: Any, root: str, url: str, put: Callable[[str, bytes], bool] | None = None) -> None:
+        self.filesystem, self.root, self.url, self._conditional = filesystem, root.rstrip("/"), url, put
 
     @classmethod
     def from_url(cls, url: str) -> RemoteFolder:
@@ -39,7 +44,7 @@ class RemoteFolder(Folder):
         except (ValueError, NotImplementedError, OSError) as e:
             reason = (str(e).splitlines() or [type(e).__name__])[0].replace(url, clean)
             raise StoreUnreachableError(f"{clean} does not answer: {reason}") from e
-        return cls(filesystem, root, clean)
+        return cls(filesystem, root, clean, ConditionalPut(parts) if parts.scheme == "s3" else None)
 
     def raw_url(self, path: str) -> str:
         """The URL of a path as Hadoop's ``Path`` reads it."""
@@ -100,9 +105,11 @@ class RemoteFolder(Folder):
                 raise
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Look, write, read back."""
+        """Put on the condition that there is none; where the file system knows no such put: look, write, read back."""
         if self.stamps([path])[0] is not None:
             return False
+        if self._conditional is not None:
+            return self._conditional(self._full(path), data)
         with (
             writing(self.where(path)),
             self.filesystem.open_output_stream(self._full(path), compression=None) as f,

@@ -135,7 +135,8 @@ class StepWriter:
             engine=tuple(engine),
             error=error,
         )
-        if not self._folder.put_if_absent(f"{self._step}/{self._manifest}", manifests.dump(manifest)):
+        path, data = f"{self._step}/{self._manifest}", manifests.dump(manifest)
+        if not self._folder.put_if_absent(path, data) and self._folder.read(path)[0] != data:
             self.abandon()
             raise StepExistsError(f"step {name} was published by another writer; this one's files are removed")
         self._done = True

@@ -1,62 +1,31 @@
-"""A store on an S3 server: moto's (5.2 or later), where PROVSPARK_MOTO_SERVER names its `moto_server`."""
+"""A store on an S3 server (tests/_s3.py)."""
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
-import pyarrow.fs as pafs
 import pytest
 from _store_help import cells, publish, stored, write_of
 
-from provspark.errors import CorruptIndexError, StepExistsError, StoreUnreachableError
+from provspark.errors import CorruptIndexError, PackageMissingError, StepExistsError, StoreUnreachableError
 from provspark.index_store import codec
 from provspark.index_store.boxes import from_pairs
 from provspark.index_store.model import StepKey
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
 
-SERVER = os.environ.get("PROVSPARK_MOTO_SERVER")
-pytestmark = pytest.mark.skipif(SERVER is None, reason="PROVSPARK_MOTO_SERVER names no moto_server")
+pytest_plugins = ("_s3",)
 KEY = StepKey("t", "r")
 BOXES = from_pairs(np.arange(900), np.random.default_rng(0).permutation(900))
 
 
-@pytest.fixture(scope="module")
-def options() -> Iterator[str]:
-    """The part of a URL that leads to a running server with a bucket named bucket."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    quiet = subprocess.DEVNULL
-    server = subprocess.Popen([str(SERVER), "-H", "127.0.0.1", "-p", str(port)], stdout=quiet, stderr=quiet)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in (
-            ("ACCESS_KEY_ID", "key"),
-            ("SECRET_ACCESS_KEY", "secret"),
-            ("EC2_METADATA_DISABLED", "true"),
-        ):
-            patch.setenv(f"AWS_{name}", value)
-        options = f"?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
-        for _ in range(300):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        pafs.FileSystem.from_uri(f"s3://bucket{options}&allow_bucket_creation=true")[0].create_dir("bucket")
-        yield options
-    server.terminate()
-    server.wait(30)
-
-
 @pytest.fixture
-def store(options: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(s3: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(codec, "GROUP_ROWS", 64)
-    return Store.open(f"s3://bucket/two%20words/{request.node.name}{options}", create=True)
+    return Store.open(f"s3://bucket/two%20words/{request.node.name}{s3}", create=True)
 
 
 def test_written_read_looked_up_and_verified(store: Store) -> None:
@@ -82,6 +51,42 @@ def test_the_second_writer_loses_and_leaves_nothing(store: Store) -> None:
     with pytest.raises(StepExistsError):
         store.writer(KEY)
     assert store.folder.walk(f"steps/{KEY.id}") == sorted([f.path for f in manifest.files] + ["manifest.json"])
+
+
+def test_sixteen_writers_at_once_one_wins(store: Store) -> None:
+    together = Barrier(16)
+
+    def act(_: int) -> str:
+        writer = store.writer(KEY)
+        writer.add(write_of(BOXES, 900, 900))
+        together.wait(60)
+        try:
+            publish(writer)
+        except StepExistsError:
+            return "lost"
+        return "won"
+
+    with ThreadPoolExecutor(16) as pool:
+        assert sorted(pool.map(act, range(16))) == ["lost"] * 15 + ["won"]
+    manifest = store.manifest(KEY.id)
+    assert store.folder.walk(f"steps/{KEY.id}") == sorted([f.path for f in manifest.files] + ["manifest.json"])
+    assert verify(store) == []
+
+
+def test_an_object_put_after_the_look_stays(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store.folder, "stamps", lambda paths: [None for _ in paths])
+    assert store.folder.put_if_absent("x", b"first")
+    assert not store.folder.put_if_absent("x", b"second")
+    assert store.folder.read("x") == [b"first"]
+
+
+def test_without_boto3_it_reads_and_says_what_writing_needs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = stored(store, "t", BOXES, 900, 900)
+    other = Store.open(store.url)
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    assert other.manifests() == [manifest]
+    with pytest.raises(PackageMissingError, match="boto3"):
+        stored(other, "u", BOXES, 900, 900)
 
 
 def test_abandoned_and_removed_steps_are_gone(store: Store) -> None:
@@ -110,8 +115,8 @@ def test_damage_is_named_without_the_options(store: Store) -> None:
     assert [p.path for p in verify(store)] == [path]
 
 
-def test_no_store_no_bucket_no_server(options: str) -> None:
-    for url in (f"s3://bucket/none{options}", f"s3://nobucket/x{options}"):
+def test_no_store_no_bucket_no_server(s3: str) -> None:
+    for url in (f"s3://bucket/none{s3}", f"s3://nobucket/x{s3}"):
         with pytest.raises(StoreUnreachableError, match="is no store"):
             Store.open(url)
     with pytest.raises(StoreUnreachableError, match="can't be read"):
