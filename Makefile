@@ -2,12 +2,13 @@
 VENV ?= .venv
 AIRFLOW ?= 3.3.2
 SPARK ?= 4.1.3
+OTHER_SPARKS ?= 4.0.4 4.2.0
 ARGS ?=
 BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo env test lint format bench dist clean
+.PHONY: help demo env test long lint format bench dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,6 +22,9 @@ env: ## make or refresh the environment in VENV (.venv) with AIRFLOW and SPARK a
 
 test: env ## run the tests; ARGS="-k store" passes options to pytest
 	@VENV=$(VENV) tools/test.sh $(ARGS)
+
+long: env ## run the second pass: tests marked long, then capture on OTHER_SPARKS
+	@VENV=$(VENV) OTHER_SPARKS="$(OTHER_SPARKS)" tools/test_long.sh $(ARGS)
 
 lint: env ## ruff and mypy
 	$(BIN)/ruff check .

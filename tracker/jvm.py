@@ -1,7 +1,7 @@
-"""The driver's JVM: our compiled Java classes and the handles that are asked for again and again.
+"""The driver's JVM and our compiled Java classes.
 
-A round trip over py4j costs a fraction of a millisecond, a dotted package path one for each dot: handles are kept,
-and `provspark.Plans` does in one call what would take many.
+A round trip over py4j costs a fraction of a millisecond, a dotted package path one for each dot: `provspark.Plans` does
+in one call what would take many.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ class Jvm:
         self.jvm = spark._jvm
         self.session = spark._jsparkSession
         self.gateway = spark.sparkContext._gateway
-        self._modules: dict[str, Any] = {}
         jar = compiled_jar(self)
         self.session.sql(f"ADD JAR '{jar.as_uri()}'")
         self._loader = self.session.sharedState().jarClassLoader()
@@ -51,38 +50,10 @@ class Jvm:
         constructor = self._loader.loadClass("provspark.Plans").getConstructors()[0]
         return constructor.newInstance(self.array("java.lang.Object", []))
 
-    # -- handles
-
-    def module(self, name: str) -> Any:
-        """Return a Scala object, by its full name."""
-        if name not in self._modules:
-            cls = self.class_of(name + "$")
-            self._modules[name] = cls.getField("MODULE$").get(None)
-        return self._modules[name]
-
-    def class_of(self, name: str) -> Any:
-        """Return a Java class by its full name, as Spark's own class loader sees it."""
-        return self.jvm.java.lang.Class.forName(name, True, self.context_loader)
-
     @cached_property
     def context_loader(self) -> Any:
         """The class loader of the thread that serves py4j."""
         return self.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-
-    @cached_property
-    def expressions(self) -> Any:
-        """Catalyst's package of expressions; constructors are asked from it."""
-        return self.jvm.org.apache.spark.sql.catalyst.expressions
-
-    @cached_property
-    def logical(self) -> Any:
-        """Catalyst's package of logical plan nodes."""
-        return self.jvm.org.apache.spark.sql.catalyst.plans.logical
-
-    @cached_property
-    def nothing(self) -> Any:
-        """Scala's None."""
-        return self.module("scala.None")
 
     # -- conversions
 
@@ -102,37 +73,6 @@ class Jvm:
         for item in items:
             out.add(item)
         return out
-
-    def seq(self, items: Iterable[Any]) -> Any:
-        """Return an immutable Scala Seq."""
-        return self.plans.seq(self.jlist(items))
-
-    def items(self, seq: Any) -> list[Any]:
-        """Return the items of a Scala Seq."""
-        return list(self.plans.list(seq))
-
-    def udf(self, function: Any, arity: int, result: Any, *, deterministic: bool = False) -> Any:
-        """Return a Spark UDF of a Java object that implements ``UDF<arity>``; `result` is a Spark DataType."""
-        functions = self.class_of("org.apache.spark.sql.functions")
-        types = self.array(
-            "java.lang.Class",
-            [
-                self.class_of(f"org.apache.spark.sql.api.java.UDF{arity}"),
-                self.class_of("org.apache.spark.sql.types.DataType"),
-            ],
-        )
-        made = functions.getMethod("udf", types).invoke(None, self.array("java.lang.Object", [function, result]))
-        return made if deterministic else made.asNondeterministic()
-
-    def call(self, udf: Any, arguments: Iterable[Any]) -> Any:
-        """Return the expression of a UDF's call on expressions."""
-        utils = self.jvm.org.apache.spark.sql.classic.ExpressionUtils
-        columns = self.seq([utils.column(a) for a in arguments])
-        return self.session.expression(udf.apply(columns))
-
-    def data_type(self, name: str) -> Any:
-        """Return one of Spark's types that is an object: ``Long``, ``Boolean``, ``String``."""
-        return self.module(f"org.apache.spark.sql.types.{name}Type")
 
 
 def compiled_jar(jvm: Jvm) -> Path:

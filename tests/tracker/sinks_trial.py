@@ -80,7 +80,7 @@ class Result:
     ids: dict[int, list[int]]
     """Per task, in the order in which the tap saw them."""
     plan: str
-    """The optimised plan of the write."""
+    """The physical plan of the write."""
 
 
 class Trial:
@@ -121,21 +121,15 @@ class Trial:
         field = writer.getClass().getDeclaredField("df")
         field.setAccessible(True)
         field.set(writer, jvm.jvm.org.apache.spark.sql.classic.Dataset.ofRows(jvm.session, tapped))
-        text = self._optimised(writer, end, args)
         getattr(writer, end)(*args)
         meanwhile()
         runs, ids = _tapped(str(x) for x in seen.value())
-        return Result(sink, sink.finish(runs, metrics), runs, ids, text)
+        return Result(sink, sink.finish(runs, metrics), runs, ids, self._plan())
 
-    def _optimised(self, writer: Any, end: str, args: tuple[Any, ...]) -> str:
-        if end in ("insertInto", "saveAsTable"):
-            return ""
-        if end != "save":
-            writer.format(end)
-        option = self.jvm.module("scala.Option")
-        command = writer.saveCommand(option.apply(args[0]) if args else self.jvm.nothing)
-        skip = self.jvm.module("org.apache.spark.sql.execution.CommandExecutionMode").SKIP()
-        return str(self.jvm.session.sessionState().executePlan(command, skip).optimizedPlan().toString())
+    def _plan(self) -> str:
+        self.jvm.session.sparkContext().listenerBus().waitUntilEmpty()
+        executions = self.jvm.session.sharedState().statusStore().executionsList()
+        return str(executions.last().physicalPlanDescription())
 
 
 def _tapped(lines: Iterator[str]) -> tuple[list[TapRuns], dict[int, list[int]]]:

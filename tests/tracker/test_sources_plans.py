@@ -162,7 +162,7 @@ def test_a_table_pruned_by_the_catalogue(spark: Any, jvm: Jvm, table: str) -> No
     relation = spark.read.table(table)._jdf.queryExecution().analyzed().collectLeaves().head()
     above = spark.read.table(table).where("p = 2")._jdf.queryExecution().analyzed().condition()
     attribute = relation.output().last()
-    condition = jvm.expressions.EqualTo(attribute, above.right())
+    condition = jvm.jvm.org.apache.spark.sql.catalyst.expressions.EqualTo(attribute, above.right())
     scan = scan_relation(jvm, relation, [condition])
     version, _ = scan.finish()
     assert [p.split("/")[0] for p in version.files.paths] == ["p=2"]
