@@ -12,7 +12,7 @@ __all__ = ["plain"]
 
 
 def plain(value: Any) -> Any:
-    """Turn values of columns into what JSON takes: times as ISO 8601, decimals and durations as text, bytes in base64."""
+    """Turn values of columns into what JSON takes: times as ISO 8601, decimals and durations as text, bytes base64."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
