@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo env test long lint format bench dist clean
+.PHONY: help demo env test long lint format openapi bench dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -34,6 +34,9 @@ lint: env ## ruff and mypy
 format: env ## let ruff sort imports and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+openapi: env ## write docs/openapi.json from the code
+	$(BIN)/python tools/openapi.py
 
 bench: env ## measure cost and speed at TPC-H scale factor 1 and rewrite docs/performance.md
 	$(BIN)/python -m benchmarks.capture

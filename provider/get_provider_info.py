@@ -52,7 +52,7 @@ def get_provider_info() -> dict[str, Any]:
         "plugins": [{"name": "provspark", "plugin-class": "provspark.plugin.ProvSparkPlugin"}],
         "config": {
             "provspark": {
-                "description": "Defaults of ProvSparkOperator's arguments.",
+                "description": "Where lineage is kept, and what the page shows.",
                 "options": {
                     "store": _option(
                         "Folder in which lineage is kept, where a task has no prov_store.", "file:///data/prov"
@@ -62,18 +62,31 @@ def get_provider_info() -> dict[str, Any]:
                         "postgresql+psycopg2://user@host/provspark",
                         sensitive=True,
                     ),
+                    "show_values": _option(
+                        "Whether the page and its API show values of rows; else row ids, counts and names only.",
+                        "False",
+                        kind="boolean",
+                        default="True",
+                    ),
+                    "mask_columns": _option(
+                        "Columns whose values the page and its API never show, nor filter by: shell patterns of "
+                        "names, separated by commas.",
+                        "*email*, ssn",
+                    ),
                 },
             }
         },
     }
 
 
-def _option(description: str, example: str, *, sensitive: bool = False) -> dict[str, Any]:
+def _option(
+    description: str, example: str, *, sensitive: bool = False, kind: str = "string", default: str | None = None
+) -> dict[str, Any]:
     return {
         "description": description,
         "version_added": "0.1.0",
-        "type": "string",
+        "type": kind,
         "sensitive": sensitive,
         "example": example,
-        "default": None,
+        "default": default,
     }

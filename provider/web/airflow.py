@@ -1,0 +1,30 @@
+"""The app behind Airflow's own login, where a user sees the DAGs that they may read."""
+
+from __future__ import annotations
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.core_api.security import GetUserDep
+from airflow.configuration import conf
+from fastapi import FastAPI, Request
+
+from provspark.settings import SECTION, Settings
+from provspark.web.app import create_app
+from provspark.web.login import Viewer
+from provspark.web.policy import Policy
+from provspark.web.source import Source
+
+__all__ = ["airflow_app"]
+
+
+# GetUserDep stands at module level: a name that FastAPI can't resolve would leave the routes open.
+def _login(request: Request, user: GetUserDep) -> None:
+    dags = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
+    request.state.provspark_viewer = Viewer(frozenset(dags))
+
+
+def airflow_app() -> FastAPI:
+    """Make the app as Airflow's configuration says."""
+    policy = Policy.of(
+        conf.getboolean(SECTION, "show_values", fallback=True), conf.get(SECTION, "mask_columns", fallback="") or ""
+    )
+    return create_app(Source(lambda: Settings.read(airflow=True).url(), policy), _login, airflow=True)

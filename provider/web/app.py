@@ -1,0 +1,110 @@
+"""The FastAPI app: routes behind one login, error documents, limits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fastapi import Depends, FastAPI, HTTPException
+from fastapi.responses import FileResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from provspark import __version__
+from provspark.web.problems import add_handlers, described, problem
+from provspark.web.routes import router
+from provspark.web.source import Source
+
+__all__ = ["STATIC", "create_app", "manifest"]
+
+STATIC = Path(__file__).with_name("static")
+_MAX_BODY = 1 << 20
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
+
+
+def create_app(source: Source, login: Callable[..., Any], *, airflow: bool = False) -> FastAPI:
+    """Make the app that answers below ``/provspark``.
+
+    Parameters
+    ----------
+    source : Source
+    login : callable
+        A dependency, run before any route: puts a `Viewer` at ``request.state.provspark_viewer``, or raises.
+    airflow : bool
+        Whether Airflow serves the page.
+    """
+    # No pages of documentation: they would answer without a login. docs/openapi.json has the description.
+    app = FastAPI(
+        title="ProvSpark",
+        version=__version__,
+        summary="Which source rows made this row.",
+        servers=[{"url": "/provspark"}],
+        dependencies=[Depends(login)],
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+    )
+    app.state.source, app.state.airflow = source, airflow
+    app.include_router(router)
+    app.add_api_route("/static/{name}", _static, include_in_schema=False, response_class=FileResponse)
+    app.add_middleware(_Guard)
+    add_handlers(app)
+    app.openapi = partial(described, app)  # type: ignore[method-assign]
+    return app
+
+
+def manifest() -> dict[str, Any]:
+    """What the page was built from, and its files."""
+    found: dict[str, Any] = json.loads((STATIC / "manifest.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _static(name: str) -> FileResponse:
+    """Serve a file that the page's manifest lists, and no other."""
+    if name not in manifest()["files"]:
+        raise HTTPException(404, "no such file of the page")
+    kind = _TYPES.get(Path(name).suffix, "application/octet-stream")
+    return FileResponse(STATIC / name, media_type=kind, headers={"Cache-Control": "private, no-cache"})
+
+
+class _Guard:
+    """Refuses long bodies as they arrive, and sets headers that keep browsers from guessing and keeping."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        taken = 0
+        body: list[bytes] = []
+        more = scope["method"] not in ("GET", "HEAD")
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                return
+            body.append(message.get("body", b""))
+            taken += len(body[-1])
+            more = message.get("more_body", False)
+            if taken > _MAX_BODY:
+                await problem(413, f"the question has more than {_MAX_BODY} bytes")(scope, receive, send)
+                return
+        whole: Message | None = {"type": "http.request", "body": b"".join(body), "more_body": False}
+
+        async def replay() -> Message:
+            nonlocal whole
+            message, whole = whole, None
+            return message if message is not None else await receive()
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = message["headers"] = list(message["headers"])
+                headers.append((b"x-content-type-options", b"nosniff"))
+                if not any(name.lower() == b"cache-control" for name, _ in headers):
+                    headers.append((b"cache-control", b"private, no-store"))
+            await send(message)
+
+        await self._app(scope, replay if body else receive, guarded)

@@ -1,0 +1,190 @@
+"""Turns what the engine knows into the API's models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from provspark import __version__
+from provspark.index_store.model import Dataset, Manifest, Version
+from provspark.index_store.query.graph import Sighting
+from provspark.web import models
+from provspark.web.policy import Policy
+from provspark.web.scope import Scope, dataset_id
+
+__all__ = ["about", "columns", "dataset", "dataset_detail", "dataset_summaries", "step", "step_detail", "trace"]
+
+_WORST = ("untracked", "coarse", "exact")
+
+
+def about(scope: Scope, airflow: bool) -> models.About:
+    """Describe the installation."""
+    return models.About(
+        values=scope.policy.show_values, airflow=airflow, steps=len(scope.manifests), version=__version__
+    )
+
+
+def dataset(found: Dataset) -> models.Dataset:
+    """Name a data set."""
+    return models.Dataset(**_names(found))
+
+
+def columns(version: Version, policy: Policy) -> list[models.Column]:
+    """List the columns of a version."""
+    return [models.Column(name=f.name, type=f.type, masked=policy.masked(f)) for f in version.fields]
+
+
+def dataset_summaries(scope: Scope) -> list[models.DatasetSummary]:
+    """List the data sets by name."""
+    out = []
+    graph = scope.prov.graph
+    for one in scope.datasets.values():
+        found = graph.sightings(one)
+        best = found[-1]
+        derived = best is best.node.output
+        out.append(
+            models.DatasetSummary(
+                **_names(one),
+                version=best.version.id,
+                rows=best.version.rows,
+                versions=len({s.version.id for s in found}),
+                columns=len(best.version.fields),
+                role="derived" if one in graph.written.by_name else "source",
+                coverage=best.node.write.coverage if derived else None,
+                step=best.node.step if derived else None,
+            )
+        )
+    return out
+
+
+def dataset_detail(scope: Scope, at: Sighting) -> models.DatasetDetail:
+    """Describe a data set at one of its versions."""
+    found = at.version.dataset
+    by_version: dict[str, Sighting] = {}
+    for s in reversed(scope.prov.graph.sightings(found)):
+        known = by_version.get(s.version.id)
+        if known is None or (_written(s) and not _written(known)):
+            by_version[s.version.id] = s
+    readers = {s.node.step: s.node.manifest for s in scope.prov.graph.read.by_name.get(found, ())}
+    return models.DatasetDetail(
+        **_names(found),
+        version=at.version.id,
+        rows=at.version.rows,
+        columns=columns(at.version, scope.policy),
+        versions=[_version(s) for s in by_version.values()],
+        read_by=[step(m) for m in readers.values()],
+    )
+
+
+def step(m: Manifest) -> models.Step:
+    """Describe a step in a line."""
+    return models.Step(**_step(m))
+
+
+def step_detail(m: Manifest, policy: Policy) -> models.StepDetail:
+    """Describe a step."""
+    return models.StepDetail(
+        **_step(m),
+        writes=[
+            models.Write(
+                index=w.index,
+                output=_usage(w.output),
+                inputs=[_usage(v) for v in w.inputs],
+                coverage=w.coverage,
+                reason=str(w.reason) if w.reason else None,
+                site=w.site,
+                edges=sum(t.edges for t in w.tensors),
+            )
+            for w in m.writes
+        ],
+        untracked=[str(u) for u in m.untracked],
+        engine=dict(m.engine),
+        error=m.error or None if policy.show_values and not policy.masks else None,
+        stored_bytes=sum(f.size for f in m.files),
+    )
+
+
+def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
+    """Answer a trace: counts on its nodes, and marks where it ends at what is hidden."""
+    found = scope.trace(query)
+    nodes = []
+    for n in found.nodes:
+        met = n.data | n.context
+        hidden = scope.hides(n, found.direction)
+        nodes.append(
+            models.Node(
+                id=n.id,
+                dataset=dataset(Dataset.parse(n.dataset)),
+                version=n.version,
+                role=n.role,
+                total=n.total,
+                rows=met.count,
+                context_only=met.count - n.data.count,
+                hidden=("before" if found.direction == "backward" else "after") if hidden else None,
+            )
+        )
+    edges: dict[tuple[object, ...], models.Edge] = {}
+    for e in found.edges:
+        key = (e.source, e.target, e.step, e.write, e.kind)
+        known = edges.get(key)
+        edges[key] = models.Edge(
+            source=e.source,
+            target=e.target,
+            step=e.step or None,
+            write=e.write if e.step else None,
+            kind=e.kind,
+            occurrences=sorted({*(known.occurrences if known else ()), *([e.occurrence] if e.step else [])}),
+            coverage=e.coverage,
+        )
+    steps = {e.step for e in found.edges if e.step} | {s.step for s in found.stops}
+    return models.Trace(
+        direction=found.direction,
+        nodes=nodes,
+        edges=list(edges.values()),
+        stops=[
+            models.Stop(what=s.what, step=s.step, dataset=dataset(Dataset.parse(s.dataset)), why=s.why)
+            for s in found.stops
+        ],
+        steps=[step(m) for name, m in scope.manifests.items() if name in steps],
+    )
+
+
+def _names(found: Dataset) -> dict[str, str]:
+    uri = found.uri
+    return {"id": dataset_id(found), "name": uri, "label": uri.rstrip("/").rsplit("/", 1)[-1] or uri}
+
+
+def _written(s: Sighting) -> bool:
+    return s is s.node.output
+
+
+def _version(s: Sighting) -> models.VersionSummary:
+    return models.VersionSummary(
+        version=s.version.id,
+        rows=s.version.rows,
+        files=s.version.n_files,
+        format=s.version.format,
+        written=_written(s),
+        coverage=s.node.write.coverage if _written(s) else None,
+        step=step(s.node.manifest),
+    )
+
+
+def _usage(v: Version) -> models.Usage:
+    return models.Usage(**_names(v.dataset), version=v.id, rows=v.rows)
+
+
+def _step(m: Manifest) -> dict[str, Any]:
+    found = {w.coverage for w in m.writes} | ({"untracked"} if m.untracked else set())
+    k = m.key
+    return {
+        "step": m.step,
+        "dag_id": k.dag_id,
+        "run_id": k.run_id,
+        "task_id": k.task_id,
+        "map_index": k.map_index,
+        "try_number": k.try_number,
+        "status": m.status,
+        "started": m.started,
+        "ended": m.ended,
+        "coverage": next((c for c in _WORST if c in found), None),
+    }

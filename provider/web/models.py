@@ -1,0 +1,247 @@
+"""What the API takes and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from provspark.index_store.model import Coverage, Kind
+from provspark.index_store.query.graph import Direction
+
+MAX_ROWS = 10_000
+MAX_CONDITIONS = 32
+MAX_COLUMNS = 10_000
+
+DatasetId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`id` of a data set, as `/datasets` lists it")]
+VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version` of a data set")]
+RowId = Annotated[int, Field(ge=0, le=2**53 - 1)]
+ConditionText = Annotated[str, Field(min_length=1, max_length=500, examples=["age >= 40", "`name` in ('Ann', 'Bob')"])]
+ColumnName = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class Model(BaseModel):
+    """Immutable, and strict about names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Dataset(Model):
+    """A data set's names."""
+
+    id: DatasetId
+    name: str
+    """As OpenLineage names it, in one string."""
+    label: str
+    """The last part of the name."""
+
+
+class Column(Model):
+    """A column of a version."""
+
+    name: str
+    type: str
+    """Spark's type, as its `simpleString` writes it."""
+    masked: bool
+    """Its values are not shown, and can't be filtered by."""
+
+
+class DatasetSummary(Dataset):
+    """A line in the list of data sets."""
+
+    version: VersionId
+    """The version that answers to the name."""
+    rows: int
+    versions: int
+    columns: int
+    role: Literal["source", "derived"]
+    coverage: Coverage | None
+    step: str | None
+    """The step that wrote that version."""
+
+
+class DatasetPage(Model):
+    """Some of the data sets."""
+
+    items: list[DatasetSummary]
+    total: int
+    next: int | None
+    """`cursor` of the page that follows."""
+
+
+class Step(Model):
+    """One try of a task, or one run from the command line."""
+
+    step: str
+    dag_id: str
+    run_id: str
+    task_id: str
+    map_index: int
+    try_number: int
+    status: Literal["succeeded", "failed"]
+    started: str
+    ended: str
+    coverage: Coverage | None
+    """The least of its writes; none where it wrote nothing."""
+
+
+class VersionSummary(Model):
+    """A version, as the step knows it that wrote it, or that read it where none did."""
+
+    version: VersionId
+    rows: int
+    files: int
+    format: str
+    written: bool
+    coverage: Coverage | None
+    step: Step
+
+
+class DatasetDetail(Dataset):
+    """A data set, its versions (the one that answers to the name first), and the columns of one."""
+
+    version: VersionId
+    rows: int
+    columns: list[Column]
+    versions: list[VersionSummary]
+    read_by: list[Step]
+
+
+class Rows(Model):
+    """Rows of a version; `values[i]` are those of row `rows[i]`, by column, as plain JSON."""
+
+    dataset: Dataset
+    version: VersionId
+    total: int
+    """Rows of the version."""
+    selected: int
+    """Rows that the question selects."""
+    columns: list[Column]
+    rows: list[int]
+    values: list[list[Any]] | None
+    why: str
+    """Why there are no values."""
+    next: int | None
+    """`cursor` of the page that follows."""
+
+
+class Selection(Model):
+    """Rows of a version: by row ids, or by conditions that all hold, or all."""
+
+    dataset: DatasetId
+    version: VersionId | None = None
+    rows: Annotated[list[RowId], Field(max_length=MAX_ROWS)] | None = None
+    where: Annotated[list[ConditionText], Field(max_length=MAX_CONDITIONS)] | None = None
+
+
+class TraceQuery(Selection):
+    """A trace of selected rows."""
+
+    direction: Direction = "backward"
+    context: bool = False
+    """Follow rows that values were computed from, too."""
+    to: DatasetId | None = None
+
+
+class TraceRowsQuery(TraceQuery):
+    """Rows of one node of a trace."""
+
+    node: Annotated[int, Field(ge=0, le=1_000_000)]
+    cursor: RowId = 0
+    limit: Annotated[int, Field(ge=1, le=1000)] = 50
+    columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
+
+
+class Node(Model):
+    """A version on the way, with how many of its rows the trace met."""
+
+    id: int
+    dataset: Dataset
+    version: VersionId
+    role: Literal["asked", "end", "between"]
+    total: int
+    rows: int
+    """Rows met, by either kind of path."""
+    context_only: int
+    """Those met only along a path with a context edge."""
+    hidden: Literal["before", "after"] | None
+    """A step that the user may not see made files of these rows, or read them; that path ends here."""
+
+
+class Edge(Model):
+    """Rows of `source` went into `target`: through a step's write, or, without `step`, by shared files."""
+
+    source: int
+    target: int
+    step: str | None
+    write: int | None
+    kind: Kind
+    occurrences: list[int]
+    coverage: Coverage
+
+
+class Stop(Model):
+    """Where the answer is less than it could be."""
+
+    what: Literal["untracked", "unlinked", "coarse"]
+    step: str
+    dataset: Dataset
+    why: str
+
+
+class Trace(Model):
+    """What rows came through or went into, as a graph; node 0 is what was asked about."""
+
+    direction: Direction
+    nodes: list[Node]
+    edges: list[Edge]
+    stops: list[Stop]
+    steps: list[Step]
+
+
+class StepPage(Model):
+    """Some of the steps, the last first."""
+
+    items: list[Step]
+    total: int
+    next: int | None
+
+
+class Usage(Dataset):
+    """A version that a write read or made."""
+
+    version: VersionId
+    rows: int
+
+
+class Write(Model):
+    """One output of a step."""
+
+    index: int
+    output: Usage
+    inputs: list[Usage]
+    coverage: Coverage
+    reason: str | None
+    site: str
+    edges: int
+    """Pairs that its tensors hold."""
+
+
+class StepDetail(Step):
+    """All that is known of a step."""
+
+    writes: list[Write]
+    untracked: list[str]
+    engine: dict[str, str]
+    error: str | None
+    """What the script raised; not shown where values are not."""
+    stored_bytes: int
+
+
+class About(Model):
+    """What this installation shows to this user."""
+
+    values: bool
+    airflow: bool
+    steps: int
+    version: str

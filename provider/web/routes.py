@@ -1,0 +1,151 @@
+"""The routes of the API, all below ``/provspark/api/v1``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
+from fastapi.responses import StreamingResponse
+
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.trace import TraceNode
+from provspark.web import describe, models, rows
+from provspark.web.login import Viewer
+from provspark.web.problems import RESPONSES
+from provspark.web.scope import Scope
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+
+Word = Annotated[str, Query(max_length=500)]
+Cursor = Annotated[int, Query(ge=0, le=2**53 - 1)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+DatasetPath = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
+Version = Annotated[str | None, Query(pattern="^[0-9a-f]{32}$")]
+Where = Annotated[list[models.ConditionText] | None, Query(max_length=models.MAX_CONDITIONS)]
+Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_COLUMNS)]
+
+
+_STREAMS: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The rows", "content": {kind: {} for kind in rows.MEDIA_TYPES.values()}}
+}
+
+
+def _scope(request: Request) -> Scope:
+    viewer: Viewer = request.state.provspark_viewer
+    scope: Scope = request.app.state.source.scope(viewer.dags)
+    return scope
+
+
+Seen = Annotated[Scope, Depends(_scope)]
+
+
+@router.get("/about")
+def about(request: Request, scope: Seen) -> models.About:
+    """Tell what this installation shows."""
+    return describe.about(scope, request.app.state.airflow)
+
+
+@router.get("/datasets")
+def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 100) -> models.DatasetPage:
+    """List data sets whose names contain all words of `search`, letter case aside."""
+    words = search.lower().split()
+    found = [d for d in describe.dataset_summaries(scope) if all(w in d.name.lower() for w in words)]
+    page = found[cursor : cursor + limit]
+    return models.DatasetPage(items=page, total=len(found), next=_next(cursor, len(page), len(found)))
+
+
+@router.get("/datasets/{dataset}")
+def dataset(scope: Seen, dataset: DatasetPath, version: Version = None) -> models.DatasetDetail:
+    """Describe a data set: its versions and who read it, and the columns of one version."""
+    return describe.dataset_detail(scope, scope.find(dataset, version))
+
+
+@router.get("/datasets/{dataset}/rows")
+def dataset_rows(
+    scope: Seen,
+    dataset: DatasetPath,
+    version: Version = None,
+    where: Where = None,
+    columns: Columns = None,
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> models.Rows:
+    """Return rows of a version for which all conditions hold, in order, with values."""
+    at = scope.find(dataset, version)
+    return rows.page(at, scope.select(at, where), scope.policy, cursor, limit, columns)
+
+
+@router.get("/datasets/{dataset}/export", response_class=StreamingResponse, responses=_STREAMS)
+def dataset_export(
+    scope: Seen, dataset: DatasetPath, version: Version = None, where: Where = None, format: rows.Format = "csv"
+) -> StreamingResponse:
+    """Stream all rows for which all conditions hold, as CSV, JSON, JSON lines or an Arrow stream."""
+    at = scope.find(dataset, version)
+    return rows.export(at, scope.select(at, where), scope.policy, format)
+
+
+@router.post("/trace")
+def trace(scope: Seen, query: models.TraceQuery) -> models.Trace:
+    """Trace rows back to where they came from, or forward to where they went, as a graph with counts."""
+    return describe.trace(scope, query)
+
+
+@router.post("/trace/rows")
+def trace_rows(scope: Seen, query: models.TraceRowsQuery) -> models.Rows:
+    """Return the rows that a trace met in one of its nodes, with values."""
+    node, met = _node(scope, query, query.node)
+    return rows.page(scope.at(node), met, scope.policy, query.cursor, query.limit, query.columns)
+
+
+@router.post("/trace/export", response_class=StreamingResponse, responses=_STREAMS)
+def trace_export(
+    scope: Seen,
+    query: models.TraceQuery,
+    node: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    format: rows.Format = "csv",
+) -> StreamingResponse:
+    """Stream all rows that a trace met in one of its nodes."""
+    found, met = _node(scope, query, node)
+    return rows.export(scope.at(found), met, scope.policy, format)
+
+
+@router.get("/steps")
+def steps(
+    scope: Seen,
+    dag_id: Word = "",
+    run_id: Word = "",
+    task_id: Word = "",
+    map_index: Annotated[int | None, Query(ge=-1, le=2**31 - 1)] = None,
+    cursor: Cursor = 0,
+    limit: Limit = 100,
+) -> models.StepPage:
+    """List steps, the last first; of one DAG, run, task or map index where given."""
+    found = [
+        m
+        for m in reversed(scope.manifests.values())
+        if (not dag_id or m.key.dag_id == dag_id)
+        and (not run_id or m.key.run_id == run_id)
+        and (not task_id or m.key.task_id == task_id)
+        and (map_index is None or m.key.map_index == map_index)
+    ]
+    page = [describe.step(m) for m in found[cursor : cursor + limit]]
+    return models.StepPage(items=page, total=len(found), next=_next(cursor, len(page), len(found)))
+
+
+@router.get("/steps/{step}")
+def step(scope: Seen, step: Annotated[str, Path(max_length=200)]) -> models.StepDetail:
+    """Describe a step: what it read and wrote, and how far it was captured."""
+    return describe.step_detail(scope.step(step), scope.policy)
+
+
+def _node(scope: Scope, query: models.TraceQuery, number: int) -> tuple[TraceNode, Runs]:
+    nodes = scope.trace(query).nodes
+    if number >= len(nodes):
+        raise HTTPException(404, f"the trace has no node {number}; its nodes go from 0 to {len(nodes) - 1}")
+    return nodes[number], nodes[number].data | nodes[number].context
+
+
+def _next(cursor: int, shown: int, total: int) -> int | None:
+    return cursor + shown if shown and cursor + shown < total else None

@@ -1,0 +1,173 @@
+"""Rows with their values: a page as JSON, or all of them as a stream."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from fastapi.responses import StreamingResponse
+
+from provspark.errors import ValuesUnavailableError, VersionChangedError
+from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.values.plain import plain
+from provspark.index_store.values.reading import find_column, read_rows
+from provspark.web import describe, models
+from provspark.web.policy import Policy
+
+__all__ = ["MEDIA_TYPES", "Format", "export", "page"]
+
+Format = Literal["csv", "json", "jsonl", "arrow"]
+_CHUNK = 8192
+_SAFE = 2**53 - 1
+_NO_VALUES = "values are not shown here: the administrator has switched them off"
+MEDIA_TYPES = {
+    "csv": "text/csv",
+    "json": "application/json",
+    "jsonl": "application/jsonl",
+    "arrow": "application/vnd.apache.arrow.stream",
+}
+
+
+def page(
+    at: Sighting, selected: Runs, policy: Policy, cursor: int, limit: int, columns: Sequence[str] | None
+) -> models.Rows:
+    """Return some of the selected rows; a version whose values can't be read has ids only, and says why."""
+    version = at.version
+    names = None if columns is None else {find_column(version, c).name for c in columns}
+    listed = [c for c in describe.columns(version, policy) if names is None or c.name in names]
+    ids = _ids(selected, cursor, limit)
+    values: list[list[Any]] | None = None
+    why = ""
+    if not policy.show_values:
+        why = _NO_VALUES
+    else:
+        shown = [c.name for c in listed if not c.masked]
+        try:
+            table = read_rows(version, at.files, ids, shown)
+        except (VersionChangedError, ValuesUnavailableError) as e:
+            why = str(e)
+        else:
+            read = dict(zip(shown, (_cells(c) for c in table.columns), strict=True))
+            nothing = [None] * len(ids)
+            values = [list(row) for row in zip(*(read.get(c.name, nothing) for c in listed), strict=True)]
+            values = values if listed else [[] for _ in range(len(ids))]
+    after = cursor + len(ids)
+    return models.Rows(
+        dataset=describe.dataset(version.dataset),
+        version=version.id,
+        total=version.rows,
+        selected=selected.count,
+        columns=listed,
+        rows=ids.tolist(),
+        values=values,
+        why=why,
+        next=after if after < selected.count else None,
+    )
+
+
+def export(at: Sighting, selected: Runs, policy: Policy, form: Format) -> StreamingResponse:
+    """Stream all selected rows, without masked columns; where values are off, ids alone.
+
+    The first rows are read before the answer begins, so that what can't be read is told as an error.
+    """
+    shown = policy.shown(at.version)
+
+    def tables() -> Iterator[pa.Table]:
+        for cursor in range(0, max(selected.count, 1), _CHUNK):
+            ids = _ids(selected, cursor, _CHUNK)
+            values = read_rows(at.version, at.files, ids, shown) if shown else None
+            columns = [] if values is None else values.columns
+            yield pa.table([pa.array(ids), *columns], names=["provspark_row", *shown])
+
+    parts = tables()
+    first = next(parts)
+    label = describe.dataset(at.version.dataset).label
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in label)[:80]
+    headers = {"Content-Disposition": f'attachment; filename="{safe}.{form}"'}
+    return StreamingResponse(_WRITERS[form](chain([first], parts)), media_type=MEDIA_TYPES[form], headers=headers)
+
+
+def _ids(selected: Runs, cursor: int, limit: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return selected.at(np.arange(min(cursor, selected.count), min(cursor + limit, selected.count), dtype=np.int64))
+
+
+def _cells(column: pa.ChunkedArray) -> list[Any]:
+    return [_safe(plain(v)) for v in column.to_pylist()]
+
+
+def _safe(value: Any) -> Any:
+    """Whole numbers that a browser would round become texts."""
+    if isinstance(value, int) and abs(value) > _SAFE:
+        return str(value)
+    if isinstance(value, list):
+        return [_safe(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _safe(v) for k, v in value.items()}
+    return value
+
+
+def _records(table: pa.Table) -> Iterator[list[Any]]:
+    columns = [[plain(v) for v in c.to_pylist()] for c in table.columns]
+    yield from (list(row) for row in zip(*columns, strict=True))
+
+
+def _csv(tables: Iterator[pa.Table]) -> Iterator[bytes]:
+    for number, table in enumerate(tables):
+        out = io.StringIO()
+        writer = csv.writer(out)
+        if not number:
+            writer.writerow(table.column_names)
+        for row in _records(table):
+            writer.writerow([json.dumps(v, ensure_ascii=False) if isinstance(v, (list, dict)) else v for v in row])
+        yield out.getvalue().encode()
+
+
+def _jsonl(tables: Iterator[pa.Table]) -> Iterator[bytes]:
+    for table in tables:
+        names = table.column_names
+        lines = (_object(names, row) for row in _records(table))
+        yield "".join(line + "\n" for line in lines).encode()
+
+
+def _json(tables: Iterator[pa.Table]) -> Iterator[bytes]:
+    before = "["
+    for table in tables:
+        for row in _records(table):
+            yield (before + _object(table.column_names, row)).encode()
+            before = ",\n"
+    yield b"[]" if before == "[" else b"]"
+
+
+def _object(names: list[str], row: list[Any]) -> str:
+    """One record; columns of equal names each keep their place."""
+    pairs = zip(names, row, strict=True)
+    return "{" + ", ".join(f"{json.dumps(n)}: {json.dumps(v, ensure_ascii=False)}" for n, v in pairs) + "}"
+
+
+def _arrow(tables: Iterator[pa.Table]) -> Iterator[bytes]:
+    out = io.BytesIO()
+    writer = None
+    for table in tables:
+        writer = writer or pa.ipc.new_stream(out, table.schema)
+        writer.write_table(table)
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
+    assert writer is not None
+    writer.close()
+    yield out.getvalue()
+
+
+_WRITERS: dict[str, Callable[[Iterator[pa.Table]], Iterator[bytes]]] = {
+    "csv": _csv,
+    "json": _json,
+    "jsonl": _jsonl,
+    "arrow": _arrow,
+}

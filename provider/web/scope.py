@@ -1,0 +1,145 @@
+"""What one user may see: provenance of the steps of some DAGs, as if there were no others."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+
+from fastapi import HTTPException
+
+from provspark.api import Provenance, Trace
+from provspark.index_store.cache import Cache
+from provspark.index_store.model import Dataset, Manifest
+from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.trace import TraceNode
+from provspark.index_store.select import parse_condition, select_rows
+from provspark.index_store.values.reading import find_column
+from provspark.web import models
+from provspark.web.policy import Policy
+
+__all__ = ["Scope", "dataset_id"]
+
+_CACHED_RUNS = 4_000_000
+_ENTRY = 1000
+
+
+def dataset_id(dataset: Dataset) -> str:
+    """A short id for URLs: names have slashes, and no path of a request should ever reach a file."""
+    return hashlib.sha256(dataset.uri.encode()).hexdigest()[:16]
+
+
+class Scope:
+    """Finds data sets, versions and rows for one user; what is found is kept for a while.
+
+    Parameters
+    ----------
+    whole : Linker
+        Over all steps; asked only whether a step that is hidden made, or read, some rows.
+    prov : Provenance
+        Over all steps.
+    dags : frozenset of str or None
+        None for all steps; else steps without a DAG are hidden too.
+    policy : Policy
+    """
+
+    def __init__(self, whole: Linker, prov: Provenance, dags: frozenset[str] | None, policy: Policy) -> None:
+        self.policy = policy
+        self._whole, self._dags = whole, dags
+        self.prov = prov.restricted(self._sees)
+        self._selected: Cache[Runs] = Cache(_CACHED_RUNS)
+        self._traces: Cache[Trace] = Cache(_CACHED_RUNS)
+
+    def _sees(self, manifest: Manifest) -> bool:
+        return self._dags is None or manifest.key.dag_id in self._dags
+
+    @cached_property
+    def datasets(self) -> dict[str, Dataset]:
+        """Data sets by id, in order of their names."""
+        return {dataset_id(d): d for d in self.prov.graph.datasets()}
+
+    @cached_property
+    def manifests(self) -> dict[str, Manifest]:
+        """Steps by id, oldest first."""
+        return {m.step: m for m in self.prov.graph.manifests}
+
+    def dataset(self, name: str) -> Dataset:
+        """Return a data set by its id; one that is hidden is not told from one that is not there."""
+        found = self.datasets.get(name)
+        if found is None:
+            raise HTTPException(404, f"no data set {name} that you may see; GET /datasets lists them")
+        return found
+
+    def step(self, name: str) -> Manifest:
+        """Return a step by its id; one that is hidden is not told from one that is not there."""
+        found = self.manifests.get(name)
+        if found is None:
+            raise HTTPException(404, "no step of that id that you may see; GET /steps lists them")
+        return found
+
+    def find(self, dataset: str, version: str | None) -> Sighting:
+        """Return a version of a data set, by their ids."""
+        return self.prov.graph.find(self.dataset(dataset), version)
+
+    def at(self, node: TraceNode) -> Sighting:
+        """Return the version that a node of a trace stands for."""
+        known = self.prov.graph.sightings(Dataset.parse(node.dataset))
+        same = [s for s in known if s.version.id == node.version and s.version.rows == node.total]
+        return next((s for s in same if s is s.node.output), same[-1])
+
+    def select(self, at: Sighting, where: list[str] | None) -> Runs:
+        """Return the rows for which all conditions hold.
+
+        A masked column can't be asked for: the rows that a condition selects would tell its values.
+        """
+        if not where:
+            return Runs.span(at.version.rows)
+        key = (at.version.dataset, at.key, tuple(where))
+        found = self._selected.get(key)
+        if found is None:
+            conditions = [parse_condition(text) for text in where]
+            for condition in conditions:
+                field = find_column(at.version, condition.column)
+                if self.policy.masked(field):
+                    raise HTTPException(403, f"values of column {field.name!r} are not shown here, nor filtered by")
+            found = Runs.of(select_rows(at.version, at.files, conditions))
+            self._selected.put(key, found, _ENTRY + len(found.starts))
+        return found
+
+    def trace(self, query: models.TraceQuery) -> Trace:
+        """Return the trace of a question, for a while the same."""
+        asked = query.model_dump_json(include=set(models.TraceQuery.model_fields))
+        found = self._traces.get(asked)
+        if found is None:
+            if query.rows is not None and query.where is not None:
+                raise HTTPException(422, "rows and where were both given; select rows by one of them")
+            at = self.find(query.dataset, query.version)
+            found = self.prov.trace(
+                str(at.version.dataset),
+                query.rows if query.rows is not None else self.select(at, query.where).rows(),
+                query.direction,
+                to=None if query.to is None else str(self.dataset(query.to)),
+                version=at.version.id,
+                kinds=("data", "context") if query.context else ("data",),
+            )
+            weight = sum(len(r.starts) for n in found.nodes for r in (n.data, n.context))
+            self._traces.put(asked, found, _ENTRY + weight)
+        return found
+
+    def hides(self, node: TraceNode, direction: Direction) -> bool:
+        """Whether a step that the user may not see made (backward) or read (forward) some of a node's rows."""
+        if self._dags is None:
+            return False
+        rows = node.data | node.context
+        for at in self._whole.graph.sightings(Dataset.parse(node.dataset)):
+            if at.version.id != node.version or at.version.rows != node.total:
+                continue
+            links = self._whole.links(at, direction)
+            hidden = [
+                Runs.united(k.boxes.out, k.boxes.n_out) for k in links.links if not self._sees(k.target.node.manifest)
+            ]
+            hidden += [r.rows for r in links.refused if not self._sees(r.target.node.manifest)]
+            if any(rows & h for h in hidden):
+                return True
+        return False

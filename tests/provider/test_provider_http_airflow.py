@@ -1,0 +1,88 @@
+"""The plugin in Airflow's own api-server: login on every route, and two users under its own auth manager."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from _api_server import Server, api_server
+from _http import build, client, id_of
+from fastapi.routing import APIRoute
+
+from provspark.web.app import manifest
+
+pytestmark = pytest.mark.airflow
+USERS = {"ann": "viewer:shops", "bob": "viewer:vaults", "eve": "viewer:others", "root": "admin"}
+TEAMS = {"shops": ["shop"], "vaults": ["vault"], "others": ["other"]}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("http"))
+
+
+@pytest.fixture(scope="module")
+def server(root: Path) -> Iterator[Server]:
+    settings = {"AIRFLOW__CORE__MULTI_TEAM": "True", "AIRFLOW__PROVSPARK__STORE": str(root / "prov")}
+    with api_server(root / "airflow", USERS, TEAMS, **settings) as found:
+        yield found
+
+
+def test_every_route_needs_airflows_login(server: Server, root: Path) -> None:
+    routes = [r for r in client(root).app.routes if isinstance(r, APIRoute)]  # type: ignore[attr-defined]
+    names = ["page.js", "icon.svg", *manifest()["files"]]
+    asked = 0
+    for route in routes:
+        for name in names if "{name}" in route.path else [""]:
+            path = "/provspark" + route.path.format(dataset=id_of(root, "raw"), step="x", name=name)
+            for method in route.methods:
+                for headers in ({}, {"Authorization": "Bearer wrong"}, {"Cookie": "_token=wrong"}):
+                    with server.client(None) as nobody:
+                        answer = nobody.request(method, path, headers=headers, content=b"{}")
+                    assert answer.status_code in (401, 403), (method, path, answer.text)
+                    assert "items" not in answer.text
+                    asked += 1
+    assert asked >= 30
+
+
+def test_what_is_no_route_answers_nothing(server: Server) -> None:
+    with server.client(None) as nobody:
+        for path in ("/provspark/openapi.json", "/provspark/docs", "/provspark/redoc", "/provspark/api/v1"):
+            assert nobody.get(path).status_code in (401, 404)
+
+
+def test_each_user_sees_their_dags(server: Server, root: Path) -> None:
+    seen = {}
+    for user in USERS:
+        with server.client(user) as api:
+            listed = api.get("/provspark/api/v1/datasets").json()["items"]
+            steps = api.get("/provspark/api/v1/steps").json()["items"]
+            seen[user] = ([d["label"] for d in listed], sorted(s["task_id"] for s in steps))
+            about = api.get("/provspark/api/v1/about").json()
+            assert about["airflow"] and about["steps"] == len(steps)
+    assert seen["ann"] == (["people", "raw", "report", "secret"], ["clean", "report"])
+    assert seen["bob"] == (["people", "secret"], ["hide"])
+    assert seen["eve"] == ([], [])
+    # A step without a DAG has nobody who could say who may see it.
+    assert seen["root"] == (["people", "raw", "report", "secret"], ["clean", "hide", "report"])
+
+
+def test_hidden_steps_and_guessed_ids(server: Server, root: Path) -> None:
+    with server.client("ann") as ann:
+        traced = ann.post("/provspark/api/v1/trace", json={"dataset": id_of(root, "report"), "rows": [0]}).json()
+        assert [(n["dataset"]["label"], n["hidden"]) for n in traced["nodes"]] == [
+            ("report", None),
+            ("secret", "before"),
+        ]
+        values = ann.get(f"/provspark/api/v1/datasets/{id_of(root, 'raw')}/rows").json()["values"]
+        assert values[0][0] == "Ann"
+    with server.client("bob") as bob:
+        for name in ("raw", "report", "loose"):
+            for path in ("", "/rows", "/export"):
+                answer = bob.get(f"/provspark/api/v1/datasets/{id_of(root, name)}{path}")
+                assert answer.status_code == 404 and name not in answer.json()["detail"]
+
+
+def test_the_cookie_of_airflows_page_is_a_login(server: Server, root: Path) -> None:
+    with server.client(None) as api:
+        api.cookies.set("_token", server.token("ann"), domain="127.0.0.1", path="/")
+        assert api.get("/provspark/api/v1/datasets").json()["total"] == 4
