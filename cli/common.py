@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,14 +15,18 @@ from provspark.settings import Settings
 if TYPE_CHECKING:
     from provspark.api import Provenance
     from provspark.index_store.catalogue import Catalogue
+    from provspark.index_store.store import Store
 
 __all__ = [
     "ErrorGroup",
     "catalogue_option",
     "catalogue_url",
+    "folder_option",
     "json_option",
     "open_catalogue",
     "open_provenance",
+    "open_store",
+    "show_step",
     "store_option",
 ]
 
@@ -48,6 +53,19 @@ def store_option(command: F) -> F:
     return click.option("--store", metavar="URL", help=text)(command)
 
 
+def folder_option(command: F) -> F:
+    """Add ``--store`` to a command that works on one store's own files."""
+    text = "The store's folder or URL (default: $PROVSPARK_STORE)."
+    return click.option("--store", metavar="URL", help=text)(command)
+
+
+def open_store(store: str | None) -> Store:
+    """Open the one store that ``--store`` or the environment names."""
+    from provspark.index_store.store import Store
+
+    return Store.open(Settings.read().store_url(store))
+
+
 def catalogue_option(*names: str) -> Callable[[F], F]:
     """Add an option of these names that takes a catalogue's URL."""
     text = "The catalogue's SQLAlchemy URL (default: $PROVSPARK_CATALOGUE, or SQLite in $AIRFLOW_HOME or ~/.provspark)."
@@ -57,6 +75,14 @@ def catalogue_option(*names: str) -> Callable[[F], F]:
 def json_option(command: F) -> F:
     """Add ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")(command)
+
+
+def show_step(step: str, number: int, steps: int) -> None:
+    """Show on a terminal how far a long command is; elsewhere nothing."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{number + 1} of {steps}: {step}", nl=False, err=True)
+        if number + 1 == steps:
+            click.echo("\r\033[K", nl=False, err=True)
 
 
 def open_provenance(store: str | None) -> Provenance:

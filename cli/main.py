@@ -7,8 +7,10 @@ import click
 from provspark import __version__
 from provspark.cli.catalogue import catalogue
 from provspark.cli.common import ErrorGroup
+from provspark.cli.gc import gc
 from provspark.cli.listing import ls, show
 from provspark.cli.receiver import receiver
+from provspark.cli.repair import repair
 from provspark.cli.run import run
 from provspark.cli.trace import trace
 from provspark.cli.verify import verify
@@ -32,7 +34,7 @@ def main(debug: bool) -> None:
     """
 
 
-for _command in (run, ls, show, trace, verify, catalogue, receiver):
+for _command in (run, ls, show, trace, verify, repair, gc, catalogue, receiver):
     main.add_command(_command)
 
 if __name__ == "__main__":

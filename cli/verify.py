@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import click
 
-from provspark.cli.common import json_option
+from provspark.cli.common import folder_option, json_option, open_store, show_step
 from provspark.cli.render import count, echo_json
-from provspark.settings import Settings
 
 __all__ = ["verify"]
 
 
 @click.command()
 @click.argument("steps", nargs=-1, metavar="[STEP]...")
-@click.option("--store", metavar="URL", help="The store's folder or URL (default: $PROVSPARK_STORE).")
+@folder_option
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, steps: tuple[str, ...], store: str | None, as_json: bool) -> None:
@@ -25,11 +24,10 @@ def verify(ctx: click.Context, steps: tuple[str, ...], store: str | None, as_jso
     Example:
       provspark verify --store /data/prov
     """
-    from provspark.index_store.store import Store
     from provspark.index_store.verify import verify as problems_of
 
-    opened = Store.open(Settings.read().store_url(store))
-    problems = problems_of(opened, [opened.manifest(s).step for s in steps] if steps else None)
+    opened = open_store(store)
+    problems = problems_of(opened, [opened.manifest(s).step for s in steps] if steps else None, show_step)
     checked = len(steps) if steps else len(opened.steps())
     if as_json:
         echo_json([{"step": p.step, "path": p.path, "what": p.what} for p in problems])

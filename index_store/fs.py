@@ -74,6 +74,10 @@ class Folder(ABC):
         """Make a file appear whole, unless there is one: then False, and nothing is left behind."""
 
     @abstractmethod
+    def replace(self, path: str, data: bytes) -> None:
+        """Make a file hold this, whole: who reads it meanwhile reads the old content or the new."""
+
+    @abstractmethod
     def remove(self, path: str) -> None:
         """Remove a file; fine where there is none."""
 

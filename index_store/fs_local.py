@@ -95,13 +95,10 @@ class LocalFolder(Folder):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Write beside, then link: the name appears whole, and for one writer only."""
         full = self._full(path)
-        beside = f"{path}.{uuid.uuid4().hex}.tmp"
-        try:
-            with self.create(beside) as f:
-                f.write(data)
+        with self._beside(path, data) as beside:
             with writing(str(full)):
                 try:
-                    os.link(self._full(beside), full)
+                    os.link(beside, full)
                 except FileExistsError:
                     return False
                 except OSError as e:
@@ -113,8 +110,24 @@ class LocalFolder(Folder):
                     ) from e
                 _sync(full.parent)
             return True
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Write beside, then rename."""
+        full = self._full(path)
+        with self._beside(path, data) as beside, writing(str(full)):
+            beside.rename(full)
+            _sync(full.parent)
+
+    @contextlib.contextmanager
+    def _beside(self, path: str, data: bytes) -> Iterator[Path]:
+        """A file next to another, on disk; gone once the context is left."""
+        name = f"{path}.{uuid.uuid4().hex}.tmp"
+        try:
+            with self.create(name) as f:
+                f.write(data)
+            yield self._full(name)
         finally:
-            self.remove(beside)
+            self.remove(name)
 
     def remove(self, path: str) -> None:
         """Remove a file."""

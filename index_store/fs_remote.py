@@ -110,16 +110,20 @@ class RemoteFolder(Folder):
             return False
         if self._conditional is not None:
             return self._conditional(self._full(path), data)
-        with (
-            writing(self.where(path)),
-            self.filesystem.open_output_stream(self._full(path), compression=None) as f,
-        ):
-            f.write(data)
+        self.replace(path, data)
         try:
             return self.read(path)[0] == data
         except FileNotFoundError as e:
             said = f"{self.where(path)} was written and is gone"
             raise StoreWriteError(f"{said}; nothing of it is visible, try again") from e
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Put; an object changes at once."""
+        with (
+            writing(self.where(path)),
+            self.filesystem.open_output_stream(self._full(path), compression=None) as f,
+        ):
+            f.write(data)
 
     def remove(self, path: str) -> None:
         """Remove a file."""

@@ -14,14 +14,14 @@ from provspark.errors import CorruptIndexError, InvalidWriteError, StoreFormatEr
 from provspark.index_store.fs import checked
 from provspark.index_store.model import FORMAT_VERSION, Manifest, jsonable
 
-__all__ = ["dump", "dump_format", "from_json", "load", "load_format"]
+__all__ = ["dump", "dump_format", "from_json", "load", "load_format", "seal", "unseal"]
 
 T = TypeVar("T")
 
 
 def dump(manifest: Manifest) -> bytes:
     """Write a manifest: format, hash of the body's text, body."""
-    return _sealed(manifest.format_version, _canonical(jsonable(manifest)))
+    return seal(manifest.format_version, manifest)
 
 
 def load(data: bytes, where: str) -> Manifest:
@@ -34,17 +34,28 @@ def load(data: bytes, where: str) -> Manifest:
     CorruptIndexError
         Truncated, changed, or of another shape.
     """
+    found, body = unseal(data, where)
+    manifest = from_json(Manifest, body, where)
+    if manifest.format_version != found:
+        raise CorruptIndexError(where, f"it says format {found} and {manifest.format_version}")
+    _check_references(manifest, where)
+    return manifest
+
+
+def seal(version: int, body: object) -> bytes:
+    """Write what `jsonable` takes, with its format and the hash of its text."""
+    return _sealed(version, _canonical(jsonable(body)))
+
+
+def unseal(data: bytes, where: str) -> tuple[int, dict[str, Any]]:
+    """Read the format and the body of what `seal` wrote; the same errors as `load`."""
     outer = _parse(data, where)
     body = outer.get("body")
     if set(outer) != {"format", "sha256", "body"} or not isinstance(body, dict):
         raise CorruptIndexError(where, "it is no manifest: format, sha256 and body are expected")
     if data != _sealed(outer["format"], _canonical(body)):
         raise CorruptIndexError(where, "its checksum differs")
-    manifest = from_json(Manifest, body, where)
-    if manifest.format_version != outer["format"]:
-        raise CorruptIndexError(where, f"it says format {outer['format']} and {manifest.format_version}")
-    _check_references(manifest, where)
-    return manifest
+    return outer["format"], body
 
 
 def _check_references(manifest: Manifest, where: str) -> None:

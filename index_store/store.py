@@ -13,21 +13,22 @@ from provspark.errors import (
     CorruptIndexError,
     InvalidWriteError,
     StepExistsError,
+    StepRemovedError,
     StoreUnreachableError,
     UnknownStepError,
 )
 from provspark.index_store import manifest as manifests
 from provspark.index_store.cache import Cache
-from provspark.index_store.fs import Folder, Stamp, checked, open_folder
+from provspark.index_store.fs import Folder, Stamp, open_folder
 from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Tensor, Version
+from provspark.index_store.paths import FORMAT, MANIFEST, STEPS, manifest_path, missing, step_path
 from provspark.index_store.reader import Group, TensorReader
-from provspark.index_store.tensor_file import GONE, TensorFile
+from provspark.index_store.tensor_file import TensorFile
 from provspark.index_store.versions import load_files
 from provspark.index_store.writer import StepWriter
 
-__all__ = ["FORMAT", "MANIFEST", "STEPS", "Store"]
+__all__ = ["Store"]
 
-FORMAT, STEPS, MANIFEST = "format.json", "steps", "manifest.json"
 _THREADS = 16
 _GROUP_BYTES = 64 << 20
 _OPEN_FILES = 512
@@ -90,7 +91,7 @@ class Store:
     def steps(self) -> list[str]:
         """Ids of the published steps, sorted."""
         names = self.folder.names(STEPS)
-        stamps = self.folder.stamps([_manifest_path(n) for n in names])
+        stamps = self.folder.stamps([manifest_path(n) for n in names])
         return [n for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
 
     def manifest(self, step: str) -> Manifest:
@@ -104,7 +105,7 @@ class Store:
             Its manifest is damaged, or newer than this package reads.
         """
         try:
-            stamp = self.folder.stamps([_manifest_path(step)])[0] if "/" not in step else None
+            stamp = self.folder.stamps([manifest_path(step)])[0] if "/" not in step else None
         except InvalidWriteError:
             stamp = None
         if stamp is None:
@@ -117,7 +118,7 @@ class Store:
     def manifests(self) -> list[Manifest]:
         """All published steps' manifests, by the time they ended; only new and changed ones are read."""
         names = self.folder.names(STEPS)
-        stamps = self.folder.stamps([_manifest_path(n) for n in names])
+        stamps = self.folder.stamps([manifest_path(n) for n in names])
         there = [(n, stamp) for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
         fresh = [(n, stamp) for n, stamp in there if self._known.get(n, (None,))[0] != stamp]
         if len(fresh) > 8:
@@ -136,9 +137,11 @@ class Store:
         ------
         CorruptIndexError
             The list is not what was written.
+        StepRemovedError
+            The step was removed meanwhile.
         """
         stored = self._stored(step, version.files)
-        path = f"{STEPS}/{step}/{version.files}"
+        path = f"{step_path(step)}/{version.files}"
         found = self._files.get(stored.sha256)
         if found is not None:
             return found
@@ -146,7 +149,7 @@ class Store:
         try:
             data = self.folder.read(path)[0]
         except FileNotFoundError:
-            raise CorruptIndexError(where, GONE) from None
+            raise missing(self.folder, step, path) from None
         if hashlib.sha256(data).hexdigest() != stored.sha256:
             raise CorruptIndexError(where, "its checksum differs")
         try:
@@ -163,6 +166,8 @@ class Store:
         ------
         CorruptIndexError, StoreFormatError
             A file of it is damaged, or newer than this package reads.
+        StepRemovedError
+            The step was removed meanwhile; `TensorReader.lookup` may raise it too.
         """
         primary, other = tensor.by_out, tensor.by_src
         if order == "src" and tensor.by_src:
@@ -180,7 +185,7 @@ class Store:
         key = (step, path, stored.footer_sha256)
         file = self._opened.get(key)
         if file is None:
-            file = TensorFile(self.folder, f"{STEPS}/{step}/{checked(path)}", stored)
+            file = TensorFile(self.folder, step, stored)
             self._opened.put(key, file)
         return file
 
@@ -194,20 +199,20 @@ class Store:
         StoreReadOnlyError, StoreWriteError
             The store can't be written.
         """
-        if self.folder.stamps([_manifest_path(key.id)])[0] is not None:
+        if self.folder.stamps([manifest_path(key.id)])[0] is not None:
             raise StepExistsError(f"step {key.id} is already published in {self.url}")
-        return StepWriter(self.folder, f"{STEPS}/{key.id}", MANIFEST, key)
+        return StepWriter(self.folder, step_path(key.id), MANIFEST, key)
 
     def remove(self, step: str) -> None:
         """Remove a step: its manifest first, so that it is gone for readers at once, then its files."""
-        self.folder.remove(_manifest_path(step))
-        self.folder.remove_tree(f"{STEPS}/{step}")
+        self.folder.remove(manifest_path(step))
+        self.folder.remove_tree(step_path(step))
 
     def _read_manifest(self, step: str, stamp: Stamp) -> Manifest | None:
         known = self._known.get(step)
         if known is not None and known[0] == stamp:
             return known[1]
-        path = _manifest_path(step)
+        path = manifest_path(step)
         try:
             data = self.folder.read(path)[0]
         except FileNotFoundError:
@@ -220,11 +225,11 @@ class Store:
         return found
 
     def _stored(self, step: str, path: str) -> StoredFile:
-        found = next((f for f in self.manifest(step).files if f.path == path), None)
+        try:
+            manifest = self.manifest(step)
+        except UnknownStepError:
+            raise StepRemovedError(step, self.url) from None
+        found = next((f for f in manifest.files if f.path == path), None)
         if found is None:
-            raise CorruptIndexError(self.folder.where(_manifest_path(step)), f"it does not list {path}")
+            raise CorruptIndexError(self.folder.where(manifest_path(step)), f"it does not list {path}")
         return found
-
-
-def _manifest_path(step: str) -> str:
-    return f"{STEPS}/{step}/{MANIFEST}"

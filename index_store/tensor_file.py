@@ -17,13 +17,12 @@ import pyarrow.parquet as pq
 from provspark.errors import CorruptIndexError, StoreFormatError
 from provspark.index_store.box_lists import concat, take
 from provspark.index_store.codec import rebuild
-from provspark.index_store.fs import Folder
+from provspark.index_store.fs import Folder, checked
 from provspark.index_store.layout import META_KEY, Layout, load_layout
 from provspark.index_store.model import Boxes, Int64, StoredFile
+from provspark.index_store.paths import missing, step_path
 
-__all__ = ["GONE", "TensorFile"]
-
-GONE = "it is gone; the step may have been removed meanwhile"
+__all__ = ["TensorFile"]
 
 _TAIL = 1 << 16
 _THREADS = 4
@@ -38,13 +37,16 @@ class TensorFile:
     ------
     CorruptIndexError
         Size, footer hash or layout differ, or the file is gone.
+    StepRemovedError
+        The whole step is gone.
     StoreFormatError
         The file's format is newer than this package reads.
     """
 
-    def __init__(self, folder: Folder, path: str, stored: StoredFile) -> None:
-        self._folder, self._path, self._size = folder, path, stored.size
-        self.where = folder.where(path)
+    def __init__(self, folder: Folder, step: str, stored: StoredFile) -> None:
+        self._folder, self._step, self._size = folder, step, stored.size
+        self._path = f"{step_path(step)}/{checked(stored.path)}"
+        self.where = folder.where(self._path)
         tail = self._read([(max(0, stored.size - _TAIL), stored.size + 1)])[0]
         length = int.from_bytes(tail[-8:-4], "little") + 8
         if len(tail) != min(stored.size, _TAIL):
@@ -108,7 +110,7 @@ class TensorFile:
         try:
             return self._folder.read(self._path, spans)
         except FileNotFoundError:
-            raise CorruptIndexError(self.where, GONE) from None
+            raise missing(self._folder, self._step, self._path) from None
 
 
 class _Spans(io.RawIOBase):

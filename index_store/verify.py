@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from provspark.errors import CorruptIndexError, ProvSparkError, StoreFormatError
 from provspark.index_store.manifest import load_format
 from provspark.index_store.model import Manifest, StoredFile, Version, Write
-from provspark.index_store.store import FORMAT, STEPS, Store
+from provspark.index_store.paths import FORMAT, manifest_path, step_path
+from provspark.index_store.store import Store
 from provspark.index_store.tensor_check import check_tensor
 
-__all__ = ["Problem", "verify"]
+__all__ = ["Problem", "check_file", "verify", "verify_step"]
 
 _CHUNK = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a store: the step ("" for the store itself), the file within the store, and what."""
+    """What is wrong with a store: the step ("" for the store itself), the file within the store, and what.
+
+    `write` is the place of the write that does not fit together; -1 where a file as such is damaged.
+    """
 
     step: str
     path: str
     what: str
+    write: int = -1
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what}"
 
 
-def verify(store: Store, steps: Iterable[str] | None = None) -> list[Problem]:
+def verify(
+    store: Store, steps: Iterable[str] | None = None, checking: Callable[[str, int, int], None] = lambda *_: None
+) -> list[Problem]:
     """Read all of a store, or of some steps, and tell what is not as it was written.
 
     Hashes of whole files; versions' rows against their lists of files; axes against versions; every tensor's
     boxes against its axes, its counts, and its other file. Folders of steps that were never published, and files
-    that no manifest lists, are no problem.
+    that no manifest lists, are no problem. `checking` is called before each step with its id, its place from 0 on,
+    and the number of steps.
 
     Raises
     ------
@@ -48,20 +56,23 @@ def verify(store: Store, steps: Iterable[str] | None = None) -> list[Problem]:
         except (CorruptIndexError, StoreFormatError, FileNotFoundError) as e:
             found.append(Problem("", FORMAT, _said(e)))
         steps = store.steps()
-    for step in steps:
-        found += _verify_step(store, step)
+    steps = list(steps)
+    for number, step in enumerate(steps):
+        checking(step, number, len(steps))
+        found += verify_step(store, step)
     return found
 
 
-def _verify_step(store: Store, step: str) -> list[Problem]:
-    path = f"{STEPS}/{step}"
+def verify_step(store: Store, step: str) -> list[Problem]:
+    """`verify` of one step."""
+    path = step_path(step)
     try:
         manifest = store.manifest(step)
     except (CorruptIndexError, StoreFormatError) as e:
-        return [Problem(step, f"{path}/manifest.json", _said(e))]
+        return [Problem(step, manifest_path(step), _said(e))]
     damaged = {}
     for stored in manifest.files:
-        what = _check_file(store, f"{path}/{stored.path}", stored)
+        what = check_file(store, f"{path}/{stored.path}", stored)
         if what:
             damaged[stored.path] = what
     found = [Problem(step, f"{path}/{name}", what) for name, what in damaged.items()]
@@ -70,7 +81,7 @@ def _verify_step(store: Store, step: str) -> list[Problem]:
     return found
 
 
-def _check_file(store: Store, path: str, stored: StoredFile) -> str:
+def check_file(store: Store, path: str, stored: StoredFile) -> str:
     """Tell what differs from the manifest; "" where nothing does."""
     digest, size = hashlib.sha256(), 0
     try:
@@ -88,16 +99,18 @@ def _check_file(store: Store, path: str, stored: StoredFile) -> str:
 
 
 def _verify_write(store: Store, manifest: Manifest, write: Write, damaged: set[str]) -> list[Problem]:
-    step, base = manifest.step, f"{STEPS}/{manifest.step}"
+    step, base = manifest.step, step_path(manifest.step)
     found = []
     for version in dict.fromkeys((write.output, *write.inputs)):
         if version.files not in damaged:
-            found += [Problem(step, f"{base}/{version.files}", w) for w in _check_version(store, step, version)]
+            found += [
+                Problem(step, f"{base}/{version.files}", w, write.index) for w in _check_version(store, step, version)
+            ]
     rows = {v.id: v.rows for v in (write.output, *write.inputs)}
     for i, axis in enumerate(write.axes):
         if axis.version and axis.size != rows[axis.version]:
             what = f"write {write.index}: axis {i} has size {axis.size}, its version {rows[axis.version]} rows"
-            found.append(Problem(step, f"{base}/manifest.json", what))
+            found.append(Problem(step, manifest_path(step), what, write.index))
     for i, tensor in enumerate(write.tensors):
         if tensor.by_out in damaged or tensor.by_src in damaged:
             continue
@@ -105,7 +118,8 @@ def _verify_write(store: Store, manifest: Manifest, write: Write, damaged: set[s
             said = check_tensor(store, step, tensor, write.axes)
         except (CorruptIndexError, StoreFormatError) as e:
             said = [_said(e)]
-        found += [Problem(step, f"{base}/{tensor.by_out}", f"write {write.index}, tensor {i}: {w}") for w in said]
+        path = f"{base}/{tensor.by_out}"
+        found += [Problem(step, path, f"write {write.index}, tensor {i}: {w}", write.index) for w in said]
     return found
 
 

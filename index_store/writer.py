@@ -7,6 +7,7 @@ import io
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timezone
 
 import numpy as np
 
@@ -31,11 +32,13 @@ from provspark.index_store.model import (
     Version,
     Write,
 )
+from provspark.index_store.notes import Note, dump_note
 from provspark.index_store.overlap import disjoint
+from provspark.index_store.paths import NOTES
 from provspark.index_store.pending import check_write
 from provspark.index_store.versions import dump_files
 
-__all__ = ["StepWriter"]
+__all__ = ["StepWriter", "encode"]
 
 _THREADS = 4
 """Tensors encoded at once: sorting and packing let go of Python's lock."""
@@ -68,11 +71,13 @@ class StepWriter:
         self._files: list[StoredFile] = []
         self._versions: dict[str, Version] = {}
         self._done = False
-        self._taps = f"{step}/taps/{self._mark}"
+        self._taps = f"{step}/{NOTES}/{self._mark}"
         self._made: list[str] = []
         for name in ("tensors", "versions"):
             folder.make(f"{step}/{name}")
         folder.make(self._taps)
+        self._begun = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+        self._note()
         self.taps = folder.raw_url(self._taps)
 
     def add(self, write: PendingWrite) -> Write:
@@ -100,6 +105,7 @@ class StepWriter:
             index, versions[0], write.coverage, tuple(distinct), write.axes, tensors, write.reason, write.site
         )
         self._writes.append(added)
+        self._note()
         return added
 
     def publish(
@@ -159,9 +165,15 @@ class StepWriter:
         if self._done:
             raise StoreWriteError(f"step {self._key.id}: this writer has ended; begin a new one")
 
+    def _note(self) -> None:
+        """Say what is sealed so far, for `repair` to publish if this process ends before it does."""
+        note = Note(self._key, self._begun, tuple(self._writes), tuple(self._files))
+        self._folder.replace(f"{self._taps}.json", dump_note(note))
+
     def _remove_taps(self) -> None:
+        self._folder.remove(f"{self._taps}.json")
         self._folder.remove_tree(self._taps)
-        self._folder.remove_empty(f"{self._step}/taps")
+        self._folder.remove_empty(f"{self._step}/{NOTES}")
 
     def _put(self, path: str, data: bytes, footer_sha256: str = "") -> None:
         full = f"{self._step}/{path}"
@@ -210,15 +222,16 @@ class StepWriter:
 
 
 Encoded = tuple[bytes, Stored]
+"""A tensor file's bytes, and what it says of itself."""
 
 
 def _prepared(pending: PendingTensor) -> tuple[Boxes, Encoded, Encoded | None]:
     """Make a tensor's boxes disjoint and few, and encode them."""
     boxes = merge(disjoint(pending.boxes))
-    return boxes, *_encode(boxes)
+    return boxes, *encode(boxes)
 
 
-def _encode(boxes: Boxes) -> tuple[Encoded, Encoded | None]:
+def encode(boxes: Boxes) -> tuple[Encoded, Encoded | None]:
     """Encode a tensor as one or two files, whichever is smallest (docs/format.md, "Which files")."""
     by_out = _written(boxes, "out")
     if _local(by_out[1], "src"):

@@ -64,6 +64,16 @@ class UnknownStepError(ProvSparkError, LookupError):
         self.name = name
 
 
+class StepRemovedError(UnknownStepError):
+    """A step was removed from the store after it was seen there; nothing was answered from what is left of it."""
+
+    def __init__(self, name: str, where: str) -> None:
+        LookupError.__init__(
+            self, f"step {name!r} was removed from {where} (provspark gc) while it was being read; ask again"
+        )
+        self.name = name
+
+
 class UnknownVersionError(ProvSparkError, LookupError):
     """No step of the store read or wrote that version of a data set."""
 

@@ -11,9 +11,9 @@ from typing import Any
 from provspark.errors import EventError
 from provspark.index_store.catalogue.records import Role, StepRef
 from provspark.index_store.catalogue.state import StepState
-from provspark.index_store.catalogue.times import utc
 from provspark.index_store.catalogue.urls import store_url
 from provspark.index_store.model import Dataset, StepKey
+from provspark.index_store.times import utc
 
 FACET = "provspark"
 _STEP = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}")

@@ -131,7 +131,9 @@ def test_an_empty_catalogue(cli: Cli, folder: Path) -> None:
     assert "knows no step yet" in result.output
 
 
-@pytest.mark.parametrize("command", [[], ["ls"], ["show"], ["trace"], ["run"], ["verify"], ["catalogue", "rebuild"]])
+@pytest.mark.parametrize(
+    "command", [[], ["ls"], ["show"], ["trace"], ["run"], ["verify"], ["repair"], ["gc"], ["catalogue", "rebuild"]]
+)
 def test_help_has_examples(command: list[str]) -> None:
     result = CliRunner().invoke(main, [*command, "--help"])
     assert result.exit_code == 0

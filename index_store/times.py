@@ -1,4 +1,4 @@
-"""Times as the catalogue keeps them: text that sorts."""
+"""Times as text that sorts."""
 
 from __future__ import annotations
 

@@ -1,0 +1,46 @@
+"""``provspark repair``: put right what can be put right, mark the rest."""
+
+from __future__ import annotations
+
+import click
+
+from provspark.cli.common import folder_option, json_option, open_store, show_step
+from provspark.cli.render import count, echo_json
+
+__all__ = ["repair"]
+
+
+@click.command()
+@click.argument("steps", nargs=-1, metavar="[STEP]...")
+@folder_option
+@click.option(
+    "--idle-hours",
+    type=click.FloatRange(min=0),
+    default=24,
+    show_default=True,
+    help="A step that was begun counts as given up once nothing of it changed for so long.",
+)
+@click.option("--dry-run", is_flag=True, help="Tell what would be done, and do nothing.")
+@json_option
+def repair(steps: tuple[str, ...], store: str | None, idle_hours: float, dry_run: bool, as_json: bool) -> None:
+    """Check a store, or some steps, and mend what does not hold.
+
+    Damaged files are written anew where the store holds the same once more; lineage that is lost is marked untracked,
+    and questions say so; steps whose process ended before they were published are published with what was sealed.
+
+    \b
+    Examples:
+      provspark repair --store /data/prov --dry-run
+      provspark repair --store /data/prov clean-1f0c2a3b4c5d6e7f
+    """
+    from provspark.index_store.repair import repair as mend
+
+    opened = open_store(store)
+    done = mend(opened, steps or None, idle=idle_hours * 3600, dry_run=dry_run, checking=show_step)
+    if as_json:
+        echo_json([{"step": r.step, "action": r.action, "what": r.what} for r in done])
+        return
+    for one in done:
+        click.echo(str(one))
+    would = " would be done" if dry_run else " done"
+    click.echo(f"{opened.url}: {count(len(done), 'repair')}{would}.")

@@ -1,0 +1,241 @@
+"""Put right what can be put right, and mark the rest so that questions are told why they end there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from typing import Literal
+
+from provspark.errors import CorruptIndexError, StoreFormatError
+from provspark.index_store import manifest as manifests
+from provspark.index_store.boxes import sort
+from provspark.index_store.layout import Lead
+from provspark.index_store.leftovers import notes_of, unpublished
+from provspark.index_store.model import Manifest, StepKey, StoredFile, Tensor, Untracked, Write
+from provspark.index_store.paths import manifest_path, step_path
+from provspark.index_store.store import Store
+from provspark.index_store.times import utc
+from provspark.index_store.verify import check_file, verify_step
+from provspark.index_store.writer import Encoded, encode
+
+__all__ = ["Repair", "repair"]
+
+Action = Literal["restored", "untracked", "sealed", "closed", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One thing done.
+
+    Parameters
+    ----------
+    step : str
+    action : {"restored", "untracked", "sealed", "closed", "removed"}
+        A file written anew from what the store holds; a write marked untracked because its lineage is lost; a step
+        published from what its writer noted before its process ended; a step whose manifest is lost, marked as failed
+        and untracked; one whose manifest does not even tell its key, taken out of the store.
+    what : str
+        The file, or the write, and why.
+    """
+
+    step: str
+    action: Action
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.step}: {self.action}: {self.what}"
+
+
+def repair(
+    store: Store,
+    steps: Iterable[str] | None = None,
+    *,
+    idle: float = 86_400,
+    dry_run: bool = False,
+    checking: Callable[[str, int, int], None] = lambda *_: None,
+) -> list[Repair]:
+    """Check steps as `verify` does, and mend what does not hold.
+
+    A damaged tensor file is written anew from its sister where that holds all boxes, a damaged list of files from an
+    equal one of another step. Writes whose lineage is lost are marked untracked, with the reason. A step that was begun
+    and never published is published as failed, with the writes that were sealed before its process ended.
+
+    Parameters
+    ----------
+    store : Store
+    steps : iterable of str, optional
+        Only these, published or not, however young. All by default.
+    idle : float
+        Seconds in which no file of an unpublished step may have changed for it to count as given up. A writer that is
+        alive after all will find its step published, and say so.
+    dry_run : bool
+        Tell, and change nothing.
+    checking : callable
+        As for `verify`.
+
+    Raises
+    ------
+    StoreUnreachableError, StoreReadOnlyError, StoreWriteError
+    """
+    published = set(store.steps())
+    wanted = sorted(published | set(unpublished(store, idle))) if steps is None else list(steps)
+    done: list[Repair] = []
+    for number, step in enumerate(wanted):
+        checking(step, number, len(wanted))
+        mending = _Mending(store, step, dry_run)
+        done += mending.published() if step in published else mending.given_up()
+    return done
+
+
+class _Mending:
+    """The repair of one step."""
+
+    def __init__(self, store: Store, step: str, dry_run: bool) -> None:
+        self._store, self._step, self._dry_run = store, step, dry_run
+        self._mark = uuid.uuid4().hex[:12]
+        self._made: dict[str, StoredFile] = {}
+        self._done: list[Repair] = []
+
+    def given_up(self) -> list[Repair]:
+        """Publish a step from what its writer noted, then look at it as at any other."""
+        notes = notes_of(self._store, self._step)
+        if not notes:
+            return []
+        note, base = notes[0], step_path(self._step)
+        stamps = self._store.folder.stamps([f"{base}/{path}" for path in self._store.folder.walk(base)])
+        last = max((s.mtime for s in stamps if s is not None), default=0) / 1e9
+        ended = datetime.fromtimestamp(last, timezone.utc).isoformat(timespec="microseconds")
+        why = "its process ended before it published the step; what it wrote beyond these writes is not known"
+        manifest = _failed(note.key, note.begun, ended, why)
+        manifest = replace(manifest, writes=note.writes, files=tuple(sorted(note.files, key=lambda f: f.path)))
+        self._say("sealed", f"published, sealed writes: {len(note.writes)}; {why}")
+        if not self._dry_run and self._store.folder.put_if_absent(manifest_path(self._step), manifests.dump(manifest)):
+            self.published()
+        return self._done
+
+    def published(self) -> list[Repair]:
+        """Mend a published step."""
+        problems = verify_step(self._store, self._step)
+        if not problems:
+            return self._done
+        try:
+            manifest = self._store.manifest(self._step)
+        except CorruptIndexError as e:
+            self._close(str(e))
+            return self._done
+        at = len(step_path(self._step)) + 1
+        damaged = {f.path for f in manifest.files} & {p.path[at:] for p in problems if p.write < 0}
+        lost = {path for path in sorted(damaged) if not self._copied(manifest, path)}
+        writes: list[Write] = []
+        reasons = list(manifest.untracked)
+        for write in manifest.writes:
+            said = [p.what for p in problems if p.write == write.index]
+            mended = self._write(write, lost, said)
+            if isinstance(mended, Untracked):
+                reasons.append(mended)
+            else:
+                writes.append(replace(mended, index=len(writes)))
+        if writes != list(manifest.writes):
+            files = self._files(manifest, writes)
+            changed = replace(manifest, writes=tuple(writes), files=files, untracked=tuple(reasons))
+            self._replace(manifest_path(self._step), manifests.dump(changed))
+        return self._done
+
+    def _write(self, write: Write, lost: set[str], said: list[str]) -> Write | Untracked:
+        """A write as it can stand: as it is, with tensors written anew, untracked, or not at all."""
+        said = said + [f"{v.files} is lost" for v in (write.output, *write.inputs) if v.files in lost]
+        tensors = []
+        for tensor in write.tensors:
+            fresh = self._tensor(tensor, lost) if not said else None
+            if fresh is None:
+                said.append(f"{tensor.by_out} is lost")
+                break
+            tensors.append(fresh)
+        if len(tensors) == len(write.tensors) and not said:
+            return replace(write, tensors=tuple(tensors))
+        reason = Untracked("repair", f"the lineage of {write.output.dataset} is damaged: {'; '.join(said)}", write.site)
+        self._say("untracked", str(reason))
+        if write.output.files in lost:
+            return reason
+        inputs = tuple(v for v in write.inputs if v.files not in lost)
+        return Write(write.index, write.output, "untracked", inputs, reason=reason, site=write.site)
+
+    def _tensor(self, tensor: Tensor, lost: set[str]) -> Tensor | None:
+        """A tensor without its lost files: written anew from the one that is left, if that holds all boxes."""
+        paths = [p for p in (tensor.by_out, tensor.by_src) if p]
+        left = [p for p in paths if p not in lost]
+        if left == paths:
+            return tensor
+        if not left or self._store.tensor_file(self._step, left[0]).layout.holds != "boxes":
+            return None
+        order: Lead = "out" if left[0] == tensor.by_out else "src"
+        alone = replace(tensor, by_out=left[0], by_src="")
+        boxes = sort(self._store.tensor(self._step, alone, order).all())
+        self._say("restored", f"{(set(paths) & lost).pop()}, from {left[0]}")
+        by_out, by_src = encode(boxes)
+        stem = tensor.by_out.rsplit("-", 1)[0]
+        out = self._put(f"{stem}-{self._mark}.out.parquet", by_out)
+        src = self._put(f"{stem}-{self._mark}.src.parquet", by_src) if by_src else ""
+        return replace(tensor, by_out=out, by_src=src)
+
+    def _copied(self, manifest: Manifest, path: str) -> bool:
+        """Write a file anew from an equal one of another step."""
+        wanted = next(f for f in manifest.files if f.path == path)
+        for other in self._store.steps():
+            with contextlib.suppress(CorruptIndexError, StoreFormatError, LookupError):
+                for twin in self._store.manifest(other).files:
+                    full = f"{step_path(other)}/{twin.path}"
+                    if other != self._step and twin.sha256 == wanted.sha256 and not check_file(self._store, full, twin):
+                        self._say("restored", f"{path}, from {full}")
+                        self._replace(f"{step_path(self._step)}/{path}", self._store.folder.read(full)[0])
+                        return True
+        return False
+
+    def _files(self, manifest: Manifest, writes: list[Write]) -> tuple[StoredFile, ...]:
+        """The files that these writes name."""
+        named = {v.files for w in writes for v in (w.output, *w.inputs)}
+        named |= {p for w in writes for t in w.tensors for p in (t.by_out, t.by_src)}
+        known = {f.path: f for f in manifest.files} | self._made
+        return tuple(known[path] for path in sorted(named - {""}))
+
+    def _close(self, why: str) -> None:
+        """Put a manifest without writes in a damaged one's place; none where that does not tell its key any more."""
+        path = manifest_path(self._step)
+        closed = self._salvaged(path, why)
+        if closed is not None:
+            self._say("closed", why)
+            self._replace(path, manifests.dump(closed))
+            return
+        self._say("removed", f"nothing tells which task it was: {why}")
+        if not self._dry_run:
+            self._store.folder.remove(path)
+
+    def _salvaged(self, path: str, why: str) -> Manifest | None:
+        """What a damaged manifest still tells, if its key is this step's: the step's name is a hash of it."""
+        try:
+            body = json.loads(self._store.folder.read(path)[0])["body"]
+            key = manifests.from_json(StepKey, body["key"], path)
+            return _failed(key, utc(body["started"]), utc(body["ended"]), why) if key.id == self._step else None
+        except (ValueError, LookupError, TypeError, CorruptIndexError):
+            return None
+
+    def _put(self, path: str, encoded: Encoded) -> str:
+        data, stored = encoded
+        self._made[path] = StoredFile(path, len(data), stored.sha256, stored.footer_sha256)
+        self._replace(f"{step_path(self._step)}/{path}", data)
+        return path
+
+    def _replace(self, path: str, data: bytes) -> None:
+        if not self._dry_run:
+            self._store.folder.replace(path, data)
+
+    def _say(self, action: Action, what: str) -> None:
+        self._done.append(Repair(self._step, action, what))
+
+
+def _failed(key: StepKey, started: str, ended: str, why: str) -> Manifest:
+    return Manifest(key.id, key, "failed", started, ended, (), (), untracked=(Untracked("repair", why),))

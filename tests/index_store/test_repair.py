@@ -1,0 +1,208 @@
+"""Repair: what the store still holds comes back, the rest is marked, and questions say so."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _steps import publish, read, version, write
+
+import provspark
+from provspark.errors import CorruptIndexError, StoreFormatError, UntrackedError
+from provspark.index_store import codec, writer
+from provspark.index_store.catalogue import Catalogue
+from provspark.index_store.model import Manifest, StepKey, Tensor
+from provspark.index_store.repair import Repair, repair
+from provspark.index_store.store import Store
+from provspark.index_store.verify import verify
+from provspark.rebuild import rebuild_from_stores
+
+N = 600
+RAW = version("/raw", {"r.csv": N})
+CLEAN = version("/clean", {"c": N}, {"c"})
+SHUFFLED = np.random.default_rng(3).permutation(N)
+PAIRS = list(zip(range(N), SHUFFLED.tolist(), strict=True))
+
+
+@pytest.fixture(params=["copy", "guide", "guide out"])
+def store(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Two steps whose tensors have two files each: two copies, or boxes in either order and a guide."""
+    monkeypatch.setattr(codec, "GROUP_ROWS", 64)
+    monkeypatch.setattr(writer, "_EXACT_WORTH", 9.0 if request.param == "copy" else 0.0)
+    monkeypatch.setattr(writer, "_SRC_WORTH", 10.0 if request.param == "guide out" else 0.0)
+    store = Store.open(str(tmp_path / "store"), create=True)
+    publish(store, "clean", write(CLEAN, [(RAW, PAIRS)]))
+    publish(store, "again", write(version("/copy", {"k": N}, {"k"}), [(RAW, [(b, a) for a, b in PAIRS])]))
+    publish(store, "report", write(version("/report", {"f": 2}, {"f"}), [(read(CLEAN), [(0, 5), (1, 9)])]))
+    return store
+
+
+def step(store: Store, task: str) -> Manifest:
+    return next(m for m in store.manifests() if m.key.task_id == task)
+
+
+def where(store: Store, manifest: Manifest, path: str = "") -> Path:
+    return Path(store.url.removeprefix("file://")) / "steps" / manifest.step / path
+
+
+def damage(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[:40] + bytes([data[40] ^ 16]) + data[41:])
+
+
+def answers(url: str) -> list[object]:
+    prov = provspark.open(url)
+    found = [prov.backward("/report", rows=[r]).to_pydict() for r in (0, 1)]
+    return [*found, prov.forward("/raw", rows=[int(SHUFFLED[5])], to="/report").to_pydict()]
+
+
+def actions(done: list[Repair]) -> list[str]:
+    return [r.action for r in done]
+
+
+def test_a_sound_store_needs_nothing(store: Store) -> None:
+    assert repair(store) == []
+
+
+@pytest.mark.parametrize("side", ["by_out", "by_src"])
+def test_a_tensor_is_written_anew_from_its_sister(store: Store, side: str) -> None:
+    before = answers(store.url)
+    manifest = step(store, "clean")
+    tensor: Tensor = manifest.writes[0].tensors[0]
+    files = [store.tensor_file(manifest.step, p).layout.holds for p in (tensor.by_out, tensor.by_src)]
+    damage(where(store, manifest, getattr(tensor, side)))
+    saved = files[side == "by_out"] == "boxes"
+    opened = Store.open(store.url)
+    assert actions(repair(opened, dry_run=True)) == (["restored"] if saved else ["untracked"])
+    assert verify(opened) != []
+    assert actions(repair(opened)) == (["restored"] if saved else ["untracked"])
+    assert verify(Store.open(store.url)) == []
+    assert repair(Store.open(store.url)) == []
+    if saved:
+        assert answers(store.url) == before
+
+
+def test_lineage_that_is_lost_is_told_by_questions(store: Store) -> None:
+    manifest = step(store, "clean")
+    for path in (manifest.writes[0].tensors[0].by_out, manifest.writes[0].tensors[0].by_src):
+        where(store, manifest, path).unlink()
+    assert actions(repair(Store.open(store.url))) == ["untracked"]
+    prov = provspark.open(store.url)
+    with pytest.raises(UntrackedError, match=f"stops at step {manifest.step}.* is lost"):
+        prov.backward("/report", rows=[0])
+    assert prov.backward("/report", rows=[0], to="/clean")["source_row"].to_pylist() == [5]
+    assert verify(Store.open(store.url)) == []
+
+
+def test_a_list_of_files_comes_back_from_another_step(store: Store) -> None:
+    before = answers(store.url)
+    manifest = step(store, "clean")
+    shared = manifest.writes[0].inputs[0].files
+    where(store, manifest, shared).unlink()
+    (done,) = repair(Store.open(store.url))
+    assert done.action == "restored"
+    assert step(store, "again").step in done.what
+    assert verify(store) == []
+    assert answers(store.url) == before
+
+
+def test_an_output_without_its_list_can_not_stay_a_write(store: Store) -> None:
+    manifest = step(store, "again")
+    damage(where(store, manifest, manifest.writes[0].output.files))
+    assert actions(repair(Store.open(store.url))) == ["untracked"]
+    mended = step(Store.open(store.url), "again")
+    assert mended.writes == ()
+    assert "is lost" in str(mended.untracked[0])
+    assert verify(Store.open(store.url)) == []
+
+
+def test_a_damaged_manifest_is_closed_and_the_store_answers_again(store: Store, tmp_path: Path) -> None:
+    manifest = step(store, "again")
+    path = where(store, manifest, "manifest.json")
+    text = path.read_bytes()
+    path.write_bytes(text.replace(b'"rows":', b'"rowz":', 1))
+    with pytest.raises(CorruptIndexError):
+        provspark.open(store.url)
+    assert actions(repair(Store.open(store.url))) == ["closed"]
+    closed = step(Store.open(store.url), "again")
+    assert (closed.key, closed.status, closed.ended, closed.writes) == (
+        manifest.key,
+        "failed",
+        _utc(manifest.ended),
+        (),
+    )
+    answers(store.url)
+    with Catalogue.open(f"sqlite:///{tmp_path / 'c.db'}") as catalogue:
+        rebuild_from_stores(catalogue, [store.url])
+        assert len(catalogue.steps()) == 3
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff" * 100, b'{"format":1,"body":{"key":{"task_id":"x","run_id":"y"}}}'])
+def test_a_manifest_that_tells_nothing_is_taken_out(store: Store, text: bytes) -> None:
+    manifest = step(store, "again")
+    where(store, manifest, "manifest.json").write_bytes(text)
+    assert actions(repair(Store.open(store.url))) == ["removed"]
+    assert manifest.step not in Store.open(store.url).steps()
+    answers(store.url)
+
+
+def test_a_newer_format_is_not_taken_for_damage(store: Store) -> None:
+    path = where(store, step(store, "again"), "manifest.json")
+    text = path.read_bytes().replace(b'"format":1', b'"format":2', 1)
+    path.write_bytes(text)
+    with pytest.raises(StoreFormatError):
+        repair(Store.open(store.url))
+    assert path.read_bytes() == text
+
+
+def begun(store: Store, *, writes: int) -> str:
+    """A step whose process ended before it published."""
+    writer = store.writer(StepKey("crashed", "run", "dag"))
+    if writes > 0:
+        writer.add(write(version("/new", {"n": N}, {"n"}), [(RAW, [(N - 1 - a, b) for a, b in PAIRS])]))
+    if writes > 1:
+        writer.add(write(version("/newer", {"n": 2}, {"n"}), [(RAW, [(0, 7), (1, 8)])]))
+    return StepKey("crashed", "run", "dag").id
+
+
+@pytest.mark.parametrize("writes", [0, 1, 2])
+def test_a_given_up_step_is_published_with_what_was_sealed(store: Store, writes: int) -> None:
+    name = begun(store, writes=writes)
+    assert repair(Store.open(store.url)) == []
+    assert actions(repair(Store.open(store.url), [name], dry_run=True)) == ["sealed"]
+    assert name not in store.steps()
+    assert actions(repair(Store.open(store.url), idle=0)) == ["sealed"]
+    manifest = store.manifest(name)
+    assert (manifest.status, len(manifest.writes)) == ("failed", writes)
+    assert "ended before it published" in str(manifest.untracked[0])
+    if writes:
+        prov = provspark.open(store.url)
+        assert prov.backward("/new", rows=[17])["source_row"].to_pylist() == [int(SHUFFLED[N - 18])]
+    assert verify(store) == []
+
+
+def test_a_given_up_step_whose_files_are_damaged_is_marked(store: Store) -> None:
+    name = begun(store, writes=2)
+    for path in sorted(where(store, step(store, "again")).parent.joinpath(name, "tensors").iterdir()):
+        if path.name.startswith("0-0"):
+            damage(path)
+    assert actions(repair(store, [name])) == ["sealed", "untracked"]
+    assert [w.coverage for w in store.manifest(name).writes] == ["untracked", "exact"]
+    assert verify(store) == []
+
+
+def test_the_furthest_note_counts_and_a_step_without_one_is_left(store: Store) -> None:
+    name = begun(store, writes=1)
+    store.writer(StepKey("crashed", "run", "dag"))
+    (done,) = repair(store, [name])
+    assert "sealed writes: 1" in done.what
+    folder = Path(store.url.removeprefix("file://")) / "steps"
+    other = StepKey("other", "run")
+    store.writer(other)
+    shutil.rmtree(folder / other.id / "taps")
+    (folder / other.id / "taps").mkdir()
+    (folder / other.id / "taps" / "x.json").write_text("{")
+    assert repair(store, [other.id]) == []
+    assert other.id not in store.steps()
