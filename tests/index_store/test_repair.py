@@ -127,12 +127,8 @@ def test_a_damaged_manifest_is_closed_and_the_store_answers_again(store: Store, 
         provspark.open(store.url)
     assert actions(repair(Store.open(store.url))) == ["closed"]
     closed = step(Store.open(store.url), "again")
-    assert (closed.key, closed.status, closed.ended, closed.writes) == (
-        manifest.key,
-        "failed",
-        _utc(manifest.ended),
-        (),
-    )
+    assert (closed.key, closed.status, closed.writes) == (manifest.key, "failed", ())
+    assert closed.ended == manifest.ended + "+00:00"
     answers(store.url)
     with Catalogue.open(f"sqlite:///{tmp_path / 'c.db'}") as catalogue:
         rebuild_from_stores(catalogue, [store.url])
