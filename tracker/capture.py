@@ -9,6 +9,7 @@ import platform
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
 from provspark.index_store.model import Dataset, Manifest, PendingWrite, Untracked
 from provspark.index_store.writer import StepWriter
 from provspark.tracker.audit import Auditor, Seen
+from provspark.tracker.caches import Caches
 from provspark.tracker.intercept import Interception
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.sinks import Sink
@@ -55,6 +57,7 @@ class Capture:
         self._untracked = list(lost)
         self._sites = Sites()
         self._sessions: dict[int, tuple[Any, Jvm]] = {}
+        self._caches: Caches | None = None
         self._auditor: Auditor | None = None
         self._unclaimed: list[Seen] = []
         self._adding = threading.Lock()
@@ -82,6 +85,8 @@ class Capture:
         failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         try:
             self._close_audit()
+            for _, jvm in self._sessions.values():
+                self._cached(jvm).restore(jvm)
             self.manifest = self._step.publish(
                 status="failed" if failed else "succeeded",
                 started=self._started,
@@ -115,10 +120,47 @@ class Capture:
         except Exception as e:
             self._trouble(Untracked("audit", str(e)), e)
         self._sessions.clear()
+        self._caches = None
 
     def frame_made(self, jdf: Any) -> None:
         """Remember which line made a data frame."""
         self._sites.note(jdf)
+
+    def cache_changed(self, spark: Any) -> None:
+        """See what was cached, before anything computes it."""
+        try:
+            jvm = self._jvm(spark)
+            self._cached(jvm).look(jvm)
+        except Exception as e:
+            self._trouble(Untracked("cache", f"what is cached can't be followed: {e}", caller()), e)
+
+    def cache_table(self, spark: Any, text: str) -> Any:
+        """Run a CACHE TABLE that computes at once; None if it is to be run as it is."""
+        try:
+            jvm = self._jvm(spark)
+            caches = self._cached(jvm)
+        except Exception as e:
+            self._trouble(Untracked("cache", f"what is cached can't be followed: {e}", caller()), e)
+            return None
+        return caches.cache_table(jvm, text)
+
+    def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Checkpoint a frame's Java Dataset by `take`, so that its rows keep their origin; return the Java Dataset."""
+        try:
+            jvm = self._jvm(frame.sparkSession)
+            caches = self._cached(jvm)
+        except Exception as e:
+            self._trouble(Untracked("checkpoint", str(e), caller()), e)
+            return take(frame._jdf)
+        return caches.checkpoint(jvm, frame._jdf, take)
+
+    def rows_made(self, frame: Any, *, local: bool) -> None:
+        """Remember which line made local rows."""
+        try:
+            jvm = self._jvm(frame.sparkSession)
+            self._cached(jvm).local.note(frame._jdf, caller(), local=local)
+        except Exception as e:
+            log.debug("provspark: the line that made local rows is not known", exc_info=e)
 
     def write_v2(self, end: str) -> None:
         """Note a write that capture does not follow."""
@@ -135,8 +177,10 @@ class Capture:
         skips = False
         try:
             jvm = self._jvm(spark)
-            analysed = frame._jdf.queryExecution().withCachedData()
+            caches = self._cached(jvm)
+            analysed = caches.current(jvm, frame._jdf.queryExecution().analyzed())
             sink = Sink.of(jvm, writer, end, args, analysed)
+            caches.settle(sink.dataset)
             skips = sink.skips
             if not skips:
                 held = self._claim(sink.dataset)
@@ -177,7 +221,7 @@ class Capture:
         """Rewrite the plan; a refusal says at which line of the script the operator was written."""
         assert self._step is not None
         try:
-            return TracedWrite(jvm, sink, analysed, self._step.taps)
+            return TracedWrite(jvm, sink, analysed, self._step.taps, self._cached(jvm))
         except UnsupportedPlanError as e:
             kind = e.node.split(" ")[0]
             where = self._sites.of_node(jvm, kind, frame._jdf.queryExecution().analyzed())
@@ -249,6 +293,12 @@ class Capture:
             self._untracked.append(Untracked(seen.kind, f"a write{where} went around capture"))
             log.warning("provspark: %s", self._untracked[-1])
         self._unclaimed.clear()
+
+    def _cached(self, jvm: Jvm) -> Caches:
+        if self._caches is None:
+            assert self._step is not None
+            self._caches = Caches(jvm, self._step.taps, self._sites.of_node)
+        return self._caches
 
     def _jvm(self, spark: Any) -> Jvm:
         key = id(spark._jsparkSession)

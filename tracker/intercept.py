@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
 _SETTERS = frozenset(
     {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
 )
+
+_REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+_CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
+_CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
 
 
 class Listener(Protocol):
@@ -21,6 +26,18 @@ class Listener(Protocol):
 
     def frame_made(self, jdf: Any) -> None:
         """Take note of a Java Dataset that a line of the script just made."""
+
+    def cache_changed(self, spark: Any) -> None:
+        """Hear that something was put into Spark's cache, or taken out of it."""
+
+    def cache_table(self, spark: Any, text: str) -> Any:
+        """Run a CACHE TABLE; return its Java Dataset, or None to let Spark run it."""
+
+    def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Checkpoint a frame's Java Dataset, or another in its stead, by `take`; return the Java Dataset."""
+
+    def rows_made(self, frame: Any, *, local: bool) -> None:
+        """Take note of a frame made of rows that the script handed over (`local`), or by a query."""
 
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
         """Run the end of a DataFrameWriter; return what it returns."""
@@ -56,6 +73,7 @@ class Interception:
         """Patch; sessions that exist already are told of at once."""
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
+        from pyspark.sql.catalog import Catalog
         from pyspark.sql.classic.dataframe import DataFrame
         from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
 
@@ -86,6 +104,14 @@ class Interception:
         self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame._jdf))
         self._after(SparkSession, "__init__", lambda spark, *_: listener.session_made(spark))
         self._before(SparkContext, "stop", listener.context_stops)
+        for name in ("cache", "persist", "unpersist"):
+            self._after(DataFrame, name, lambda frame, *_: listener.cache_changed(frame.sparkSession))
+        for name in ("cacheTable", "uncacheTable", "clearCache", "refreshTable", "refreshByPath"):
+            self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
+        for name in ("checkpoint", "localCheckpoint"):
+            self._around(DataFrame, name, self._checkpoint)
+        self._around(SparkSession, "createDataFrame", self._create)
+        self._around(SparkSession, "sql", self._sql)
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
             listener.session_made(spark)
 
@@ -94,6 +120,47 @@ class Interception:
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)
+
+    def _sql(self, sql: Callable[..., Any], spark: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        if not args and not kwargs and isinstance(text, str) and _CACHE.match(text):
+            cached = self._listener.cache_table(spark, text)
+            if cached is not None:
+                return DataFrame(cached, spark)
+        result = sql(spark, text, *args, **kwargs)
+        if isinstance(text, str):
+            self._listener.rows_made(result, local=False)
+            if _CACHES.match(text):
+                self._listener.cache_changed(spark)
+        return result
+
+    def _create(self, create: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark import RDD
+        from pyspark.sql import DataFrame
+
+        frame = create(spark, *args, **kwargs)
+        data = args[0] if args else kwargs["data"]
+        self._listener.rows_made(frame, local=not isinstance(data, (RDD, DataFrame)))
+        return frame
+
+    def _checkpoint(self, checkpoint: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        spark = frame.sparkSession
+        if checkpoint.__name__ == "checkpoint" and not all((*args, *kwargs.values())):
+            return checkpoint(frame, *args, **kwargs)  # not eager: Spark may compute it twice
+        take = lambda jdf: checkpoint(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
+        return DataFrame(self._listener.checkpoint(frame, take), spark)
+
+    def _around(self, owner: type, name: str, instead: Callable[..., Any]) -> None:
+        """`instead` is called with the original before its arguments."""
+        original = owner.__dict__[name]
+
+        def patched(this: Any, *args: Any, **kwargs: Any) -> Any:
+            return instead(original, this, *args, **kwargs)
+
+        self._patch(owner, name, original, patched)
 
     def _after(self, owner: type, name: str, then: Callable[..., None]) -> None:
         original = owner.__dict__[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.jvm import Jvm
@@ -14,6 +14,9 @@ from provspark.tracker.rules import RULES
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan, scan_relation
 from provspark.tracker.taps import Receipt, Tap, counted
+
+if TYPE_CHECKING:
+    from provspark.tracker.caches import Caches, Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,18 @@ class Rewriter:
     jvm : Jvm
     folder : str
         URL of the folder for sidecars, reachable from the executors.
+    caches : Caches, optional
+        What the script caches, for plans that read it.
     """
 
-    def __init__(self, jvm: Jvm, folder: str) -> None:
+    def __init__(self, jvm: Jvm, folder: str, caches: Caches | None = None) -> None:
         self.jvm = jvm
+        self.caches = caches
         self.java: Any = jvm.new("Rewrite", jvm.session, folder)
         self.scans: list[Scan] = []
         self.taps: list[Tap] = []
+        self.lent: dict[int, tuple[Held, int]] = {}
+        """By tap, which plan traced before noted what it says, and as which of its taps."""
 
     def run(self, analysed: Any) -> Traced:
         """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
@@ -66,7 +74,10 @@ class Rewriter:
     def scan(self, node: Node, above: Node | None) -> Traced:
         """Give a relation its address column."""
         predicates = self.java.conjuncts(above.number) if above is not None else self.jvm.jlist([])
-        scan = scan_relation(self.jvm, self.java.node(node.number), predicates)
+        return self.leaf(scan_relation(self.jvm, self.java.node(node.number), predicates))
+
+    def leaf(self, scan: Scan) -> Traced:
+        """Read an input, as its next occurrence."""
         self.scans.append(scan)
         return Traced(self.java.leaf(scan.plan, scan.address), (Leg(False, len(self.scans) - 1),))
 
@@ -77,7 +88,12 @@ class Rewriter:
 
     def receipts(self) -> dict[int, list[Receipt]]:
         """Return by tap what its tasks say that they noted; see `taps.counted`."""
-        return counted(self.java.receipts())
+        return counted(self.java.receipts()) | self.lent_receipts()
+
+    def lent_receipts(self) -> dict[int, list[Receipt]]:
+        """Return the receipts of taps in what is cached."""
+        held = {id(h): h.receipts() for h, _ in self.lent.values()}
+        return {number: held[id(h)].get(tap, []) for number, (h, tap) in self.lent.items()}
 
     def _read(self, plan: Any) -> Node:
         lines = enumerate(self.java.read(plan).splitlines())

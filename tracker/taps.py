@@ -67,12 +67,24 @@ def counted(text: str) -> dict[int, list[Receipt]]:
     CaptureError
         A task could not keep what it noted.
     """
+    return {tap: _last(receipts) for tap, receipts in by_tap(text).items()}
+
+
+def by_tap(text: str) -> dict[int, list[Receipt]]:
+    """Return all receipts of java/Rewrite.java, by tap."""
     found: dict[int, list[Receipt]] = {}
     for part in text.split("\x03"):
         if part:
             receipt = Receipt.parse(part)
             found.setdefault(receipt.tap, []).append(receipt)
-    return {tap: _last(receipts) for tap, receipts in found.items()}
+    return found
+
+
+def kept(receipt: Receipt) -> Receipt:
+    """Return the receipt; CaptureError if its task could not keep what it noted."""
+    if receipt.place.startswith("failed "):
+        raise CaptureError(f"a task could not note its lineage: {receipt.place[7:]}")
+    return receipt
 
 
 def _last(receipts: list[Receipt]) -> list[Receipt]:
@@ -80,7 +92,4 @@ def _last(receipts: list[Receipt]) -> list[Receipt]:
     by_partition: dict[int, Receipt] = {}
     for r in sorted((r for r in receipts if r.stage == stage), key=lambda r: (r.attempt, r.task)):
         by_partition[r.partition] = r
-    for r in by_partition.values():
-        if r.place.startswith("failed "):
-            raise CaptureError(f"a task could not note its lineage: {r.place[7:]}")
-    return [by_partition[p] for p in sorted(by_partition)]
+    return [kept(by_partition[p]) for p in sorted(by_partition)]

@@ -6,6 +6,7 @@ from typing import Any
 
 from provspark.index_store.model import PendingWrite
 from provspark.tracker.audit import Seen
+from provspark.tracker.caches import Caches
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.seal import Noted, seal
@@ -21,13 +22,14 @@ class TracedWrite:
     sink : Sink
     plan : the user's plan, analysed, with cached parts in their places
     taps : URL of the folder for sidecars
+    caches : what the script caches
     """
 
-    def __init__(self, jvm: Jvm, sink: Sink, plan: Any, taps: str) -> None:
+    def __init__(self, jvm: Jvm, sink: Sink, plan: Any, taps: str, caches: Caches) -> None:
         self._jvm = jvm
         self._sink = sink
         self._folder = taps
-        self._rewriter = rewriter = Rewriter(jvm, taps)
+        self._rewriter = rewriter = Rewriter(jvm, taps, caches)
         columns = plan.output().size()
         traced = rewriter.run(plan)
         shaped, mark = sink.shape(rewriter.java.plan(traced.number))
@@ -52,5 +54,6 @@ class TracedWrite:
         tapped = [TapRuns(r.partition, r.marks or (("", r.rows),)) for r in top]
         metrics = WriteMetrics(seen.files, seen.bytes, seen.rows) if seen is not None and seen.files >= 0 else None
         written = self._sink.finish(tapped, metrics)
-        scans = [scan.finish() for scan in self._rewriter.scans]
+        finished = {id(scan): scan.finish() for scan in {id(s): s for s in self._rewriter.scans}.values()}
+        scans = [finished[id(scan)] for scan in self._rewriter.scans]
         return seal(Noted(self._rewriter.taps, receipts, self._folder, scans, written), site)

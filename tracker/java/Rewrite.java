@@ -22,6 +22,7 @@ import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.ArrayTransform;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.BinaryComparison;
+import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.CollationKey;
 import org.apache.spark.sql.catalyst.expressions.CreateArray;
 import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
@@ -34,14 +35,19 @@ import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NamedLambdaVariable;
+import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
 import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers$;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Deduplicate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Repartition;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.classic.SparkSession;
@@ -51,6 +57,7 @@ import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.AtomicType;
 import org.apache.spark.sql.types.BooleanType$;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.LongType$;
@@ -77,6 +84,7 @@ public class Rewrite {
   private final List plans = new ArrayList();
   private final List legs = new ArrayList();
   private int taps = 0;
+  private boolean byPartition = false;
 
   /** folder: URL of the folder for the taps' sidecars. */
   public Rewrite(SparkSession session, String folder) {
@@ -160,6 +168,19 @@ public class Rewrite {
   /** A leaf: a plan whose last column is an address. */
   public int leaf(LogicalPlan plan, Attribute address) {
     return traced(plan, one(address));
+  }
+
+  /** A leaf that was traced before: its last columns are those of its legs. */
+  public int held(LogicalPlan plan, int width) {
+    List all = list(plan.output());
+    return traced(plan, new ArrayList(all.subList(all.size() - width, all.size())));
+  }
+
+  /** The columns of the whole plan and then those of the legs, no more. */
+  public LogicalPlan whole(int t) {
+    List shown = rebound(plan(t), list(node(0).output()));
+    shown.addAll(legs(t));
+    return new Project(seq(shown), plan(t));
   }
 
   /** A plan without legs, as it is. */
@@ -290,12 +311,22 @@ public class Rewrite {
 
   private int tapKeyed(int t, List keys) throws Exception {
     int with = hashed(plan(t), legs(t), keys, "__key");
-    return traced(tap(plan(with), legs(with), legs(t).size(), true, null), legs(t));
+    return traced(tap(plan(with), legs(with), legs(t).size(), true, byPartition ? partition() : null), legs(t));
   }
 
   /** The top tap, in row order; mark: a string that names the output folder, or null. */
   public int tapRows(int t, Expression mark) throws Exception {
     return traced(tap(plan(t), legs(t), legs(t).size(), false, mark), legs(t));
+  }
+
+  /** Taps say from now on which partition of the plan each row was in: it may be computed by many tasks, bit by bit. */
+  public void markPartitions() {
+    byPartition = true;
+  }
+
+  /** Leaves out numbers of taps, for those of a plan that was traced before. */
+  public void skipTaps(int n) {
+    taps += n;
   }
 
   private LogicalPlan tap(LogicalPlan plan, List numbers, int width, boolean keyed, Expression mark) throws Exception {
@@ -313,7 +344,20 @@ public class Rewrite {
     List columns = new ArrayList();
     for (int i = 0; i < arguments.size(); i++) columns.add(ExpressionUtils.column((Expression) arguments.get(i)));
     UserDefinedFunction udf = function(made, arguments.size()).asNondeterministic();
-    return new Filter(session.expression((Column) udf.apply(seq(columns))), plan);
+    return new Filter(session.expression((Column) udf.apply(seq(columns))), apart(plan));
+  }
+
+  /** Spark evaluates filters over local rows while it plans: a coalesce to no fewer partitions keeps a tap from it. */
+  private static LogicalPlan apart(LogicalPlan plan) {
+    LogicalPlan p = plan;
+    while (p instanceof Project || p instanceof Filter || p instanceof LocalLimit || p instanceof GlobalLimit) {
+      p = (LogicalPlan) p.children().apply(0);
+    }
+    return p instanceof LocalRelation ? new Repartition(Integer.MAX_VALUE, false, plan) : plan;
+  }
+
+  private static Expression partition() {
+    return new Cast(new SparkPartitionID(), DataTypes.StringType, scala.Option.empty());
   }
 
   private static UserDefinedFunction function(Object f, int arity) {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from provspark.tracker.rules import aggregate, filter, generate, join, narrow, project, scan, union
+from provspark.tracker.rules import aggregate, cached, filter, generate, join, narrow, project, scan, union
 from provspark.tracker.rules.base import Rule
 
 __all__ = ["RULES", "Rule"]
 
-RULES: tuple[Rule, ...] = (scan, filter, project, narrow, generate, join, aggregate, union)
+RULES: tuple[Rule, ...] = (scan, cached, filter, project, narrow, generate, join, aggregate, union)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from provspark.errors import CaptureError
-from provspark.index_store.model import Int64, PendingVersion
+from provspark.index_store.model import Dataset, Int64, PendingVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,10 @@ class Scan(Protocol):
     @property
     def address(self) -> Any:
         """The Attribute of the address column."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """What is read."""
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Return the version read and its segments; to be called after the write's job is done.

@@ -27,7 +27,7 @@ class CountedScan:
     """One reading of files whose format does not number rows."""
 
     def __init__(self, jvm: Jvm, relation: Any, listing: Listing, format_name: str) -> None:
-        self._listing, self._format = listing, format_name
+        self._listing, self._format, self.dataset = listing, format_name, listing.dataset
         ends = np.cumsum(listing.sizes + 1)
         if len(ends) and ends[-1] > MOST_BYTES:
             why = f"{listing.dataset} has {ends[-1]} bytes; rows of up to {MOST_BYTES} can be addressed"

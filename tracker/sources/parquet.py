@@ -26,7 +26,7 @@ class ParquetScan:
     def __init__(self, jvm: Jvm, relation: Any, listing: Listing) -> None:
         if len(listing.paths) > MOST_FILES:
             raise UnsupportedPlanError("LogicalRelation", f"{listing.dataset} has more than {MOST_FILES} files")
-        self._listing = listing
+        self._listing, self.dataset = listing, listing.dataset
         self._starts = np.arange(len(listing.paths), dtype=np.int64) * ROOM
         leaf = Leaf(jvm, relation, listing, self._starts, listing.key)
         self.plan, self.address = leaf.plan, leaf.address

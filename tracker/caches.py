@@ -1,0 +1,238 @@
+"""What the script caches or checkpoints: computed once, with the legs beside the user's columns.
+
+Under each entry of Spark's cache stands the traced plan (java/Caches.java), so whatever finds the entry uses it: frames
+made before `cache()` as after, SQL, tables. A write that reads it goes on from its legs, and reads the notes of the
+taps within as if they were its own, whichever action computed it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from provspark.errors import CaptureError, UnsupportedPlanError
+from provspark.index_store.model import Dataset, PendingVersion
+from provspark.tracker.jvm import Jvm
+from provspark.tracker.legs import Leg, Traced
+from provspark.tracker.rewrite import Rewriter
+from provspark.tracker.sources import Scan, Segments
+from provspark.tracker.sources.local import LocalSites
+from provspark.tracker.taps import Receipt, by_tap, kept
+
+_NODE = "InMemoryRelation"
+
+
+class Held:
+    """A plan that was traced when it was cached, and is read by writes.
+
+    Parameters
+    ----------
+    rewriter : Rewriter
+        Which traced it; its taps mark their partitions.
+    legs : tuple of Leg
+        Of its rows, in `rewriter`'s numbers.
+    name : str
+        Its folder within that of the write's sidecars.
+    """
+
+    def __init__(self, rewriter: Rewriter, legs: tuple[Leg, ...], name: str) -> None:
+        self.rewriter, self.legs, self._name = rewriter, legs, name
+        self.scans = [s if isinstance(s, _KeptScan) else _KeptScan(s) for s in rewriter.scans]
+
+    @property
+    def width(self) -> int:
+        """Number of its legs' columns."""
+        return sum(leg.width for leg in self.legs)
+
+    def receipts(self) -> dict[int, list[Receipt]]:
+        """Return by tap what was noted while it was computed, sidecars named from the write's folder."""
+        own = {tap: covering(found) for tap, found in by_tap(self.rewriter.java.receipts()).items()}
+        return {tap: [self._moved(r) for r in found] for tap, found in own.items()} | self.rewriter.lent_receipts()
+
+    def _moved(self, receipt: Receipt) -> Receipt:
+        how, _, name = receipt.place.partition(" ")
+        return replace(receipt, place=f"file {self._name}/{name}") if how == "file" else receipt
+
+    def lend(self, to: Rewriter, plan: Any) -> Traced:
+        """Return the plan, which ends in the legs' columns, as a leaf of another rewrite."""
+        scans, taps = len(to.scans), len(to.taps)
+
+        def moved(legs: Sequence[Leg]) -> tuple[Leg, ...]:
+            return tuple(replace(leg, origin=leg.origin + (taps if leg.grouped else scans)) for leg in legs)
+
+        to.scans.extend(self.scans)
+        for tap in self.rewriter.taps:
+            to.taps.append(replace(tap, number=taps + tap.number, legs=moved(tap.legs)))
+            to.lent[taps + tap.number] = (self, tap.number)
+        to.java.skipTaps(len(self.rewriter.taps))
+        return Traced(to.java.held(plan, self.width), moved(self.legs))
+
+
+class Caches:
+    """What is cached in one SparkContext, since the step began or before.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    taps : str
+        URL of the step's folder for sidecars.
+    site : function of (node's class, plan)
+        Tells the script's line.
+    """
+
+    def __init__(self, jvm: Jvm, taps: str, site: Callable[[Jvm, str, Any], str]) -> None:
+        self._java: Any = jvm.new("Caches")
+        self.local = LocalSites(jvm)
+        self._taps, self._site = taps, site
+        self._held: dict[int, Held | UnsupportedPlanError] = {}
+        self._checkpoints: dict[int, Held | UnsupportedPlanError] = {}
+        self._made = 0
+        self._looking = threading.RLock()
+
+    def look(self, jvm: Jvm) -> None:
+        """Put traced plans under what is cached and not known yet; leave what can't be traced as it is."""
+        with self._looking:
+            for i in range(self._java.unknown(jvm.session)):
+                self._trace(jvm, i)
+
+    def _trace(self, jvm: Jvm, i: int) -> None:
+        plan = self._java.plan(jvm.session, i)
+        try:
+            if self._java.begun(i):
+                raise UnsupportedPlanError(_NODE, "what is cached was computed before capture saw it")
+            held, whole = self.traced(jvm, plan)
+            number = self._java.replace(jvm.session, i, whole)
+            if number >= 0:
+                self._held[number] = held
+        except UnsupportedPlanError as e:
+            site = e.site or self._site(jvm, e.node.split(" ")[0], plan)
+            self._held[self._java.keep(i)] = UnsupportedPlanError(e.node, f"{e.why}, in what is cached", site)
+        except Exception as e:
+            why = f"what is cached can't be followed: {type(e).__name__}: {e}"
+            self._held[self._java.keep(i)] = UnsupportedPlanError(_NODE, why)
+
+    def traced(self, jvm: Jvm, plan: Any) -> tuple[Held, Any]:
+        """Trace a plan that is to be computed once and read often; its columns are the user's and the legs'."""
+        self._made += 1
+        name = f"c{self._made}"
+        rewriter = Rewriter(jvm, f"{self._taps}/{name}", self)
+        rewriter.java.markPartitions()
+        traced = rewriter.run(plan)
+        return Held(rewriter, traced.legs, name), rewriter.java.whole(traced.number)
+
+    def current(self, jvm: Jvm, analysed: Any) -> Any:
+        """Return a plan with what is cached now in its place, all of it known."""
+        self.look(jvm)
+        return self._java.current(jvm.session, analysed)
+
+    def leaf(self, to: Rewriter, relation: Any) -> Traced:
+        """Return an InMemoryRelation with its legs; UnsupportedPlanError if it could not be traced."""
+        held = self._held.get(self._java.number(relation))
+        if held is None:
+            raise UnsupportedPlanError(_NODE, "what is cached was not seen when it was")
+        if isinstance(held, UnsupportedPlanError):
+            raise held
+        return held.lend(to, self._java.whole(relation))
+
+    def checkpoint(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Checkpoint a Java Dataset by `take`, which gets it or its traced form; return what shows the user's columns.
+
+        What can't be traced is checkpointed as it is.
+        """
+        analysed = frame.queryExecution().analyzed()
+        try:
+            held, whole = self.traced(jvm, self.current(jvm, analysed))
+            traced = self._java.dataset(jvm.session, whole)
+        except UnsupportedPlanError as e:
+            site = e.site or self._site(jvm, e.node.split(" ")[0], analysed)
+            return self._taken(take(frame), UnsupportedPlanError(e.node, f"{e.why}, in a checkpoint", site))
+        except Exception as e:
+            why = f"a checkpoint can't be followed: {type(e).__name__}: {e}"
+            return self._taken(take(frame), UnsupportedPlanError("LogicalRDD", why))
+        return self._java.shown(jvm.session, self._taken(take(traced), held), analysed.output().size())
+
+    def _taken(self, made: Any, held: Held | UnsupportedPlanError) -> Any:
+        self._checkpoints[self._java.rdd(made.queryExecution().analyzed())] = held
+        return made
+
+    def checkpoint_of(self, plan: Any) -> Held | None:
+        """Return what is known of an RDD's rows; UnsupportedPlanError for a checkpoint that can't be traced."""
+        held = self._checkpoints.get(self._java.rdd(plan))
+        if isinstance(held, UnsupportedPlanError):
+            raise held
+        return held
+
+    def settle(self, dataset: Dataset) -> None:
+        """Learn what was read of a data set that is about to change, for what is cached whole."""
+        for number, held in self._held.items():
+            if isinstance(held, Held) and self._java.loaded(number):
+                for scan in held.scans:
+                    if _meet(scan.dataset, dataset):
+                        with contextlib.suppress(CaptureError):  # a write that reads it will tell
+                            scan.settle()
+
+    def cache_table(self, jvm: Jvm, text: str) -> Any:
+        """Run CACHE TABLE, which computes at once, so that the traced plan is computed; None for another text."""
+        found = self._java.lazily(jvm.session, text)
+        if found is None:
+            return None
+        self.look(jvm)
+        found[1].count()
+        return found[0]
+
+    def restore(self, jvm: Jvm) -> None:
+        """Put the users' own plans back where nothing is computed yet."""
+        with self._looking:
+            self._java.restore(jvm.session)
+
+
+class _KeptScan:
+    """A scan in a cached plan: what it read may be overwritten before the cache is used again."""
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._finished: tuple[PendingVersion, Segments] | None = None
+        self.plan, self.address = scan.plan, scan.address
+
+    @property
+    def dataset(self) -> Dataset:
+        return self._scan.dataset
+
+    def settle(self) -> None:
+        if self._finished is None:
+            self._finished = self._scan.finish()
+
+    def finish(self) -> tuple[PendingVersion, Segments]:
+        return self._finished or self._scan.finish()
+
+
+def covering(receipts: Sequence[Receipt]) -> list[Receipt]:
+    """Return the receipts that count, of a plan whose partitions are computed one by one, by any job.
+
+    A partition that was computed again, after it was lost or for a sample, counts as it was computed last.
+
+    Raises
+    ------
+    CaptureError
+        A task computed a partition anew together with one that it alone had computed: its notes can't be told apart.
+    """
+    out: list[Receipt] = []
+    covered: set[str] = set()
+    for r in sorted(receipts, key=lambda r: (r.stage, r.attempt, r.task), reverse=True):
+        mine = {name for name, _ in r.marks}
+        if mine <= covered:
+            continue
+        if mine & covered:
+            raise CaptureError("a part of what is cached was lost and computed again together with other parts")
+        covered |= mine
+        out.append(kept(r))
+    return out[::-1]
+
+
+def _meet(one: Dataset, other: Dataset) -> bool:
+    """Whether one is the other or lies in it."""
+    a, b = (f"{d.namespace}/{d.name.strip('/')}/" for d in (one, other))
+    return a.startswith(b) or b.startswith(a)

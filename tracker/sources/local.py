@@ -1,0 +1,126 @@
+"""Rows that live nowhere but in the script: local data, VALUES, ranges. A row's id is its place.
+
+The data set of local rows is named by the line that made them, its version by their content and order; a range is named
+by what it is, and so has one version ever.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from provspark.errors import CaptureError, UnsupportedPlanError
+from provspark.index_store.model import Dataset, Field, Files, Int64, PendingVersion
+from provspark.tracker.sources.contract import Segments
+
+if TYPE_CHECKING:
+    from provspark.tracker.jvm import Jvm
+
+KINDS = frozenset({"LocalRelation", "LogicalRDD", "Range"})
+FORMAT = "memory"
+"""Of versions whose values can't be read again."""
+_PARTITION = 1 << 33
+"""Addresses that a partition of rows handed over has."""
+_MOST = 1 << 62
+
+
+class LocalScan:
+    """One reading of rows that the script made.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    node : LocalRelation or LogicalRDD
+    site : str
+        ``file:line`` that made it, or "".
+    """
+
+    def __init__(self, jvm: Jvm, node: Any, site: str) -> None:
+        self._java: Any = jvm.new("LocalRows", node)
+        self._site = site
+        self.plan = self._java.leaf()
+        self.address = self.plan.output().last()
+        self._counted: tuple[str, list[int]] | None = None
+
+    @property
+    def dataset(self) -> Dataset:
+        """Named by the script's line; by the rows' hash where that is not known."""
+        name = self._site.strip("/").replace("#", "_").replace("?", "_").replace(os.sep, "/")
+        return Dataset("memory://local", name or self._content()[0])
+
+    def _content(self) -> tuple[str, list[int]]:
+        if self._counted is None:
+            digest, *counts = self._java.count().split(" ")
+            self._counted = digest, [int(n) for n in counts]
+        return self._counted
+
+    def finish(self) -> tuple[PendingVersion, Segments]:
+        """Count the rows of each partition; see `Scan.finish`."""
+        digest, found = self._content()
+        counts = np.array(found, dtype=np.int64)
+        rows = np.cumsum(counts) - counts
+        if len(counts) and counts.max() >= _PARTITION:
+            raise CaptureError(f"a partition of {self.dataset} has {int(counts.max())} rows: too many to be numbered")
+        version = _version(self._java, self.dataset, digest, int(counts.sum()))
+        return version, Segments(np.arange(len(counts), dtype=np.int64) * _PARTITION, rows, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Strides(Segments):
+    """Addresses that are `step` apart from `start` on."""
+
+    start: int
+    step: int
+
+    def rows_of(self, addresses: Int64) -> Int64:
+        """Return the places of a range's values; see `Segments.rows_of`."""
+        return Segments.rows_of(self, (addresses - self.start) // self.step)
+
+
+class RangeScan:
+    """One reading of a range; a value is its row's address."""
+
+    def __init__(self, jvm: Jvm, node: Any) -> None:
+        self._java: Any = jvm.new("LocalRows", node)
+        self._start, self._step, self._size = map(int, self._java.range().split(" "))
+        last = self._start + self._step * max(self._size - 1, 0)
+        if self._size >= _MOST or max(abs(self._start), abs(last)) >= _MOST:
+            raise UnsupportedPlanError("Range", f"its {self._size} values from {self._start} on are too many to number")
+        self.plan = self._java.leaf()
+        self.address = self.plan.output().last()
+        self.dataset = Dataset("memory://range", f"{self._start},{last + self._step},{self._step}")
+
+    def finish(self) -> tuple[PendingVersion, Segments]:
+        """See `Scan.finish`."""
+        zero = np.zeros(1, dtype=np.int64)
+        version = _version(self._java, self.dataset, self.dataset.name, self._size)
+        return version, Strides(zero, zero, zero + self._size, self._start, self._step)
+
+
+def _version(java: Any, dataset: Dataset, content: str, rows: int) -> PendingVersion:
+    names = java.fields().split("\0")[:-1]
+    fields = tuple(Field(n, t) for n, t in zip(names[::2], names[1::2], strict=True))
+    return PendingVersion(dataset, Files.of([(content, 0, 0, rows, False)]), FORMAT, fields=fields)
+
+
+class LocalSites:
+    """Remembers which line of the script made local rows, and which RDDs hold nothing else."""
+
+    def __init__(self, jvm: Jvm) -> None:
+        self._java: Any = jvm.new("LocalSites")
+
+    def note(self, jdf: Any, site: str, *, local: bool) -> None:
+        """Note a frame that this line made; `local` if from rows, or else from a query."""
+        self._java.note(jdf.queryExecution().analyzed(), site, local)
+
+    def scan(self, jvm: Jvm, node: Any, kind: str) -> LocalScan | RangeScan:
+        """Return one reading; UnsupportedPlanError for an RDD that computes its rows."""
+        if kind == "Range":
+            return RangeScan(jvm, node)
+        site = self._java.site(node)
+        if site is None:
+            raise UnsupportedPlanError(kind, "where an RDD's rows come from is not known")
+        return LocalScan(jvm, node, site)
