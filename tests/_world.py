@@ -87,6 +87,8 @@ class MadeWrite:
     inputs: list[tuple[Version, int]]
     tracked: bool
     pending: PendingWrite
+    pairs: dict[tuple[int, int, str], set[tuple[int, int]]]
+    """Of each tensor (out, src, kind); axis 0 is the output, then come the readings, then inner axes."""
 
 
 @dataclass
@@ -199,7 +201,9 @@ class World:
             tensors if tracked else (),
             reason,
         )
-        made = MadeWrite(number, len(self.steps) - 1, output, written, readings, tracked, pending)
+        made = MadeWrite(
+            number, len(self.steps) - 1, output, written, readings, tracked, pending, pairs if tracked else {}
+        )
         step.writes.append(made)
         self.writes.append(made)
         if not tracked:

@@ -177,19 +177,18 @@ class Graph:
                 if manifest not in twins:
                     twins.append(manifest)
                     pairs.append((store, manifest))
-        self._index(sorted(pairs, key=lambda p: (p[1].ended, p[1].step)))
+        pairs.sort(key=lambda p: (p[1].ended, p[1].step))
+        self._take([m for _, m in pairs], [Node(s, m, w) for s, m in pairs for w in m.writes])
 
     def restricted(self, keep: Callable[[Manifest], bool]) -> Graph:
-        """The same snapshot as if only the steps that `keep` is true for had been published."""
+        """The same snapshot as if only the steps that `keep` is true for had been published; same nodes."""
         out = object.__new__(Graph)
         out.stores = self.stores
-        out._index([p for p in self._pairs if keep(p[1])])
+        out._take([m for m in self.manifests if keep(m)], [n for n in self.nodes if keep(n.manifest)])
         return out
 
-    def _index(self, pairs: list[tuple[StoreLike, Manifest]]) -> None:
-        self._pairs = pairs
-        self.manifests = tuple(m for _, m in pairs)
-        self.nodes = tuple(Node(s, m, w) for s, m in pairs for w in m.writes)
+    def _take(self, manifests: Iterable[Manifest], nodes: Iterable[Node]) -> None:
+        self.manifests, self.nodes = tuple(manifests), tuple(nodes)
         self.written, self.read = _Index(), _Index()
         for node in self.nodes:
             self.written.add(node.output)

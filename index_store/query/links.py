@@ -203,7 +203,7 @@ class _Claims:
                 refused.append(Refusal(target, self._runs(mine[bad]), why))
             mine, theirs = mine[~bad], theirs[~bad]
             if len(mine):
-                boxes = _diagonals(self.at.files.bases[mine], target.files.bases[theirs], self.at.files.rows[mine])
+                boxes = diagonals(self.at.files.bases[mine], target.files.bases[theirs], self.at.files.rows[mine])
                 whole = len(mine) == len(self.owners) and _same_rows(self.at.version, target.version)
                 links.append(Link(target, boxes, whole))
         return Links(tuple(links), tuple(refused), self._runs(np.flatnonzero(self.owners == 0)))
@@ -238,7 +238,7 @@ def _differing_options(a: Version, b: Version) -> str:
     return ", ".join(differ)
 
 
-def _diagonals(mine: Int64, theirs: Int64, rows: Int64) -> Boxes:
+def diagonals(mine: Int64, theirs: Int64, rows: Int64) -> Boxes:
     """One diagonal for each stretch of files that follow each other on both sides, in order of the first."""
     keep = rows > 0
     mine, theirs, rows = mine[keep], theirs[keep], rows[keep]

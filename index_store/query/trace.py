@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from provspark.index_store.model import Boxes, Coverage, Dataset, Kind
-from provspark.index_store.query.answer import towards
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.reach import towards
 from provspark.index_store.query.relation import gathered, image
 from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.walk import Stop, plan, walk
+from provspark.index_store.query.walk import Stand, Stop, Ways, plan, walk
 
 Role = Literal["asked", "end", "between"]
 
@@ -91,10 +91,11 @@ def trace(
 
     With `to`, writes that do not lead to that data set are left out.
     """
-    route = plan(linker, start, direction)
+    route = plan(linker, [start], direction)
     sink = _Draw(start, rows, direction)
     context = "context" in frozenset(kinds)
-    walk(linker, route, gathered(rows), sink, context=context, useful=towards(linker, route, to))
+    ways = Ways(useful=towards(linker, route, to))
+    walk(linker, route, [Stand(start, gathered(rows))], sink, context=context, ways=ways)
     return sink.trace()
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from provspark.errors import UntrackedError
@@ -11,7 +11,7 @@ from provspark.index_store.model import Boxes, Kind
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, image, restrict, united
-from provspark.index_store.query.within import walk_axes
+from provspark.index_store.query.within import Hop, Limit, walk_axes
 
 Part = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
@@ -53,20 +53,37 @@ class Sink(Protocol):
         """A path that ends early or is blurred; may come more than once."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Stand:
+    """Where a walk begins or has come to: a relation from labels to rows of a version, which may repeat pairs."""
+
+    at: Sighting
+    boxes: Boxes
+    occurrence: int = -1
+    """Which reading of the version the last step was, in plan order; -1 where no step was walked."""
+    kind: Kind = "data"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The writes between a version and all that it came from or went into, each after those that lead to it.
+    """The writes between some versions and all that they came from or went into, each after those that lead to it.
 
     The walk's order: a write is entered once, with all that reaches it.
     """
 
-    start: Sighting
     direction: Direction
     nodes: tuple[Node, ...]
 
 
-def plan(linker: Linker, start: Sighting, direction: Direction) -> Plan:
+def plan(linker: Linker, starts: Iterable[Sighting], direction: Direction, within: Iterable[Node] = ()) -> Plan:
     """Find the writes that a walk may touch, in the order in which it has to.
+
+    Parameters
+    ----------
+    starts : iterable of Sighting
+        The versions that it begins at.
+    within : iterable of Node
+        Writes that it begins within.
 
     Raises
     ------
@@ -75,7 +92,8 @@ def plan(linker: Linker, start: Sighting, direction: Direction) -> Plan:
     """
     done: dict[Node, bool] = {}
     order: list[Node] = []
-    stack: list[tuple[Node | None, list[Node]]] = [(None, _targets(linker.links(start, direction)))]
+    first = [*within, *(n for s in starts for n in _targets(linker.links(s, direction)))]
+    stack: list[tuple[Node | None, list[Node]]] = [(None, first)]
     while stack:
         node, ahead = stack[-1]
         if ahead:
@@ -93,7 +111,7 @@ def plan(linker: Linker, start: Sighting, direction: Direction) -> Plan:
             if node is not None:
                 done[node] = True
                 order.append(node)
-    return Plan(start, direction, tuple(order[::-1]))
+    return Plan(direction, tuple(order[::-1]))
 
 
 def next_nodes(linker: Linker, node: Node, direction: Direction) -> list[Node]:
@@ -110,39 +128,52 @@ def _targets(links: Links) -> list[Node]:
     return list(dict.fromkeys(link.target.node for link in links.links))
 
 
-def walk(
-    linker: Linker,
-    plan: Plan,
-    start: Boxes,
-    sink: Sink,
-    *,
-    context: bool = False,
-    useful: Callable[[Node], bool] = lambda node: True,
-) -> None:
-    """Carry a relation from a version's rows to all that they came from, or went into.
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What bends a walk, or watches it inside the writes.
 
     Parameters
     ----------
-    start : Boxes
-        From labels to rows of ``plan.start``.
     useful : callable
         Writes for which this is False are not entered.
+    inject : mapping
+        Relations that begin within a write, by axis and kind.
+    limit, hop : callable, optional
+        See `walk_axes`; called with the write, too.
     """
-    _Walk(linker, plan, sink, context, useful).run(start)
+
+    useful: Callable[[Node], bool] = lambda node: True
+    inject: Mapping[Node, Mapping[tuple[int, Kind], Boxes]] = field(default_factory=dict)
+    limit: Callable[[Node], Limit] | None = None
+    hop: Callable[[Node], Hop] | None = None
+
+
+def walk(
+    linker: Linker,
+    plan: Plan,
+    starts: Sequence[Stand],
+    sink: Sink,
+    *,
+    context: bool = False,
+    ways: Ways | None = None,
+) -> None:
+    """Carry relations from versions' rows to all that they came from, or went into, all in one walk."""
+    _Walk(linker, plan, sink, context, ways or Ways()).run(starts)
 
 
 class _Walk:
-    def __init__(self, linker: Linker, plan: Plan, sink: Sink, context: bool, useful: Callable[[Node], bool]) -> None:
-        self.linker, self.plan, self.sink, self.context, self.useful = linker, plan, sink, context, useful
+    def __init__(self, linker: Linker, plan: Plan, sink: Sink, context: bool, ways: Ways) -> None:
+        self.linker, self.plan, self.sink, self.context, self.ways = linker, plan, sink, context, ways
         self.backward = plan.direction == "backward"
         self.pending: dict[Node, dict[tuple[str, Kind], list[Boxes]]] = {}
 
-    def run(self, start: Boxes) -> None:
-        at = self.plan.start
-        self.stand(at, self.linker.links(at, self.plan.direction), [(-1, "data", start)])
+    def run(self, starts: Sequence[Stand]) -> None:
+        for start in starts:
+            part = (start.occurrence, start.kind, start.boxes)
+            self.stand(start.at, self.linker.links(start.at, self.plan.direction), [part])
         for node in self.plan.nodes:
-            arrived = self.pending.pop(node, None)
-            if arrived:
+            arrived = self.pending.pop(node, {})
+            if arrived or node in self.ways.inject:
                 self.enter(node, {at: united(parts) for at, parts in arrived.items()})
 
     def stand(self, at: Sighting, links: Links, parts: list[Part]) -> None:
@@ -153,7 +184,7 @@ class _Walk:
                 there = rel if link.whole else compose(rel, link.boxes)
                 if len(there):
                     self.sink.met(link.target, at, None, occurrence, kind, there)
-                    if self.useful(node):
+                    if self.ways.useful(node):
                         inbox = self.pending.setdefault(node, {})
                         inbox.setdefault((link.target.version.id, kind), []).append(there)
         for refusal in links.refused:
@@ -181,27 +212,34 @@ class _Walk:
             self.sink.stopped(Stop("untracked", node.step, str(write.output.dataset), why))
         if self.backward:
             start = {(0, kind): rel for (_, kind), rel in arrived.items()}
-            ends = {i for i, a in enumerate(write.axes) if a.role == "input"}
-            reached = walk_axes(node, start, "backward", context=self.context, keep=ends)
+            for at, rel in self.ways.inject.get(node, {}).items():
+                start[at] = united([start[at], rel]) if at in start else rel
+            reached = self.within(node, start, {i for i, a in enumerate(write.axes) if a.role == "input"})
             by_version: dict[str, list[Part]] = {}
             for (i, kind), rel in reached.items():
                 axis = write.axes[i]
                 self.sink.met(node.inputs[axis.version], node.output, node, axis.occurrence, kind, rel)
                 by_version.setdefault(axis.version, []).append((axis.occurrence, kind, rel))
             for version, parts in by_version.items():
-                at = node.inputs[version]
-                self.stand(at, self.linker.links(at, "backward"), parts)
+                at_input = node.inputs[version]
+                self.stand(at_input, self.linker.links(at_input, "backward"), parts)
             return
         out: list[Part] = []
         for i, axis in enumerate(write.axes):
             start = {(i, kind): rel for (v, kind), rel in arrived.items() if axis.role == "input" and v == axis.version}
             if start:
-                reached = walk_axes(node, start, "forward", context=self.context, keep={0})
-                for (_, kind), rel in reached.items():
+                for (_, kind), rel in self.within(node, start, {0}).items():
                     self.sink.met(node.output, node.inputs[axis.version], node, axis.occurrence, kind, rel)
                     out.append((axis.occurrence, kind, rel))
         if out:
             self.stand(node.output, self.linker.onward(node), out)
+
+    def within(
+        self, node: Node, start: Mapping[tuple[int, Kind], Boxes], keep: set[int]
+    ) -> dict[tuple[int, Kind], Boxes]:
+        limit = self.ways.limit and self.ways.limit(node)
+        hop = self.ways.hop and self.ways.hop(node)
+        return walk_axes(node, start, self.plan.direction, context=self.context, keep=keep, limit=limit, hop=hop)
 
     def blur(self, node: Node) -> None:
         write = node.write

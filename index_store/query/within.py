@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from provspark.index_store.query.runs import Runs
 ROWS_AT_ONCE = 1 << 22
 """Rows of an axis that one lookup covers: memory follows the answer's runs, not the tensor's boxes."""
 
+Limit = Callable[[int, Kind, Boxes], Boxes]
+"""Told an axis, a kind and the relation that arrived there: what of it goes on."""
+Hop = Callable[[int, Kind, Boxes], None]
+"""Told the number of a tensor, the kind of the path through it, and the relation that comes out of it."""
+
 
 def walk_axes(
     node: Node,
@@ -23,6 +28,8 @@ def walk_axes(
     *,
     context: bool,
     keep: Container[int],
+    limit: Limit | None = None,
+    hop: Hop | None = None,
 ) -> dict[tuple[int, Kind], Boxes]:
     """Carry relations from some axes of a write to all axes that its tensors lead to.
 
@@ -36,6 +43,8 @@ def walk_axes(
         Whether context edges are followed at all.
     keep : container of int
         The axes to return; the others' relations are dropped once they are used.
+    limit, hop : callable, optional
+        Cut what has arrived at an axis; watch what comes out of each tensor.
 
     Returns
     -------
@@ -52,22 +61,33 @@ def walk_axes(
             if parts is None:
                 continue
             here = united(parts)
+            if limit is not None:
+                here = limit(axis, kind, here)
+                if not len(here):
+                    continue
             if axis in keep:
                 kept[axis, kind] = here
-            for tensor in node.write.tensors:
+            for number, tensor in enumerate(node.write.tensors):
                 leading, other = (tensor.out, tensor.src) if backward else (tensor.src, tensor.out)
                 if leading != axis or (tensor.kind == "context" and not context):
                     continue
-                reader = node.reader(tensor, "out" if backward else "src")
-                there = _through(here, reader, backward)
+                there = through(here, node.reader(tensor, "out" if backward else "src"), direction)
                 if len(there):
-                    after: Kind = "data" if kind == tensor.kind == "data" else "context"
+                    after = weaker(kind, tensor.kind)
+                    if hop is not None:
+                        hop(number, after, there)
                     arrived.setdefault((other, after), []).append(there)
     return kept
 
 
-def _through(here: Boxes, reader: Reader, backward: bool) -> Boxes:
+def weaker(a: Kind, b: Kind) -> Kind:
+    """The kind of a path of two parts."""
+    return "data" if a == b == "data" else "context"
+
+
+def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     """One step further along a tensor."""
+    backward = direction == "backward"
     parts: list[Boxes] = []
     settled = waiting = 0
     for starts, lengths in pieces(image(here)):

@@ -1,0 +1,151 @@
+"""From rows of some versions to rows of a data set, or to what a step read or wrote, or to the ends of all paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from provspark.errors import UntrackedError
+from provspark.index_store.boxes import concat
+from provspark.index_store.model import Boxes, Dataset, Kind
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.relation import shrink
+from provspark.index_store.query.walk import Plan, Stand, Stop, Ways, next_nodes, plan, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step as a place on the way: backward what it read, forward what it wrote."""
+
+    id: str
+
+
+Place = Dataset | Step
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    """Where a walk came to, sorted by data set, version, occurrence and kind; and where it could not go on."""
+
+    stands: tuple[Stand, ...]
+    stops: tuple[Stop, ...]
+
+    def checked(self, what: str) -> Reach:
+        """Return itself.
+
+        Raises
+        ------
+        UntrackedError
+            When nothing was found and a path stopped at something that was not captured.
+        """
+        blocked = [s for s in self.stops if s.what != "coarse"]
+        if blocked and not self.stands:
+            more = f" (and {len(blocked) - 1} more places)" if len(blocked) > 1 else ""
+            raise UntrackedError(
+                f"{what} stops at step {blocked[0].step}, which wrote {blocked[0].dataset}: {blocked[0].why}{more}. "
+                f"Ask for a data set before it with to=…, or run that step again with what stopped its capture put "
+                f"right."
+            )
+        return self
+
+
+def reach(
+    linker: Linker,
+    starts: Sequence[Stand],
+    direction: Direction,
+    to: Place | None,
+    *,
+    context: bool,
+    via: Sequence[Place] = (),
+) -> Reach:
+    """Carry relations from where they stand to a place.
+
+    Parameters
+    ----------
+    to : Dataset, Step or None
+        A data set wherever it is met; what a step read (backward) or wrote (forward); None for the ends of all
+        paths: rows that no captured write made (backward) or read (forward).
+    via : sequence of Dataset or Step
+        Places that a path has to pass, in the order in which it comes to them.
+    """
+    stops: set[Stop] = set()
+    for number, place in enumerate((*via, to)):
+        route = plan(linker, [s.at for s in starts], direction)
+        sink = Collect(place)
+        if number:
+            for stand in starts:
+                sink.begun(stand)
+        walk(linker, route, starts, sink, context=context, ways=Ways(useful=towards(linker, route, place)))
+        stops |= sink.stops
+        starts = sink.stands()
+    return Reach(tuple(starts), tuple(sorted(stops)))
+
+
+def collected(stands: Iterable[Stand]) -> list[Stand]:
+    """Sort by data set, version, occurrence and kind, what is equal in them put together."""
+    found: dict[tuple[Dataset, str, int, Kind], tuple[Sighting, list[Boxes]]] = {}
+    for s in stands:
+        version = s.at.version
+        found.setdefault((version.dataset, version.id, s.occurrence, s.kind), (s.at, []))[1].append(s.boxes)
+    return [
+        Stand(at, concat(parts), key[2], key[3])
+        for key, (at, parts) in sorted(found.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))
+    ]
+
+
+class Collect:
+    """Keeps what was asked for of what a walk meets."""
+
+    def __init__(self, to: Place | None) -> None:
+        self.to = to
+        self.found: list[Stand] = []
+        self.stops: set[Stop] = set()
+
+    def begun(self, stand: Stand) -> None:
+        """Take in rows of the place asked for, where the way to them was asked for, too."""
+        if stand.at.version.dataset == self.to:
+            self.found.append(stand)
+
+    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        if isinstance(self.to, Step):
+            if via is not None and via.step == self.to.id:
+                self.found.append(Stand(at, rel, occurrence, kind))
+        elif at.version.dataset == self.to and (via is not None or origin.version.dataset != self.to):
+            self.found.append(Stand(at, rel, occurrence, kind))
+
+    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        if self.to is None:
+            self.found.append(Stand(at, rel, occurrence, kind))
+
+    def stopped(self, stop: Stop) -> None:
+        self.stops.add(stop)
+
+    def stands(self) -> list[Stand]:
+        return [Stand(s.at, shrink(s.boxes), s.occurrence, s.kind) for s in collected(self.found)]
+
+
+def towards(linker: Linker, route: Plan, to: Place | None) -> Callable[[Node], bool]:
+    """Which writes may lead to a place, or to a stop on the way to it."""
+    if to is None:
+        return lambda node: True
+    useful: set[Node] = set()
+    for node in reversed(route.nodes):
+        write = node.write
+        if write.coverage == "untracked":
+            useful.add(node)
+            continue
+        if route.direction == "backward":
+            stands = list(node.inputs.values())
+            links = [linker.links(s, "backward") for s in stands]
+        else:
+            stands, links = [node.output], [linker.onward(node)]
+        if (
+            (route.direction == "forward" and node.manifest.untracked)
+            or (isinstance(to, Step) and node.step == to.id)
+            or any(s.version.dataset == to for s in stands)
+            or any(x.refused or any(k.target.version.dataset == to for k in x.links) for x in links)
+            or any(n in useful for n in next_nodes(linker, node, route.direction))
+        ):
+            useful.add(node)
+    return useful.__contains__

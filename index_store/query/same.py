@@ -1,0 +1,47 @@
+"""Records that several versions of a data set share: versions that hold the same file hold its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from provspark.index_store.model import Boxes
+from provspark.index_store.query.graph import Place, Sighting
+from provspark.index_store.query.links import diagonals
+from provspark.index_store.query.relation import compose, image, restrict
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.walk import Stand
+
+
+def shared(at: Sighting, other: Sighting) -> Boxes:
+    """From rows of one version to the rows of another that are the same records."""
+    if at.key == other.key:
+        whole = Runs.span(at.version.rows)
+        return Boxes(whole.starts, whole.lengths, whole.starts, whole.lengths, whole.starts >= 0)
+    theirs: dict[Place, int] = dict(other.places())
+    both = [(i, theirs[place]) for place, i in at.places() if place in theirs]
+    mine, there = np.array(both, dtype=np.int64).reshape(-1, 2).T
+    alike = at.files.rows[mine] == other.files.rows[there]
+    mine, there = mine[alike], there[alike]
+    return diagonals(at.files.bases[mine], other.files.bases[there], at.files.rows[mine])
+
+
+def settled(stands: Sequence[Stand]) -> list[Stand]:
+    """Move each record that several versions share to the first of them, so that it stands in one version only."""
+    out: list[Stand] = []
+    homes: dict[object, Sighting] = {}
+    for stand in stands:
+        rest = stand.boxes
+        for home in homes.values():
+            if home.key == stand.at.key or not len(rest):
+                continue
+            same = shared(stand.at, home)
+            moved = compose(rest, same)
+            if len(moved):
+                out.append(Stand(home, moved, stand.occurrence, stand.kind))
+                rest = restrict(rest, image(rest) - Runs.united(same.out, same.n_out))
+        homes.setdefault(stand.at.key, stand.at)
+        if len(rest):
+            out.append(Stand(stand.at, rest, stand.occurrence, stand.kind))
+    return out
