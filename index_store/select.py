@@ -13,12 +13,13 @@ import pyarrow.compute as pc
 from provspark.errors import ConditionError
 from provspark.index_store.literals import bind
 from provspark.index_store.model import Files, Int64, Version
-from provspark.index_store.values.reading import find_column, scan_rows
+from provspark.index_store.values.paths import ColumnPath, find_path
+from provspark.index_store.values.reading import scan_rows
 from provspark.index_store.values.types import arrow_type
 
 __all__ = ["OPERATORS", "Condition", "parse_condition", "select_rows"]
 
-OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null")
+OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in", "like", "startswith", "is null", "is not null")
 
 
 class Condition(NamedTuple):
@@ -27,11 +28,13 @@ class Condition(NamedTuple):
     Parameters
     ----------
     column : str
+        Its name, or ``column.field`` for a field of a struct.
     operator : str
         One of `OPERATORS`.
     value : object
         Text, that is read by the column's type, or a Python value of that type; for ``in`` a sequence of them; None
-        for ``is null`` and ``is not null``.
+        for ``is null`` and ``is not null``. For ``like`` a pattern, where ``%`` stands for any text, ``_`` for any
+        character, and a backslash takes from either its meaning.
     """
 
     column: str
@@ -43,9 +46,11 @@ _COLUMN = r"\s*(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<plain>[^`=<>!]+?))"
 _COMPARES = re.compile(_COLUMN + r"\s*(?P<operator><=|>=|!=|=|<|>)(?P<rest>.*)", re.DOTALL)
 _IS_NULL = re.compile(_COLUMN + r"\s+is\s+(?P<no>not\s+)?null\s*", re.DOTALL | re.IGNORECASE)
 _IN = re.compile(_COLUMN + r"\s+in\s*\((?P<rest>.*)\)\s*", re.DOTALL | re.IGNORECASE)
+_WORDS = re.compile(_COLUMN + r"\s+(?P<operator>like|startswith)\s+(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
 _VALUE = re.compile(r"\s*(?:'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|([^'\"=<>!,\s](?:[^,]*[^,\s])?))\s*(,|$)", re.DOTALL)
 _HOW = (
-    "write column=value, with one of = != < <= > >=, or `column in (a, b)`, `column is null`, `column is not null`; "
+    "write column=value, with one of = != < <= > >=, or `column in (a, b)`, `column like 'a%'`, `column startswith a`, "
+    "`column is null`, `column is not null`; "
     "values with blanks at their ends, commas or signs stand in quotes, column names with signs in backticks"
 )
 
@@ -69,7 +74,7 @@ def parse_condition(text: str) -> Condition:
     """
     if found := _IS_NULL.fullmatch(text):
         return Condition(_name(found), "is not null" if found["no"] else "is null")
-    found = _IN.fullmatch(text) or _COMPARES.fullmatch(text)
+    found = _IN.fullmatch(text) or _COMPARES.fullmatch(text) or _WORDS.fullmatch(text)
     if not found:
         raise ConditionError(f"{text!r} is no condition; {_HOW}")
     values = _values(found["rest"])
@@ -81,7 +86,7 @@ def parse_condition(text: str) -> Condition:
     if len(values) > 1 and rest[0] in "'\"":
         raise ConditionError(f"{text!r} has more than one value; {_HOW}")
     # A comma in a bare value belongs to it.
-    return Condition(_name(found), found["operator"], values[0] if len(values) == 1 else rest)
+    return Condition(_name(found), found["operator"].lower(), values[0] if len(values) == 1 else rest)
 
 
 def select_rows(version: Version, files: Files, conditions: Sequence[Condition | tuple[str, str, Any]]) -> Int64:
@@ -115,16 +120,16 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
     if not conditions:
         return np.arange(files.total, dtype=np.int64)
     bound = [_bind(version, Condition(*c)) for c in conditions]
-    columns = list(dict.fromkeys(b.column for b in bound))
+    columns = list(dict.fromkeys(b.path.column.name for b in bound))
 
     def may_match(bounds: dict[str, tuple[Any, Any]]) -> bool:
-        return all(b.within(*bounds[b.column]) for b in bound if b.column in bounds)
+        return all(b.within(*bounds[b.path.leaf.name]) for b in bound if b.path.leaf.name in bounds)
 
     parts = [np.zeros(0, dtype=np.int64)]
     for start, table in scan_rows(version, files, columns, may_match):
         mask: Any = True
         for condition in bound:
-            mask = pc.and_(mask, condition.holds(table.column(condition.column)))
+            mask = pc.and_(mask, condition.holds(condition.path.of(table.column(condition.path.column.name))))
         parts.append(np.flatnonzero(np.asarray(mask)) + start)
     return np.concatenate(parts)
 
@@ -132,8 +137,8 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
 class _Bound:
     """A condition on a column of the version, its values as Arrow scalars of comparable type."""
 
-    def __init__(self, column: str, kind: pa.DataType, operator: str, values: list[pa.Scalar]) -> None:
-        self.column, self._kind, self._operator, self._values = column, kind, operator, values
+    def __init__(self, path: ColumnPath, kind: pa.DataType, operator: str, values: list[pa.Scalar]) -> None:
+        self.path, self._kind, self._operator, self._values = path, kind, operator, values
 
     def holds(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
         """Whether each value satisfies the condition; never null."""
@@ -141,6 +146,8 @@ class _Bound:
             return values.is_null()
         if self._operator == "is not null":
             return values.is_valid()
+        if self._operator in _TEXTS:
+            return pc.fill_null(_TEXTS[self._operator](values, self._values[0].as_py()), False)
         compare = _compare_floating if pa.types.is_floating(self._kind) else _compare
         out = compare(values, self._operator if self._operator != "in" else "=", self._values[0])
         for other in self._values[1:]:
@@ -155,11 +162,16 @@ class _Bound:
         wanted = [v.as_py() for v in self._values]
         if self._operator in ("=", "in"):
             return any(least <= w <= greatest for w in wanted)
+        if self._operator in _TEXTS:
+            begin = wanted[0] if self._operator == "startswith" else _PATTERN.split(wanted[0])[0]
+            return bool(least[: len(begin)] <= begin <= greatest[: len(begin)])
         tests = {"<": lambda w: least < w, "<=": lambda w: least <= w}
         tests |= {">": lambda w: greatest > w, ">=": lambda w: greatest >= w}
         return self._operator not in tests or tests[self._operator](wanted[0])
 
 
+_PATTERN = re.compile(r"[%_\\]")
+_TEXTS = {"like": pc.match_like, "startswith": pc.starts_with}
 _FUNCTIONS = {
     "=": pc.equal,
     "!=": pc.not_equal,
@@ -191,7 +203,8 @@ def _compare_floating(values: pa.ChunkedArray, operator: str, other: pa.Scalar) 
 
 
 def _bind(version: Version, condition: Condition) -> _Bound:
-    field = find_column(version, condition.column)
+    path = find_path(version, condition.column)
+    field = path.leaf
     kind = arrow_type(field.type)
     operator = " ".join(str(condition.operator).lower().split())
     if operator not in OPERATORS:
@@ -199,7 +212,9 @@ def _bind(version: Version, condition: Condition) -> _Bound:
     if operator in ("is null", "is not null"):
         if condition.value is not None:
             raise ConditionError(f"{field.name} {operator} takes no value, found {condition.value!r}")
-        return _Bound(field.name, kind, operator, [])
+        return _Bound(path, kind, operator, [])
+    if operator in _TEXTS and not (pa.types.is_string(kind) and isinstance(condition.value, str)):
+        raise ConditionError(f"{operator} compares text with text; {field.name} is {field.type}")
     values = [condition.value]
     if operator == "in":
         if isinstance(condition.value, (str, bytes)) or not hasattr(condition.value, "__iter__"):
@@ -207,7 +222,7 @@ def _bind(version: Version, condition: Condition) -> _Bound:
         values = list(condition.value)
         if not values:
             raise ConditionError(f"{field.name} in () can't hold for any row; give it values")
-    return _Bound(field.name, kind, operator, [bind(field, kind, v) for v in values])
+    return _Bound(path, kind, operator, [bind(field, kind, v) for v in values])
 
 
 def _name(found: re.Match[str]) -> str:

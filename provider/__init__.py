@@ -9,13 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from provspark.api import Answer as Answer
     from provspark.api import Provenance as Provenance
     from provspark.api import open as open
 
 __version__ = "0.1.0"
-__all__ = ["Provenance", "open"]
+__all__ = ["Answer", "Provenance", "open"]
 
-_LAZY = {"open": "provspark.api", "Provenance": "provspark.api"}
+_LAZY = dict.fromkeys(__all__, "provspark.api")
 
 
 def __getattr__(name: str) -> Any:

@@ -84,6 +84,14 @@ class UnknownVersionError(ProvSparkError, LookupError):
         self.dataset, self.version = dataset, version
 
 
+class UnknownRunError(ProvSparkError, LookupError):
+    """No published step belongs to that run."""
+
+    def __init__(self, run: str, known: Iterable[str]) -> None:
+        super().__init__(f"no run {run!r} in this store" + _near(run, known, "provspark ls --steps"))
+        self.run = run
+
+
 class RowOutOfRangeError(ProvSparkError, IndexError):
     """A row id is not within 0 … rows-1 of its version."""
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.boxes import pairs
+from provspark.errors import ConditionError
+from provspark.index_store.boxes import concat, pairs, transpose
 from provspark.index_store.model import Boxes, Int64, Kind, Version, jsonable
+from provspark.index_store.query.cut import common, without
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.reach import Place, Reach, reach
+from provspark.index_store.query.reach import Place, Reach, collected, reach
+from provspark.index_store.query.relation import compose, image, labelled, shrink
+from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs, ordering
 from provspark.index_store.query.walk import Stand, Stop
 
@@ -46,6 +50,50 @@ class Answer:
         kept = Reach(tuple(s for s in found.stands if s.kind in kinds), found.stops)
         kept.checked(f"the way {direction} from {asked.dataset}")
         return cls(asked, labels, direction, kept.stands, kept.stops)
+
+    def found(self) -> tuple[RowSet, ...]:
+        """The rows found, as a set for each version, whatever the occurrence, kind and row asked about."""
+        sets: dict[object, RowSet] = {}
+        for part in self.parts:
+            rows = RowSet(part.at, image(part.boxes))
+            sets[part.at.key] = sets[part.at.key] | rows if part.at.key in sets else rows
+        return tuple(sets.values())
+
+    def __or__(self, other: Answer) -> Answer:
+        return self._with(other, lambda a, b: concat([a, b]))
+
+    def __and__(self, other: Answer) -> Answer:
+        return self._with(other, common)
+
+    def __sub__(self, other: Answer) -> Answer:
+        return self._with(other, without)
+
+    def _with(self, other: Answer, how: Callable[[Boxes, Boxes], Boxes]) -> Answer:
+        """Compare line by line: row asked about, version, occurrence, row found, kind."""
+        if self.asked.id != other.asked.id:
+            raise ConditionError(
+                f"one answer is about rows of version {self.asked.id} of {self.asked.dataset}, the other of version "
+                f"{other.asked.id} of {other.asked.dataset}; ask both about one version"
+            )
+        labels = self.labels | other.labels
+        mine, theirs = self._parts(labels), other._parts(labels)
+        parts = []
+        for key in dict.fromkeys([*mine, *theirs]):
+            boxes = how(*(p[key].boxes if key in p else Boxes.empty() for p in (mine, theirs)))
+            if len(boxes):
+                at = (mine.get(key) or theirs[key]).at
+                parts.append(Stand(at, shrink(boxes), key[1], key[2]))
+        direction = self.direction if self.direction == other.direction else "both"
+        stops = tuple(sorted({*self.stops, *other.stops}))
+        return Answer(self.asked, labels, direction, tuple(collected(parts)), stops)
+
+    def _parts(self, labels: Runs) -> dict[tuple[object, int, Kind], Stand]:
+        """Parts by version, occurrence and kind, told by the numbers of these labels."""
+        renumbered = compose(labelled(labels), transpose(labelled(self.labels)))
+        return {
+            (p.at.key, p.occurrence, p.kind): Stand(p.at, compose(renumbered, p.boxes), p.occurrence, p.kind)
+            for p in self.parts
+        }
 
     def table(self) -> pa.Table:
         """Write out distinct lines of row, dataset, version, occurrence, source_row, kind, sorted.

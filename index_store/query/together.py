@@ -27,7 +27,16 @@ from provspark.index_store.query.within import Hop, Limit, through, weaker
 Kinds = Mapping[Kind, Runs]
 
 
-def co_dependency(linker: Linker, start: Stand, labels: Runs, to: Dataset, witness: Place, *, context: bool) -> Reach:
+def co_dependency(
+    linker: Linker,
+    start: Stand,
+    labels: Runs,
+    to: Dataset,
+    witness: Place,
+    *,
+    context: bool,
+    ahead: Linker | None = None,
+) -> Reach:
     """Find the rows of a data set that came from a witness from which labelled rows came, too.
 
     Parameters
@@ -38,10 +47,12 @@ def co_dependency(linker: Linker, start: Stand, labels: Runs, to: Dataset, witne
         Whose rows are wanted.
     witness : Dataset or Step
         Where the witnesses are.
+    ahead : Linker, optional
+        What the way forward is found with, where that is another one.
     """
     back = reach(linker, [start], "backward", witness, context=context)
     shares = [Stand(s.at, s.boxes, kind=s.kind) for s in back.stands]
-    found = reach(linker, shares, "forward", to, context=context)
+    found = reach(ahead or linker, shares, "forward", to, context=context)
     rows = labelled(labels)
     others = []
     for stand in found.stands:
@@ -52,7 +63,15 @@ def co_dependency(linker: Linker, start: Stand, labels: Runs, to: Dataset, witne
     return Reach(tuple(others), tuple(sorted({*back.stops, *found.stops})))
 
 
-def co_contributory(linker: Linker, start: Stand, to: Dataset, target: Dataset | None, *, context: bool) -> Reach:
+def co_contributory(
+    linker: Linker,
+    start: Stand,
+    to: Dataset,
+    target: Dataset | None,
+    *,
+    context: bool,
+    ahead: Linker | None = None,
+) -> Reach:
     """Find the rows of a data set that stand in one derivation with labelled rows, on the way to another data set.
 
     Parameters
@@ -61,8 +80,10 @@ def co_contributory(linker: Linker, start: Stand, to: Dataset, target: Dataset |
         Whose rows are wanted.
     target : Dataset or None
         The data set in whose rows the derivations end; None for any.
+    ahead : Linker, optional
+        What the way forward is found with, where that is another one.
     """
-    return _Together(linker, start, to, target, context).run()
+    return _Together(linker, ahead or linker, start, to, target, context).run()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,15 +174,18 @@ class _Lead:
 
 
 class _Together:
-    def __init__(self, linker: Linker, start: Stand, to: Dataset, target: Dataset | None, context: bool) -> None:
-        self.linker, self.start, self.to, self.target, self.context = linker, start, to, target, context
+    def __init__(
+        self, linker: Linker, ahead: Linker, start: Stand, to: Dataset, target: Dataset | None, context: bool
+    ) -> None:
+        self.linker, self.onward, self.start = linker, ahead, start
+        self.to, self.target, self.context = to, target, context
         self.forward = _Forward(target)
         self.found: list[Stand] = []
 
     def run(self) -> Reach:
-        route = plan(self.linker, [self.start.at], "forward")
-        ways = Ways(towards(self.linker, route, self.target), hop=self.forward.watch, limit=self.forward.limit)
-        walk(self.linker, route, [self.start], self.forward, context=self.context, ways=ways)
+        route = plan(self.onward, [self.start.at], "forward")
+        ways = Ways(towards(self.onward, route, self.target), hop=self.forward.watch, limit=self.forward.limit)
+        walk(self.onward, route, [self.start], self.forward, context=self.context, ways=ways)
         self.lead = _Lead(self.forward)
         if self.target is not None:
             self.back()
@@ -245,7 +269,7 @@ class _Together:
             yield self.start.kind, self.start.boxes
             return
         kinds: dict[Kind, Runs] = {}
-        for link in self.linker.links(self.start.at, "forward").links:
+        for link in self.onward.links(self.start.at, "forward").links:
             node = link.target.node
             version = link.target.version
             leading = dict(self.lead.version(node, version.id))

@@ -1,9 +1,13 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from provspark.index_store.boxes import pairs
 from provspark.index_store.model import Boxes
+from provspark.index_store.query import tally as counting
 from provspark.index_store.query import within
+from provspark.index_store.query.cut import common, without
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled, restrict, shrink
 from provspark.index_store.query.runs import Runs, expand, ordering, overlaps, unite
 
@@ -46,6 +50,32 @@ def test_compose_and_shrink_equal_sets_of_pairs(seed: int) -> None:
         assert spelled(small) == spelled(boxes)
         assert len(small) <= len(boxes)
         assert list(zip(*(c.tolist() for c in pairs(small)), strict=True)) == sorted(spelled(boxes))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_intersection_and_difference_equal_those_of_sets_of_pairs(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size = int(random.integers(1, 25))
+    a, b = random_boxes(random, size), random_boxes(random, size)
+    assert spelled(common(a, b)) == spelled(a) & spelled(b)
+    assert spelled(without(a, b)) == spelled(a) - spelled(b)
+    assert spelled(without(a, a)) == set()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tallies_count_distinct_pairs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(seed)
+    monkeypatch.setattr(counting, "_AT_ONCE", int(random.choice([1, 3, 1 << 22])))
+    boxes = random_boxes(random, int(random.integers(1, 25)))
+    rows = image(boxes)
+    codes = random.integers(0, 4, rows.count)
+    code_of = dict(zip(rows.rows().tolist(), codes.tolist(), strict=True))
+    expected = Counter((label, code_of[row]) for label, row in spelled(boxes))
+    found = counting.tally(boxes, rows, codes)
+    assert list(zip(found.label.tolist(), found.code.tolist(), strict=True)) == sorted(expected)
+    assert found.count.tolist() == [n for _, n in sorted(expected.items())]
+    plain = counting.tally(boxes)
+    assert dict(zip(plain.label.tolist(), plain.count.tolist(), strict=True)) == Counter(x for x, _ in spelled(boxes))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

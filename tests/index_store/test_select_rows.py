@@ -21,6 +21,7 @@ select id, cast(if(id % 7 = 3, null, id % 5) as int) i, if(id % 6 = 2, null, con
   case when id % 9 = 1 then null when id % 9 = 2 then double('NaN') when id % 9 = 3 then double('-Infinity')
     else id / 4 - 10 end x,
   cast(id / 4 as decimal(10,2)) d, date_add(date'2024-01-01', cast(id % 20 as int)) dt,
+  if(id % 8 = 5, null, struct(if(id % 3 = 0, null, id % 4) as k, named_struct('t', concat('t', id % 6)) as m)) st,
   timestamp_seconds(id * 1000) ts, if(id % 4 = 1, null, id % 2 = 0) b, if(id % 3 = 0, null, array(id)) arr,
   cast(id % 3 as int) p
 from range(200)
@@ -35,7 +36,10 @@ COLUMNS: dict[str, list[str]] = {
     "ts": ["1970-01-01T10:00:00Z", "1970-01-02 00:00:00"],
     "b": ["true", "false"],
     "p": ["0", "1", "2"],
+    "st.k": ["0", "2", "3"],
+    "st.m.t": ["t0", "t3", "t9"],
 }
+TEXTS = ("s", "st.m.t")
 
 
 @pytest.fixture(scope="module")
@@ -44,23 +48,37 @@ def sides(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Spa
     frame = spark.sql(FRAME).repartition(1)
     for fmt in ("parquet", "orc", "json", "csv"):
         path = tmp_path_factory.mktemp(fmt) / "d"
-        left_out = {"csv": ["arr"], "orc": ["ts"]}.get(fmt, [])
+        left_out = {"csv": ["arr", "st"], "orc": ["ts"]}.get(fmt, [])
         writer = frame.drop(*left_out).write.partitionBy("p").format(fmt)
         writer.option("parquet.block.size", "2000").option("emptyValue", "").save(str(path))
         schema = "id bigint, i int, s string, x double, d decimal(10,2), dt date, b boolean"
-        schema += "".join(f", {c}" for c in ("ts timestamp", "arr array<bigint>") if c.split()[0] not in left_out)
+        more = ("ts timestamp", "arr array<bigint>", "st struct<k:bigint,m:struct<t:string>>")
+        schema += "".join(f", {c}" for c in more if c.split()[0] not in left_out)
         out[fmt] = SparkSide(spark, path, fmt, schema + ", p int", {}, ("p",))
     return out
 
 
 def spark_literal(column: str, text: str) -> str:
-    kind = {"s": "string", "x": "double", "d": "decimal(20,5)", "dt": "date", "ts": "timestamp", "b": "boolean"}
+    kind = {
+        "s": "string",
+        "x": "double",
+        "d": "decimal(20,5)",
+        "dt": "date",
+        "ts": "timestamp",
+        "b": "boolean",
+        "st.m.t": "string",
+    }
     return f"cast('{text}' as {kind.get(column, 'bigint')})"
 
 
 def random_condition(rnd: random.Random, columns: list[str]) -> tuple[Condition, str]:
     column = rnd.choice(columns)
     operator = rnd.choice(["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null"])
+    if column in TEXTS and rnd.random() < 0.5:
+        if rnd.random() < 0.5:
+            return Condition(column, "startswith", "n1"), f"startswith({column}, 'n1')"
+        pattern = rnd.choice(["n1%", "%é", "_1_", "%", "", "n_", "t%"])
+        return Condition(column, "like", pattern), f"{column} like '{pattern}'"
     if operator.startswith("is"):
         return Condition(column, operator), f"{column} {operator}"
     if operator == "in":
@@ -75,7 +93,7 @@ def random_condition(rnd: random.Random, columns: list[str]) -> tuple[Condition,
 def test_rows_are_those_that_spark_selects(spark: Any, sides: dict[str, SparkSide], fmt: str) -> None:
     side = sides[fmt]
     rnd = random.Random(fmt)
-    columns = [c for c in COLUMNS if c in dict(side.fields)]
+    columns = [c for c in COLUMNS if c.split(".")[0] in dict(side.fields)]
     cases = []
     for _ in range(30):
         chosen = [random_condition(rnd, columns) for _ in range(rnd.choice([1, 1, 2, 3]))]
@@ -103,9 +121,11 @@ def table(tmp_path: Path) -> tuple[Version, Files]:
         "ok": pa.array([True, False, None, True, True, False]),
         "f": pa.array([0.5, float("nan"), None, -0.0, 0.0, 2.0]),
         "raw": pa.array([b"x"] * 6),
+        "s": pa.array([{"k": i, "m": {"t": f"{i}%"}} if i else None for i in range(6)]),
     }
     pq.write_table(pa.table(columns), tmp_path / "a.parquet", row_group_size=2)
     kinds = ["int", "string", "decimal(5,2)", "date", "timestamp", "boolean", "double", "binary"]
+    kinds.append("struct<k:bigint,m:struct<t:string>>")
     return version_at(tmp_path, "parquet", list(zip(columns, kinds, strict=True)), {"a.parquet": 6})
 
 
@@ -130,6 +150,11 @@ def table(tmp_path: Path) -> tuple[Version, Files]:
         (("f", ">", float("nan")), []),
         (("f", ">", 1), [1, 5]),
         (("raw", "is not null", None), [0, 1, 2, 3, 4, 5]),
+        (("t", "like", "_"), [0, 1, 3, 4, 5]),
+        (("t", "startswith", "b"), [1, 4, 5]),
+        (("s.k", ">", 3), [4, 5]),
+        (("S.M.T", "like", "4\\%"), [4]),
+        (("s.m", "is null", None), [0]),
     ],
 )
 def test_conditions_with_typed_values(table: tuple[Version, Files], condition: Any, want: list[int]) -> None:
@@ -156,6 +181,8 @@ def test_row_groups_that_can_not_match_are_left_out(
     monkeypatch.setattr(pq.ParquetFile, "read_row_group", spy)
     assert select_rows(*table, [("day", "=", "2024-01-05"), ("ok", "=", True)]).tolist() == [4]
     assert read == [2]
+    assert select_rows(*table, [("t", "startswith", "c")]).tolist() == [3]
+    assert read == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -178,6 +205,10 @@ def test_row_groups_that_can_not_match_are_left_out(
         (("n", "in", "1"), "takes several values"),
         (("n", "in", []), "give it values"),
         (("raw", "=", "x"), "takes only `is null`"),
+        (("n", "like", "1%"), "like compares text with text; n is int"),
+        (("t", "startswith", 1), "startswith compares text"),
+        (("s.kk", "=", 1), "without a field 'kk'; did you mean s.k?"),
+        (("s.k.x", "=", 1), "s.k of .* is bigint, which has no named fields"),
     ],
 )
 def test_conditions_that_do_not_fit(table: tuple[Version, Files], condition: Any, message: str) -> None:

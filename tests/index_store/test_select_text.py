@@ -31,6 +31,9 @@ from provspark.index_store.select import Condition, parse_condition
         ("a in(1)", ("a", "in", ("1",))),
         ("a=x in (1)", ("a", "=", "x in (1)")),
         ("a=is null", ("a", "=", "is null")),
+        ("a like 'x%'", ("a", "like", "x%")),
+        ("a.b STARTSWITH it is", ("a.b", "startswith", "it is")),
+        ("a = b like c", ("a", "=", "b like c")),
     ],
 )
 def test_conditions_as_people_type_them(text: str, want: tuple[object, ...]) -> None:
@@ -52,7 +55,8 @@ def test_conditions_as_people_type_them(text: str, want: tuple[object, ...]) -> 
         "a in (,)",
         "a='x', 'y'",
         "is null",
-        "a like 'x'",
+        "a like",
+        "like 'x'",
     ],
 )
 def test_what_is_no_condition(text: str) -> None:

@@ -1,0 +1,176 @@
+"""What one asks for derivations: sliced and projected, told in pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.errors import ConditionError, UntrackedError
+from provspark.index_store.model import Boxes, Int64
+from provspark.index_store.query.answer import METADATA
+from provspark.index_store.query.graph import Node
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.relation import compose, image
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.tuples import Path, derivations, leaves
+from provspark.index_store.query.walk import Stand
+
+PAGE = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A column of the tuples: one reading of an input, by one way through the plan."""
+
+    step: str
+    write: int
+    dataset: str
+    version: str
+    occurrence: int
+    name: str
+    """The column's name in tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Derivations:
+    """The derivations of rows, each in the step that made the row: a row of each occurrence, or null.
+
+    Nothing is multiplied out before it is asked for, and no more than a page of it is held.
+    """
+
+    labels: Runs
+    sources: tuple[tuple[Node, Boxes], ...]
+    """The writes that made the rows, with what leads from their numbers to rows of the output."""
+    ways: Mapping[Occurrence, tuple[Node, Path]]
+    kept: tuple[Occurrence, ...]
+    within: Mapping[Occurrence, Runs] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, linker: Linker, start: Stand, labels: Runs) -> Derivations:
+        """Find the writes that made rows.
+
+        Raises
+        ------
+        UntrackedError
+            A write that made some of them was not captured, or can't be linked.
+        """
+        links = linker.links(start.at, "backward")
+        sources = []
+        for refusal in links.refused:
+            if image(start.boxes) & refusal.rows:
+                raise UntrackedError(f"the rows of {start.at.version.dataset} have no known maker: {refusal.why}")
+        for link in links.links:
+            node = link.target.node
+            rows = start.boxes if link.whole else compose(start.boxes, link.boxes)
+            if not len(rows):
+                continue
+            if node.write.coverage != "exact":
+                why = node.write.reason or "no reason was stored"
+                raise UntrackedError(
+                    f"step {node.step}, which wrote {node.write.output.dataset}, was not captured exactly: {why}; "
+                    f"which rows went together is not known"
+                )
+            sources.append((node, rows))
+        ways: dict[Occurrence, tuple[Node, Path]] = {}
+        names: dict[str, int] = {}
+        for node, _ in sources:
+            for path in leaves(node):
+                axis = node.write.axes[node.write.tensors[path[-1]].src]
+                dataset = str(node.inputs[axis.version].version.dataset)
+                name = f"{dataset}#{axis.occurrence}"
+                names[name] = names.get(name, 0) + 1
+                name += f".{names[name]}" if names[name] > 1 else ""
+                column = Occurrence(node.step, node.write.index, dataset, axis.version, axis.occurrence, name)
+                ways[column] = node, path
+        return cls(labels, tuple(sources), ways, tuple(ways))
+
+    @property
+    def occurrences(self) -> tuple[Occurrence, ...]:
+        """The columns that are told."""
+        return self.kept
+
+    def slice(self, rows: RowSet, occurrence: int | str | None = None) -> Derivations:
+        """Keep the derivations whose row of an occurrence is among some.
+
+        Parameters
+        ----------
+        rows : RowSet
+            Of a version that a step read.
+        occurrence : int or str, optional
+            Number or column name, where the version was read more than once.
+
+        Raises
+        ------
+        ConditionError
+            No occurrence, or more than one, is meant.
+        """
+        found = [o for o in self.ways if o.version == rows.version and o.dataset == rows.dataset]
+        if occurrence is not None:
+            found = [o for o in found if occurrence in (o.name, o.occurrence)]
+        if len(found) != 1:
+            names = ", ".join(o.name for o in self.ways)
+            raise ConditionError(
+                f"{len(found)} occurrences are meant by {rows.dataset}, version {rows.version}, "
+                f"occurrence {occurrence!r}; there are {names or 'none'}"
+            )
+        known = self.within.get(found[0])
+        runs = rows.runs if known is None else known & rows.runs
+        return replace(self, within={**self.within, found[0]: runs})
+
+    def project(self, occurrences: Iterable[Occurrence | str]) -> Derivations:
+        """Tell some columns only, each tuple of them once for each row.
+
+        Raises
+        ------
+        ConditionError
+            A column that is none of `occurrences`.
+        """
+        names = {o.name: o for o in self.ways}
+        kept = []
+        for wanted in occurrences:
+            name = wanted if isinstance(wanted, str) else wanted.name
+            if name not in names:
+                raise ConditionError(f"no occurrence {name!r}; there are {', '.join(names) or 'none'}")
+            kept.append(names[name])
+        return replace(self, kept=tuple(dict.fromkeys(kept)))
+
+    def batches(self, size: int = PAGE) -> Iterator[pa.Table]:
+        """Tell the tuples page by page: row, and for each occurrence the source row, null where it has none.
+
+        Rows rise within what one write made; pages have at most `size` lines.
+        """
+        if size < 1:
+            raise ConditionError(f"a page needs at least one line, found size {size}")
+        for node, rows in self.sources:
+            mine = {o: path for o, (n, path) in self.ways.items() if n is node}
+            within = {mine[o]: runs for o, runs in self.within.items() if o in mine}
+            if len(within) < len(self.within):
+                continue  # what another step read has no row here
+            keep = [mine[o] for o in self.kept if o in mine]
+            for page in derivations(node, rows, keep, within, size):
+                if len(page.labels):
+                    columns = [page.columns.get(mine[o]) if o in mine else None for o in self.kept]
+                    yield self._table(self.labels.at(page.labels), columns)
+
+    def table(self, limit: int | None = None) -> pa.Table:
+        """Tell all tuples, or the first so many, in one table."""
+        found, n = [self._table(np.zeros(0, dtype=np.int64), [None] * len(self.kept))], 0
+        for page in self.batches(PAGE if limit is None else max(1, min(limit, PAGE))):
+            if limit is not None and n >= limit:
+                break
+            found.append(page if limit is None else page.slice(0, limit - n))
+            n += len(found[-1])
+        return pa.concat_tables(found)
+
+    def _table(self, rows: Int64, columns: Sequence[Int64 | None]) -> pa.Table:
+        arrays = [pa.array(rows)]
+        for column in columns:
+            arrays.append(pa.nulls(len(rows), pa.int64()) if column is None else pa.array(column, mask=column < 0))
+        about = [{name: getattr(o, name) for name in Occurrence.__slots__} for o in self.kept]
+        table = pa.Table.from_arrays(arrays, names=["row", *(o.name for o in self.kept)])
+        return table.replace_schema_metadata({METADATA: json.dumps({"occurrences": about})})

@@ -1,0 +1,106 @@
+"""Counting the pairs of a relation, by label and by what their source rows hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from provspark.index_store.box_lists import take
+from provspark.index_store.model import Boxes, Int64
+from provspark.index_store.overlap import disjoint
+from provspark.index_store.query.relation import shrink
+from provspark.index_store.query.runs import Runs
+
+_AT_ONCE = 1 << 22
+"""Source rows looked at together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """How many distinct pairs each label has with each code; sorted by label, then code."""
+
+    label: Int64
+    code: Int64
+    count: Int64
+
+
+def tally(boxes: Boxes, rows: Runs | None = None, codes: Int64 | None = None) -> Tally:
+    """Count the pairs of each label, by the code of their source row.
+
+    Parameters
+    ----------
+    boxes : Boxes
+        From labels to source rows; may repeat pairs, which count once.
+    rows, codes : optional
+        A set that holds all source rows, and the code of each of them in ascending order. Without, all have code 0.
+
+    Notes
+    -----
+    A rectangle's source rows are looked at once, however many labels it has.
+    """
+    boxes = disjoint(shrink(boxes))
+    width = 1 if codes is None or not len(codes) else int(codes.max()) + 1
+    none = np.zeros(0, dtype=np.int64)
+    parts = [(none, none, none)]
+    slant = take(boxes, boxes.diagonal)
+    if codes is None:
+        for box, k in _places(slant.n_out):
+            parts.append((slant.out[box] + k, k * 0, k * 0 + 1))
+    else:
+        assert rows is not None
+        first = _position(rows, slant.src)
+        for box, k in _places(slant.n_out):
+            parts.append((slant.out[box] + k, codes[first[box] + k], k * 0 + 1))
+    upright = take(boxes, ~boxes.diagonal)
+    if codes is None:
+        whole = np.arange(len(upright), dtype=np.int64)
+        parts.append(_spread(upright, whole, whole * 0, upright.n_src))
+    else:
+        assert rows is not None
+        first = _position(rows, upright.src)
+        for box, k in _places(upright.n_src):
+            key, count = np.unique(box * width + codes[first[box] + k], return_counts=True)
+            parts.append(_spread(upright, key // width, key % width, count))
+    label, code, count = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _summed(label, code, count, width)
+
+
+def distinct_pairs(boxes: Boxes) -> int:
+    """Number of distinct pairs."""
+    return disjoint(shrink(boxes)).edges
+
+
+def _places(lengths: Int64) -> Iterator[tuple[Int64, Int64]]:
+    """Box and place within it, for every place of every box, so many at once."""
+    last = np.cumsum(lengths)
+    total = int(last[-1]) if len(last) else 0
+    for low in range(0, total, _AT_ONCE):
+        place = np.arange(low, min(low + _AT_ONCE, total))
+        box = last.searchsorted(place, "right")
+        yield box, place - (last - lengths)[box]
+
+
+def _position(rows: Runs, at: Int64) -> Int64:
+    """Place of rows among those of a set."""
+    run = rows.starts.searchsorted(at, "right") - 1
+    before: Int64 = (np.cumsum(rows.lengths) - rows.lengths)[run] + at - rows.starts[run]
+    return before
+
+
+def _spread(boxes: Boxes, box: Int64, code: Int64, count: Int64) -> tuple[Int64, Int64, Int64]:
+    """The same for every label of a box."""
+    high = boxes.n_out[box]
+    within = np.arange(int(high.sum())) - np.repeat(np.cumsum(high) - high, high)
+    return np.repeat(boxes.out[box], high) + within, np.repeat(code, high), np.repeat(count, high)
+
+
+def _summed(label: Int64, code: Int64, count: Int64, width: int) -> Tally:
+    if not len(label):
+        return Tally(label, code, count)
+    key = label * width + code
+    order = np.argsort(key, kind="stable")
+    key, count = key[order], count[order]
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    return Tally(key[first] // width, key[first] % width, np.add.reduceat(count, first))

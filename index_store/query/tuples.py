@@ -1,0 +1,184 @@
+"""Derivations as tuples: TensProv's order n+1 tensor of a step, sliced and projected, page by page.
+
+A column of the tuples is a *leaf*: the way along tensors from the output to one reading of an input. A derivation
+takes, for every leaf that a row has, one source row; which of them go together the inner axes know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from provspark.index_store.boxes import pairs, sort, transpose
+from provspark.index_store.model import Boxes, Int64
+from provspark.index_store.query.graph import Node
+from provspark.index_store.query.relation import compose, identity, image, restrict
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.within import pieces
+
+Path = tuple[int, ...]
+"""Numbers of the tensors from the output on."""
+
+
+def leaves(node: Node) -> tuple[Path, ...]:
+    """The ways along data tensors of a write from its output to its inputs, by occurrence."""
+    tensors, axes = node.write.tensors, node.write.axes
+    found: list[Path] = []
+    waiting: list[Path] = [()]
+    while waiting:
+        path = waiting.pop()
+        at = tensors[path[-1]].src if path else 0
+        if path and axes[at].role == "input":
+            found.append(path)
+            continue
+        waiting += [(*path, n) for n, t in enumerate(tensors) if t.out == at and t.kind == "data"]
+    return tuple(sorted(found, key=lambda p: (axes[tensors[p[-1]].src].occurrence, p)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Page:
+    """Some tuples: the label of each, and for each leaf the source row, -1 where the derivation has none."""
+
+    labels: Int64
+    columns: Mapping[Path, Int64]
+
+    def take(self, which: npt.NDArray[np.generic]) -> Page:
+        """Pick tuples by position or mask."""
+        return Page(self.labels[which], {path: column[which] for path, column in self.columns.items()})
+
+
+def derivations(
+    node: Node, rows: Boxes, keep: Iterable[Path], within: Mapping[Path, Runs], size: int
+) -> Iterator[Page]:
+    """List the derivations of rows of a write's output.
+
+    Parameters
+    ----------
+    rows : Boxes
+        From labels to rows of the output.
+    keep : iterable of Path
+        Leaves to tell; where they are not all there are, tuples are told once for each label.
+    within : mapping of Path to Runs
+        Leaves whose source row is to be among these.
+    size : int
+        Tuples held at once for each leaf.
+
+    Yields
+    ------
+    Page
+        Labels never fall.
+    """
+    keep = tuple(keep)
+    allowed = _allowed(node, within)
+    wanted = {path[:n] for path in (*keep, *within) for n in range(1, len(path) + 1)}
+    todo = sorted(p for p in wanted if len(p) == 1)
+    found = _Tuples(node, wanted, allowed, size).pages(_first(rows, allowed.get((), None), size), todo)
+    if set(keep) == set(leaves(node)):
+        yield from found
+    else:
+        yield from _distinct(Page(p.labels, {path: p.columns[path] for path in keep}) for p in found)
+
+
+def _allowed(node: Node, within: Mapping[Path, Runs]) -> dict[Path, Runs]:
+    """For each way that leads to a leaf of which some rows are asked for: what stands on it that leads to them."""
+    allowed: dict[Path, Runs] = {}
+    for path, runs in within.items():
+        for n in range(len(path), -1, -1):
+            allowed[path[:n]] = allowed[path[:n]] & runs if path[:n] in allowed else runs
+            if n:
+                reader = node.reader(node.write.tensors[path[n - 1]], "src")
+                parts = [image(transpose(reader.lookup(*p))) for p in pieces(runs)]
+                runs = Runs.united(
+                    np.concatenate([p.starts for p in parts] or [runs.starts]),
+                    np.concatenate([p.lengths for p in parts] or [runs.lengths]),
+                )
+    return allowed
+
+
+def _first(rows: Boxes, allowed: Runs | None, size: int) -> Iterator[Page]:
+    """Labels with their output rows, by label."""
+    if allowed is not None:
+        rows = restrict(rows, allowed)
+    for starts, lengths in pieces(image(transpose(rows))):
+        label, row = pairs(compose(identity(Runs(starts, lengths)), rows))
+        for low in range(0, len(label), size):
+            yield Page(label[low : low + size], {(): row[low : low + size]})
+
+
+class _Tuples:
+    def __init__(self, node: Node, wanted: set[Path], allowed: Mapping[Path, Runs], size: int) -> None:
+        self.node, self.wanted, self.allowed, self.size = node, wanted, allowed, size
+        self.tensors = node.write.tensors
+
+    def pages(self, found: Iterator[Page], todo: Sequence[Path]) -> Iterator[Page]:
+        """Go one tensor further, then along what begins there, then along the others."""
+        if not todo:
+            yield from found
+            return
+        path, rest = todo[0], todo[1:]
+        further = sorted(p for p in self.wanted if len(p) == len(path) + 1 and p[:-1] == path)
+        for page in found:
+            yield from self.pages(self.joined(page, path), [*further, *rest])
+
+    def joined(self, page: Page, path: Path) -> Iterator[Page]:
+        """Each tuple with every row that its place on the way leads to, in pages."""
+        at = page.columns[path[:-1]]
+        there = at >= 0
+        places = Runs.of(at[there])
+        found = self.node.reader(self.tensors[path[-1]], "out").lookup(places.starts, places.lengths)
+        which = np.flatnonzero(there)
+        one = np.ones(len(which), dtype=np.int64)
+        ranges = compose(Boxes(which, one, at[there], one, one < 0), found)
+        bare = np.ones(len(at), dtype=np.bool_)
+        bare[ranges.out] = False
+        none = np.flatnonzero(bare)
+        if path not in self.allowed and len(none):
+            one = np.ones(len(none), dtype=np.int64)
+            ranges = Boxes(
+                np.concatenate([ranges.out, none]),
+                np.concatenate([ranges.n_out, one]),
+                np.concatenate([ranges.src, -one]),
+                np.concatenate([ranges.n_src, one]),
+                np.concatenate([ranges.diagonal, one < 0]),
+            )
+        ranges = sort(ranges)
+        last = np.cumsum(ranges.n_src)
+        for low in range(0, int(last[-1]) if len(last) else 0, self.size):
+            place = np.arange(low, min(low + self.size, int(last[-1])))
+            box = last.searchsorted(place, "right")
+            source = ranges.src[box] + place - (last - ranges.n_src)[box]
+            out = page.take(ranges.out[box])
+            out = Page(out.labels, {**out.columns, path: source})
+            allowed = self.allowed.get(path)
+            yield out if allowed is None else out.take(_among(source, allowed))
+
+
+def _among(rows: Int64, runs: Runs) -> npt.NDArray[np.bool_]:
+    at = runs.starts.searchsorted(rows, "right") - 1
+    if not runs:
+        return np.zeros(len(rows), dtype=np.bool_)
+    held: npt.NDArray[np.bool_] = (at >= 0) & (rows < runs.ends[at])
+    return held
+
+
+def _distinct(pages: Iterable[Page]) -> Iterator[Page]:
+    """Tell tuples once for each label; those of the label that a page ends with are remembered."""
+    seen = np.zeros((0, 0), dtype=np.int64)
+    for page in pages:
+        if not len(page.labels):
+            continue
+        lines = np.stack([page.labels, *page.columns.values()], axis=1)
+        lines = np.unique(lines, axis=0)
+        if seen.size:
+            old = np.concatenate([seen, lines[lines[:, 0] == seen[0, 0]]])
+            _, first = np.unique(old, axis=0, return_index=True)
+            fresh = np.sort(first[first >= len(seen)]) - len(seen)
+            lines = np.concatenate([lines[lines[:, 0] == seen[0, 0]][fresh], lines[lines[:, 0] != seen[0, 0]]])
+        if len(lines):
+            last = lines[lines[:, 0] == lines[-1, 0]]
+            same = bool(seen.size) and seen[0, 0] == lines[-1, 0]
+            seen = np.concatenate([seen, last]) if same else last
+            yield Page(lines[:, 0], dict(zip(page.columns, lines[:, 1:].T, strict=True)))

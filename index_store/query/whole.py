@@ -1,0 +1,132 @@
+"""Whole data sets: which rows of one stand behind which rows of another, as one boolean sparse matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.errors import ConditionError, PackageMissingError
+from provspark.index_store.boxes import pairs
+from provspark.index_store.model import Boxes
+from provspark.index_store.overlap import disjoint
+from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.relation import image, restrict, shrink, united
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.same import settled
+from provspark.index_store.query.tally import tally
+from provspark.index_store.query.walk import Stand, Stop
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Correspondence:
+    """The boolean product of all tensors between two data sets, over all paths and occurrences."""
+
+    at: Sighting
+    """The version whose rows are the matrix's rows."""
+    parts: tuple[tuple[Sighting, Boxes], ...]
+    """Each version of the other data set that was met, and the pairs (row, row of it); a record that several versions
+    share is told in the first."""
+    stops: tuple[Stop, ...]
+
+    @classmethod
+    def of(cls, at: Sighting, stands: Sequence[Stand], stops: tuple[Stop, ...]) -> Correspondence:
+        """Put together what was reached from the rows of `at`."""
+        found: dict[object, tuple[Sighting, list[Boxes]]] = {}
+        for stand in settled(stands):
+            found.setdefault(stand.at.key, (stand.at, []))[1].append(shrink(stand.boxes))
+        return cls(at, tuple((where, united(boxes)) for where, boxes in found.values()), stops)
+
+    @property
+    def edges(self) -> int:
+        """Number of distinct pairs."""
+        return sum(disjoint(boxes).edges for _, boxes in self.parts)
+
+    @property
+    def rows(self) -> RowSet:
+        """The rows that have a counterpart."""
+        return self._rows([boxes for _, boxes in self.parts])
+
+    def sources(self) -> tuple[RowSet, ...]:
+        """The counterparts, a set for each version."""
+        return tuple(RowSet(where, image(boxes)) for where, boxes in self.parts)
+
+    def using(self, *chosen: RowSet) -> RowSet:
+        """The rows that have a counterpart among some, as rows that use a row without consent."""
+        wanted: dict[object, Runs] = {}
+        for rows in chosen:
+            known = wanted.get(rows.at.key)
+            wanted[rows.at.key] = rows.runs if known is None else known | rows.runs
+        missing = wanted.keys() - {where.key for where, _ in self.parts}
+        if missing and self.parts:
+            raise ConditionError(
+                f"this correspondence has versions {', '.join(w.version.id for w, _ in self.parts)} of "
+                f"{self.parts[0][0].version.dataset}; select rows of those with version=…"
+            )
+        return self._rows([restrict(b, wanted[w.key]) for w, b in self.parts if w.key in wanted])
+
+    def counts(self) -> pa.Table:
+        """How many distinct counterparts each row has: row, count; rows without any are left out."""
+        found = [tally(boxes) for _, boxes in self.parts]
+        row = np.concatenate([t.label for t in found] or [np.zeros(0, dtype=np.int64)])
+        count = np.concatenate([t.count for t in found] or [row])
+        if len(found) > 1:
+            row, place = np.unique(row, return_inverse=True)
+            count = np.bincount(place, count, len(row)).astype(np.int64)
+        return pa.table({"row": row, "count": count})
+
+    def table(self) -> pa.Table:
+        """All pairs: row, dataset, version, source_row; sorted."""
+        tables = []
+        for where, boxes in self.parts:
+            row, source = pairs(boxes)
+            name = pa.array([str(where.version.dataset)]).dictionary_encode()
+            version = pa.array([where.version.id]).dictionary_encode()
+            zeros = pa.array(np.zeros(len(row), dtype=np.int64))
+            columns = {"row": row, "dataset": name.take(zeros), "version": version.take(zeros), "source_row": source}
+            tables.append(pa.table(columns))
+        if not tables:
+            word = pa.dictionary(pa.int32(), pa.string())
+            kinds = {"row": pa.int64(), "dataset": word, "version": word, "source_row": pa.int64()}
+            return pa.schema(kinds).empty_table()
+        return pa.concat_tables(tables) if len(tables) == 1 else pa.concat_tables(tables).sort_by("row")
+
+    def matrix(self) -> csr_array:
+        """The pairs as a boolean scipy.sparse matrix.
+
+        Raises
+        ------
+        ConditionError
+            Several versions of the other data set were met, whose rows are no one numbering.
+        PackageMissingError
+            scipy is not installed.
+        """
+        try:
+            from scipy.sparse import csr_array
+        except ImportError:
+            raise PackageMissingError("a correspondence as a matrix", "scipy") from None
+        if len(self.parts) > 1:
+            raise ConditionError(
+                f"rows of {len(self.parts)} versions of {self.parts[0][0].version.dataset} stand behind these; "
+                f"take table() instead"
+            )
+        n = self.at.version.rows
+        if not self.parts:
+            return csr_array((n, 0), dtype=np.bool_)
+        where, boxes = self.parts[0]
+        row, source = pairs(boxes)
+        ends = np.searchsorted(row, np.arange(n + 1))
+        return csr_array((np.ones(len(row), dtype=np.bool_), source, ends), shape=(n, where.version.rows))
+
+    def _rows(self, parts: list[Boxes]) -> RowSet:
+        runs = Runs.span(0)
+        for boxes in parts:
+            runs |= Runs.united(boxes.out, boxes.n_out)
+        return RowSet(self.at, runs)

@@ -1,0 +1,105 @@
+"""Which steps count for a question: all, those up to a time, those of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from provspark.errors import ConditionError, UnknownRunError
+from provspark.index_store.model import Dataset
+from provspark.index_store.query.graph import Direction, Graph, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.times import utc
+
+__all__ = ["View", "Views"]
+
+LATEST = "latest"
+
+
+class View:
+    """A version, and what finds its way back and ahead."""
+
+    def __init__(self, at: Sighting, back: Linker, ahead: Linker) -> None:
+        self.at, self.back, self.ahead = at, back, ahead
+
+    def linker(self, direction: Direction) -> Linker:
+        """What finds the way in a direction."""
+        return self.back if direction == "backward" else self.ahead
+
+    def dataset(self, name: str | None) -> Dataset | None:
+        """Return a data set that some step read or wrote.
+
+        Raises
+        ------
+        UnknownDatasetError
+        """
+        return None if name is None else self.known(name)
+
+    def known(self, name: str) -> Dataset:
+        """The same of a name that is given."""
+        return self.back.graph.find(Dataset.parse(name)).version.dataset
+
+
+class Views:
+    """Linkers by what they leave out, made once."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._linkers: dict[object, Linker] = {None: Linker(graph)}
+
+    def of(self, dataset: str | Sighting, version: str | None, run: str | None, as_of: datetime | str | None) -> View:
+        """Find a version of a data set.
+
+        Parameters
+        ----------
+        run : str, optional
+            A run's id, ``DAG/RUN`` where several DAGs have one of that id, or ``latest``: the run whose step last
+            wrote the data set, or else read it. The version is the one that the run wrote last, or else read, and
+            ways forward take its steps only.
+        as_of : datetime or str, optional
+            Steps that ended later are left out.
+
+        Raises
+        ------
+        UnknownDatasetError, UnknownVersionError, UnknownRunError, ConditionError
+        """
+        when = None if as_of is None else _instant(as_of)
+        back = self._linker(when, lambda: self.graph.restricted(lambda m: utc(m.ended) <= str(when)))
+        if run is None and isinstance(dataset, Sighting):
+            return View(dataset, back, back)
+        named = dataset.version.dataset if isinstance(dataset, Sighting) else Dataset.parse(dataset)
+        if run is None:
+            return View(back.graph.find(named, version), back, back)
+        if run == LATEST:
+            key = back.graph.find(named, version).node.manifest.key
+            run = f"{key.dag_id}/{key.run_id}"
+        ids = _run(back.graph, run)
+        ahead = self._linker((when, *ids), lambda: back.graph.restricted(lambda m: (m.key.dag_id, m.key.run_id) == ids))
+        at = dataset if isinstance(dataset, Sighting) else ahead.graph.find(named, version)
+        return View(at, back, ahead)
+
+    def _linker(self, key: object, make: Callable[[], Graph]) -> Linker:
+        if key not in self._linkers:
+            self._linkers[key] = Linker(make())
+        return self._linkers[key]
+
+
+def _run(graph: Graph, run: str) -> tuple[str, str]:
+    runs = dict.fromkeys((m.key.dag_id, m.key.run_id) for m in graph.manifests)
+    found = [r for r in runs if r[1] == run or f"{r[0]}/{r[1]}" == run]
+    if len(found) > 1:
+        raise ConditionError(f"run {run!r} is one of {' and '.join(f'{d}/{r}' for d, r in found)}; name it so")
+    if not found:
+        raise UnknownRunError(run, [r for _, r in runs])
+    return found[0]
+
+
+def _instant(when: datetime | str) -> str:
+    """A time in UTC as text that sorts; a day stands for its end."""
+    if isinstance(when, datetime):
+        return utc(when.isoformat())
+    text = str(when).strip()
+    try:
+        return utc(f"{text}T23:59:59.999999" if len(text) == len("2024-05-31") else text)
+    except ValueError:
+        raise ConditionError(f"{when!r} is no time; write it as 2024-05-31 or 2024-05-31T12:00:00Z") from None
