@@ -23,9 +23,11 @@ from provspark.tracker.audit import Auditor, Seen
 from provspark.tracker.caches import Caches
 from provspark.tracker.intercept import Interception
 from provspark.tracker.jvm import Jvm
+from provspark.tracker.orders import Aim, Order, WriterOrder
 from provspark.tracker.sinks import Sink
 from provspark.tracker.sinks.claims import Claim, claim
 from provspark.tracker.sites import Sites, caller
+from provspark.tracker.sql_writes import sql, v2
 from provspark.tracker.write import TracedWrite
 
 log = logging.getLogger("provspark")
@@ -162,53 +164,72 @@ class Capture:
         except Exception as e:
             log.debug("provspark: the line that made local rows is not known", exc_info=e)
 
-    def write_v2(self, end: str) -> None:
-        """Note a write that capture does not follow."""
-        self._refuse(
-            UnsupportedPlanError(f"DataFrameWriterV2.{end}", "writes to catalogue tables are not captured", caller())
-        )
-
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
+        """Run the end of a DataFrameWriter."""
+        return self._run(spark, WriterOrder(frame, writer, end, args))
+
+    def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
+        """Run the end of a DataFrameWriterV2."""
+        return self._ordered(spark, lambda: getattr(writer, end)(*args), lambda jvm, call: v2(jvm, call, writer, end))
+
+    def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
+        """Run SQL text; `call` is the script's own way to do it."""
+        if id(spark._jsparkSession) not in self._sessions:
+            return call()
+        return self._ordered(spark, call, lambda jvm, call: sql(jvm, call, text, args))
+
+    def _ordered(self, spark: Any, call: Callable[[], Any], read: Callable[[Jvm, Any], Order | None]) -> Any:
+        try:
+            order = read(self._jvm(spark), call)
+        except UnsupportedPlanError as e:
+            return self._watched(call, e.at(caller()))
+        except Exception as e:
+            self._refuse(e, caller())
+            return self._unaudited(call)
+        return call() if order is None else self._run(spark, order)
+
+    def _run(self, spark: Any, order: Order) -> Any:
         """Run a write so that its rows say where they come from; plainly where that can't be."""
         site = caller()
-        plain = getattr(writer, end)
         began = time.perf_counter()
-        sink, held = None, None
+        aims: list[Aim] = []
+        held: list[Claim] = []
         skips = False
         try:
             jvm = self._jvm(spark)
             caches = self._cached(jvm)
-            analysed = caches.current(jvm, frame._jdf.queryExecution().analyzed())
-            sink = Sink.of(jvm, writer, end, args, analysed)
-            caches.settle(sink.dataset)
-            skips = sink.skips
+            aims = order.aims(jvm, lambda rows: caches.current(jvm, rows.queryExecution().analyzed()))
+            for aim in aims:
+                caches.settle(aim.sink.dataset)
+            skips = all(aim.sink.skips for aim in aims)
+            captured = []
             if not skips:
-                held = self._claim(sink.dataset)
-                captured = self._traced(jvm, sink, frame, analysed, site)
-                original = jvm.plans.field(writer, "df")
-                jvm.plans.setField(writer, "df", captured.dataset())
+                held += [self._claim(aim.sink.dataset) for aim in aims]
+                captured = [self._traced(jvm, aim, site) for aim in aims]
         except Exception as e:
             reason = self._refuse(e, site)
-            return self._plainly(plain, args, sink, held, reason)
+            return self._plainly(order, aims, held, reason)
         if skips:
-            return self._unaudited(plain, args)
+            return self._unaudited(order.plain)
         rewritten = time.perf_counter()
         try:
-            result = plain(*args)
+            result = order.run(jvm, [c.plan for c in captured])
         except Exception as e:
-            jvm.plans.setField(writer, "df", original)
             if not _ours(e, jvm):
                 _release(held)
                 raise
-            _remove_if_empty(sink.dataset)
+            for aim in aims:
+                _remove_if_empty(aim.sink.dataset)
             reason = self._refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
-            return self._plainly(plain, args, sink, held, reason)
+            return self._plainly(order, aims, held, reason)
         done = time.perf_counter()
         try:
-            self._seal(captured, sink, site)
+            for aim, traced in zip(aims, captured, strict=True):
+                self._seal(traced, aim.sink, site)
         finally:
             _release(held)
-        self.costs.append(Cost(sink.dataset.uri, rewritten - began, time.perf_counter() - done))
+        names = ", ".join(aim.sink.dataset.uri for aim in aims)
+        self.costs.append(Cost(names, rewritten - began, time.perf_counter() - done))
         return result
 
     # -- steps of a write
@@ -217,14 +238,14 @@ class Capture:
         """Say in the store that this step is writing the data set; ConcurrentWriteError if another one is."""
         return claim(self._store, dataset, self._name)
 
-    def _traced(self, jvm: Jvm, sink: Sink, frame: Any, analysed: Any, site: str) -> TracedWrite:
+    def _traced(self, jvm: Jvm, aim: Aim, site: str) -> TracedWrite:
         """Rewrite the plan; a refusal says at which line of the script the operator was written."""
         assert self._step is not None
         try:
-            return TracedWrite(jvm, sink, analysed, self._step.taps, self._cached(jvm))
+            return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, self._cached(jvm))
         except UnsupportedPlanError as e:
             kind = e.node.split(" ")[0]
-            where = self._sites.of_node(jvm, kind, frame._jdf.queryExecution().analyzed())
+            where = self._sites.of_node(jvm, kind, aim.rows.queryExecution().analyzed())
             raise e.at(e.site or where or site) from None
 
     def _seal(self, captured: TracedWrite, sink: Sink, site: str) -> None:
@@ -250,27 +271,39 @@ class Capture:
                     return seen
         return None
 
-    def _plainly(
-        self, plain: Any, args: tuple[Any, ...], sink: Sink | None, held: Claim | None, reason: Untracked
-    ) -> Any:
+    def _plainly(self, order: Order, aims: list[Aim], held: list[Claim], reason: Untracked) -> Any:
         """Run the user's own write, and note what it left."""
         try:
-            result = self._unaudited(plain, args)
-            if sink is not None:
-                self._record_plain(sink, reason)
+            result = self._unaudited(order.plain)
+            for aim in aims:
+                self._record_plain(aim.sink, reason)
             return result
         finally:
             _release(held)
 
-    def _unaudited(self, plain: Any, args: tuple[Any, ...]) -> Any:
+    def _unaudited(self, call: Callable[[], Any]) -> Any:
         """Run a write of which the step knows already, or which writes nothing: the audit need not tell of it."""
         if self._auditor is None:
-            return plain(*args)
+            return call()
         self._unclaimed.extend(self._auditor.take())
         try:
-            return plain(*args)
+            return call()
         finally:
             self._auditor.take()
+
+    def _watched(self, call: Callable[[], Any], error: UnsupportedPlanError) -> Any:
+        """Run what may write and can't be followed; if it does write, `error` says what of it."""
+        if self._auditor is None:
+            return call()
+        self._unclaimed.extend(self._auditor.take())
+        done = False
+        try:
+            result = call()
+            done = True
+            return result
+        finally:
+            if self._auditor.take():
+                self._trouble(Untracked(error.node, error.why, error.site), error, fatal=done)
 
     def _record_plain(self, sink: Sink, reason: Untracked) -> None:
         """Note the version that an untracked write left, so that questions about it are told why they end here."""
@@ -325,9 +358,9 @@ class Capture:
             raise CaptureError(str(reason)) from error
 
 
-def _release(held: Claim | None) -> None:
-    if held is not None:
-        held.release()
+def _release(held: list[Claim]) -> None:
+    for each in held:
+        each.release()
 
 
 def _ours(error: Exception, jvm: Jvm) -> bool:

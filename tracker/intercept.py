@@ -9,6 +9,7 @@ from typing import Any, Protocol
 _SETTERS = frozenset(
     {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
 )
+_V2_ENDS = frozenset({"create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"})
 
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
@@ -42,8 +43,11 @@ class Listener(Protocol):
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
         """Run the end of a DataFrameWriter; return what it returns."""
 
-    def write_v2(self, end: str) -> None:
-        """Hear that a DataFrameWriterV2 is about to write."""
+    def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
+        """Run the end of a DataFrameWriterV2; return what it returns."""
+
+    def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
+        """Run SQL text by `call`, or otherwise; return what that returns."""
 
 
 class _WriterProxy:
@@ -68,6 +72,7 @@ class Interception:
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
         self._undo: list[tuple[type, str, Any]] = []
+        self._sessions: list[Any] = []
 
     def install(self) -> None:
         """Patch; sessions that exist already are told of at once."""
@@ -84,25 +89,22 @@ class Interception:
                 writer._jwrite, lambda java, end, args: listener.write(writer._spark, frame, java, end, args)
             )
 
-        def writer_v2_made(writer: Any, *_: Any) -> None:
+        def writer_v2_made(writer: Any, frame: Any) -> None:
             def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
-                if name in (
-                    "create",
-                    "replace",
-                    "createOrReplace",
-                    "append",
-                    "overwrite",
-                    "overwritePartitions",
-                ):
-                    listener.write_v2(name)
+                if name in _V2_ENDS:
+                    return listener.write_v2(frame.sparkSession, java, name, args)
                 return getattr(java, name)(*args)
 
             writer._jwriter = _WriterProxy(writer._jwriter, end)
 
+        def session_made(spark: Any, *_: Any) -> None:
+            listener.session_made(spark)
+            self._watch_sql(spark)
+
         self._after(DataFrameWriter, "__init__", writer_made)
         self._after(DataFrameWriterV2, "__init__", writer_v2_made)
         self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame._jdf))
-        self._after(SparkSession, "__init__", lambda spark, *_: listener.session_made(spark))
+        self._after(SparkSession, "__init__", session_made)
         self._before(SparkContext, "stop", listener.context_stops)
         for name in ("cache", "persist", "unpersist"):
             self._after(DataFrame, name, lambda frame, *_: listener.cache_changed(frame.sparkSession))
@@ -113,13 +115,28 @@ class Interception:
         self._around(SparkSession, "createDataFrame", self._create)
         self._around(SparkSession, "sql", self._sql)
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
-            listener.session_made(spark)
+            session_made(spark)
 
     def remove(self) -> None:
         """Put everything back as it was."""
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)
+        while self._sessions:
+            del vars(self._sessions.pop())["sql"]
+
+    def _watch_sql(self, spark: Any) -> None:
+        """Stand before the Java session's ``sql``: there the text is put together and the arguments are Java's."""
+        session = spark._jsparkSession
+        if "sql" in vars(session):
+            return
+        plain = session.sql
+
+        def sql(text: str, *args: Any) -> Any:
+            return self._listener.sql(spark, lambda: plain(text, *args), text, args[0] if args else None)
+
+        session.sql = sql
+        self._sessions.append(session)
 
     def _sql(self, sql: Callable[..., Any], spark: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
         from pyspark.sql import DataFrame

@@ -50,6 +50,10 @@ class Jvm:
         constructor = self._loader.loadClass("provspark.Plans").getConstructors()[0]
         return constructor.newInstance(self.array("java.lang.Object", []))
 
+    def rows(self, plan: Any) -> Any:
+        """Return the Java Dataset of a logical plan."""
+        return self.jvm.org.apache.spark.sql.classic.Dataset.ofRows(self.session, plan)
+
     @cached_property
     def context_loader(self) -> Any:
         """The class loader of the thread that serves py4j."""

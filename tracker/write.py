@@ -37,10 +37,6 @@ class TracedWrite:
         top = rewriter.tapped(rewriter.java.tapRows(number, mark), traced.legs, "output", keyed=False)
         self.plan = rewriter.java.userColumns(top.number, columns)
 
-    def dataset(self) -> Any:
-        """Return the Java Dataset to write in place of the user's."""
-        return self._jvm.jvm.org.apache.spark.sql.classic.Dataset.ofRows(self._jvm.session, self.plan)
-
     def seal(self, seen: Seen | None, site: str) -> PendingWrite:
         """Resolve what was noted, after Spark's commit; `seen` is what Spark's listener said of the write.
 

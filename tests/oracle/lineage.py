@@ -10,6 +10,7 @@ from oracle.relation import Witness
 from oracle.sources import Source
 
 import provspark
+from provspark.index_store.model import Dataset
 
 Edge = tuple[Witness, int]
 """A witness and an output row."""
@@ -17,7 +18,7 @@ Edge = tuple[Witness, int]
 
 def names(paths: Mapping[str, Path]) -> dict[str, str]:
     """Data sets' names as the store writes them, to the sources' names."""
-    return {f"file://{path}": name for name, path in paths.items()}
+    return {Dataset("file", str(path)).uri: name for name, path in paths.items()}
 
 
 class Lineage:
@@ -49,7 +50,7 @@ class Lineage:
     def backward(self, output: Path, rows: int) -> list[frozenset[Witness]]:
         """Data witnesses of each output row."""
         found: list[set[Witness]] = [set() for _ in range(rows)]
-        for line in lines(self._prov.backward(str(output), rows=range(rows))):
+        for line in lines(self._prov.backward(Dataset("file", str(output)).uri, rows=range(rows))):
             if line["kind"] == "data":
                 ids = self._ids[line["version"]]
                 found[line["row"]].add((self._names[line["dataset"]], line["occurrence"], ids[line["source_row"]]))
@@ -61,7 +62,7 @@ class Lineage:
             ids, name = self._ids[version], self._names[dataset]
             pairs = set()
             for line in lines(self._prov.forward(dataset, rows=range(len(ids)), version=version)):
-                assert line["dataset"] == f"file://{output}"
+                assert line["dataset"] == Dataset("file", str(output)).uri
                 if line["kind"] == "data":
                     pairs.add(((name, line["occurrence"], ids[line["row"]]), line["source_row"]))
             members = set(ids)

@@ -198,5 +198,5 @@ def contents(root: Path, read: Callable[[Path], list[int]]) -> dict[tuple[str, i
     for file in sorted(root.rglob("part-*")):
         name = parse(str(file.relative_to(root)))
         assert name is not None
-        out[name.folder, name.partition, name.counter] = read(file)
+        out[str(name.place), name.partition, name.counter] = read(file)
     return out

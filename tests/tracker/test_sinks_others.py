@@ -13,7 +13,7 @@ from sinks_trial import Trial
 
 from provspark.errors import CaptureError, ConcurrentWriteError
 from provspark.tracker.sinks import TapRuns, WriteMetrics
-from provspark.tracker.sinks.names import PartName, parse
+from provspark.tracker.sinks.names import PartName, Place, parse
 from provspark.tracker.sinks.pieces import pieces_of
 
 JOB = "7f1f8a0c-5d4a-4f0e-9a55-0123456789ab"
@@ -102,10 +102,10 @@ def test_a_broken_file_that_was_there(spark: Any, trial: Trial, tmp_path: Path) 
 
 
 def part(partition: int, counter: int, folder: str = "") -> PartName:
-    return PartName(folder, partition, JOB, counter)
+    return PartName(Place(folder), partition, JOB, counter)
 
 
-FOLDERS = {"": "", "a": "p=a", "A": "p=a", "b": "p=b"}
+PLACES = {"": Place(""), "a": Place("p=a"), "A": Place("p=a"), "b": Place("p=b")}
 
 
 def test_pieces_against_the_obvious_way() -> None:
@@ -125,7 +125,7 @@ def test_pieces_against_the_obvious_way() -> None:
                     left, offset, counter = left - count, offset + count, counter + 1
         rng.shuffle(tapped)
         names = [names[i] for i in rng.permutation(len(names))]
-        got = pieces_of(tapped, names, FOLDERS, full)
+        got = pieces_of(tapped, names, PLACES, full)
         fast = zip(got.partitions.tolist(), got.offsets.tolist(), got.counts.tolist(), got.files.tolist(), strict=True)
         assert [(p, o, c, names[f]) for p, o, c, f in fast] == slow
 
@@ -142,7 +142,7 @@ def test_pieces_against_the_obvious_way() -> None:
 )
 def test_runs_and_files_that_do_not_fit(tapped: list[TapRuns], names: list[PartName], why: str) -> None:
     with pytest.raises(CaptureError, match=why):
-        pieces_of(tapped, names, FOLDERS, 2)
+        pieces_of(tapped, names, PLACES, 2)
 
 
 def test_an_empty_file_is_the_first_task_s() -> None:
@@ -152,11 +152,11 @@ def test_an_empty_file_is_the_first_task_s() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["a.parquet", f"part-00001-{JOB}.parquet", f"part-00001-{JOB}_00003.c000.parquet", f"p=1/_part-00001-{JOB}-c000"],
+    ["a.parquet", f"part-00001-{JOB}.parquet", f"part-00001-{JOB}_3.c000.parquet", f"p=1/_part-00001-{JOB}-c000"],
 )
 def test_names_that_are_not_sparks(path: str) -> None:
     assert parse(path) is None
 
 
 def test_names_of_large_jobs() -> None:
-    assert parse(f"p=1/q=2/part-123456-{JOB}.c1234.csv.gz") == PartName("p=1/q=2", 123456, JOB, 1234)
+    assert parse(f"p=1/q=2/part-123456-{JOB}.c1234.csv.gz") == PartName(Place("p=1/q=2"), 123456, JOB, 1234)

@@ -106,7 +106,12 @@ def test_names_with_catalogue_and_database(spark: Any, trial: Trial, table: str)
         ("a BIGINT, b BIGINT, q INT", "USING parquet PARTITIONED BY (q)", "partition column q is int"),
         ("a BIGINT, b BIGINT, q CHAR(4)", "USING parquet PARTITIONED BY (q)", r"partition column q is char\(4\)"),
         ("a BIGINT, b BIGINT", "USING parquet", "has 2 columns and the rows 3"),
-        ("a BIGINT, b BIGINT, q STRING", "USING parquet CLUSTERED BY (a) INTO 2 BUCKETS", "bucketed"),
+        ("a INT, b BIGINT, q STRING", "USING parquet CLUSTERED BY (a) INTO 2 BUCKETS", "bucket column a is int"),
+        (
+            "a BIGINT, b BIGINT, q CHAR(4)",
+            "USING parquet CLUSTERED BY (a) SORTED BY (q) INTO 2 BUCKETS",
+            r"sort column q is char\(4\)",
+        ),
     ],
 )
 def test_tables_that_are_refused(spark: Any, trial: Trial, table: str, columns: str, using: str, why: str) -> None:
@@ -155,7 +160,7 @@ def test_what_is_no_table(spark: Any, trial: Trial, table: str) -> None:
         ("save", ("/tmp/x",), lambda w: w.format("avro"), "format 'avro' is not followed"),
         ("save", (), lambda w: w, "no path"),
         ("parquet", (), lambda w: w, "0 arguments"),
-        ("saveAsTable", ("t",), lambda w: w.bucketBy(2, "id"), "bucketBy"),
+        ("saveAsTable", ("t",), lambda w: w.bucketBy(2, "nothing"), "no column 'nothing'"),
         ("parquet", ("/tmp/x",), lambda w: w.partitionBy("nothing"), "no column 'nothing'"),
         ("parquet", ("nosuch://x/y",), lambda w: w, "its target can't be read: .*nosuch"),
     ],

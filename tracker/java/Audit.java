@@ -9,14 +9,22 @@ import java.util.Set;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.StageInfo;
+import org.apache.spark.sql.catalyst.plans.logical.CommandResult;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.adaptive.QueryStageExec;
+import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand;
 import org.apache.spark.sql.execution.command.DataWritingCommand;
 import org.apache.spark.sql.execution.command.DataWritingCommandExec;
+import org.apache.spark.sql.execution.command.InsertIntoDataSourceDirCommand;
+import org.apache.spark.sql.execution.datasources.DataSource$;
+import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand;
+import org.apache.spark.sql.execution.datasources.v2.FileDataSourceV2;
+import org.apache.spark.sql.internal.SQLConf$;
 import org.apache.spark.sql.util.QueryExecutionListener;
 import org.apache.spark.util.AccumulatorV2;
 
@@ -34,22 +42,17 @@ public class Audit extends SparkListener implements QueryExecutionListener {
 
   public void onSuccess(String name, QueryExecution execution, long nanoseconds) {
     try {
+      if (execution.commandExecuted() instanceof CommandResult) return; // an action on what the command gave
       LogicalPlan plan = execution.analyzed();
       String kind = plan.getClass().getSimpleName();
-      if (!WRITES.contains(kind)) return;
-      if (sinksIntoNothing(plan)) return;
-      String path = "";
-      long[] counts = new long[] {-1L, -1L, -1L};
-      if (plan instanceof InsertIntoHadoopFsRelationCommand) {
-        path = ((InsertIntoHadoopFsRelationCommand) plan).outputPath().toString();
+      if (plan instanceof Union) {
+        several(list(plan.children()), execution.executedPlan());
+        return;
       }
-      DataWritingCommandExec write = find(execution.executedPlan());
-      if (write != null) {
-        counts[0] = metric(write, "numFiles");
-        counts[1] = metric(write, "numOutputBytes");
-        counts[2] = metric(write, "numOutputRows");
-      }
-      note(kind, path, counts);
+      if (!WRITES.contains(kind) || sinksIntoNothing(plan) || tellsInside(plan)) return;
+      List writes = new ArrayList();
+      find(execution.executedPlan(), writes);
+      note(plan, writes.isEmpty() ? null : (DataWritingCommandExec) writes.get(0));
     } catch (Exception e) {
       note("Audit", e.toString(), new long[] {-1L, -1L, -1L});
     }
@@ -70,16 +73,54 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     return plan.toString().indexOf("noop-table") >= 0 && plan.toString().indexOf("noop-table") < 200;
   }
 
-  private static DataWritingCommandExec find(SparkPlan plan) {
-    if (plan instanceof DataWritingCommandExec) return (DataWritingCommandExec) plan;
-    if (plan instanceof AdaptiveSparkPlanExec) return find(((AdaptiveSparkPlanExec) plan).executedPlan());
-    if (plan instanceof QueryStageExec) return find(((QueryStageExec) plan).plan());
-    Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(plan.children()).iterator();
-    while (it.hasNext()) {
-      DataWritingCommandExec found = find((SparkPlan) it.next());
-      if (found != null) return found;
+  /** One FROM with several INSERTs: each child of the union is a write. */
+  private void several(List plans, SparkPlan executed) {
+    List writes = new ArrayList();
+    find(executed, writes);
+    for (int i = 0; i < plans.size(); i++) {
+      LogicalPlan plan = (LogicalPlan) plans.get(i);
+      if (!WRITES.contains(plan.getClass().getSimpleName())) return;
+      note(plan, writes.size() == plans.size() ? (DataWritingCommandExec) writes.get(i) : null);
     }
-    return null;
+  }
+
+  /** Whether a command runs a write to files as a query of its own, of which the listener hears too. */
+  private static boolean tellsInside(LogicalPlan plan) {
+    String provider = "";
+    if (plan instanceof CreateDataSourceTableAsSelectCommand) {
+      scala.Option named = ((CreateDataSourceTableAsSelectCommand) plan).table().provider();
+      if (named.isDefined()) provider = (String) named.get();
+    }
+    if (plan instanceof InsertIntoDataSourceDirCommand) provider = ((InsertIntoDataSourceDirCommand) plan).provider();
+    if (provider.length() == 0) return false;
+    Class found = DataSource$.MODULE$.lookupDataSource(provider, SQLConf$.MODULE$.get());
+    return FileFormat.class.isAssignableFrom(found) || FileDataSourceV2.class.isAssignableFrom(found);
+  }
+
+  private static void find(SparkPlan plan, List out) {
+    if (plan instanceof DataWritingCommandExec) out.add(plan);
+    if (plan instanceof AdaptiveSparkPlanExec) find(((AdaptiveSparkPlanExec) plan).executedPlan(), out);
+    if (plan instanceof QueryStageExec) find(((QueryStageExec) plan).plan(), out);
+    Iterator it = list(plan.children()).iterator();
+    while (it.hasNext()) find((SparkPlan) it.next(), out);
+  }
+
+  private static List list(scala.collection.Seq items) {
+    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
+  }
+
+  private void note(LogicalPlan plan, DataWritingCommandExec write) {
+    String path = "";
+    long[] counts = new long[] {-1L, -1L, -1L};
+    if (plan instanceof InsertIntoHadoopFsRelationCommand) {
+      path = ((InsertIntoHadoopFsRelationCommand) plan).outputPath().toString();
+    }
+    if (write != null) {
+      counts[0] = metric(write, "numFiles");
+      counts[1] = metric(write, "numOutputBytes");
+      counts[2] = metric(write, "numOutputRows");
+    }
+    note(plan.getClass().getSimpleName(), path, counts);
   }
 
   private static long metric(DataWritingCommandExec write, String name) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import org.apache.spark.sql.catalyst.catalog.BucketSpec;
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils$;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Ascending$;
@@ -22,9 +23,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.execution.datasources.V1WritesUtils$;
+import org.apache.spark.sql.execution.datasources.WriterBucketSpec;
 import org.apache.spark.sql.types.DataTypes;
 
-/** The order in which a partitioned write takes its rows, put below the tap. Raw types, for Janino. */
+/** The order in which a partitioned or bucketed write takes its rows, put below the tap. Raw types, for Janino. */
 public class PartitionShape {
   private static final String SPLIT = "\0";
 
@@ -33,44 +35,70 @@ public class PartitionShape {
   }
 
   /**
-   * `at`: places of the partition columns in the plan's output, split by spaces. Returns the sorted plan, whose output may
-   * have columns added behind, and the string over it that changes with the partition folder.
+   * `at`: places of the partition columns in the plan's output, split by spaces, of which the first `statics` have one
+   * value each; `bucket`: "" or the number of buckets, places of the bucket columns, places of the sort columns, split
+   * by colons. Returns the sorted plan, whose output may have columns added behind, and the string over it that changes
+   * with the partition folder and the bucket.
    *
    * Above the tap V1Writes will put its projection with Empty2Null and must find the order met: it takes the order of a
    * bare column as the order of Empty2Null over it. Rows that come in that order stay as they are. Otherwise, below the tap
    * stands what V1Writes would have put there: a sort by Empty2Null, which mixes nulls and empty strings as they come, over
    * a projection. The optimiser treats it as it treats V1Writes' own: it drops a sort of the user's right underneath.
    */
-  public List sorted(LogicalPlan plan, String at, String zone) {
+  public List sorted(LogicalPlan plan, String at, int statics, String bucket, String zone) {
     Attribute[] output = new Attribute[plan.output().size()];
     plan.output().copyToArray(output);
-    String[] places = at.split(" ");
-    List columns = new ArrayList();
-    for (int i = 0; i < places.length; i++) columns.add(output[Integer.parseInt(places[i])]);
+    List columns = at(output, at);
+    List named = new ArrayList();
+    for (int i = 0; i < output.length; i++) named.add(output[i].withName("c" + i));
+    scala.Option spec = bucket.length() == 0 ? scala.Option.empty() : scala.Option.apply(spec(bucket));
+    scala.collection.immutable.Map none = scala.collection.immutable.Map$.MODULE$.empty();
+    scala.collection.Seq wanted = V1WritesUtils$.MODULE$.getSortOrder(seq(named), seq(columns), spec, none, statics);
+    List keys = new ArrayList();
+    Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(wanted).iterator();
+    while (it.hasNext()) keys.add(((SortOrder) it.next()).child());
+    scala.Option writer = V1WritesUtils$.MODULE$.getWriterBucketSpec(spec, seq(named), none);
+    Expression place = folder(columns, writer.isDefined() ? ((WriterBucketSpec) writer.get()).bucketIdExpression() : null, zone);
     List out = new ArrayList();
-    if (V1WritesUtils$.MODULE$.isOrderingMatched(seq(columns), plan.outputOrdering())) {
+    if (V1WritesUtils$.MODULE$.isOrderingMatched(seq(keys), plan.outputOrdering())) {
       out.add(plan);
-      out.add(folder(columns, zone));
+      out.add(place);
       return out;
     }
     List shown = new ArrayList(Arrays.asList(output));
     List order = new ArrayList();
-    for (int i = 0; i < places.length; i++) {
-      Attribute column = (Attribute) columns.get(i);
-      Expression key = column;
+    for (int i = 0; i < keys.size(); i++) {
+      Expression key = (Expression) keys.get(i);
       List same = new ArrayList();
-      if (text(column) && column.nullable()) {
-        Alias filled = alias(new Empty2Null(column), "provspark_" + column.name());
+      if (i < columns.size() - statics && text((Attribute) key) && key.nullable()) {
+        Alias filled = alias(new Empty2Null(key), "provspark_" + ((Attribute) key).name());
         shown.add(filled);
+        same.add(key);
         key = filled.toAttribute();
-        same.add(column);
       }
       order.add(new SortOrder(key, Ascending$.MODULE$, NullsFirst$.MODULE$, seq(same)));
     }
     LogicalPlan below = shown.size() == output.length ? plan : new Project(seq(shown), plan);
     out.add(new Sort(seq(order), false, below, scala.Option.empty()));
-    out.add(folder(columns, zone));
+    out.add(place);
     return out;
+  }
+
+  private static List at(Attribute[] output, String places) {
+    List out = new ArrayList();
+    String[] each = places.split(" ");
+    for (int i = 0; i < each.length; i++) if (each[i].length() > 0) out.add(output[Integer.parseInt(each[i])]);
+    return out;
+  }
+
+  private static BucketSpec spec(String bucket) {
+    String[] parts = bucket.split(":", -1);
+    List[] names = new List[] {new ArrayList(), new ArrayList()};
+    for (int i = 0; i < 2; i++) {
+      String[] places = parts[i + 1].split(" ");
+      for (int k = 0; k < places.length; k++) if (places[k].length() > 0) names[i].add("c" + places[k]);
+    }
+    return new BucketSpec(Integer.parseInt(parts[0]), seq(names[0]), seq(names[1]));
   }
 
   private static boolean text(Attribute column) {
@@ -83,7 +111,7 @@ public class PartitionShape {
   }
 
   /** The columns as strings with NUL between, nulls by their folder's name: cheaper a row than the folder itself. */
-  private static Expression folder(List columns, String zone) {
+  private static Expression folder(List columns, Expression bucket, String zone) {
     List parts = new ArrayList();
     for (int i = 0; i < columns.size(); i++) {
       Attribute column = (Attribute) columns.get(i);
@@ -93,6 +121,10 @@ public class PartitionShape {
       if (i > 0) parts.add(literal(SPLIT));
       parts.add(new Coalesce(seq(choices)));
     }
+    if (bucket != null) {
+      if (!parts.isEmpty()) parts.add(literal(SPLIT));
+      parts.add(new Cast(bucket, DataTypes.StringType, scala.Option.apply(zone)));
+    }
     return parts.size() == 1 ? (Expression) parts.get(0) : new Concat(seq(parts));
   }
 
@@ -100,21 +132,24 @@ public class PartitionShape {
     return Literal$.MODULE$.apply(value);
   }
 
-  /** The folder of each value of that string; values, names and the answer are JSON lists. Empty if one can't be read. */
-  public String folders(String values, String names) throws Exception {
+  /** The folder of each value of that string, and its bucket; values, names and the answer are JSON lists. Empty if one can't be read. */
+  public String folders(String values, String names, boolean buckets) throws Exception {
     ObjectMapper json = new ObjectMapper();
     List columns = (List) json.readValue(names, List.class);
     List out = new ArrayList();
     Iterator it = ((List) json.readValue(values, List.class)).iterator();
     while (it.hasNext()) {
       String[] parts = ((String) it.next()).split(SPLIT, -1);
-      if (parts.length != columns.size()) return "";
+      if (parts.length != columns.size() + (buckets ? 1 : 0)) return "";
       StringBuilder folder = new StringBuilder();
-      for (int i = 0; i < parts.length; i++) {
+      for (int i = 0; i < columns.size(); i++) {
         if (i > 0) folder.append('/');
         folder.append(ExternalCatalogUtils$.MODULE$.getPartitionPathString((String) columns.get(i), parts[i]));
       }
-      out.add(folder.toString());
+      List both = new ArrayList();
+      both.add(folder.toString());
+      both.add(Integer.valueOf(buckets ? Integer.parseInt(parts[columns.size()]) : -1));
+      out.add(both);
     }
     return json.writeValueAsString(out);
   }

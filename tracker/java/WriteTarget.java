@@ -13,19 +13,26 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.catalog.BucketSpec;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.catalog.CatalogTablePartition;
 import org.apache.spark.sql.catalyst.catalog.SessionCatalog;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand;
+import org.apache.spark.sql.execution.command.InsertIntoDataSourceDirCommand;
+import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand;
 import org.apache.spark.sql.execution.datasources.PartitioningUtils$;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.internal.SessionState;
+import org.apache.spark.sql.sources.DataSourceRegister;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
-/** What a DataFrameWriter is about to write, as JSON, so that Python asks once. Raw types, for Janino. */
+/** What a DataFrameWriter or a command is about to write, as JSON, so that Python asks once. Raw types, for Janino. */
 public class WriteTarget {
   private static final String CHAR_VARCHAR = "__CHAR_VARCHAR_TYPE_STRING";
 
@@ -47,14 +54,10 @@ public class WriteTarget {
     out.put("mode", w.curmode().name());
     out.put("options", options);
     out.put("partitions", w.partitioningColumns().isDefined() ? strings((scala.collection.Iterable) w.partitioningColumns().get()) : new ArrayList());
-    out.put("bucketed", Boolean.valueOf(w.numBuckets().isDefined() || w.sortColumnNames().isDefined()));
+    out.put("bucket", bucket(w));
     out.put("clustered", Boolean.valueOf(w.clusteringColumns().isDefined()));
     out.put("fields", fields(plan.schema()));
-    out.put("maxRecords", Long.valueOf(conf.maxRecordsPerFile()));
-    out.put("overwrite", conf.partitionOverwriteMode().toString());
-    out.put("timeZone", conf.sessionLocalTimeZone());
-    out.put("concurrent", Integer.valueOf(conf.maxConcurrentOutputFileWriters()));
-    out.put("planned", Boolean.valueOf(conf.plannedWriteEnabled()));
+    settings(conf, out);
     if (table.length() > 0) {
       readTable(session, table, out);
     } else {
@@ -63,6 +66,97 @@ public class WriteTarget {
       if (given != null) qualify(session, new Path(given), options, out);
     }
     return new ObjectMapper().writeValueAsString(out);
+  }
+
+  private static void settings(SQLConf conf, Map out) {
+    out.put("maxRecords", Long.valueOf(conf.maxRecordsPerFile()));
+    out.put("overwrite", conf.partitionOverwriteMode().toString());
+    out.put("timeZone", conf.sessionLocalTimeZone());
+    out.put("concurrent", Integer.valueOf(conf.maxConcurrentOutputFileWriters()));
+    out.put("planned", Boolean.valueOf(conf.plannedWriteEnabled()));
+  }
+
+  /** What an analysed command is about to write. */
+  public String readCommand(SparkSession session, LogicalPlan command) throws Exception {
+    Map out = new HashMap();
+    settings(session.sessionState().conf(), out);
+    out.put("statics", Integer.valueOf(0));
+    out.put("tableExists", Boolean.FALSE);
+    if (command instanceof InsertIntoHadoopFsRelationCommand) insertion(session, (InsertIntoHadoopFsRelationCommand) command, out);
+    else if (command instanceof CreateDataSourceTableAsSelectCommand) {
+      creation(session, (CreateDataSourceTableAsSelectCommand) command, out);
+    } else directory(session, (InsertIntoDataSourceDirCommand) command, out);
+    return new ObjectMapper().writeValueAsString(out);
+  }
+
+  private void insertion(SparkSession session, InsertIntoHadoopFsRelationCommand c, Map out) throws Exception {
+    FileFormat format = c.fileFormat();
+    out.put("source", format instanceof DataSourceRegister ? ((DataSourceRegister) format).shortName() : format.getClass().getName());
+    out.put("mode", c.mode().name());
+    out.put("options", map(c.options()));
+    List names = new ArrayList();
+    Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(c.partitionColumns()).iterator();
+    while (it.hasNext()) names.add(((Attribute) it.next()).name());
+    out.put("partitions", names);
+    out.put("bucket", bucket(c.bucketSpec()));
+    out.put("fields", named(c.query().schema(), c.outputColumnNames()));
+    out.put("statics", Integer.valueOf(c.staticPartitions().size()));
+    out.put("kept", Boolean.FALSE);
+    qualify(session, c.outputPath(), (Map) out.get("options"), out);
+    if (!c.catalogTable().isDefined()) return;
+    CatalogTable t = (CatalogTable) c.catalogTable().get();
+    out.put("table", t.identifier().unquotedString());
+    Path location = new Path((String) out.get("path"));
+    out.put("movedPartitions", Boolean.valueOf(moved(session, t, location)));
+    boolean there = c.ifPartitionNotExists()
+        && !session.sessionState().catalog().listPartitions(t.identifier(), scala.Option.apply(c.staticPartitions())).isEmpty();
+    out.put("kept", Boolean.valueOf(there));
+  }
+
+  private void creation(SparkSession session, CreateDataSourceTableAsSelectCommand c, Map out) throws Exception {
+    CatalogTable t = c.table();
+    SessionCatalog catalog = session.sessionState().catalog();
+    Map options = map(t.storage().properties());
+    out.put("source", t.provider().isDefined() ? t.provider().get() : "hive");
+    out.put("mode", c.mode().name());
+    out.put("options", options);
+    out.put("partitions", strings(t.partitionColumnNames()));
+    out.put("bucket", bucket(t.bucketSpec()));
+    out.put("fields", named(c.query().schema(), c.outputColumnNames()));
+    TableIdentifier id = catalog.qualifyIdentifier(t.identifier());
+    out.put("tableExists", Boolean.valueOf(catalog.tableExists(id)));
+    Path path = t.storage().locationUri().isDefined() ? new Path((URI) t.storage().locationUri().get()) : new Path(catalog.defaultTablePath(id));
+    qualify(session, path, options, out);
+  }
+
+  private void directory(SparkSession session, InsertIntoDataSourceDirCommand c, Map out) throws Exception {
+    Map options = map(c.storage().properties());
+    out.put("source", c.provider());
+    out.put("mode", c.overwrite() ? "Overwrite" : "ErrorIfExists");
+    out.put("options", options);
+    out.put("partitions", new ArrayList());
+    out.put("bucket", null);
+    out.put("fields", fields(c.query().schema()));
+    qualify(session, new Path((URI) c.storage().locationUri().get()), options, out);
+  }
+
+  private static Map bucket(org.apache.spark.sql.DataFrameWriter w) {
+    if (!w.numBuckets().isDefined() && !w.sortColumnNames().isDefined()) return null;
+    Map out = new HashMap();
+    out.put("n", w.numBuckets().isDefined() ? w.numBuckets().get() : Integer.valueOf(0));
+    out.put("columns", w.bucketColumnNames().isDefined() ? strings((scala.collection.Iterable) w.bucketColumnNames().get()) : new ArrayList());
+    out.put("sorts", w.sortColumnNames().isDefined() ? strings((scala.collection.Iterable) w.sortColumnNames().get()) : new ArrayList());
+    return out;
+  }
+
+  private static Map bucket(scala.Option spec) {
+    if (!spec.isDefined()) return null;
+    BucketSpec b = (BucketSpec) spec.get();
+    Map out = new HashMap();
+    out.put("n", Integer.valueOf(b.numBuckets()));
+    out.put("columns", strings(b.bucketColumnNames()));
+    out.put("sorts", strings(b.sortColumnNames()));
+    return out;
   }
 
   private void readTable(SparkSession session, String name, Map out) throws Exception {
@@ -91,7 +185,7 @@ public class WriteTarget {
     CatalogTable t = catalog.getTableMetadata(id);
     out.put("provider", t.provider().isDefined() ? t.provider().get() : "hive");
     out.put("tableType", t.tableType().name());
-    out.put("tableBucketed", Boolean.valueOf(t.bucketSpec().isDefined()));
+    out.put("tableBucket", bucket(t.bucketSpec()));
     out.put("tablePartitions", strings(t.partitionColumnNames()));
     out.put("tableFields", fields(t.schema()));
     Map stored = map(t.storage().properties());
@@ -101,19 +195,26 @@ public class WriteTarget {
     Path location = new Path(t.location());
     FileSystem fs = location.getFileSystem(hadoop);
     location = location.makeQualified(fs.getUri(), fs.getWorkingDirectory());
-    boolean moved = false;
-    if (t.tracksPartitionsInCatalog() && state.conf().manageFilesourcePartitions() && !t.partitionColumnNames().isEmpty()) {
-      StructType schema = t.partitionSchema();
-      Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(catalog.listPartitions(id, scala.Option.empty())).iterator();
-      while (it.hasNext() && !moved) {
-        CatalogTablePartition p = (CatalogTablePartition) it.next();
-        String usual = location.suffix("/" + PartitioningUtils$.MODULE$.getPathFragment(p.spec(), schema)).toString();
-        moved = !new Path(p.location()).makeQualified(fs.getUri(), fs.getWorkingDirectory()).toString().equals(usual);
-      }
-    }
-    out.put("movedPartitions", Boolean.valueOf(moved));
+    out.put("movedPartitions", Boolean.valueOf(moved(session, t, location)));
     put(location, fs, out);
     newTablePath(session, id, options, out);
+  }
+
+  /** Whether a partition lies elsewhere than its name says. */
+  private static boolean moved(SparkSession session, CatalogTable t, Path location) throws Exception {
+    SessionState state = session.sessionState();
+    if (!t.tracksPartitionsInCatalog() || !state.conf().manageFilesourcePartitions() || t.partitionColumnNames().isEmpty()) return false;
+    StructType schema = t.partitionSchema();
+    scala.collection.Seq all = state.catalog().listPartitions(t.identifier(), scala.Option.empty());
+    Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(all).iterator();
+    while (it.hasNext()) {
+      CatalogTablePartition p = (CatalogTablePartition) it.next();
+      Path usual = location.suffix("/" + PartitioningUtils$.MODULE$.getPathFragment(p.spec(), schema));
+      Path is = new Path(p.location());
+      if (is.toUri().getScheme() == null) is = new Path(location.toUri().getScheme(), location.toUri().getAuthority(), is.toUri().getPath());
+      if (!is.toString().equals(usual.toString())) return true;
+    }
+    return false;
   }
 
   /** Where saveAsTable puts a table that it makes. */
@@ -172,6 +273,12 @@ public class WriteTarget {
       one.add(fields[i].metadata().contains(CHAR_VARCHAR) ? fields[i].metadata().getString(CHAR_VARCHAR) : "");
       out.add(one);
     }
+    return out;
+  }
+
+  private static List named(StructType type, scala.collection.Seq names) {
+    List out = fields(type);
+    for (int i = 0; i < out.size(); i++) ((List) out.get(i)).set(0, names.apply(i));
     return out;
   }
 

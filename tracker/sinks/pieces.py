@@ -11,7 +11,7 @@ import numpy as np
 from provspark.errors import CaptureError
 from provspark.index_store.model import Int64
 from provspark.tracker.sinks.contract import TapRuns
-from provspark.tracker.sinks.names import PartName
+from provspark.tracker.sinks.names import ROOT, PartName, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Pieces:
 
 
 def pieces_of(
-    tapped: Sequence[TapRuns], names: Sequence[PartName], folders: Mapping[str, str], max_records: int
+    tapped: Sequence[TapRuns], names: Sequence[PartName], places: Mapping[str, Place], max_records: int
 ) -> Pieces:
     """Lay the tap's runs over the files of one job, sorted by (task, offset).
 
@@ -41,8 +41,8 @@ def pieces_of(
         One per task at most.
     names : sequence of PartName
         The job's files.
-    folders : mapping
-        From the tap's values to folders relative to the root.
+    places : mapping
+        From the tap's values to places below the root.
     max_records : int
         Rows that a file holds at most, 0 for no limit: all files of a run but its last are that full.
 
@@ -51,44 +51,40 @@ def pieces_of(
     CaptureError
         Runs and files do not fit each other.
     """
-    groups: dict[tuple[int, str], dict[int, int]] = {}
+    groups: dict[tuple[int, Place], dict[int, int]] = {}
     for i, name in enumerate(names):
-        groups.setdefault((name.partition, name.folder), {})[name.counter] = i
+        groups.setdefault((name.partition, name.place), {})[name.counter] = i
     rows: list[tuple[int, int, int, int]] = []
     before = -1
     for task in sorted(tapped, key=lambda t: t.partition):
         if task.partition == before:
             raise CaptureError(f"the tap tells twice of task {task.partition}")
         before, offset = task.partition, 0
-        for folder, n in _by_folder(task, folders):
-            files = groups.pop((task.partition, folder), {})
+        for place, n in _by_place(task, places):
+            files = groups.pop((task.partition, place), {})
             full = max_records or n
             wanted = -(-n // full)
             if files.keys() != set(range(wanted)):
                 raise CaptureError(
-                    f"{_where(task.partition, folder)} should be in files c000 to c{wanted - 1:03d} "
+                    f"{_where(task.partition, place)} should be in files c000 to c{wanted - 1:03d} "
                     f"for its {n} rows; there are {', '.join(f'c{c:03d}' for c in sorted(files)) or 'none'}"
                 )
             for counter in range(wanted):
                 count = min(full, n - counter * full)
                 rows.append((task.partition, offset, count, files[counter]))
                 offset += count
-    for (partition, folder), files in groups.items():
-        if (partition, folder, len(files)) != (
-            0,
-            "",
-            1,
-        ):  # Spark leaves one empty file where there are no rows
-            raise CaptureError(f"{_where(partition, folder)} has {len(files)} files whose rows were not seen")
+    for (partition, place), files in groups.items():
+        if (partition, place, len(files)) != (0, ROOT, 1):  # Spark leaves one empty file where there are no rows
+            raise CaptureError(f"{_where(partition, place)} has {len(files)} files whose rows were not seen")
     if not rows:
         return Pieces(*[np.zeros(0, dtype=np.int64)] * 4)
     return Pieces(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
 
 
-def _by_folder(task: TapRuns, folders: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    for folder, runs in groupby(((folders[v], n) for v, n in task.runs if n), key=lambda run: run[0]):
-        yield folder, sum(n for _, n in runs)
+def _by_place(task: TapRuns, places: Mapping[str, Place]) -> Iterator[tuple[Place, int]]:
+    for place, runs in groupby(((places[v], n) for v, n in task.runs if n), key=lambda run: run[0]):
+        yield place, sum(n for _, n in runs)
 
 
-def _where(partition: int, folder: str) -> str:
-    return f"task {partition}" + (f" in {folder}" if folder else "")
+def _where(partition: int, place: Place) -> str:
+    return f"task {partition}" + (f" in {place}" if place != ROOT else "")

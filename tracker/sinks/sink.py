@@ -14,11 +14,12 @@ from provspark.index_store.model import Dataset, Files, Int64, PendingVersion
 from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.counts import rows_of
 from provspark.tracker.sinks.listing import Folder, Found
+from provspark.tracker.sinks.names import ROOT, Place
 from provspark.tracker.sinks.options import kept
 from provspark.tracker.sinks.owners import own_names
 from provspark.tracker.sinks.pieces import pieces_of
 from provspark.tracker.sinks.reasons import reason
-from provspark.tracker.sinks.target import Target, read_target
+from provspark.tracker.sinks.target import Target, command_target, read_target
 from provspark.tracker.sources.options import zone_of_texts
 
 
@@ -55,6 +56,11 @@ class Sink:
         """
         return cls(jvm, jvm.new("WriteTarget").session(writer), read_target(jvm, writer, end, args, plan))
 
+    @classmethod
+    def of_command(cls, jvm: Any, command: Any) -> Sink:
+        """Read what an analysed write command of the session `jvm` belongs to will write; see `of`."""
+        return cls(jvm, jvm.session, command_target(jvm, command))
+
     @property
     def dataset(self) -> Dataset:
         """The data set that is written."""
@@ -78,13 +84,13 @@ class Sink:
         plan : py4j object
             The rows in the order in which Spark will write them; columns may be added behind.
         expression : py4j object or None
-            A string over its columns that changes with the partition folder; None where there are no such folders.
+            A string over its columns that changes with the partition folder and the bucket; None where there are none.
         """
         target = self._target
-        if not target.partitions:
+        if not target.partitions and target.buckets is None:
             return plan, None
-        places = " ".join(map(str, target.places))
-        both = self._java.sorted(plan, places, target.time_zone)
+        places, buckets = " ".join(map(str, target.places)), str(target.buckets or "")
+        both = self._java.sorted(plan, places, target.statics, buckets, target.time_zone)
         return both[0], both[1]
 
     def finish(self, tapped: Sequence[TapRuns], metrics: WriteMetrics | None = None) -> Written:
@@ -145,14 +151,15 @@ class Sink:
         options = tuple(sorted((zone | dict(kept(target.format, target.options))).items()))
         return PendingVersion(target.dataset, files, target.format, options, target.fields, target.partitions)
 
-    def _folders(self, tapped: Sequence[TapRuns]) -> dict[str, str]:
+    def _folders(self, tapped: Sequence[TapRuns]) -> dict[str, Place]:
         values = list(dict.fromkeys(value for task in tapped for value, _ in task.runs))
-        if not self._target.partitions:
-            return dict.fromkeys(values, "")
-        text = str(self._java.folders(json.dumps(values), json.dumps(self._target.partitions)))
+        target = self._target
+        if not target.partitions and target.buckets is None:
+            return dict.fromkeys(values, ROOT)
+        text = str(self._java.folders(json.dumps(values), json.dumps(target.partitions), target.buckets is not None))
         if not text:
-            raise CaptureError(f"{self._target.path}: a partition value holds U+0000, its folder can't be told")
-        return dict(zip(values, json.loads(text), strict=True))
+            raise CaptureError(f"{target.path}: a partition value holds U+0000, its folder can't be told")
+        return dict(zip(values, (Place(*place) for place in json.loads(text)), strict=True))
 
     def _recount(self, paths: Sequence[str]) -> Int64:
         target = self._target

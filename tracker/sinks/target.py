@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from provspark.errors import UnsupportedPlanError
@@ -14,6 +14,18 @@ from provspark.tracker.sinks.reasons import reason
 
 Mode = Literal["fresh", "append", "overwrite", "dynamic"]
 FILE_ENDS = ("parquet", "csv", "json", "orc", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """A bucketed write: number of buckets, and places in the plan's output of their columns and of those that sort."""
+
+    number: int
+    columns: tuple[int, ...]
+    sorts: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return ":".join([str(self.number), " ".join(map(str, self.columns)), " ".join(map(str, self.sorts))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,10 @@ class Target:
         Names of the partition columns, as the folders spell them.
     places : tuple of int
         Where each partition column stands in the plan's output.
+    statics : int
+        How many of the partition columns, the first ones, have one value each for the whole write.
+    buckets : Buckets or None
+        How the rows are bucketed.
     """
 
     path: str
@@ -47,6 +63,8 @@ class Target:
     max_records: int
     time_zone: str
     places: tuple[int, ...]
+    statics: int = 0
+    buckets: Buckets | None = None
 
 
 def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: Any) -> Target:
@@ -72,14 +90,38 @@ def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: An
         found = json.loads(helper.read(writer, plan, "" if table else given, table))
     except Exception as e:
         raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
-    if found["bucketed"] or found["clustered"]:
-        raise UnsupportedPlanError(node, "files of bucketBy, sortBy and clusterBy are not followed")
+    if found["clustered"]:
+        raise UnsupportedPlanError(node, "files of clusterBy are not followed")
     if table:
         return _table_target(node, end, found)
     _known(node, found["source"].lower())
     if "path" not in found:
         raise UnsupportedPlanError(node, "there is no path to save to")
     return _file_target(node, found, found, _mode(found["mode"], found["options"], found))
+
+
+def command_target(jvm: Any, command: Any) -> Target:
+    """Read an analysed write command.
+
+    Raises
+    ------
+    UnsupportedPlanError
+        The format, table or a setting is one whose files can't be followed exactly.
+    """
+    node = str(command.nodeName()).removeprefix("Execute ")
+    try:
+        found = json.loads(jvm.new("WriteTarget").readCommand(jvm.session, command))
+    except Exception as e:
+        raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
+    _known(node, found["source"].lower())
+    if found.get("movedPartitions"):
+        raise UnsupportedPlanError(node, f"partitions of {found['table']} lie outside its folder")
+    mode = _mode(found["mode"], found["options"], found)
+    if found["statics"] and mode == "overwrite":
+        mode = "dynamic"  # the other partitions stay
+    skips = bool(found.get("kept") or found["tableExists"])
+    target = _file_target(node, found, found, mode)
+    return replace(target, skips=skips or target.skips, statics=found["statics"])
 
 
 def _file_target(node: str, found: dict[str, Any], place: dict[str, Any], mode: Mode) -> Target:
@@ -104,8 +146,6 @@ def _table_target(node: str, end: str, found: dict[str, Any]) -> Target:
         raise UnsupportedPlanError(node, f"{found['table']} has no folder of its own")
     format_name = found["provider"].lower()
     _known(node, format_name)
-    if found["tableBucketed"]:
-        raise UnsupportedPlanError(node, f"{found['table']} is bucketed; its files are not followed")
     if found["movedPartitions"]:
         raise UnsupportedPlanError(node, f"partitions of {found['table']} lie outside its folder")
     partitions = tuple(found["tablePartitions"])
@@ -115,23 +155,27 @@ def _table_target(node: str, end: str, found: dict[str, Any]) -> Target:
     how = "append"
     if end == "insertInto" and mode == "Overwrite":
         how = _mode(mode, options, {**found, "partitions": partitions})
+    found = {**found, "bucket": found["tableBucket"]}
     return _target(node, found, found, format_name, how, skips, options, fields, partitions)
 
 
 def _inserted(node: str, end: str, found: dict[str, Any]) -> list[Any]:
-    """The table's fields; refuses what Spark would cast on the way to a partition folder."""
+    """The table's fields; refuses what Spark would cast on the way to a partition folder or a bucket."""
     table, query = found["tableFields"], found["fields"]
     if len(table) != len(query):
         raise UnsupportedPlanError(node, f"{found['table']} has {len(table)} columns and the rows {len(query)}")
     by_name = {f[0].lower(): f for f in query}
+    bucket = found["tableBucket"] or {"columns": [], "sorts": []}
+    placed = {"partition": found["tablePartitions"], "bucket": bucket["columns"], "sort": bucket["sorts"]}
     for place, (name, kind, fixed) in enumerate(table):
-        if name not in found["tablePartitions"]:
+        role = next((role for role, names in placed.items() if name in names), None)
+        if role is None:
             continue
         source = query[place] if end == "insertInto" else by_name.get(name.lower(), ["", "nothing", ""])
         if source[1] != kind or fixed:
             raise UnsupportedPlanError(
                 node,
-                f"partition column {name} is {fixed or kind} in {found['table']} and {source[1]} in the rows",
+                f"{role} column {name} is {fixed or kind} in {found['table']} and {source[1]} in the rows",
             )
     return list(table)
 
@@ -148,17 +192,18 @@ def _target(
     partitions: tuple[str, ...],
 ) -> Target:
     lower = {k.lower(): v for k, v in options.items()}
-    if partitions and found["concurrent"] > 0:
+    bucket = found["bucket"]
+    if (partitions or bucket) and found["concurrent"] > 0:
         raise UnsupportedPlanError(
             node,
             "spark.sql.maxConcurrentOutputFileWriters leaves the rows unsorted; set it to 0 to follow partitionBy",
         )
-    if partitions and not found["planned"]:
+    if (partitions or bucket) and not found["planned"]:
         raise UnsupportedPlanError(node, "partitionBy is followed with spark.sql.optimizer.plannedWrite.enabled only")
     last = [_place(node, fields, p) for p in partitions]
     ordered = [f for i, f in enumerate(fields) if i not in last] + [fields[i] for i in last]
-    by_place = node == "write.insertInto"
-    places = last if by_place else [_place(node, found["fields"], p) for p in partitions]
+    columns = fields if node == "write.insertInto" else found["fields"]
+    places = [_place(node, columns, p) for p in partitions]
     if place["scheme"] == "file":
         dataset = Dataset("file", place["place"])
     else:
@@ -175,7 +220,13 @@ def _target(
         max_records=max(0, int(lower.get("maxrecordsperfile", found["maxRecords"]))),
         time_zone=lower.get("timezone", found["timeZone"]),
         places=tuple(places),
+        buckets=bucket and _buckets(node, columns, bucket),
     )
+
+
+def _buckets(node: str, columns: list[Any], bucket: dict[str, Any]) -> Buckets:
+    by, sorts = (tuple(_place(node, columns, c) for c in bucket[role]) for role in ("columns", "sorts"))
+    return Buckets(bucket["n"], by, sorts)
 
 
 def _place(node: str, fields: list[Any], name: str) -> int:
@@ -184,7 +235,7 @@ def _place(node: str, fields: list[Any], name: str) -> int:
         return names.index(name)
     lower = [n.lower() for n in names]
     if name.lower() not in lower:
-        raise UnsupportedPlanError(node, f"there is no column {name!r} to partition by")
+        raise UnsupportedPlanError(node, f"there is no column {name!r} to partition, bucket or sort by")
     return lower.index(name.lower())
 
 

@@ -1,0 +1,59 @@
+"""Statements that write: which of them are followed, and why the others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from provspark.errors import UnsupportedPlanError
+from provspark.tracker.orders import Order, StatementOrder
+
+if TYPE_CHECKING:
+    from provspark.tracker.jvm import Jvm
+
+_IMMEDIATE = "EXECUTE IMMEDIATE is followed where its text is a literal without variables: pass the text to spark.sql"
+_WHY = {
+    "CompoundBody": "writes of a SQL script (BEGIN … END) are not followed: pass each statement to spark.sql",
+    "UnresolvedExecuteImmediate": _IMMEDIATE,
+    "ExecuteImmediateQuery": _IMMEDIATE,
+    "MergeIntoTable": "MERGE changes rows in their place, which is not followed",
+    "UpdateTable": "UPDATE changes rows in their place, which is not followed",
+    "DeleteFromTable": "DELETE takes rows out of their place, which is not followed",
+    "LoadData": "LOAD DATA moves files whose rows Spark never sees",
+}
+_ELSE = "this write does not end in files that can be followed"
+
+
+def sql(jvm: Jvm, call: Callable[[], Any], text: str, args: Any) -> Order | None:
+    """Return what SQL text is about to write; None where it writes nothing.
+
+    Raises
+    ------
+    UnsupportedPlanError
+        It may write, and what it writes can't be followed.
+    """
+    statement = jvm.new("SqlStatement", jvm.session, text, args, None)
+    kind = str(statement.kind())
+    inner = str(statement.immediate()) if _WHY.get(kind) is _IMMEDIATE else ""
+    if inner:
+        return sql(jvm, call, inner, None)
+    return _order(call, statement, kind, kind)
+
+
+def v2(jvm: Jvm, call: Callable[[], Any], writer: Any, end: str) -> Order | None:
+    """Return what a DataFrameWriterV2 is about to write; see `sql`."""
+    node = f"DataFrameWriterV2.{end}"
+    if end != "create":
+        raise UnsupportedPlanError(node, _ELSE)
+    if str(jvm.spark.version).startswith("4.0."):
+        raise UnsupportedPlanError(node, "its command can be read from Spark 4.1 on: use DataFrameWriter.saveAsTable")
+    statement = jvm.new("SqlStatement", jvm.session, None, None, writer.createCommand())
+    return _order(call, statement, str(statement.kind()), node)
+
+
+def _order(call: Callable[[], Any], statement: Any, kind: str, node: str) -> Order | None:
+    if not kind:
+        return None
+    if kind != "write":
+        raise UnsupportedPlanError(node, _WHY.get(kind, _ELSE))
+    return StatementOrder(call, statement)
