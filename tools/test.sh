@@ -7,4 +7,4 @@ cd "$(dirname "$0")/.."
 if [ -z "${PROVSPARK_TEST_POSTGRES:-}" ] && ! tests/setup_postgres.sh && [ -n "${CI:-}" ]; then
     exit 1
 fi
-exec "$VENV/bin/python" -m pytest -m "not long" "$@"
+exec "$VENV/bin/python" -m pytest -m "not long" -n 2 --dist loadfile "$@"

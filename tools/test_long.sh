@@ -8,7 +8,7 @@ if [ -z "${PROVSPARK_TEST_POSTGRES:-}" ] && ! tests/setup_postgres.sh && [ -n "$
     exit 1
 fi
 echo "Tests marked long"
-"$VENV/bin/python" -m pytest -m long "$@" || [ $? = 5 ]
+"$VENV/bin/python" -m pytest -m long -n 2 --dist worksteal "$@" || [ $? = 5 ]
 for version in ${OTHER_SPARKS:-}; do
     folder=$VENV/spark-$version
     if [ ! -d "$folder/pyspark" ]; then
@@ -16,5 +16,5 @@ for version in ${OTHER_SPARKS:-}; do
         "$VENV/bin/python" -m pip install --quiet --no-deps --target "$folder" "pyspark==$version"
     fi
     echo "Capture on Spark $version"
-    PYTHONPATH=$folder "$VENV/bin/python" -m pytest tests/tracker tests/oracle -m "not long and not airflow" "$@"
+    PYTHONPATH=$folder "$VENV/bin/python" -m pytest tests/tracker tests/oracle -m "not long and not airflow" -n 2 --dist loadfile "$@"
 done

@@ -83,4 +83,4 @@ def cli(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """The command, with the store in its environment."""
     monkeypatch.setenv("PROVSPARK_STORE", str(folder / "prov"))
     monkeypatch.delenv("PROVSPARK_CATALOGUE", raising=False)
-    return lambda *args: CliRunner().invoke(main, [str(a) for a in args])
+    return lambda *args: CliRunner(env={"COLUMNS": "240"}).invoke(main, [str(a) for a in args])
