@@ -73,7 +73,11 @@ class Store:
         CorruptIndexError
             Its format.json is damaged.
         """
-        folder = open_folder(url)
+        return cls.at(open_folder(url), create=create)
+
+    @classmethod
+    def at(cls, folder: Folder, *, create: bool = False) -> Store:
+        """`open` in a folder of any back end."""
         try:
             data = folder.read(FORMAT)[0]
         except FileNotFoundError:

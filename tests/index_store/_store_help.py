@@ -1,17 +1,14 @@
-"""Small steps for the store's tests, and the slow, obvious answers."""
+"""Small steps for the store's tests."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-import numpy as np
 
 from provspark.index_store.model import (
     Axis,
     Boxes,
     Dataset,
     Files,
-    Int64,
     Manifest,
     PendingTensor,
     PendingVersion,
@@ -20,8 +17,6 @@ from provspark.index_store.model import (
 )
 from provspark.index_store.store import Store
 from provspark.index_store.writer import StepWriter
-
-Pairs = set[tuple[int, int]]
 
 
 def version(name: str, rows: int, path: str = "part 0%20é.parquet") -> PendingVersion:
@@ -52,39 +47,6 @@ def stored(store: Store, task: str, boxes: Boxes, n_out: int, n_src: int) -> Man
     writer = store.writer(StepKey(task, "run"))
     writer.add(write_of(boxes, n_out, n_src))
     return publish(writer)
-
-
-def cells(boxes: Boxes) -> list[tuple[int, int]]:
-    """All pairs of all boxes, box by box, as the definition has it."""
-    found = []
-    for out, n_out, src, n_src, diagonal in zip(
-        boxes.out.tolist(),
-        boxes.n_out.tolist(),
-        boxes.src.tolist(),
-        boxes.n_src.tolist(),
-        boxes.diagonal.tolist(),
-        strict=True,
-    ):
-        if diagonal:
-            assert n_out == n_src
-            found += [(out + k, src + k) for k in range(n_out)]
-        else:
-            found += [(out + i, src + k) for i in range(n_out) for k in range(n_src)]
-    return found
-
-
-def within(pairs: Pairs, starts: Int64, lengths: Int64, axis: str) -> Pairs:
-    """The pairs whose row on an axis lies in one of the runs."""
-    rows = {r for s, n in zip(starts.tolist(), lengths.tolist(), strict=True) for r in range(s, s + n)}
-    return {p for p in pairs if p[axis == "src"] in rows}
-
-
-def runs_of(rows: list[int]) -> tuple[Int64, Int64]:
-    """Sorted disjoint runs that hold exactly these rows."""
-    rows = sorted(set(rows))
-    starts = [r for r in rows if r - 1 not in rows]
-    lengths = [next(n for n in range(1, len(rows) + 2) if s + n not in rows) for s in starts]
-    return np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
 
 
 def tree(folder: Path) -> set[str]:

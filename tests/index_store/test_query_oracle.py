@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from _world import Oracle, Version, World, publish, random_world
 
 from provspark.errors import UntrackedError
 from provspark.index_store.model import Dataset
@@ -19,6 +18,8 @@ from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import labelled
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.store import Store
+from provspark.testing.oracle import Oracle
+from provspark.testing.worlds import Version, World, publish, random_world
 
 SEEDS = range(40)
 KINDS = (("data",), ("context",), ("data", "context"))

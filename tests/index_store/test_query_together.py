@@ -5,7 +5,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from _world import MadeWrite, Oracle, Record, Version, World, publish, random_world, weaker
 
 from provspark.index_store.boxes import pairs
 from provspark.index_store.model import Dataset
@@ -17,6 +16,8 @@ from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.together import co_contributory, co_dependency
 from provspark.index_store.query.walk import Stand
 from provspark.index_store.store import Store
+from provspark.testing.oracle import Oracle
+from provspark.testing.worlds import MadeWrite, Record, Version, World, publish, random_world, weaker
 
 Spot = tuple[Record, frozenset[str]]
 """A row in a tree: its record, and the names under which it stands there."""

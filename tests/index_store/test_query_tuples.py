@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _world import MadeWrite, World, publish, random_world
 
 from provspark.errors import ConditionError, UntrackedError
 from provspark.index_store.model import Boxes, Dataset
@@ -19,6 +18,7 @@ from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.walk import Stand
 from provspark.index_store.store import Store
+from provspark.testing.worlds import MadeWrite, World, publish, random_world
 
 Tuple = dict[tuple[int, ...], int]
 MOST = 3000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from _store_help import cells, runs_of, within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from provspark.index_store import boxes as box
 from provspark.index_store import cutting
 from provspark.index_store.model import Boxes
 from provspark.index_store.overlap import disjoint
+from provspark.testing.oracle import cells, runs_of, within
 
 pair_lists = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60)
 one_box = st.tuples(st.integers(0, 9), st.integers(0, 4), st.integers(0, 9), st.integers(0, 4), st.booleans())

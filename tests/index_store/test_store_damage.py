@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _store_help import cells, stored
+from _store_help import stored
 
 from provspark.errors import CorruptIndexError, StoreFormatError, UnknownStepError
 from provspark.index_store import codec, writer
@@ -18,6 +18,7 @@ from provspark.index_store.boxes import from_pairs, from_ranges
 from provspark.index_store.model import Manifest
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
+from provspark.testing.oracle import cells
 
 
 @pytest.fixture

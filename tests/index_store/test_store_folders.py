@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.fs as pafs
 import pytest
-from _store_help import cells, publish, stored, version, write_of
+from _store_help import publish, stored, version, write_of
 
 from provspark.errors import (
     CorruptIndexError,
@@ -28,6 +28,7 @@ from provspark.index_store.fs_remote import RemoteFolder
 from provspark.index_store.model import Dataset, Files, PendingVersion, PendingWrite, StepKey, Untracked
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
+from provspark.testing.oracle import cells
 
 BOXES = from_pairs(np.arange(20), np.random.default_rng(2).permutation(20))
 KEY = StepKey("t", "r")

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _store_help import cells, publish, stored, tree, write_of
+from _store_help import publish, stored, tree, write_of
 
 from provspark.errors import InvalidWriteError, StepExistsError, StoreWriteError
 from provspark.index_store.boxes import from_pairs
 from provspark.index_store.model import StepKey
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
+from provspark.testing.oracle import cells
 
 KEY = StepKey("task", "run", "dag")
 BOXES = from_pairs(np.arange(30), np.random.default_rng(4).permutation(30))

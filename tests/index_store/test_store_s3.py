@@ -8,7 +8,7 @@ from threading import Barrier
 
 import numpy as np
 import pytest
-from _store_help import cells, publish, stored, write_of
+from _store_help import publish, stored, write_of
 
 from provspark.errors import CorruptIndexError, PackageMissingError, StepExistsError, StoreUnreachableError
 from provspark.index_store import codec
@@ -16,6 +16,7 @@ from provspark.index_store.boxes import from_pairs
 from provspark.index_store.model import StepKey
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
+from provspark.testing.oracle import cells
 
 pytest_plugins = ("_s3",)
 KEY = StepKey("t", "r")

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from _store_help import Pairs, cells, runs_of, stored, within
+from _store_help import stored
 
 from provspark.index_store import boxes as box
 from provspark.index_store import codec, writer
 from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
+from provspark.testing.oracle import Pairs, cells, runs_of, within
 
 
 @pytest.fixture

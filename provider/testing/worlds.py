@@ -6,7 +6,6 @@ single records, a record being (file, size, time, row in the file).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -55,16 +54,6 @@ class Version(NamedTuple):
         return self.pending().files.identity(Dataset.parse(self.dataset))
 
 
-class Line(NamedTuple):
-    """A line of an answer without the row asked about."""
-
-    dataset: str
-    version: str
-    occurrence: int
-    row: int
-    kind: str
-
-
 class Edge(NamedTuple):
     """Record `src`, as row `row` of a reading, stands behind record `out` of a write."""
 
@@ -80,6 +69,8 @@ class Edge(NamedTuple):
 
 @dataclass
 class MadeWrite:
+    """A write of a world: what it read, made, and hands to a store."""
+
     number: int
     step: int
     output: Version
@@ -93,6 +84,8 @@ class MadeWrite:
 
 @dataclass
 class MadeStep:
+    """A step of a world."""
+
     key: StepKey
     status: StepStatus
     writes: list[MadeWrite] = field(default_factory=list)
@@ -230,6 +223,7 @@ class World:
 
 
 def weaker(a: str, b: str) -> str:
+    """Return the kind of a path of two edges."""
     return "data" if a == b == "data" else "context"
 
 
@@ -243,115 +237,6 @@ def random_world(seed: int) -> World:
             key = StepKey(f"t{i}", "run", "dag", try_number=2)
         world.step(key, "succeeded", int(world.random.integers(1, 4)))
     return world
-
-
-class Oracle:
-    """Answers over single records."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.maker = {f: w for w in world.writes for f in w.written}
-        self.behind: dict[Record, list[Edge]] = {}
-        self.ahead: dict[Record, list[Edge]] = {}
-        self.counts = self._counts()
-        for e in world.edges:
-            self.behind.setdefault(e.out, []).append(e)
-            if self.counts[e.write]:
-                self.ahead.setdefault(e.src, []).append(e)
-
-    def _counts(self) -> list[bool]:
-        """Which writes count going forward: not of a superseded try, or used by one that counts."""
-        last = {s.key.task_id: s.key.try_number for s in self.world.steps if s.status == "succeeded"}
-        keys = [self.world.steps[w.step].key for w in self.world.writes]
-        counts = [last.get(k.task_id, 0) <= k.try_number for k in keys]
-        while True:
-            used = set()
-            for w in self.world.writes:
-                if counts[w.number]:
-                    used |= {f for v, _ in w.inputs for _, f, _ in v.files}
-                    used |= {f for _, f, _ in w.output.files if f not in w.written}
-            better = [c or bool(w.written & used) for c, w in zip(counts, self.world.writes, strict=True)]
-            if better == counts:
-                return counts
-            counts = better
-
-    def backward(self, at: Version, row: int, to: str | None) -> tuple[set[Line], bool]:
-        """The lines for one row, both kinds, and whether a path stopped at an untracked write."""
-        return self._follow(at, at.records[row], -1, row, to, self._sources)
-
-    def forward(self, at: Version, row: int, to: str | None) -> tuple[set[Line], bool]:
-        return self._follow(at, at.records[row], -1, row, to, self._results)
-
-    def _follow(
-        self,
-        at: Version,
-        record: Record,
-        occurrence: int,
-        row: int,
-        to: str | None,
-        one: Callable[[Version, Record, int, int, str | None], tuple[set[Line], bool, list[tuple[Edge, str]]]],
-    ) -> tuple[set[Line], bool]:
-        lines: set[Line] = set()
-        stopped = False
-        seen = set()
-        waiting = [(at, record, occurrence, row, "data")]
-        while waiting:
-            state = waiting.pop()
-            if state in seen:
-                continue
-            seen.add(state)
-            version, record, occurrence, row, kind = state
-            found, halt, steps = one(version, record, occurrence, row, to)
-            lines |= {line._replace(kind=weaker(kind, line.kind)) for line in found}
-            stopped |= halt and (kind == "data" or self.context)
-            for e, way in steps:
-                after = weaker(kind, e.kind)
-                if way == "backward":
-                    if e.version.dataset == to:
-                        lines.add(Line(to, e.version.id, e.occurrence, e.row, after))
-                    waiting.append((e.version, e.src, e.occurrence, e.row, after))
-                else:
-                    output = self.world.writes[e.write].output
-                    if output.dataset == to:
-                        lines.add(Line(to, output.id, e.occurrence, e.out_row, after))
-                    waiting.append((output, e.out, e.occurrence, e.out_row, after))
-        return lines, stopped
-
-    context = True
-    """Whether a stop beyond a context edge counts."""
-
-    def _sources(
-        self, at: Version, record: Record, occurrence: int, row: int, to: str | None
-    ) -> tuple[set[Line], bool, list[tuple[Edge, str]]]:
-        maker = self.maker.get(record[0])
-        lines = set()
-        if maker is None:
-            if to is None:
-                lines.add(Line(at.dataset, at.id, occurrence, row, "data"))
-            return lines, False, []
-        if maker.output.dataset == to != at.dataset:
-            lines.add(Line(to, maker.output.id, occurrence, maker.output.records.index(record), "data"))
-        edges = [(e, "backward") for e in self.behind.get(record, ())]
-        return lines, not maker.tracked, edges
-
-    def _results(
-        self, at: Version, record: Record, occurrence: int, row: int, to: str | None
-    ) -> tuple[set[Line], bool, list[tuple[Edge, str]]]:
-        readings = [
-            (w, v)
-            for w in self.world.writes
-            if self.counts[w.number]
-            for v, _ in w.inputs
-            if record[0] in {f for _, f, _ in v.files}
-        ]
-        lines = set()
-        if not readings and to is None:
-            lines.add(Line(at.dataset, at.id, occurrence, row, "data"))
-        for _, v in readings:
-            if v.dataset == to != at.dataset:
-                lines.add(Line(to, v.id, occurrence, v.records.index(record), "data"))
-        stopped = any(not w.tracked for w, _ in readings)
-        return lines, stopped, [(e, "forward") for e in self.ahead.get(record, ())]
 
 
 def publish(world: World, store: Store) -> None:

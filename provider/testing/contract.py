@@ -1,0 +1,254 @@
+"""What every back end of a store must do, as tests: derive a class from `StoreContract` and say where the folder is.
+
+>>> class TestMyFolder(StoreContract):                                # doctest: +SKIP
+...     @pytest.fixture
+...     def place(self, tmp_path):
+...         return lambda: MyFolder(tmp_path / "store")
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from provspark.errors import (
+    CorruptIndexError,
+    InvalidWriteError,
+    StepExistsError,
+    StepRemovedError,
+    StoreFormatError,
+    StoreUnreachableError,
+    UnknownStepError,
+)
+from provspark.index_store.boxes import from_pairs
+from provspark.index_store.fs import Folder
+from provspark.index_store.gc import Keep, collect
+from provspark.index_store.layout import Lead
+from provspark.index_store.model import Axis, Dataset, Files, PendingTensor, PendingVersion, PendingWrite, StepKey
+from provspark.index_store.repair import repair
+from provspark.index_store.store import Store
+from provspark.index_store.verify import verify
+from provspark.index_store.writer import StepWriter
+from provspark.testing.oracle import cells, within
+from provspark.testing.strategies import keys, runs, writes
+
+__all__ = ["Place", "StoreContract", "assert_stored", "end", "publish", "small"]
+
+Place = Callable[[], Folder]
+"""Opens one and the same folder anew at every call; it is empty at first."""
+
+
+def small(name: str = "/out", of: str = "/in", rows: int = 30) -> PendingWrite:
+    """A write that shuffles the rows of one file into another."""
+    output, source = (
+        PendingVersion(Dataset("file", path), Files.of([("f", 9, 9, rows, path == name)]), "csv") for path in (name, of)
+    )
+    axes = (
+        Axis("output", rows, output.files.identity(output.dataset)),
+        Axis("input", rows, source.files.identity(source.dataset), 0),
+    )
+    shuffled = np.random.default_rng(rows).permutation(rows)
+    return PendingWrite(output, "exact", (source,), axes, (PendingTensor(0, 1, from_pairs(np.arange(rows), shuffled)),))
+
+
+def publish(store: Store, key: StepKey, *pending: PendingWrite) -> None:
+    """Write a step and publish it."""
+    writer = store.writer(key)
+    for write in pending:
+        writer.add(write)
+    end(writer)
+
+
+def end(writer: StepWriter) -> None:
+    """Publish what was added to a writer."""
+    clock = "2024-01-01T00:00:00.000000+00:00"
+    writer.publish(status="succeeded", started=clock, ended=clock)
+
+
+def assert_stored(store: Store, step: str, pending: list[PendingWrite]) -> None:
+    """Whether a step holds these writes, pair by pair."""
+    manifest = store.manifest(step)
+    assert len(manifest.writes) == len(pending)
+    for made, wanted in zip(manifest.writes, pending, strict=True):
+        assert (made.coverage, made.axes, made.reason) == (wanted.coverage, wanted.axes, wanted.reason)
+        files = store.files(step, made.output)
+        assert (files.paths, files.rows.tolist()) == (wanted.output.files.paths, wanted.output.files.rows.tolist())
+        read = {v.files.identity(v.dataset): v.files.paths for v in wanted.inputs}
+        assert {v.id: store.files(step, v).paths for v in made.inputs} == read
+        for tensor, source in zip(made.tensors, wanted.tensors, strict=True):
+            pairs = set(cells(source.boxes))
+            assert (tensor.out, tensor.src, tensor.kind, tensor.edges) == (
+                source.out,
+                source.src,
+                source.kind,
+                len(pairs),
+            )
+            assert sorted(cells(store.tensor(step, tensor, "out").all())) == sorted(pairs)
+            assert sorted(cells(store.tensor(step, tensor, "src").all())) == sorted(pairs)
+
+
+class StoreContract:
+    """The tests. A subclass has a fixture `place`, and may be of any name that pytest collects."""
+
+    @pytest.fixture
+    def place(self) -> Place:
+        """Return what opens the folder: to be overridden."""
+        raise NotImplementedError("a contract's subclass has a fixture `place` that returns a function to a Folder")
+
+    @pytest.fixture
+    def store(self, place: Place) -> Store:
+        """Return a new store."""
+        return Store.at(place(), create=True)
+
+    def test_a_folder_holds_what_was_put(self, place: Place) -> None:
+        """Files come back whole and by spans, by name and by walking."""
+        folder, again = place(), place()
+        with folder.create("a/b ü%20/c") as f:
+            f.write(b"0123456789")
+        assert again.read("a/b ü%20/c") == [b"0123456789"]
+        assert again.read("a/b ü%20/c", [(2, 5), (8, 99), (50, 60)]) == [b"234", b"89", b""]
+        assert again.names("a") == ["b ü%20"]
+        assert (again.walk("a"), again.walk("none"), again.names("none")) == (["b ü%20/c"], [], [])
+        there, gone = again.stamps(["a/b ü%20/c", "a/none"])
+        assert there is not None
+        assert (there.size, gone) == (10, None)
+        folder.replace("a/b ü%20/c", b"new")
+        assert again.read("a/b ü%20/c") == [b"new"]
+        folder.remove("a/b ü%20/c")
+        folder.remove("a/b ü%20/c")
+        with pytest.raises(FileNotFoundError):
+            again.read("a/b ü%20/c")
+
+    def test_one_put_wins(self, place: Place) -> None:
+        """Of sixteen that put one file at once, one is told that it did, and its content stays."""
+        folders = [place() for _ in range(16)]
+        folders[0].make("x")
+        together = Barrier(16)
+
+        def put(i: int) -> bool:
+            together.wait(60)
+            return folders[i].put_if_absent("x/y", b"%d" % i)
+
+        with ThreadPoolExecutor(16) as pool:
+            won = list(pool.map(put, range(16)))
+        assert sum(won) == 1
+        assert folders[1].read("x/y") == [b"%d" % won.index(True)]
+        assert folders[1].walk("x") == ["y"]
+
+    @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "a//b", "a/./b", "a\\b", "a\0"])
+    def test_no_path_leaves_the_folder(self, place: Place, path: str) -> None:
+        """Not on reading, not on writing."""
+        folder = place()
+        for act in (folder.read, folder.remove, folder.make, folder.names, folder.remove_tree):
+            with pytest.raises(InvalidWriteError):
+                act(path)
+        with pytest.raises(InvalidWriteError):
+            folder.put_if_absent(path, b"")
+
+    def test_there_is_no_store_until_one_is_made(self, place: Place) -> None:
+        """Opening makes none unasked, and making twice keeps what is there."""
+        with pytest.raises(StoreUnreachableError):
+            Store.at(place())
+        publish(Store.at(place(), create=True), StepKey("t", "r"), small())
+        assert len(Store.at(place(), create=True).steps()) == 1
+        assert len(Store.at(place()).manifests()) == 1
+
+    @given(st.data())
+    @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+    def test_what_was_written_is_read(self, place: Place, data: st.DataObject) -> None:
+        """Whatever the writes, and by either axis."""
+        store = Store.at(place(), create=True)
+        key = data.draw(keys().filter(lambda k: k.id not in store.steps()))
+        pending = data.draw(st.lists(writes(), max_size=2))
+        publish(store, key, *pending)
+        other = Store.at(place())
+        assert_stored(other, key.id, pending)
+        for made in other.manifest(key.id).writes:
+            for tensor in made.tensors:
+                order: Lead = data.draw(st.sampled_from(("out", "src")))
+                starts, lengths = data.draw(runs(made.axes[tensor.out if order == "out" else tensor.src].size))
+                reader = other.tensor(key.id, tensor, order)
+                found = cells(reader.lookup(starts, lengths))
+                assert sorted(found) == sorted(within(set(cells(reader.all())), starts, lengths, order))
+        assert verify(other, [key.id]) == []
+
+    def test_a_step_is_there_whole_or_not_at_all(self, store: Store, place: Place) -> None:
+        """Before it is published nothing is seen of it; what is abandoned leaves nothing."""
+        writer = store.writer(StepKey("t", "r"))
+        writer.add(small())
+        assert Store.at(place()).steps() == []
+        assert Store.at(place()).manifests() == []
+        with pytest.raises(UnknownStepError):
+            Store.at(place()).manifest(StepKey("t", "r").id)
+        writer.abandon()
+        assert place().walk("steps") == []
+
+    def test_of_writers_of_one_step_one_wins(self, store: Store, place: Place) -> None:
+        """The others are told so, and leave nothing."""
+        together = Barrier(8)
+
+        def act(_: int) -> str:
+            writer = store.writer(StepKey("t", "r"))
+            writer.add(small())
+            together.wait(60)
+            try:
+                end(writer)
+            except StepExistsError:
+                return "lost"
+            return "won"
+
+        with ThreadPoolExecutor(8) as pool:
+            assert sorted(pool.map(act, range(8))) == ["lost"] * 7 + ["won"]
+        step = StepKey("t", "r").id
+        with pytest.raises(StepExistsError):
+            store.writer(StepKey("t", "r"))
+        listed = [f.path for f in Store.at(place()).manifest(step).files]
+        assert place().walk(f"steps/{step}") == sorted([*listed, "manifest.json"])
+        assert_stored(Store.at(place()), step, [small()])
+
+    def test_a_flipped_bit_is_an_error_that_names_the_file(self, store: Store, place: Place) -> None:
+        """In whichever file: never another answer."""
+        publish(store, StepKey("t", "r"), small())
+        folder = place()
+        for path in folder.walk(""):
+            data = folder.read(path)[0]
+            for at in (0, len(data) // 2, len(data) - 1):
+                folder.replace(path, data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+                with pytest.raises((CorruptIndexError, StoreFormatError), match=path.rsplit("/", 1)[-1]):
+                    assert_stored(Store.at(place()), StepKey("t", "r").id, [small()])
+            folder.replace(path, data)
+        assert_stored(Store.at(place()), StepKey("t", "r").id, [small()])
+
+    def test_a_removed_step_is_gone_for_who_reads_it(self, store: Store, place: Place) -> None:
+        """And says so; what a kept step needs stays."""
+        publish(store, StepKey("first", "r"), small("/b", "/a"))
+        publish(store, StepKey("second", "r"), small("/c", "/b"))
+        publish(store, StepKey("third", "r"), small("/d", "/a"))
+        step = StepKey("third", "r").id
+        reader = Store.at(place())
+        tensor = reader.manifest(step).writes[0].tensors[0]
+        done = collect(store, Keep(steps=(StepKey("second", "r").id,)))
+        assert [m.step for m in done.removed] == [step]
+        assert [m.key.task_id for m in done.needed] == ["first"]
+        with pytest.raises(StepRemovedError):
+            reader.tensor(step, tensor, "out").all()
+        assert sorted(m.key.task_id for m in reader.manifests()) == ["first", "second"]
+        assert place().walk(f"steps/{step}") == []
+
+    def test_a_step_that_was_given_up_can_be_published(self, store: Store, place: Place) -> None:
+        """With the writes that were sealed."""
+        writer = store.writer(StepKey("t", "r"))
+        writer.add(small())
+        time.sleep(0.01)
+        (done,) = repair(Store.at(place()), [StepKey("t", "r").id])
+        assert done.action == "sealed"
+        assert_stored(Store.at(place()), StepKey("t", "r").id, [small()])
+        with pytest.raises(StepExistsError):
+            end(writer)
