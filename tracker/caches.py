@@ -58,16 +58,17 @@ class Held:
 
     def lend(self, to: Rewriter, plan: Any) -> Traced:
         """Return the plan, which ends in the legs' columns, as a leaf of another rewrite."""
-        scans, taps = len(to.scans), len(to.taps)
+        scans, taps, places = len(to.scans), len(to.taps), to.placed
 
         def moved(legs: Sequence[Leg]) -> tuple[Leg, ...]:
             return tuple(replace(leg, origin=leg.origin + (taps if leg.grouped else scans)) for leg in legs)
 
         to.scans.extend(self.scans)
         for tap in self.rewriter.taps:
-            to.taps.append(replace(tap, number=taps + tap.number, legs=moved(tap.legs)))
-            to.lent[taps + tap.number] = (self, tap.number)
-        to.java.skipTaps(len(self.rewriter.taps))
+            to.taps.append(replace(tap, number=taps + tap.number, place=places + tap.place, legs=moved(tap.legs)))
+            to.lent[places + tap.place] = (self, tap.place)
+        to.placed += self.rewriter.placed
+        to.java.skipTaps(self.rewriter.placed)
         return Traced(to.java.held(plan, self.width), moved(self.legs))
 
 

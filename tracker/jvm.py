@@ -19,6 +19,9 @@ from provspark.errors import CaptureError
 
 JAVA = Path(__file__).parent / "java"
 
+_SHARED = ("Trees", "Answers", "Keys", "RowIds", "Tap", "Taps")
+"""Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""
+
 
 class Jvm:
     """One SparkSession's JVM with ProvSpark's classes loaded in the driver and on every executor.
@@ -81,7 +84,9 @@ class Jvm:
 
 def compiled_jar(jvm: Jvm) -> Path:
     """Compile java/*.java with the Janino compiler that Spark ships; return the jar, from an earlier run's if equal."""
-    sources = {p.name: p.read_text(encoding="utf-8") for p in sorted(JAVA.glob("*.java"))}
+    first = [JAVA / f"{name}.java" for name in _SHARED]
+    files = [*first, *sorted(set(JAVA.glob("*.java")) - set(first))]
+    sources = {p.name: p.read_text(encoding="utf-8") for p in files}
     version = str(jvm.spark.version)
     digest = hashlib.sha256(("\0".join([version, *sources, *sources.values()])).encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"provspark-{os.getuid()}"
@@ -91,21 +96,26 @@ def compiled_jar(jvm: Jvm) -> Path:
     jar = folder / f"provspark-{digest}.jar"
     if not jar.exists():
         made = folder / f".{jar.name}.{os.getpid()}"
+        loader = jvm.context_loader
         with zipfile.ZipFile(made, "w") as z:
             for name, text in sources.items():
-                for cls, code in _compile(jvm, name, text):
-                    z.writestr(cls.replace(".", "/") + ".class", code)
+                compiler = _compiled(jvm, name, text, loader)
+                codes = compiler.getBytecodes()
+                for cls in codes:
+                    z.writestr(cls.replace(".", "/") + ".class", bytes(codes[cls]))
+                if name.removesuffix(".java") in _SHARED:
+                    loader = compiler.getClassLoader()
         made.replace(jar)
     return jar
 
 
-def _compile(jvm: Jvm, name: str, text: str) -> list[tuple[str, bytes]]:
+def _compiled(jvm: Jvm, name: str, text: str, loader: Any) -> Any:
+    """Return the compiler that took a file, which sees the classes of `loader`."""
     compiler = jvm.jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setTargetVersion(8)
-    compiler.setParentClassLoader(jvm.context_loader)
+    compiler.setParentClassLoader(loader)
     try:
         compiler.cook(text)
     except Exception as e:
         raise CaptureError(f"{name} does not compile on Spark {jvm.spark.version}: {e}") from e
-    codes = compiler.getBytecodes()
-    return [(str(c), bytes(codes[c])) for c in codes]
+    return compiler

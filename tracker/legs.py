@@ -13,19 +13,21 @@ class Leg:
     """Columns that say where a row came from.
 
     A row leg is one long, the address of a row in the scan `origin`; a group leg is two, the hashes of a key whose
-    derivations tap `origin` noted. Null where the row has no such origin (an outer join's other side, another branch
-    of a union). Its kind is that of the edges from the row to what it points at: a derivation that a tap notes has
-    edges of both kinds, and a path is context if any of its edges is.
+    derivations tap `origin` noted; with `others` there is a third, the number of the one derivation that it leaves
+    out. Null where the row has no such origin (an outer join's other side, another branch of a union). Its kind is
+    that of the edges from the row to what it points at: a derivation that a tap notes has edges of both kinds, and a
+    path is context if any of its edges is.
     """
 
     grouped: bool
     origin: int
     kind: Kind = "data"
+    others: bool = False
 
     @property
     def width(self) -> int:
         """Number of its columns."""
-        return 2 if self.grouped else 1
+        return 1 + self.grouped + self.others
 
 
 @dataclass(frozen=True, slots=True)

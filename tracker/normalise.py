@@ -1,8 +1,8 @@
-"""Brings an analysed plan to the few node kinds that the rewrite rules know, by Spark's own rules.
+"""Brings an analysed plan to the few node kinds that the rewrite rules know, by Spark's own rules (java/Normal.java).
 
-The rules keep which rows make which: they unnest EXISTS and IN to joins, turn set operators and DISTINCT into joins
-and aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap. Rules that would
-change the kind of an edge are left out: a scalar subquery's rows are context, and as a join they would pass for data.
+The rules keep which rows make which: they unnest subqueries to joins, turn set operators and DISTINCT into joins and
+aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap. Where a rule would make
+one kind of edge look like another, the side that it concerns is marked by an alias; rules/mark.py reads the marks.
 """
 
 from __future__ import annotations
@@ -10,29 +10,36 @@ from __future__ import annotations
 _ANALYSIS = "org.apache.spark.sql.catalyst.analysis."
 _OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer."
 
-RULES: tuple[str, ...] = (
-    _ANALYSIS + "EliminateSubqueryAliases",
-    _ANALYSIS + "EliminateView",
-    *(
-        _OPTIMIZER + name
-        for name in (
-            "RewriteNonCorrelatedExists",
-            "PullupCorrelatedPredicates",
-            "RewritePredicateSubquery",
-            "ReplaceExpressions",
-            "ReplaceIntersectWithSemiJoin",
-            "ReplaceExceptWithFilter",
-            "ReplaceExceptWithAntiJoin",
-            "ReplaceDistinctWithAggregate",
-            "ReplaceDeduplicateWithAggregate",
-            "PullOutGroupingExpressions",
-            "PushDownPredicates",
-            "PushDownLeftSemiAntiJoin",
-            "PushDownPredicates",
-            "CombineFilters",
-        )
-    ),
-    _ANALYSIS + "EliminateSubqueryAliases",
-    _ANALYSIS + "EliminateView",
+CONTEXT = "provspark: context"
+"""Marks the rows of a scalar subquery that became the right side of a join."""
+
+UNSEEN = "provspark: unseen"
+"""Marks rows that others are counted against, and that none is owed to: the right side of EXCEPT ALL."""
+
+DOMAIN = "provspark: domain"
+"""Marks the distinct outer rows that Spark joins to a subquery correlated by no equality: no reading of its own."""
+
+CLEANING: tuple[str, ...] = (_ANALYSIS + "EliminateSubqueryAliases", _ANALYSIS + "EliminateView")
+"""Applied first, to the plan and to all subqueries in it."""
+
+RULES: tuple[str, ...] = tuple(
+    _OPTIMIZER + name
+    for name in (
+        "RewritePredicateSubquery",
+        "ReplaceExpressions",
+        "ReplaceIntersectWithSemiJoin",
+        "ReplaceExceptWithFilter",
+        "ReplaceExceptWithAntiJoin",
+        "RewriteIntersectAll",
+        "ReplaceDistinctWithAggregate",
+        "ReplaceDeduplicateWithAggregate",
+        "PullOutGroupingExpressions",
+        "PushDownPredicates",
+        "CombineFilters",
+    )
 )
-"""Applied in this order, each once, after common table expressions were put in their places."""
+"""Applied in this order, each once, to each subquery before the plan that holds it.
+
+Before them common table expressions are put in their places, correlated predicates pulled up, and correlated scalar
+subqueries and EXCEPT ALL made joins and unions with a marked side.
+"""

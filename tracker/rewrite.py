@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.legs import Leg, Traced
+from provspark.tracker.normalise import CLEANING, CONTEXT, DOMAIN, UNSEEN
 from provspark.tracker.normalise import RULES as NORMAL
-from provspark.tracker.rules import RULES
+from provspark.tracker.rules import RULES, Rule
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan, scan_relation
 from provspark.tracker.taps import Receipt, Tap, counted
@@ -27,7 +28,7 @@ class Node:
     kind: str
     subqueries: int
     detail: str
-    """A join's type; whether duplicates are dropped by all columns or a subset."""
+    """A join's type; a mark's name (normalise.py); ``kept`` for an aggregate that keeps a row of each group."""
     children: tuple[Node, ...]
 
 
@@ -49,27 +50,89 @@ class Rewriter:
         self.java: Any = jvm.new("Rewrite", jvm.session, folder)
         self.scans: list[Scan] = []
         self.taps: list[Tap] = []
+        self.placed = 0
+        """How many taps stand in plans, those of plans traced before among them."""
         self.lent: dict[int, tuple[Held, int]] = {}
-        """By tap, which plan traced before noted what it says, and as which of its taps."""
+        """By a tap's place, which plan traced before noted what it says, and at which place there."""
+        self._answers: dict[int, Leg] = {}
 
     def run(self, analysed: Any) -> Traced:
         """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
-        _refuse_before_normalising(self._read(analysed))
         try:
-            normal = self.java.normalise(analysed, "\n".join(NORMAL))
+            normal = self.jvm.new("Normal", CONTEXT, UNSEEN, DOMAIN).apply(
+                analysed, "\n".join(CLEANING), "\n".join(NORMAL)
+            )
         except Exception as e:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
-        traced = self.trace(self._read(normal))
-        return Traced(self.java.front(traced.number), traced.legs)
+        root = self._read(normal)
+        traced = self.trace(root)
+        return Traced(self.java.front(self.java.answered(traced.number)), traced.legs)
 
     def trace(self, node: Node, above: Node | None = None) -> Traced:
         """Rewrite one node; `above` is the filter straight above it, where there is one."""
+        traced = self._rule(node).trace(self, node, above)
+        if not node.subqueries:
+            return traced
+        known = dict.fromkeys(self._answer(node, traced=True))
+        legs = tuple(leg for leg in known if leg not in traced.legs)
+        return Traced(self.java.constant(traced.number, len(legs)), traced.legs + legs)
+
+    def unseen(self, node: Node, above: Node | None = None) -> int:
+        """Rewrite a node that no row is owed to: its inputs count among those read. Returns its number in java."""
+        if node.detail == DOMAIN:
+            return int(self.java.bare(node.number))
         if node.subqueries:
-            raise UnsupportedPlanError(node.kind, "a subquery's value is used in an expression")
+            self._answer(node, traced=False)
+        if not node.children:
+            return int(self.java.hidden(node.number, self._rule(node).trace(self, node, above).number))
+        below = [self.unseen(child, node if node.kind == "Filter" else None) for child in node.children]
+        return int(self.java.rebuilt(node.number, " ".join(map(str, below))))
+
+    def _answer(self, node: Node, *, traced: bool) -> list[Leg]:
+        """Rewrite the scalar subqueries in a node's expressions; return legs to what went into their values."""
+        legs: list[Leg] = []
+        for line in self.java.scalars(node.number).splitlines():
+            if not line.isdigit():
+                raise UnsupportedPlanError(node.kind, f"{line} in an expression has no exact rule")
+            number = int(line)
+            if number not in self._answers:
+                self._answer_one(number, traced)
+            legs.extend(leg for leg in [self._answers.get(number)] if leg is not None)
+        return legs
+
+    def _answer_one(self, number: int, traced: bool) -> None:
+        root = self._read(self.java.answers().subquery(number))
+        if not traced:
+            self.java.answer(number, root.number, self.unseen(root))
+            return
+        already = self.java.answers().alike(number)
+        if already in self._answers:
+            self.java.answers().share(number, already)
+            self._answers[number] = self.twin(self._answers[already], {})
+            return
+        value = self.trace(root)
+        tap = self.tapped(self.java.tapAll(value.number), value.legs, "subquery", keyed=True, keyless=True)
+        self.java.answer(number, root.number, tap.number)
+        self._answers[number] = Leg(True, len(self.taps) - 1, "context")
+
+    def twin(self, leg: Leg, made: dict[tuple[bool, int], int]) -> Leg:
+        """Return a leg to the same rows as another reading of them; `made` keeps the twins of origins so far."""
+        if (leg.grouped, leg.origin) not in made:
+            if leg.grouped:
+                tap = self.taps[leg.origin]
+                legs = tuple(self.twin(inner, made) for inner in tap.legs)
+                self.taps.append(replace(tap, number=len(self.taps), legs=legs))
+                made[True, leg.origin] = len(self.taps) - 1
+            else:
+                self.scans.append(self.scans[leg.origin])
+                made[False, leg.origin] = len(self.scans) - 1
+        return replace(leg, origin=made[leg.grouped, leg.origin])
+
+    def _rule(self, node: Node) -> Rule:
         rule = _BY_KIND.get(node.kind)
         if rule is None:
             raise UnsupportedPlanError(node.kind, "no exact rule for this operator")
-        return rule.trace(self, node, above)
+        return rule
 
     def scan(self, node: Node, above: Node | None) -> Traced:
         """Give a relation its address column."""
@@ -81,9 +144,19 @@ class Rewriter:
         self.scans.append(scan)
         return Traced(self.java.leaf(scan.plan, scan.address), (Leg(False, len(self.scans) - 1),))
 
-    def tapped(self, number: int, legs: tuple[Leg, ...], label: str, *, keyed: bool, keyless: bool = False) -> Traced:
+    def tapped(
+        self,
+        number: int,
+        legs: tuple[Leg, ...],
+        label: str,
+        *,
+        keyed: bool,
+        keyless: bool = False,
+        numbered: bool = False,
+    ) -> Traced:
         """Note that traced node `number` is a tap now."""
-        self.taps.append(Tap(len(self.taps), legs, keyed, label, keyless))
+        self.taps.append(Tap(len(self.taps), legs, keyed, label, self.placed, keyless, numbered))
+        self.placed += 1
         return Traced(number, legs)
 
     def receipts(self) -> dict[int, list[Receipt]]:
@@ -93,25 +166,15 @@ class Rewriter:
     def lent_receipts(self) -> dict[int, list[Receipt]]:
         """Return the receipts of taps in what is cached."""
         held = {id(h): h.receipts() for h, _ in self.lent.values()}
-        return {number: held[id(h)].get(tap, []) for number, (h, tap) in self.lent.items()}
+        return {place: held[id(h)].get(there, []) for place, (h, there) in self.lent.items()}
 
     def _read(self, plan: Any) -> Node:
-        lines = enumerate(self.java.read(plan).splitlines())
-        return _node(lines)
+        return _node(iter(self.java.read(plan).splitlines()))
 
 
 _BY_KIND = {kind: rule for rule in RULES for kind in rule.KINDS}
 
 
-def _node(lines: Iterator[tuple[int, str]]) -> Node:
-    number, line = next(lines)
-    kind, children, subqueries, detail = line.split(" ", 3)
-    return Node(number, kind, int(subqueries), detail, tuple(_node(lines) for _ in range(int(children))))
-
-
-def _refuse_before_normalising(node: Node) -> None:
-    """Refuse what normalising would turn into something of another meaning."""
-    if node.kind == "Deduplicate" and node.detail == "subset":
-        raise UnsupportedPlanError(node.kind, "duplicates are dropped by some of the columns only")
-    for child in node.children:
-        _refuse_before_normalising(child)
+def _node(lines: Iterator[str]) -> Node:
+    number, kind, children, subqueries, detail = next(lines).split(" ", 4)
+    return Node(int(number), kind, int(subqueries), detail, tuple(_node(lines) for _ in range(int(children))))

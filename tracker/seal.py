@@ -35,7 +35,7 @@ class Noted:
     Parameters
     ----------
     taps : every tap of the write, inner ones first; the last is the top tap
-    receipts : by tap number
+    receipts : by a tap's place
     folder : URL of the sidecars
     scans : by occurrence, the version that was read and how its addresses become row ids
     written : the output's version and the row ids of each task's rows
@@ -55,6 +55,8 @@ class _Wanted:
     axes: list[tuple[int, Kind]] = field(default_factory=list)
     rows: list[Int64] = field(default_factory=list)
     keys: list[pa.Array] = field(default_factory=list)
+    without: list[Int64 | None] = field(default_factory=list)
+    """Numbers of the rows of their groups that they leave out."""
 
 
 def seal(noted: Noted, site: str = "") -> PendingWrite:
@@ -100,7 +102,7 @@ class _Sealing:
         written = self.noted.written
         ids: list[Int64] = []
         parts: list[Block] = []
-        for receipt in self.noted.receipts.get(tap.number, []):
+        for receipt in self.noted.receipts.get(tap.place, []):
             mine = np.flatnonzero(written.partitions == receipt.partition)
             order = mine[np.argsort(written.offsets[mine], kind="stable")]
             counts = written.counts[order]
@@ -131,7 +133,7 @@ class _Sealing:
         size = 0
         found: list[tuple[Int64, Int64, Int64]] = []
         columns: list[list[Int64]] = [[] for _ in range(tap.width)]
-        for receipt in self.noted.receipts.get(tap.number, []):
+        for receipt in self.noted.receipts.get(tap.place, []):
             for block in blocks(tap, receipt, self.noted.folder):
                 if block.keys is None or block.counts is None:
                     raise CaptureError(f"tap {tap.number} left no keys")
@@ -155,26 +157,18 @@ class _Sealing:
         self.check_found(tap, groups, len(distinct))
         order = np.argsort(groups, kind="stable")
         groups, starts, counts = groups[order], starts[order], counts[order]
-        for upper, rows, keys in zip(wanted.axes, wanted.rows, wanted.keys, strict=True):
-            self.ranges(upper, axis, rows, _index_in(keys, distinct), (groups, starts, counts))
+        for upper, rows, keys, without in zip(wanted.axes, wanted.rows, wanted.keys, wanted.without, strict=True):
+            ranges = _found(_index_in(keys, distinct), groups, starts, counts)
+            if without is not None:
+                ranges = _without(ranges, _places(without, _joined(columns[-1])))
+            self.add(upper[0], axis, boxes.from_ranges(rows[ranges[0]], *ranges[1:]), upper[1])
         self.legs(tap.legs, axis, np.arange(size, dtype=np.int64), [_joined(c) for c in columns])
 
     def check_found(self, tap: Tap, groups: Int64, distinct: int) -> None:
         """Every key asked for has a group, but for the one of a global aggregate over nothing."""
         missing = distinct - len(np.unique(groups))
-        if missing and not (tap.keyless and not self.noted.receipts.get(tap.number)):
+        if missing and not (tap.keyless and not self.noted.receipts.get(tap.place)):
             raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
-
-    def ranges(
-        self, upper: tuple[int, Kind], axis: int, rows: Int64, asked: Int64, found: tuple[Int64, Int64, Int64]
-    ) -> None:
-        """Relate rows of an upper axis to the ranges in which their groups' derivations stand."""
-        groups, starts, counts = found
-        first = np.searchsorted(groups, asked, "left")
-        many = np.searchsorted(groups, asked, "right") - first
-        at = _ranges(first, many)
-        out, kind = upper
-        self.add(out, axis, boxes.from_ranges(np.repeat(rows, many), starts[at], counts[at]), kind)
 
     def legs(self, legs: Sequence[Leg], axis: int, rows: Int64, columns: Sequence[Int64]) -> None:
         """Relate an axis to what its legs point at; `rows` are its row ids, one for each entry of `columns`."""
@@ -184,16 +178,17 @@ class _Sealing:
             first = columns[at]
             present = first != NULL
             if leg.grouped:
-                second = columns[at + 1]
+                second, mine = columns[at + 1], rows
+                without = columns[at + 2] if leg.others else None
                 if not present.all():
                     first, second, mine = first[present], second[present], rows[present]
-                else:
-                    mine = rows
+                    without = None if without is None else without[present]
                 if len(mine):
                     wanted = self.wanted[leg.origin]
                     wanted.axes.append((axis, leg.kind))
                     wanted.rows.append(mine)
                     wanted.keys.append(_keys(first, second))
+                    wanted.without.append(without)
             else:
                 addresses, mine = (first, rows) if present.all() else (first[present], rows[present])
                 located.append((leg, mine, addresses))
@@ -225,6 +220,33 @@ def _index_in(keys: pa.Array, among: pa.Array) -> Int64:
         pc.fill_null(pc.index_in(keys, value_set=among), -1).to_numpy(zero_copy_only=False).astype(np.int64)
     )
     return found
+
+
+def _found(asked: Int64, groups: Int64, starts: Int64, counts: Int64) -> tuple[Int64, Int64, Int64]:
+    """Return the ranges in which the groups asked for stand: place in `asked`, start, count."""
+    first = np.searchsorted(groups, asked, "left")
+    many = np.searchsorted(groups, asked, "right") - first
+    at = _ranges(first, many)
+    return np.repeat(np.arange(len(asked)), many), starts[at], counts[at]
+
+
+def _places(numbers: Int64, among: Int64) -> Int64:
+    """Place of each number in `among`."""
+    order = np.argsort(among, kind="stable")
+    at = order[np.searchsorted(among, numbers, sorter=order) % len(order)]
+    if not np.array_equal(among[at], numbers):
+        raise CaptureError("a row was kept that its group has not")
+    return at
+
+
+def _without(ranges: tuple[Int64, Int64, Int64], places: Int64) -> tuple[Int64, Int64, Int64]:
+    """Take one place out of the ranges of each asker: the range that it stands in becomes two."""
+    which, starts, counts = ranges
+    out = places[which]
+    hit = (out >= starts) & (out < starts + counts)
+    before = np.where(hit, out - starts, counts)
+    after = np.where(hit, starts + counts - out - 1, 0)
+    return np.r_[which, which], np.r_[starts, out + 1], np.r_[before, after]
 
 
 def _ranges(starts: Int64, counts: Int64) -> Int64:

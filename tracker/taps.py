@@ -17,19 +17,23 @@ from provspark.tracker.legs import Leg
 class Tap:
     """A tap that stands in a plan. `label` names the operator above it, for people.
 
-    `keyless` says that one key stands for all rows (a global aggregate): then a key without rows is no contradiction.
+    `place` is its number in the plan: what is read twice stands there once, and has a tap for each reading. `keyless`
+    says that one key stands for all rows (a global aggregate): then a key without rows is no contradiction. `numbered`
+    says that a number of each row follows its legs, by which a leg above may leave it out.
     """
 
     number: int
     legs: tuple[Leg, ...]
     keyed: bool
     label: str
+    place: int
     keyless: bool = False
+    numbered: bool = False
 
     @property
     def width(self) -> int:
-        """Number of columns of its legs."""
-        return sum(leg.width for leg in self.legs)
+        """Number of columns that it notes beside keys."""
+        return sum(leg.width for leg in self.legs) + self.numbered
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class TracedWrite:
             Notes, files and inputs do not fit together.
         """
         receipts = self._rewriter.receipts()
-        top = receipts.get(self._rewriter.taps[-1].number, [])
+        top = receipts.get(self._rewriter.taps[-1].place, [])
         tapped = [TapRuns(r.partition, r.marks or (("", r.rows),)) for r in top]
         metrics = WriteMetrics(seen.files, seen.bytes, seen.rows) if seen is not None and seen.files >= 0 else None
         written = self._sink.finish(tapped, metrics)

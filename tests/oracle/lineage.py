@@ -10,8 +10,9 @@ from oracle.relation import Witness
 from oracle.sources import Source
 
 import provspark
-from provspark.index_store.model import Dataset
+from provspark.index_store.model import Dataset, Kind
 
+KINDS: tuple[Kind, ...] = ("data", "context")
 Edge = tuple[Witness, int]
 """A witness and an output row."""
 
@@ -48,12 +49,13 @@ class Lineage:
         return [places[int(v)] for v in values]
 
     def backward(self, output: Path, rows: int) -> list[frozenset[Witness]]:
-        """Data witnesses of each output row."""
+        """Witnesses of each output row."""
         found: list[set[Witness]] = [set() for _ in range(rows)]
-        for line in lines(self._prov.backward(Dataset("file", str(output)).uri, rows=range(rows))):
-            if line["kind"] == "data":
-                ids = self._ids[line["version"]]
-                found[line["row"]].add((self._names[line["dataset"]], line["occurrence"], ids[line["source_row"]]))
+        for line in lines(self._prov.backward(Dataset("file", str(output)).uri, rows=range(rows), kinds=KINDS)):
+            ids = self._ids[line["version"]]
+            found[line["row"]].add(
+                witness(self._names[line["dataset"]], line["occurrence"], ids[line["source_row"]], line["kind"])
+            )
         return [frozenset(w) for w in found]
 
     def check_forward(self, output: Path, edges: set[Edge]) -> None:
@@ -61,12 +63,17 @@ class Lineage:
         for dataset, version in self._versions:
             ids, name = self._ids[version], self._names[dataset]
             pairs = set()
-            for line in lines(self._prov.forward(dataset, rows=range(len(ids)), version=version)):
+            for line in lines(self._prov.forward(dataset, rows=range(len(ids)), version=version, kinds=KINDS)):
                 assert line["dataset"] == Dataset("file", str(output)).uri
-                if line["kind"] == "data":
-                    pairs.add(((name, line["occurrence"], ids[line["row"]]), line["source_row"]))
+                found = witness(name, line["occurrence"], ids[line["row"]], line["kind"])
+                pairs.add((found, line["source_row"]))
             members = set(ids)
             assert pairs == {(w, row) for w, row in edges if w[0] == name and w[2] in members}
+
+
+def witness(source: str, occurrence: int, row: int, kind: Kind) -> Witness:
+    """Put an edge's end in the oracle's words."""
+    return (source, occurrence, row, "context") if kind == "context" else (source, occurrence, row)
 
 
 def transpose(witnesses: Sequence[frozenset[Witness]]) -> set[Edge]:

@@ -1,8 +1,9 @@
-"""What each operator means for rows and their data witnesses, one short function each, by nested loops.
+"""What each operator means for rows and their witnesses, one short function each, by nested loops.
 
 aggregate and distinct owe a row to the whole group; joins to the rows joined; a semi-join to the row and
 every row that makes it true; an anti-join and EXCEPT to the left rows alone; INTERSECT to the equal rows of
-both sides.
+both sides. Context: what a scalar subquery's value was computed from, a window's partition, the rows for which a
+kept duplicate stands.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from oracle.relation import Relation, Tagged, Witness
-from oracle.values import eq, key, plain, rank
+from oracle.relation import Relation, Tagged, Witness, context
+from oracle.values import eq, key, plain, rank, same
 
 Row = Any
 How = Literal["inner", "left", "right", "full", "cross", "semi", "anti"]
@@ -67,6 +68,59 @@ def _filter_by(left: Relation, right: Relation, on: Callable[[Row, Row], bool | 
     return Relation(left.columns, tuple(out))
 
 
+def scalar(r: Relation, name: str, subquery: Callable[[Row], Relation]) -> Relation:
+    """Append the only value of the only row (None without a row) of a subquery of each row."""
+    out = []
+    for v, w in r.rows:
+        found = subquery(v).rows
+        assert len(found) < 2, "a scalar subquery has one row"
+        value = found[0][0][0] if found else None
+        out.append(((*v, value), w.union(*(context(y) for _, y in found))))
+    return Relation.of((*r.columns, name), out)
+
+
+def exists(r: Relation, name: str, other: Relation, on: Callable[[Row, Row], bool | None]) -> Relation:
+    """Append whether the other side has a row for which the condition is true."""
+    out = []
+    for v, w in r.rows:
+        hits = [y for x, y in other.rows if on(v, x) is True]
+        out.append(((*v, bool(hits)), w.union(*hits)))
+    return Relation.of((*r.columns, name), out)
+
+
+def window(r: Relation, by: Sequence[str], /, **functions: Callable[[Row, list[Row]], Any]) -> Relation:
+    """Append functions of a row and all rows of its partition."""
+    out = []
+    for v, w in r.rows:
+        mine = [(x, y) for x, y in r.rows if all(same(getattr(v, n), getattr(x, n)) for n in by)]
+        values = (f(v, [x for x, _ in mine]) for f in functions.values())
+        out.append(((*v, *values), w.union(*(context(y) for _, y in mine))))
+    return Relation.of((*r.columns, *functions), out)
+
+
+def windows(r: Relation, *parts: Relation) -> Relation:
+    """Put side by side what windows over the same rows append: none of them sees another's context."""
+    n = len(r.columns)
+    out = []
+    for lines in zip(r.rows, *(p.rows for p in parts), strict=True):
+        values = (*lines[0][0], *(x for v, _ in lines[1:] for x in v[n:]))
+        out.append((values, frozenset[Witness]().union(*(w for _, w in lines))))
+    return Relation.of((*r.columns, *(c for p in parts for c in p.columns[n:])), out)
+
+
+def keep_first(r: Relation, by: Sequence[str]) -> Relation:
+    """Of each group the row that comes first; the others are its context."""
+    groups: dict[Any, list[Tagged]] = {}
+    for v, w in r.rows:
+        groups.setdefault(tuple(key(getattr(v, n)) for n in by), []).append((v, w))
+    out = [(_keyed(rows[0][0], by), rows[0][1].union(*(context(w) for _, w in rows[1:]))) for rows in groups.values()]
+    return Relation.of(r.columns, out)
+
+
+def _keyed(row: Row, by: Sequence[str]) -> Row:
+    return row._replace(**{n: plain(getattr(row, n)) for n in by})
+
+
 def using(*names: str) -> Callable[[Row, Row], bool | None]:
     """Equality on columns of the same names, for `join`."""
     return lambda a, b: all(eq(getattr(a, n), getattr(b, n)) is True for n in names)
@@ -105,6 +159,30 @@ def intersect(left: Relation, right: Relation) -> Relation:
 def subtract(left: Relation, right: Relation) -> Relation:
     """EXCEPT: the left rows that the right has not, once."""
     return distinct(join(left, right, lambda a, b: key(tuple(a)) == key(tuple(b)), "anti"))
+
+
+def intersect_all(left: Relation, right: Relation) -> Relation:
+    """INTERSECT ALL: as many of each row as both have; owed to the equal rows of both sides."""
+    return _counted(left, right, lambda a, b: min(len(a), len(b)), True)
+
+
+def subtract_all(left: Relation, right: Relation) -> Relation:
+    """EXCEPT ALL: as many of each row as the left has more; which of the equal left rows they are nobody can tell."""
+    return _counted(left, right, lambda a, b: len(a) - len(b), False)
+
+
+def _counted(
+    left: Relation, right: Relation, times: Callable[[list[Tagged], list[Tagged]], int], both_sides: bool
+) -> Relation:
+    groups: dict[Any, tuple[list[Tagged], list[Tagged]]] = {}
+    for side, r in enumerate((left, right)):
+        for t in r.rows:
+            groups.setdefault(key(tuple(t[0])), ([], []))[side].append(t)
+    out = []
+    for ours, theirs in groups.values():
+        witnesses = frozenset[Witness]().union(*(w for _, w in (ours + theirs if both_sides else ours)))
+        out += [(plain(tuple(ours[0][0])), witnesses)] * max(0, times(ours, theirs)) if ours else []
+    return Relation.of(left.columns, out)
 
 
 def sort(r: Relation, *by: str) -> Relation:

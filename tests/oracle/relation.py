@@ -6,12 +6,12 @@ from collections import Counter, namedtuple
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from oracle.values import canon
 
-Witness = tuple[str, int, int]
-"""Name of the source, occurrence (which scan of the plan), row id."""
+Witness = tuple[str, int, int] | tuple[str, int, int, Literal["context"]]
+"""Name of the source, occurrence (which scan of the plan), row id; a fourth part where the edge is context."""
 Tagged = tuple[tuple[Any, ...], frozenset[Witness]]
 
 
@@ -42,6 +42,11 @@ class Relation:
     def bag(self) -> Counter[Hashable]:
         """Multiset of (values, witnesses): equal rows can come in any order, so this is what is compared."""
         return Counter((canon(tuple(v)), w) for v, w in self.rows)
+
+
+def context(witnesses: Iterable[Witness]) -> frozenset[Witness]:
+    """Return witnesses of what only a value was computed from."""
+    return frozenset((w[0], w[1], w[2], "context") for w in witnesses)
 
 
 def scan(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], occurrence: int) -> Relation:

@@ -5,67 +5,35 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
-import org.apache.spark.sql.Column;
-import org.apache.spark.sql.api.java.UDF1;
-import org.apache.spark.sql.api.java.UDF10;
-import org.apache.spark.sql.api.java.UDF2;
-import org.apache.spark.sql.api.java.UDF3;
-import org.apache.spark.sql.api.java.UDF4;
-import org.apache.spark.sql.api.java.UDF5;
-import org.apache.spark.sql.api.java.UDF6;
-import org.apache.spark.sql.api.java.UDF7;
-import org.apache.spark.sql.api.java.UDF8;
-import org.apache.spark.sql.api.java.UDF9;
 import org.apache.spark.sql.catalyst.expressions.Alias;
-import org.apache.spark.sql.catalyst.expressions.And;
-import org.apache.spark.sql.catalyst.expressions.ArrayTransform;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
-import org.apache.spark.sql.catalyst.expressions.BinaryComparison;
-import org.apache.spark.sql.catalyst.expressions.Cast;
-import org.apache.spark.sql.catalyst.expressions.CollationKey;
-import org.apache.spark.sql.catalyst.expressions.CreateArray;
-import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
-import org.apache.spark.sql.catalyst.expressions.EqualTo;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.GetStructField;
-import org.apache.spark.sql.catalyst.expressions.IsNull;
-import org.apache.spark.sql.catalyst.expressions.LambdaFunction;
+import org.apache.spark.sql.catalyst.expressions.If;
+import org.apache.spark.sql.catalyst.expressions.IsNotNull;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
-import org.apache.spark.sql.catalyst.expressions.NamedExpression;
-import org.apache.spark.sql.catalyst.expressions.NamedLambdaVariable;
-import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
-import org.apache.spark.sql.catalyst.expressions.XxHash64;
-import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers$;
+import org.apache.spark.sql.catalyst.expressions.Not;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.First;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Max;
+import org.apache.spark.sql.catalyst.plans.ExistenceJoin;
+import org.apache.spark.sql.catalyst.plans.LeftOuter$;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
-import org.apache.spark.sql.catalyst.plans.logical.Deduplicate;
+import org.apache.spark.sql.catalyst.plans.logical.BROADCAST$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
-import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.HintInfo;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
-import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
+import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
+import org.apache.spark.sql.catalyst.plans.logical.JoinStrategyHint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.plans.logical.Repartition;
-import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.classic.ExpressionUtils;
+import org.apache.spark.sql.catalyst.plans.logical.SHUFFLE_MERGE$;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.expressions.UserDefinedFunction;
-import org.apache.spark.sql.functions;
-import org.apache.spark.sql.types.ArrayType;
-import org.apache.spark.sql.types.AtomicType;
-import org.apache.spark.sql.types.BooleanType$;
-import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.DoubleType;
-import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.LongType$;
-import org.apache.spark.sql.types.NullType;
-import org.apache.spark.sql.types.StringType;
-import org.apache.spark.sql.types.StructField;
-import org.apache.spark.sql.types.StructType;
-import org.apache.spark.util.CollectionAccumulator;
+import static provspark.Trees.*;
 
 /**
  * One write's plan while it is rewritten. Nodes and traced nodes stay here; Python, which decides what is done, knows
@@ -73,70 +41,48 @@ import org.apache.spark.util.CollectionAccumulator;
  * in any order. Raw types, for Janino.
  */
 public class Rewrite {
-  static final long SEED_1 = 42L;
-  static final long SEED_2 = -7046029254386353131L;
-  static final int UDF_ARGUMENTS = 10;
-
-  private final SparkSession session;
-  private final String folder;
-  private final CollectionAccumulator receipts = new CollectionAccumulator();
+  private final Taps taps;
   private final List nodes = new ArrayList();
   private final List plans = new ArrayList();
   private final List legs = new ArrayList();
-  private int taps = 0;
-  private boolean byPartition = false;
+  private final Answers answers = new Answers();
 
   /** folder: URL of the folder for the taps' sidecars. */
   public Rewrite(SparkSession session, String folder) {
-    this.session = session;
-    this.folder = folder;
-    session.sparkContext().register(receipts);
+    taps = new Taps(session, folder);
   }
 
   // -- reading
 
-  /** Spark's own rules, applied once each in this order; scala objects by name, one a line. */
-  public LogicalPlan normalise(LogicalPlan plan, String rules) throws Exception {
-    LogicalPlan p = (LogicalPlan) ((Rule) inlineCtes()).apply(plan);
-    String[] names = rules.split("\n");
-    for (int i = 0; i < names.length; i++) p = (LogicalPlan) ((Rule) module(names[i])).apply(p);
-    return p;
-  }
-
-  private static Object module(String name) throws Exception {
-    ClassLoader loader = Thread.currentThread().getContextClassLoader();
-    return Class.forName(name + "$", true, loader).getField("MODULE$").get(null);
-  }
-
-  /** InlineCTE takes one flag on Spark 4.0 and two from 4.1 on. */
-  private static Object inlineCtes() throws Exception {
-    java.lang.reflect.Constructor c =
-        Class.forName("org.apache.spark.sql.catalyst.optimizer.InlineCTE").getConstructors()[0];
-    return c.getParameterTypes().length == 1
-        ? c.newInstance(new Object[] {Boolean.TRUE})
-        : c.newInstance(new Object[] {Boolean.TRUE, Boolean.FALSE});
-  }
-
-  /** Takes the nodes of a plan in pre-order; a line a node: class, number of children, of subqueries, a detail. */
+  /** Takes the nodes of a plan in pre-order; a line a node: number, class, number of children, of subqueries, a detail. */
   public String read(LogicalPlan plan) {
-    nodes.clear();
     StringBuilder text = new StringBuilder();
     visit(plan, text);
     return text.toString();
   }
 
   private void visit(LogicalPlan plan, StringBuilder text) {
-    nodes.add(plan);
     List children = list(plan.children());
     String detail = "";
-    if (plan instanceof Join) detail = ((Join) plan).joinType().toString();
-    if (plan instanceof Deduplicate) {
-      int keys = ((Deduplicate) plan).keys().size();
-      detail = keys < ((Deduplicate) plan).child().output().size() ? "subset" : "all";
-    }
-    text.append(plan.getClass().getSimpleName()).append(' ').append(children.size()).append(' ');
-    text.append(plan.subqueries().size()).append(' ').append(detail).append('\n');
+    if (plan instanceof Join) detail = ((Join) plan).joinType().getClass().getSimpleName().replace("$", "");
+    if (plan instanceof SubqueryAlias) detail = ((SubqueryAlias) plan).alias();
+    if (plan instanceof Aggregate && keepsRows((Aggregate) plan)) detail = "kept";
+    text.append(nodes.size()).append(' ').append(plan.getClass().getSimpleName()).append(' ');
+    text.append(children.size()).append(' ').append(plan.subqueries().size()).append(' ').append(detail).append('\n');
+    nodes.add(plan);
     for (int i = 0; i < children.size(); i++) visit((LogicalPlan) children.get(i), text);
+  }
+
+  /** Whether it was made of dropDuplicates on some columns: only there a first value keeps its column's id. */
+  private static boolean keepsRows(Aggregate a) {
+    List all = list(a.aggregateExpressions());
+    for (int i = 0; i < all.size(); i++) {
+      if (!(all.get(i) instanceof Alias) || !(((Alias) all.get(i)).child() instanceof AggregateExpression)) continue;
+      Object function = ((AggregateExpression) ((Alias) all.get(i)).child()).aggregateFunction();
+      if (!(function instanceof First) || !(((First) function).child() instanceof Attribute)) continue;
+      if (((Attribute) ((First) function).child()).exprId().equals(((Alias) all.get(i)).exprId())) return true;
+    }
+    return false;
   }
 
   public LogicalPlan node(int i) {
@@ -145,7 +91,7 @@ public class Rewrite {
 
   public List conjuncts(int filter) {
     List out = new ArrayList();
-    split(((Filter) node(filter)).condition(), out);
+    Keys.split(((Filter) node(filter)).condition(), out);
     return out;
   }
 
@@ -193,7 +139,7 @@ public class Rewrite {
     return traced(plan, rebound(plan, legs(t)));
   }
 
-  /** A node that keeps, drops or orders its child's rows. */
+  /** A node that keeps, drops or orders its child's rows, or adds to them. */
   public int over(int node, int t) {
     return traced(withChildren(node(node), one(plan(t))), legs(t));
   }
@@ -218,25 +164,169 @@ public class Rewrite {
     return traced(joined, rebound(joined, attributes));
   }
 
-  public int antiJoin(int node, int left) {
+  public int antiJoin(int node, int left, int right) {
     List sides = one(plan(left));
-    sides.add(((Join) node(node)).right());
+    sides.add(plan(right));
     return traced(withChildren(node(node), sides), legs(left));
   }
 
-  /** A semi-join over a right side that was tapped; the hashes of the left's keys become a leg. */
+  /**
+   * A semi-join or existence join over a right side that was tapped by the keys; the hashes of the left's keys become a
+   * leg, null where nothing exists. Without keys one row tells whether there are any.
+   */
   public int semiJoin(int node, int left, int right) {
+    Join join = (Join) node(node);
     List keys = new ArrayList();
-    equalities((Join) node(node), keys, new ArrayList());
+    Keys.equalities(join, keys, new ArrayList());
     List sides = one(plan(left));
-    sides.add(plan(right));
-    return hashed(withChildren(node(node), sides), legs(left), keys, "__semi");
+    sides.add(keys.isEmpty() ? any(plan(right)) : plan(right));
+    LogicalPlan joined = withChildren(join, sides);
+    List made = Keys.hashes(keys, "__semi");
+    if (join.joinType() instanceof ExistenceJoin) {
+      for (int i = 0; i < 2; i++) made.set(i, alias(onlyIf(exists(join), ((Alias) made.get(i)).child()), "__exists"));
+    }
+    return with(joined, legs(left), made);
+  }
+
+  private static Attribute exists(Join join) {
+    return ((ExistenceJoin) join.joinType()).exists();
+  }
+
+  private static Expression onlyIf(Expression condition, Expression value) {
+    return new If(condition, value, new Literal(null, LongType$.MODULE$));
+  }
+
+  private static LogicalPlan any(LogicalPlan plan) {
+    Expression one = Literal$.MODULE$.apply(Integer.valueOf(1));
+    Alias made = alias(new Max(one).toAggregateExpression(), "__any");
+    LogicalPlan row = new Aggregate(seq(new ArrayList()), seq(one(made)), plan, scala.Option.empty());
+    return new Filter(new IsNotNull(made.toAttribute()), row);
+  }
+
+  /**
+   * A semi-join or existence join by any condition: a left join, of which a tap notes all rows by a number that each left row
+   * gets, and lets one pass. It needs the rows of one left row together, so the strategies are those that read the left side
+   * row by row and never split the right one.
+   */
+  public int matches(int node, int left, int right) {
+    Join join = (Join) node(node);
+    boolean existence = join.joinType() instanceof ExistenceJoin;
+    List own = list(plan(left).output());
+    Alias number = alias(taps.rowId(), "__row");
+    List columns = new ArrayList(own);
+    columns.add(number);
+    Alias found = alias(Keys.zero(), "__found");
+    List others = list(plan(right).output());
+    others.add(found);
+    LogicalPlan joined = new Join(
+        new Project(seq(columns), plan(left)), new Project(seq(others), plan(right)), LeftOuter$.MODULE$, join.condition(),
+        streamed(join));
+    List key = rebound(joined, attributes(one(number)));
+    key.addAll(rebound(joined, attributes(one(found))));
+    List numbers = rebound(joined, legs(right));
+    numbers.addAll(key);
+    LogicalPlan tapped =
+        taps.keyed(joined, numbers, legs(right).size(), existence ? Tap.FIRST : Tap.MATCHED);
+    List out = rebound(tapped, own);
+    List made = new ArrayList();
+    Expression there = new IsNotNull((Expression) key.get(1));
+    if (existence) out.add(named(there, "exists", exists(join).exprId()));
+    made.add(alias(existence ? onlyIf(there, (Expression) key.get(0)) : (Expression) key.get(0), "__match_1"));
+    made.add(alias((Expression) key.get(1), "__match_2"));
+    out.addAll(made);
+    List all = new ArrayList(legs(left));
+    all.addAll(attributes(made));
+    return traced(new Project(seq(out), tapped), all);
+  }
+
+  private JoinHint streamed(Join join) {
+    List keys = new ArrayList();
+    Keys.equalities(join, keys, new ArrayList());
+    if (keys.isEmpty()) return JoinHint.NONE();
+    long limit = join.conf().autoBroadcastJoinThreshold();
+    boolean small = ((LogicalPlan) join.right()).stats().sizeInBytes().$less$eq(scala.math.BigInt.apply(limit));
+    JoinStrategyHint strategy = small ? (JoinStrategyHint) BROADCAST$.MODULE$ : (JoinStrategyHint) SHUFFLE_MERGE$.MODULE$;
+    return new JoinHint(scala.Option.empty(), new scala.Some(new HintInfo(new scala.Some(strategy))));
+  }
+
+  /** Whether an existence join's answer is used other than as NOT EXISTS or NOT IN. */
+  public boolean asserted(int node) {
+    ExprId id = exists((Join) node(node)).exprId();
+    for (int i = 0; i < nodes.size(); i++) {
+      List all = list(node(i).expressions());
+      for (int j = 0; j < all.size(); j++) if (asserts((Expression) all.get(j), id)) return true;
+    }
+    return false;
+  }
+
+  private static boolean asserts(Expression e, ExprId id) {
+    if (e instanceof Attribute) return ((Attribute) e).exprId().equals(id);
+    if (e instanceof Not && ((Not) e).child() instanceof Attribute) return false;
+    List children = list(e.children());
+    for (int i = 0; i < children.size(); i++) if (asserts((Expression) children.get(i), id)) return true;
+    return false;
+  }
+
+  // -- windows
+
+  /** The first window of a chain downwards, of these nodes, that uses what a lower one computed, counted from 0; or all. */
+  public int together(String chain) {
+    String[] numbers = chain.split(" ");
+    for (int i = 1; i < numbers.length; i++) {
+      Window lower = (Window) node(Integer.parseInt(numbers[i]));
+      for (int j = 0; j < i; j++) {
+        List all = list(node(Integer.parseInt(numbers[j])).expressions());
+        for (int k = 0; k < all.size(); k++) {
+          if (((Expression) all.get(k)).references().intersect(lower.windowOutputSet()).nonEmpty()) return i;
+        }
+      }
+    }
+    return numbers.length;
+  }
+
+  /** Whether two windows have the same partitions. */
+  public boolean samePartitions(int a, int b) {
+    return partitions(a).equals(partitions(b));
+  }
+
+  private List partitions(int window) {
+    return list(((Window) node(window)).partitionSpec());
+  }
+
+  public int tapPartitions(int window, int t) {
+    return tapKeyed(t, partitions(window));
+  }
+
+  /** The hashes of a window's partition become a leg. */
+  public int partitioned(int window, int t) {
+    return with(plan(t), legs(t), Keys.hashes(partitions(window), "__window"));
+  }
+
+  // -- dropDuplicates on some columns
+
+  /** Numbers rows; the number is a leg's column. */
+  public int numbered(int t) {
+    return with(plan(t), legs(t), one(alias(taps.rowId(), "__row")));
+  }
+
+  /** An aggregate over a tapped and numbered child that keeps a row of each group: its legs and number, and the key. */
+  public int keep(int node, int t) {
+    List made = new ArrayList();
+    for (int i = 0; i < legs(t).size(); i++) {
+      made.add(alias(new First((Expression) legs(t).get(i), false).toAggregateExpression(), "__kept"));
+    }
+    List keys = Keys.hashes(list(((Aggregate) node(node)).groupingExpressions()), "__group");
+    made.addAll(made.size() - 1, keys);
+    return aggregated((Aggregate) node(node), t, made);
   }
 
   /** An aggregate over a tapped child; the hashes of its keys are its only leg. */
   public int aggregate(int node, int t) {
     Aggregate a = (Aggregate) node(node);
-    List made = hashes(list(a.groupingExpressions()), "__group");
+    return aggregated(a, t, Keys.hashes(list(a.groupingExpressions()), "__group"));
+  }
+
+  private int aggregated(Aggregate a, int t, List made) {
     List all = list(a.aggregateExpressions());
     all.addAll(made);
     List values = new ArrayList();
@@ -285,105 +375,42 @@ public class Rewrite {
     return traced(new Project(seq(shown), plan(t)), legs(t));
   }
 
-  /** The attributes as `plan` puts them out: an outer join makes them nullable. */
-  private static List rebound(LogicalPlan plan, List attributes) {
-    Map byId = new HashMap();
-    List output = list(plan.output());
-    for (int i = 0; i < output.size(); i++) byId.put(((Attribute) output.get(i)).exprId(), output.get(i));
-    List out = new ArrayList();
-    for (int i = 0; i < attributes.size(); i++) out.add(byId.get(((Attribute) attributes.get(i)).exprId()));
-    return out;
-  }
-
   // -- taps
 
   /** A tap by an aggregate's keys. Returns the traced node; the tap's number is the count of taps before. */
-  public int tapGroups(int aggregate, int t) throws Exception {
+  public int tapGroups(int aggregate, int t) {
     return tapKeyed(t, list(((Aggregate) node(aggregate)).groupingExpressions()));
   }
 
   /** A tap by the keys of a semi-join's right side. */
-  public int tapRight(int join, int t) throws Exception {
+  public int tapRight(int join, int t) {
     List keys = new ArrayList();
-    equalities((Join) node(join), new ArrayList(), keys);
+    Keys.equalities((Join) node(join), new ArrayList(), keys);
     return tapKeyed(t, keys);
   }
 
-  private int tapKeyed(int t, List keys) throws Exception {
-    int with = hashed(plan(t), legs(t), keys, "__key");
-    return traced(tap(plan(with), legs(with), legs(t).size(), true, byPartition ? partition() : null), legs(t));
+  private int tapKeyed(int t, List keys) {
+    int with = with(plan(t), legs(t), Keys.hashes(keys, "__key"));
+    return traced(taps.keyed(plan(with), legs(with), legs(t).size(), Tap.ALL), legs(t));
   }
 
   /** The top tap, in row order; mark: a string that names the output folder, or null. */
-  public int tapRows(int t, Expression mark) throws Exception {
-    return traced(tap(plan(t), legs(t), legs(t).size(), false, mark), legs(t));
+  public int tapRows(int t, Expression mark) {
+    return traced(taps.ordered(plan(t), legs(t), mark), legs(t));
   }
 
   /** Taps say from now on which partition of the plan each row was in: it may be computed by many tasks, bit by bit. */
   public void markPartitions() {
-    byPartition = true;
+    taps.markPartitions();
   }
 
   /** Leaves out numbers of taps, for those of a plan that was traced before. */
   public void skipTaps(int n) {
-    taps += n;
+    taps.skip(n);
   }
 
-  private LogicalPlan tap(LogicalPlan plan, List numbers, int width, boolean keyed, Expression mark) throws Exception {
-    Object[] options = new Object[] {
-      folder, Integer.valueOf(taps++), Integer.valueOf(width), Boolean.valueOf(keyed), Boolean.valueOf(mark != null),
-      receipts
-    };
-    Object made = Class.forName("provspark.Tap", true, getClass().getClassLoader()).getConstructors()[0]
-        .newInstance(options);
-    List arguments = new ArrayList();
-    if (mark != null) arguments.add(mark);
-    if (numbers.isEmpty()) arguments.add(zero());
-    else if (numbers.size() + arguments.size() <= UDF_ARGUMENTS) arguments.addAll(numbers);
-    else arguments.add(new CreateArray(seq(numbers), false));
-    List columns = new ArrayList();
-    for (int i = 0; i < arguments.size(); i++) columns.add(ExpressionUtils.column((Expression) arguments.get(i)));
-    UserDefinedFunction udf = function(made, arguments.size()).asNondeterministic();
-    return new Filter(session.expression((Column) udf.apply(seq(columns))), apart(plan));
-  }
-
-  /** Spark evaluates filters over local rows while it plans: a coalesce to no fewer partitions keeps a tap from it. */
-  private static LogicalPlan apart(LogicalPlan plan) {
-    LogicalPlan p = plan;
-    while (p instanceof Project || p instanceof Filter || p instanceof LocalLimit || p instanceof GlobalLimit) {
-      p = (LogicalPlan) p.children().apply(0);
-    }
-    return p instanceof LocalRelation ? new Repartition(Integer.MAX_VALUE, false, plan) : plan;
-  }
-
-  private static Expression partition() {
-    return new Cast(new SparkPartitionID(), DataTypes.StringType, scala.Option.empty());
-  }
-
-  private static UserDefinedFunction function(Object f, int arity) {
-    DataType type = BooleanType$.MODULE$;
-    switch (arity) {
-      case 1: return functions.udf((UDF1) f, type);
-      case 2: return functions.udf((UDF2) f, type);
-      case 3: return functions.udf((UDF3) f, type);
-      case 4: return functions.udf((UDF4) f, type);
-      case 5: return functions.udf((UDF5) f, type);
-      case 6: return functions.udf((UDF6) f, type);
-      case 7: return functions.udf((UDF7) f, type);
-      case 8: return functions.udf((UDF8) f, type);
-      case 9: return functions.udf((UDF9) f, type);
-      default: return functions.udf((UDF10) f, type);
-    }
-  }
-
-  /** What tasks noted, one text each; none of them holds the separator. */
   public String receipts() {
-    StringBuilder out = new StringBuilder();
-    List all = receipts.value();
-    synchronized (all) {
-      for (int i = 0; i < all.size(); i++) out.append((String) all.get(i)).append('\u0003');
-    }
-    return out.toString();
+    return taps.receipts();
   }
 
   /** Only the first n columns: what the user's plan puts out. */
@@ -391,157 +418,80 @@ public class Rewrite {
     return new Project(seq(list(plan(t).output()).subList(0, n)), plan(t));
   }
 
+  // -- subqueries in expressions
+
+  public Answers answers() {
+    return answers;
+  }
+
+  public String scalars(int node) {
+    return answers.scalars(node(node));
+  }
+
+  /** From now on the subquery is computed by a traced plan, of which only node's columns are taken. */
+  public void answer(long id, int node, int t) {
+    answers.put(id, new Project(seq(list(node(node).output())), plan(t)));
+  }
+
+  /** The plan with its subqueries in the way in which they are to be computed. */
+  public int answered(int t) {
+    return traced(answers.in(plan(t)), legs(t));
+  }
+
+  /** So many more group legs that are the same in all rows: the key of a tap that has one for all. */
+  public int constant(int t, int count) {
+    List made = new ArrayList();
+    for (int i = 0; i < count; i++) made.addAll(Keys.hashes(new ArrayList(), "__value"));
+    return with(plan(t), legs(t), made);
+  }
+
+  /** A tap with one key for all rows. */
+  public int tapAll(int t) {
+    return tapKeyed(t, new ArrayList());
+  }
+
+  // -- sides that leave no edge
+
+  /** A node's columns alone, without legs. */
+  public int hidden(int node, int t) {
+    return traced(new Project(seq(list(node(node).output())), plan(t)), new ArrayList());
+  }
+
+  /** A node over other children (their numbers, by blanks), without legs. */
+  public int rebuilt(int node, String children) {
+    String[] numbers = children.split(" ");
+    List sides = new ArrayList();
+    for (int i = 0; i < numbers.length; i++) sides.add(plan(Integer.parseInt(numbers[i])));
+    return traced(withChildren(node(node), sides), new ArrayList());
+  }
+
   // -- keys
 
   /** The first condition of a semi-join that is no equality of a left and a right key, as SQL, or "". */
   public String residual(int join) {
-    return equalities((Join) node(join), new ArrayList(), new ArrayList());
+    return Keys.equalities((Join) node(join), new ArrayList(), new ArrayList());
   }
 
-  /** The first type among an aggregate's or a semi-join's keys that has no hash, or ""; "none" where there is no key. */
+  /** The first type among an aggregate's, a window's or a semi-join's keys that has no hash, or ""; "none" where there is no key. */
   public String unhashable(int node) {
     List keys = new ArrayList();
     if (node(node) instanceof Aggregate) keys = list(((Aggregate) node(node)).groupingExpressions());
-    else equalities((Join) node(node), keys, new ArrayList());
+    else if (node(node) instanceof Window) keys = partitions(node);
+    else Keys.equalities((Join) node(node), keys, new ArrayList());
     if (keys.isEmpty()) return "none";
     for (int i = 0; i < keys.size(); i++) {
-      String found = unhashable(((Expression) keys.get(i)).dataType());
+      String found = Keys.unhashable(((Expression) keys.get(i)).dataType());
       if (found.length() > 0) return found;
     }
     return "";
   }
 
-  private static String unhashable(DataType type) {
-    if (type instanceof ArrayType) return unhashable(((ArrayType) type).elementType());
-    if (type instanceof StructType) {
-      StructField[] fields = ((StructType) type).fields();
-      for (int i = 0; i < fields.length; i++) {
-        String found = unhashable(fields[i].dataType());
-        if (found.length() > 0) return found;
-      }
-      return "";
-    }
-    return type instanceof AtomicType || type instanceof NullType ? "" : type.simpleString();
-  }
-
-  private int hashed(LogicalPlan plan, List attributes, List keys, String name) {
-    List made = hashes(keys, name);
+  /** A plan and its legs, with more columns that are legs. */
+  private int with(LogicalPlan plan, List attributes, List made) {
     List all = list(plan.output());
     all.addAll(made);
-    List with = new ArrayList(attributes);
-    with.addAll(attributes(made));
-    return traced(new Project(seq(all), plan), with);
-  }
-
-  /** Aliases of two 64-bit hashes over key expressions: equal exactly where Spark holds the keys equal. */
-  private static List hashes(List keys, String name) {
-    List out = new ArrayList();
-    out.add(alias(hash(keys, SEED_1), name + "_1"));
-    out.add(alias(hash(keys, SEED_2), name + "_2"));
-    return out;
-  }
-
-  private static Expression hash(List keys, long seed) {
-    List parts = new ArrayList();
-    for (int i = 0; i < keys.size(); i++) addParts((Expression) keys.get(i), seed, parts);
-    return parts.isEmpty() ? zero() : new XxHash64(seq(parts), seed);
-  }
-
-  /** A null hashes as if it were not there, so isnull stands beside each value; floats as Spark groups them. */
-  private static void addParts(Expression e, long seed, List parts) {
-    DataType type = e.dataType();
-    if (type instanceof StructType) {
-      int n = ((StructType) type).fields().length;
-      for (int i = 0; i < n; i++) addParts(new GetStructField(e, i, scala.Option.empty()), seed, parts);
-    } else if (type instanceof ArrayType) {
-      ArrayType array = (ArrayType) type;
-      NamedLambdaVariable x = new NamedLambdaVariable(
-          "x", array.elementType(), array.containsNull(), NamedExpression.newExprId(), new AtomicReference());
-      List inner = new ArrayList();
-      addParts(x, seed, inner);
-      LambdaFunction each = new LambdaFunction(new XxHash64(seq(inner), seed), seq(one(x)), false);
-      parts.add(new ArrayTransform(e, each));
-    } else if (type instanceof FloatType || type instanceof DoubleType) {
-      parts.add(NormalizeFloatingNumbers$.MODULE$.normalize(e));
-    } else if (type instanceof StringType && !((StringType) type).supportsBinaryEquality()) {
-      parts.add(new CollationKey(e));
-    } else {
-      parts.add(e);
-    }
-    parts.add(new IsNull(e));
-  }
-
-  private static void split(Expression e, List out) {
-    if (e instanceof And) {
-      split((Expression) ((And) e).left(), out);
-      split((Expression) ((And) e).right(), out);
-    } else {
-      out.add(e);
-    }
-  }
-
-  private static String equalities(Join join, List left, List right) {
-    if (!join.condition().isDefined()) return "";
-    String rest = "";
-    List all = new ArrayList();
-    split((Expression) join.condition().get(), all);
-    for (int i = 0; i < all.size(); i++) {
-      Expression e = (Expression) all.get(i);
-      if (e instanceof EqualTo || e instanceof EqualNullSafe) {
-        Expression a = (Expression) ((BinaryComparison) e).left();
-        Expression b = (Expression) ((BinaryComparison) e).right();
-        if (within(a, (LogicalPlan) join.left()) && within(b, (LogicalPlan) join.right())) {
-          left.add(a);
-          right.add(b);
-          continue;
-        }
-        if (within(b, (LogicalPlan) join.left()) && within(a, (LogicalPlan) join.right())) {
-          left.add(b);
-          right.add(a);
-          continue;
-        }
-      }
-      if (rest.length() == 0) rest = e.sql();
-    }
-    return rest;
-  }
-
-  private static boolean within(Expression e, LogicalPlan side) {
-    return e.references().nonEmpty() && e.references().subsetOf(side.outputSet()) && e.deterministic();
-  }
-
-  // -- small things
-
-  private static Expression zero() {
-    return Literal$.MODULE$.apply(Long.valueOf(0L));
-  }
-
-  private static Alias alias(Expression e, String name) {
-    scala.collection.immutable.Seq nil = seq(new ArrayList());
-    return new Alias(e, name, NamedExpression.newExprId(), nil, scala.Option.empty(), nil);
-  }
-
-  private static List attributes(List aliases) {
-    List out = new ArrayList();
-    for (int i = 0; i < aliases.size(); i++) out.add(((NamedExpression) aliases.get(i)).toAttribute());
-    return out;
-  }
-
-  private static LogicalPlan withChildren(LogicalPlan plan, List children) {
-    return (LogicalPlan) plan.withNewChildren(seq(children));
-  }
-
-  private static List one(Object item) {
-    List out = new ArrayList();
-    out.add(item);
-    return out;
-  }
-
-  private static List list(scala.collection.Seq items) {
-    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
-  }
-
-  private static scala.collection.immutable.Seq seq(List items) {
-    return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(items)).toSeq();
+    List legs = new ArrayList(attributes);
+    legs.addAll(attributes(made));
+    return traced(new Project(seq(all), plan), legs);
   }
 }

@@ -43,6 +43,13 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   /** What stands for a null leg. */
   public static final long NULL = Long.MIN_VALUE;
 
+  /** Every row passes. */
+  public static final int ALL = 0;
+  /** Of rows with equal first keys, which stand together, the first passes that has a second key. */
+  public static final int MATCHED = 1;
+  /** Of rows with equal first keys, which stand together, the first passes. */
+  public static final int FIRST = 2;
+
   static final int BUFFER_BYTES = 12 << 20;
   static final int MAX_ROWS = 1 << 20;
   static final int MAX_KEYS = 1 << 18;
@@ -52,19 +59,22 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   private final int tap;
   private final int legs;
   private final boolean keyed;
+  private final int keeps;
   private final boolean marked;
   private final CollectionAccumulator receipts;
   private transient Writer writer;
 
   /**
-   * legs: how many legs a row has; keyed: two hashes follow; marked: a string that names the output folder comes first.
+   * legs: how many legs a row has; keyed: two numbers of a key follow, and a row whose second is null is not noted; keeps: which
+   * rows pass; marked: a string that names the output folder comes first.
    */
-  public Tap(String folder, Integer tap, Integer legs, Boolean keyed, Boolean marked, CollectionAccumulator receipts) {
+  public Tap(String folder, int tap, int legs, boolean keyed, int keeps, boolean marked, CollectionAccumulator receipts) {
     this.folder = folder;
-    this.tap = tap.intValue();
-    this.legs = legs.intValue();
-    this.keyed = keyed.booleanValue();
-    this.marked = marked.booleanValue();
+    this.tap = tap;
+    this.legs = legs;
+    this.keyed = keyed;
+    this.keeps = keeps;
+    this.marked = marked;
     this.receipts = receipts;
   }
 
@@ -74,7 +84,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
 
   private Writer writer() {
     if (writer == null) {
-      writer = new Writer(folder, tap, legs, keyed, receipts);
+      writer = new Writer(folder, tap, legs, keyed, keeps, receipts);
       TaskContext.get().addTaskCompletionListener(writer);
     }
     return writer;
@@ -84,43 +94,31 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   private Object callMany(scala.collection.Seq all) {
     Writer w = writer();
     synchronized (w) {
-      if (w.failed != null) return Boolean.TRUE;
-      try {
-        int n = all.size();
-        w.begin();
-        for (int i = 0; i < n; i++) w.put(i, number(all.apply(i)));
-        w.end();
-      } catch (Exception e) {
-        w.fail(e);
-      }
+      int n = all.size();
+      w.begin();
+      for (int i = 0; i < n; i++) w.put(i, number(all.apply(i)));
+      return w.end();
     }
-    return Boolean.TRUE;
   }
 
   private Object note(int n, Object a0, Object a1, Object a2, Object a3, Object a4, Object a5, Object a6, Object a7,
       Object a8, Object a9) {
     Writer w = writer();
     synchronized (w) {
-      if (w.failed != null) return Boolean.TRUE;
-      try {
-        w.begin();
-        int k = 0;
-        if (marked) w.mark((String) a0); else if (n > 0) w.put(k++, number(a0));
-        if (n > 1) w.put(k++, number(a1));
-        if (n > 2) w.put(k++, number(a2));
-        if (n > 3) w.put(k++, number(a3));
-        if (n > 4) w.put(k++, number(a4));
-        if (n > 5) w.put(k++, number(a5));
-        if (n > 6) w.put(k++, number(a6));
-        if (n > 7) w.put(k++, number(a7));
-        if (n > 8) w.put(k++, number(a8));
-        if (n > 9) w.put(k++, number(a9));
-        w.end();
-      } catch (Exception e) {
-        w.fail(e);
-      }
+      w.begin();
+      int k = 0;
+      if (marked) w.mark((String) a0); else if (n > 0) w.put(k++, number(a0));
+      if (n > 1) w.put(k++, number(a1));
+      if (n > 2) w.put(k++, number(a2));
+      if (n > 3) w.put(k++, number(a3));
+      if (n > 4) w.put(k++, number(a4));
+      if (n > 5) w.put(k++, number(a5));
+      if (n > 6) w.put(k++, number(a6));
+      if (n > 7) w.put(k++, number(a7));
+      if (n > 8) w.put(k++, number(a8));
+      if (n > 9) w.put(k++, number(a9));
+      return w.end();
     }
-    return Boolean.TRUE;
   }
 
   public Object call(Object a) {
@@ -186,10 +184,12 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     final int tap;
     final int legs;
     final boolean keyed;
+    final int keeps;
     final CollectionAccumulator receipts;
     final int limit;
     final long[][] columns;
     final long[] key = new long[2];
+    long before = NULL;
     int[] group = new int[0];
     long[] key1 = new long[0];
     long[] key2 = new long[0];
@@ -208,11 +208,12 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     String task = TaskContext.get().stageId() + " " + TaskContext.get().stageAttemptNumber() + " "
         + TaskContext.get().partitionId() + " " + TaskContext.get().taskAttemptId();
 
-    Writer(String folder, int tap, int legs, boolean keyed, CollectionAccumulator receipts) {
+    Writer(String folder, int tap, int legs, boolean keyed, int keeps, CollectionAccumulator receipts) {
       this.folder = folder;
       this.tap = tap;
       this.legs = legs;
       this.keyed = keyed;
+      this.keeps = keeps;
       this.receipts = receipts;
       limit = Math.min(MAX_ROWS, BUFFER_BYTES / (8 * legs + (keyed ? 8 : 0) + 8));
       columns = new long[legs][];
@@ -240,6 +241,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     void begin() {
+      if (failed != null) return;
       int room = legs > 0 ? columns[0].length : (keyed ? group.length : Integer.MAX_VALUE);
       if (rows == room) {
         int size = Math.min(limit, room * 4);
@@ -263,11 +265,30 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     void put(int i, long value) {
-      if (i < legs) columns[i][rows] = value;
-      else if (keyed && i < legs + 2) key[i - legs] = value;
+      if (i >= legs) {
+        if (keyed && i < legs + 2) key[i - legs] = value;
+      } else if (failed == null) {
+        columns[i][rows] = value;
+      }
     }
 
-    void end() throws IOException {
+    /** Keeps the row's note; returns whether the row passes. */
+    Boolean end() {
+      if (failed == null && (keeps == ALL || key[1] != NULL)) {
+        try {
+          record();
+        } catch (Exception e) {
+          fail(e);
+        }
+      }
+      if (keeps == ALL) return Boolean.TRUE;
+      if (keeps == MATCHED && key[1] == NULL) return Boolean.FALSE;
+      boolean first = key[0] != before;
+      before = key[0];
+      return Boolean.valueOf(first);
+    }
+
+    private void record() throws IOException {
       if (keyed) {
         int at = slot(key[0], key[1]);
         int g = table[at];

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from provspark.tracker.rules import aggregate, cached, filter, generate, join, narrow, project, scan, union
+from provspark.tracker.rules import (
+    aggregate,
+    cached,
+    filter,
+    generate,
+    join,
+    mark,
+    narrow,
+    project,
+    scan,
+    union,
+    window,
+)
 from provspark.tracker.rules.base import Rule
 
 __all__ = ["RULES", "Rule"]
 
-RULES: tuple[Rule, ...] = (scan, cached, filter, project, narrow, generate, join, aggregate, union)
+RULES: tuple[Rule, ...] = (scan, cached, filter, project, narrow, generate, join, aggregate, union, window, mark)

@@ -1,7 +1,12 @@
-"""An aggregate ends its legs: a tap below notes them with the key's hash, which is the one leg above it."""
+"""An aggregate ends its legs: a tap below notes them with the key's hash, which is the one leg above it.
+
+dropDuplicates on some columns is an aggregate that takes the first row of each group whole: the legs of that row go on,
+and the others of its group are its context.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from provspark.errors import UnsupportedPlanError
@@ -21,6 +26,12 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     if unhashable and not keyless:
         raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
     below = rewriter.trace(node.children[0])
+    leg = Leg(True, len(rewriter.taps))
+    if node.detail == "kept":
+        tap = java.tapGroups(node.number, java.numbered(below.number))
+        rewriter.tapped(tap, below.legs, "dropDuplicates", keyed=True, numbered=True)
+        others = replace(leg, kind="context", others=True)
+        return Traced(java.keep(node.number, tap), (*below.legs, others))
     tap = java.tapGroups(node.number, below.number)
-    tapped = rewriter.tapped(tap, below.legs, "aggregate", keyed=True, keyless=keyless)
-    return Traced(java.aggregate(node.number, tapped.number), (Leg(True, len(rewriter.taps) - 1),))
+    rewriter.tapped(tap, below.legs, "aggregate", keyed=True, keyless=keyless)
+    return Traced(java.aggregate(node.number, tap), (leg,))

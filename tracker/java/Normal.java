@@ -1,0 +1,271 @@
+package provspark;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Exists;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.First;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Deduplicate;
+import org.apache.spark.sql.catalyst.plans.logical.Except;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
+import org.apache.spark.sql.catalyst.plans.logical.Union;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import static provspark.Trees.*;
+
+/**
+ * Brings an analysed plan to the few node kinds that the rewrite rules know, by Spark's own rules: subqueries first, each
+ * as a plan of its own, for Spark's rules look at one plan at a time. Where a rule would hide what kind of edge a side
+ * leaves, that side gets an alias of a name that says it; aliases of the user's own are gone by then. Raw types, for Janino.
+ */
+public class Normal {
+  static final String OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer.";
+
+  /** Names of the marks. */
+  private final String context;
+  private final String unseen;
+  private final String domain;
+
+  public Normal(String context, String unseen, String domain) {
+    this.context = context;
+    this.unseen = unseen;
+    this.domain = domain;
+  }
+
+  /** clean: rules for the plan and all subqueries in it, applied first; rules: for each level; by name, one a line. */
+  public LogicalPlan apply(LogicalPlan plan, String clean, String rules) throws Exception {
+    LogicalPlan p = (LogicalPlan) ((Rule) inlineCtes()).apply(plan);
+    return level(new Cleaning(clean.split("\n")).clean(p), rules.split("\n"));
+  }
+
+  private LogicalPlan level(LogicalPlan plan, String[] rules) throws Exception {
+    LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", plan);
+    p = (LogicalPlan) p.transformAllExpressions(new Levels(this, rules));
+    p = kept(exceptAll(scalars(p)));
+    for (int i = 0; i < rules.length; i++) p = byRule(rules[i], p);
+    return p;
+  }
+
+  private static LogicalPlan byRule(String name, LogicalPlan plan) throws Exception {
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    Object rule = Class.forName(name + "$", true, loader).getField("MODULE$").get(null);
+    return (LogicalPlan) ((Rule) rule).apply(plan);
+  }
+
+  /** InlineCTE takes one flag on Spark 4.0 and two from 4.1 on. */
+  private static Object inlineCtes() throws Exception {
+    java.lang.reflect.Constructor c =
+        Class.forName("org.apache.spark.sql.catalyst.optimizer.InlineCTE").getConstructors()[0];
+    return c.getParameterTypes().length == 1
+        ? c.newInstance(new Object[] {Boolean.TRUE})
+        : c.newInstance(new Object[] {Boolean.TRUE, Boolean.FALSE});
+  }
+
+  /** Some rules, on a plan and on every plan in its expressions. */
+  static class Cleaning extends scala.runtime.AbstractPartialFunction {
+    private final String[] rules;
+
+    Cleaning(String[] rules) {
+      this.rules = rules;
+    }
+
+    LogicalPlan clean(LogicalPlan plan) throws Exception {
+      LogicalPlan p = plan;
+      for (int i = 0; i < rules.length; i++) p = byRule(rules[i], p);
+      return (LogicalPlan) p.transformAllExpressions(this);
+    }
+
+    public boolean isDefinedAt(Object e) {
+      return e instanceof SubqueryExpression;
+    }
+
+    public Object applyOrElse(Object e, scala.Function1 otherwise) {
+      if (!isDefinedAt(e)) return otherwise.apply(e);
+      try {
+        SubqueryExpression s = (SubqueryExpression) e;
+        return s.withNewPlan(clean((LogicalPlan) s.plan()));
+      } catch (Exception x) {
+        throw new IllegalStateException(x.toString(), x);
+      }
+    }
+  }
+
+  /** The subqueries of one level, brought to normal. An EXISTS without correlation passes for one with, to become a join. */
+  static class Levels extends scala.runtime.AbstractPartialFunction {
+    private final Normal normal;
+    private final String[] rules;
+
+    Levels(Normal normal, String[] rules) {
+      this.normal = normal;
+      this.rules = rules;
+    }
+
+    public boolean isDefinedAt(Object e) {
+      return e instanceof SubqueryExpression;
+    }
+
+    public Object applyOrElse(Object e, scala.Function1 otherwise) {
+      if (!isDefinedAt(e)) return otherwise.apply(e);
+      try {
+        SubqueryExpression s = (SubqueryExpression) e;
+        if (!(e instanceof ScalarSubquery) && holds((LogicalPlan) s.plan(), "DomainJoin")) {
+          throw new IllegalStateException("it is correlated by more than equalities of columns");
+        }
+        Expression made = s.withNewPlan(normal.level((LogicalPlan) s.plan(), rules));
+        return made instanceof Exists && ((Exists) made).outerAttrs().isEmpty() ? correlated(made) : made;
+      } catch (Exception x) {
+        throw new IllegalStateException(x.toString(), x);
+      }
+    }
+
+    private static boolean holds(LogicalPlan plan, String kind) {
+      if (plan.getClass().getSimpleName().equals(kind)) return true;
+      Iterator it = list(plan.children()).iterator();
+      while (it.hasNext()) if (holds((LogicalPlan) it.next(), kind)) return true;
+      return false;
+    }
+
+    private static Expression correlated(Expression exists) {
+      scala.collection.immutable.Seq always = seq(one(Literal$.MODULE$.apply(Boolean.TRUE)));
+      List values = list(exists.productIterator().toSeq());
+      for (int i = 0; i < values.size(); i++) {
+        String name = exists.productElementName(i);
+        if (name.equals("outerAttrs") || name.equals("joinCond")) values.set(i, always);
+      }
+      return (Expression) exists.makeCopy(values.toArray());
+    }
+  }
+
+  // -- scalar subqueries
+
+  /** Correlated ones become left joins whose right side is marked, and in it the copy of the left side that Spark may need. */
+  private LogicalPlan scalars(LogicalPlan plan) throws Exception {
+    List values = new ArrayList();
+    correlated(plan, values);
+    if (values.isEmpty()) return plan;
+    List found = new ArrayList();
+    LogicalPlan made = marked(byRule(OPTIMIZER + "RewriteCorrelatedScalarSubquery", plan), values, found);
+    for (int i = 0; i < values.size(); i++) {
+      if (!found.contains(values.get(i))) throw new IllegalStateException("a correlated scalar subquery became no join");
+    }
+    return made;
+  }
+
+  /** Ids of the values of all correlated scalar subqueries in a plan. */
+  private static void correlated(LogicalPlan plan, List values) {
+    Iterator expressions = list(plan.expressions()).iterator();
+    while (expressions.hasNext()) correlated((Expression) expressions.next(), values);
+    Iterator children = list(plan.children()).iterator();
+    while (children.hasNext()) correlated((LogicalPlan) children.next(), values);
+  }
+
+  private static void correlated(Expression e, List values) {
+    if (e instanceof ScalarSubquery && !((ScalarSubquery) e).outerAttrs().isEmpty()) {
+      values.add(((Attribute) ((LogicalPlan) ((ScalarSubquery) e).plan()).output().head()).exprId());
+    }
+    Iterator it = list(e.children()).iterator();
+    while (it.hasNext()) correlated((Expression) it.next(), values);
+  }
+
+  /** From the top down: the first join whose right side yields a subquery's value is the one made for it. */
+  private LogicalPlan marked(LogicalPlan plan, List values, List found) {
+    if (plan instanceof Join) {
+      Join join = (Join) plan;
+      ExprId value = yielded((LogicalPlan) join.right(), values);
+      if (value != null && yielded((LogicalPlan) join.left(), one(value)) == null) {
+        found.add(value);
+        List rest = new ArrayList(values);
+        rest.remove(value);
+        List sides = new ArrayList();
+        sides.add(marked((LogicalPlan) join.left(), values, found));
+        LogicalPlan right = withoutDomain((LogicalPlan) join.right(), (LogicalPlan) join.left());
+        sides.add(marked(context, marked(right, rest, found)));
+        return (LogicalPlan) join.withNewChildren(seq(sides));
+      }
+    }
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) {
+      children.set(i, marked((LogicalPlan) children.get(i), values, found));
+    }
+    return (LogicalPlan) plan.withNewChildren(seq(children));
+  }
+
+  private static ExprId yielded(LogicalPlan plan, List values) {
+    return yielded(plan.output(), values);
+  }
+
+  private static ExprId yielded(scala.collection.Seq attributes, List values) {
+    Iterator it = list(attributes).iterator();
+    while (it.hasNext()) {
+      ExprId id = ((Attribute) it.next()).exprId();
+      if (values.contains(id)) return id;
+    }
+    return null;
+  }
+
+  /** Where a correlation is no equality, Spark joins the subquery with the outer rows' distinct values: no rows of its own. */
+  private LogicalPlan withoutDomain(LogicalPlan plan, LogicalPlan outer) {
+    if (plan instanceof Aggregate && ((LogicalPlan) ((Aggregate) plan).child()).sameResult(outer)) return marked(domain, plan);
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) children.set(i, withoutDomain((LogicalPlan) children.get(i), outer));
+    return (LogicalPlan) plan.withNewChildren(seq(children));
+  }
+
+  // -- EXCEPT ALL
+
+  /** Becomes a count over a union, whose second branch is marked: it takes rows away and gives none. */
+  private LogicalPlan exceptAll(LogicalPlan plan) throws Exception {
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) children.set(i, exceptAll((LogicalPlan) children.get(i)));
+    LogicalPlan p = (LogicalPlan) plan.withNewChildren(seq(children));
+    if (!(p instanceof Except) || !((Except) p).isAll()) return p;
+    return branchMarked(byRule(OPTIMIZER + "RewriteExceptAll", p));
+  }
+
+  private LogicalPlan branchMarked(LogicalPlan plan) {
+    List children = list(plan.children());
+    if (plan instanceof Union) {
+      LogicalPlan branch = (LogicalPlan) children.get(1);
+      children.set(1, branch.withNewChildren(seq(one(marked(unseen, (LogicalPlan) branch.children().head())))));
+    } else {
+      children.set(0, branchMarked((LogicalPlan) children.get(0)));
+    }
+    return (LogicalPlan) plan.withNewChildren(seq(children));
+  }
+
+  // -- dropDuplicates on some columns
+
+  /** Becomes an aggregate of first values, as by Spark's rule; each keeps its column's id, which no aggregate of a user's does. */
+  private LogicalPlan kept(LogicalPlan plan) {
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) children.set(i, kept((LogicalPlan) children.get(i)));
+    LogicalPlan p = (LogicalPlan) plan.withNewChildren(seq(children));
+    if (!(p instanceof Deduplicate)) return p;
+    List keys = list(((Deduplicate) p).keys());
+    List columns = list(p.output());
+    boolean some = false;
+    for (int i = 0; i < columns.size(); i++) {
+      Attribute column = (Attribute) columns.get(i);
+      if (yielded(((Deduplicate) p).keys(), one(column.exprId())) != null) continue;
+      columns.set(i, named(new First(column, false).toAggregateExpression(), column.name(), column.exprId()));
+      some = true;
+    }
+    if (!some) return p;
+    if (keys.isEmpty()) keys.add(Literal$.MODULE$.apply(Integer.valueOf(1)));
+    return new Aggregate(seq(keys), seq(columns), ((Deduplicate) p).child(), scala.Option.empty());
+  }
+
+  // -- small things
+
+  private static LogicalPlan marked(String name, LogicalPlan plan) {
+    return SubqueryAlias$.MODULE$.apply(name, plan);
+  }
+}

@@ -1,0 +1,60 @@
+package provspark;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+
+/** Small things that the other classes do with Spark's trees. Raw types, for Janino. */
+public class Trees {
+  private Trees() {}
+
+  public static Alias alias(Expression e, String name) {
+    return named(e, name, NamedExpression.newExprId());
+  }
+
+  public static Alias named(Expression e, String name, ExprId id) {
+    scala.collection.immutable.Seq nil = seq(new ArrayList());
+    return new Alias(e, name, id, nil, scala.Option.empty(), nil);
+  }
+
+  public static List attributes(List aliases) {
+    List out = new ArrayList();
+    for (int i = 0; i < aliases.size(); i++) out.add(((NamedExpression) aliases.get(i)).toAttribute());
+    return out;
+  }
+
+  public static LogicalPlan withChildren(LogicalPlan plan, List children) {
+    return (LogicalPlan) plan.withNewChildren(seq(children));
+  }
+
+  public static List one(Object item) {
+    List out = new ArrayList();
+    out.add(item);
+    return out;
+  }
+
+  public static List list(scala.collection.Seq items) {
+    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
+  }
+
+  public static scala.collection.immutable.Seq seq(List items) {
+    return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(items)).toSeq();
+  }
+
+  /** The attributes as `plan` puts them out: an outer join makes them nullable. */
+  public static List rebound(LogicalPlan plan, List attributes) {
+    Map byId = new HashMap();
+    List output = list(plan.output());
+    for (int i = 0; i < output.size(); i++) byId.put(((Attribute) output.get(i)).exprId(), output.get(i));
+    List out = new ArrayList();
+    for (int i = 0; i < attributes.size(); i++) out.add(byId.get(((Attribute) attributes.get(i)).exprId()));
+    return out;
+  }
+}

@@ -1,0 +1,21 @@
+"""Aliases that normalising left, which say what the rows below them are to those above."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.tracker.legs import Traced, as_context
+from provspark.tracker.normalise import CONTEXT, DOMAIN, UNSEEN
+
+if TYPE_CHECKING:
+    from provspark.tracker.rewrite import Node, Rewriter
+
+KINDS = frozenset({"SubqueryAlias"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Make the legs below context, or let none through."""
+    if node.detail in (UNSEEN, DOMAIN):
+        return Traced(rewriter.unseen(node), ())
+    below = rewriter.trace(node.children[0])
+    return Traced(below.number, as_context(below.legs) if node.detail == CONTEXT else below.legs)
