@@ -8,14 +8,17 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo env test long lint format openapi bench dist clean
+.PHONY: help demo demo-ui env test long lint format openapi ui bench dist clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo: ## run the Census DAG in real Airflow and trace a report row to its source lines
 	@tools/env.sh $(VENV) airflow
 	@$(BIN)/python tools/demo.py
+
+demo-ui: ## open the demo's lineage on the page in Airflow's own server, logged in (after make demo)
+	@$(BIN)/python tools/demo_ui.py
 
 env: ## make or refresh the environment in VENV (.venv) with AIRFLOW and SPARK at the versions given
 	@tools/env.sh $(VENV) airflow,postgres,dev
@@ -34,6 +37,9 @@ lint: env ## ruff and mypy
 format: env ## let ruff sort imports and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+ui: ## check, test and build the page into provider/web/static (needs Node 20)
+	cd ui && npm ci --no-fund --no-audit && npm run types && npm run check && npm test && npm run build
 
 openapi: env ## write docs/openapi.json from the code
 	$(BIN)/python tools/openapi.py

@@ -12,6 +12,7 @@ from provspark.cli.listing import ls, show
 from provspark.cli.receiver import receiver
 from provspark.cli.repair import repair
 from provspark.cli.run import run
+from provspark.cli.serve import serve
 from provspark.cli.trace import trace
 from provspark.cli.verify import verify
 
@@ -34,7 +35,7 @@ def main(debug: bool) -> None:
     """
 
 
-for _command in (run, ls, show, trace, verify, repair, gc, catalogue, receiver):
+for _command in (run, ls, show, trace, serve, verify, repair, gc, catalogue, receiver):
     main.add_command(_command)
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ def main() -> int:
         f"trace {SOURCE.resolve()} --row 0 --forward",
     ):
         print(f"  provspark {command}")
+    print("  make demo-ui    # the page in Airflow, at this trace")
     return 0
 
 

@@ -21,7 +21,7 @@ __all__ = ["STATIC", "create_app", "manifest"]
 
 STATIC = Path(__file__).with_name("static")
 _MAX_BODY = 1 << 20
-_TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
+_TYPES = {".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain"}
 
 
 def create_app(source: Source, login: Callable[..., Any], *, airflow: bool = False) -> FastAPI:

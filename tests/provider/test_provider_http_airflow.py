@@ -86,3 +86,14 @@ def test_the_cookie_of_airflows_page_is_a_login(server: Server, root: Path) -> N
     with server.client(None) as api:
         api.cookies.set("_token", server.token("ann"), domain="127.0.0.1", path="/")
         assert api.get("/provspark/api/v1/datasets").json()["total"] == 4
+
+
+def test_airflow_knows_the_pages(server: Server) -> None:
+    with server.client("root") as api:
+        (ours,) = (p for p in api.get("/api/v2/plugins").json()["plugins"] if p["name"] == "provspark")
+        for page in ours["react_apps"]:
+            answer = api.get(page["bundle_url"])
+            assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/javascript")
+            assert api.get(page["icon"]).headers["content-type"] == "image/svg+xml"
+    assert {a["destination"] for a in ours["react_apps"]} == {"nav", "dag_run", "task", "task_instance"}
+    assert len({a["bundle_url"] for a in ours["react_apps"]}) == len(ours["react_apps"])

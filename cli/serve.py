@@ -1,0 +1,67 @@
+"""``provspark serve``: the page of provenance on this machine, without Airflow."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+
+import click
+
+from provspark.cli.common import open_provenance, store_option
+from provspark.errors import PackageMissingError, SettingsError
+
+__all__ = ["serve"]
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 finds a free one.")
+@click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
+@store_option
+def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
+    """Serve the page and its API for a store, to whoever has the address that is printed.
+
+    The token in the address is new at each start; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
+
+    \b
+    Example:
+      provspark serve --store /data/prov --open
+    """
+    try:
+        import uvicorn
+
+        from provspark.web.local import local_app, new_token
+        from provspark.web.policy import Policy
+        from provspark.web.source import Source
+    except ImportError as e:
+        raise PackageMissingError("provspark serve", "'airflow-provider-provspark[serve]'") from e
+    url = open_provenance(store).url
+    token = os.environ.get("PROVSPARK_SERVE_TOKEN") or new_token()
+    if len(token) < 16:
+        raise SettingsError("PROVSPARK_SERVE_TOKEN needs at least 16 characters; leave it out to get a good one")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as e:
+        listener.close()
+        raise SettingsError(f"can't listen at {host}, port {port}: {e.strerror}; give another --port, or 0") from e
+    port = listener.getsockname()[1]
+    named = f"[{host}]" if ":" in host else host
+    address = f"http://{named}:{port}/?token={token}"
+    if host not in _LOOPBACK:
+        click.secho(
+            f"Others can reach {host}: whoever has the address sees the data, and it travels in clear.", fg="yellow"
+        )
+    click.echo(f"Provenance of {url} at\n  {address}\nCtrl-C ends it.")
+    if open_page:
+        click.launch(address)
+    app = local_app(Source(lambda: url, Policy()), token, host, port)
+    # No access log: it would hold the token.
+    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+    with suppress(KeyboardInterrupt):  # uvicorn raises it again once it has ended in good order
+        uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,106 @@
+"""The page and the API without Airflow: for one person on one machine, who holds the token."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from http import HTTPStatus
+
+from fastapi import FastAPI, HTTPException, Request
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from provspark.web.app import create_app
+from provspark.web.login import Viewer
+from provspark.web.problems import problem
+from provspark.web.source import Source
+
+__all__ = ["local_app", "new_token"]
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Provenance</title>
+<link rel="icon" href="provspark/static/icon.svg">
+</head>
+<body style="margin:0"><div id="root"></div><script type="module" src="provspark/static/standalone.js"></script></body>
+</html>
+"""
+_PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+        "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "private, no-store",
+}
+
+
+def new_token() -> str:
+    """Return a token that nobody guesses."""
+    return secrets.token_urlsafe(32)
+
+
+def local_app(source: Source, token: str, host: str, port: int) -> Starlette:
+    """Make the app that serves the page at ``/`` and the API below ``/provspark``.
+
+    The page's address carries the token once; a cookie for this site alone keeps it. Programs send it as
+    ``Authorization: Bearer TOKEN``. Requests to another name than this server's are refused, so that no other
+    site gets at it by a name of its own that leads here.
+    """
+    cookie = f"provspark_{port}"
+
+    def login(request: Request) -> None:
+        if not _knows(request, cookie, token):
+            raise HTTPException(HTTPStatus.UNAUTHORIZED, "open the address that `provspark serve` printed")
+        request.state.provspark_viewer = Viewer(None)
+
+    async def page(request: Request) -> Response:
+        given = request.query_params.get("token")
+        if given is not None and hmac.compare_digest(given.encode(), token.encode()):
+            rest = request.url.remove_query_params("token")
+            answer = RedirectResponse(f"/?{rest.query}" if rest.query else "/", HTTPStatus.SEE_OTHER, _PAGE_HEADERS)
+            answer.set_cookie(cookie, token, httponly=True, samesite="strict")
+            return answer
+        if not _knows(request, cookie, token):
+            return problem(401, "open the address that `provspark serve` printed")
+        return HTMLResponse(_PAGE, headers=_PAGE_HEADERS)
+
+    api: FastAPI = create_app(source, login)
+    names = {*_LOOPBACK, host, f"[{host}]"}
+    return Starlette(
+        routes=[Route("/", page), Mount("/provspark", api)],
+        middleware=[
+            Middleware(_OwnName, names={*names, *(f"{n}:{port}" for n in names)}),
+            Middleware(GZipMiddleware, minimum_size=2000),
+        ],
+    )
+
+
+class _OwnName:
+    """Answers requests to this server's own name only."""
+
+    def __init__(self, app: ASGIApp, names: set[str]) -> None:
+        self._app, self._names = app, names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            hosts = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
+            if len(hosts) != 1 or hosts[0] not in self._names:
+                await problem(421, "this server goes by another name")(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _knows(request: Request, cookie: str, token: str) -> bool:
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    given = bearer.strip() if scheme.lower() == "bearer" else request.cookies.get(cookie, "")
+    return hmac.compare_digest(given.encode(), token.encode())

@@ -1,0 +1,84 @@
+"""Serves the demo's own Airflow, logged in, and opens it at a trace of the Census report."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import webbrowser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HOME = ROOT / ".demo"
+AIRFLOW = Path(sys.executable).parent / "airflow"
+ROW = 13
+
+
+def main() -> int:
+    """Serve until Ctrl-C."""
+    if not (HOME / "store").is_dir():
+        print("run `make demo` first: it makes the lineage that the page shows", file=sys.stderr)
+        return 1
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    base = f"http://127.0.0.1:{port}"
+    env = {
+        **os.environ,
+        "AIRFLOW_HOME": str(HOME / "airflow"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags_examples"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+        "AIRFLOW__API__BASE_URL": base,
+        "PROVSPARK_STORE": str(HOME / "store"),
+    }
+    command = [str(AIRFLOW), "api-server", "--host", "127.0.0.1", "--port", str(port)]
+    with (
+        (HOME / "server.log").open("w") as log,
+        subprocess.Popen(command, env=env, stdout=log, stderr=subprocess.STDOUT) as server,
+    ):
+        try:
+            if not ready(f"{base}/api/v2/version", server):
+                print(f"Airflow's api-server did not start; see {HOME / 'server.log'}", file=sys.stderr)
+                return 1
+            page = f"{base}/plugin/provspark?{question()}"
+            print(f"Airflow, with you as its admin, at a trace of the report:\n  {page}\nCtrl-C ends it.", flush=True)
+            webbrowser.open(page)
+            server.wait()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            server.terminate()
+    return 0
+
+
+def question() -> str:
+    """Return the page's address of a trace of a row of the report."""
+    from urllib.parse import urlencode
+
+    from provspark.index_store.model import Dataset
+    from provspark.web.scope import dataset_id
+
+    report = Dataset.parse(str(HOME / "data" / "report"))
+    return urlencode({"ds": dataset_id(report), "rows": ROW, "trace": "backward"})
+
+
+def ready(url: str, server: subprocess.Popen[bytes]) -> bool:
+    """Wait for an answer."""
+    for _ in range(240):
+        if server.poll() is not None:
+            return False
+        try:
+            with urllib.request.urlopen(url) as answer:
+                return bool(json.load(answer))
+        except OSError:
+            time.sleep(0.25)
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+// The page: which of its views the URL asks for, and what stands around them.
+import { Box, Button, Flex, Heading, HStack, Spacer, Text } from "@chakra-ui/react";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { useEffect } from "react";
+
+import { ApiError } from "./api/client";
+import { Path } from "./parts/Path";
+import { usePage } from "./state";
+import { DatasetList } from "./views/DatasetList";
+import { DatasetView } from "./views/DatasetView";
+import { Outputs } from "./views/Outputs";
+import { TraceView } from "./views/TraceView";
+
+export type Where = { dagId?: string; runId?: string; taskId?: string; mapIndex?: string };
+export type Theme = { dark: boolean; toggle: () => void };
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 30_000,
+      refetchOnWindowFocus: false,
+      retry: (failures, error) => !(error instanceof ApiError && error.status < 500) && failures < 2,
+    },
+  },
+});
+
+export function App({ theme, ...where }: Where & { theme?: Theme }) {
+  return (
+    <QueryClientProvider client={client}>
+      <Page theme={theme} where={where} />
+    </QueryClientProvider>
+  );
+}
+
+function Page({ theme, where }: { theme?: Theme; where: Where }) {
+  const { state, open } = usePage();
+  const within = Boolean(where.dagId);
+  useEffect(() => {
+    const search = (event: KeyboardEvent) => {
+      const typing = event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      if (state.dataset) open({});
+      requestAnimationFrame(() => document.getElementById("provspark-search")?.focus());
+    };
+    window.addEventListener("keydown", search);
+    return () => { window.removeEventListener("keydown", search); };
+  }, [open, state.dataset]);
+
+  return (
+    <Flex as="section" aria-label="Provenance" data-testid="provspark" direction="column" gap={3} h="full" minH={0} p={theme ? 0 : 2}>
+      <HStack gap={3} minH={9} flexShrink={0}>
+        {within ? null : (
+          <Heading as="h1" size="xl" whiteSpace="nowrap">
+            Provenance
+          </Heading>
+        )}
+        <Path root={within ? "Outputs" : "Data sets"} />
+        <Spacer />
+        <Text color="fg.muted" fontSize="xs" hideBelow="lg" whiteSpace="nowrap">
+          <Key>/</Key> search · <Key>↑↓</Key> move · <Key>Space</Key> choose · <Key>Enter</Key> trace
+        </Text>
+        {theme ? (
+          <Button aria-label={theme.dark ? "Light colours" : "Dark colours"} onClick={theme.toggle} size="xs" variant="ghost">
+            {theme.dark ? "☀" : "☾"}
+          </Button>
+        ) : null}
+      </HStack>
+      <Box flex={1} minH={0}>
+        {!state.dataset ? within ? <Outputs where={where} /> : <DatasetList /> : state.direction ? <TraceView /> : <DatasetView />}
+      </Box>
+    </Flex>
+  );
+}
+
+function Key({ children }: { children: string }) {
+  return (
+    <Text as="kbd" borderColor="border" borderRadius="sm" borderWidth={1} fontFamily="mono" px={1}>
+      {children}
+    </Text>
+  );
+}

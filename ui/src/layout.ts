@@ -1,0 +1,24 @@
+// The layout engine, in a file of its own that loads when a first graph is shown.
+import ELK from "elkjs/lib/elk.bundled.js";
+
+export type Box = { id: string; width: number; height: number };
+export type Line = { id: string; source: string; target: string };
+export type Spot = { x: number; y: number };
+
+const elk = new ELK();
+
+export default async function layout(boxes: Box[], lines: Line[]): Promise<Record<string, Spot>> {
+  const graph = await elk.layout({
+    id: "root",
+    layoutOptions: {
+      "elk.algorithm": "layered",
+      "elk.direction": "RIGHT",
+      "elk.layered.spacing.nodeNodeBetweenLayers": "30",
+      "elk.spacing.nodeNode": "22",
+      "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
+    },
+    children: boxes,
+    edges: lines.map(({ id, source, target }) => ({ id, sources: [source], targets: [target] })),
+  });
+  return Object.fromEntries((graph.children ?? []).map((c) => [c.id, { x: c.x ?? 0, y: c.y ?? 0 }]));
+}

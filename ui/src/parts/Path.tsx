@@ -1,0 +1,84 @@
+// Breadcrumbs: the way from the list to what is shown, each part a link.
+import { Breadcrumb, Button } from "@chakra-ui/react";
+import { useQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
+
+import { get, type DatasetDetail } from "../api/client";
+import { writeRows } from "../rowset";
+import { usePage, type Place } from "../state";
+
+export function Path({ root }: { root: string }) {
+  const { state, open, go } = usePage();
+  const back = (i: number) => {
+    const place = state.via[i];
+    if (place) go({ ...place, via: state.via.slice(0, i), at: null, step: null });
+  };
+  return (
+    <Breadcrumb.Root aria-label="Path" minW={0} size="sm">
+      <Breadcrumb.List flexWrap="nowrap">
+        <Breadcrumb.Item>
+          {state.dataset ? <Crumb onClick={() => { open({}); }}>{root}</Crumb> : <Breadcrumb.CurrentLink>{root}</Breadcrumb.CurrentLink>}
+        </Breadcrumb.Item>
+        {state.via.map((place, i) => (
+          <Fragment key={i}>
+            <Breadcrumb.Separator />
+            <Breadcrumb.Item>
+              <Crumb onClick={() => { back(i); }}>
+                <Label place={place} />
+              </Crumb>
+            </Breadcrumb.Item>
+          </Fragment>
+        ))}
+        {state.dataset ? (
+          <>
+            <Breadcrumb.Separator />
+            <Breadcrumb.Item>
+              {state.direction ? (
+                <Crumb onClick={() => { go({ direction: null, at: null, step: null }); }}>
+                  <Label place={{ ...state, rows: [], where: [] }} />
+                </Crumb>
+              ) : (
+                <Breadcrumb.CurrentLink>
+                  <Label place={{ ...state, rows: [] }} />
+                </Breadcrumb.CurrentLink>
+              )}
+            </Breadcrumb.Item>
+          </>
+        ) : null}
+        {state.dataset && state.direction ? (
+          <>
+            <Breadcrumb.Separator />
+            <Breadcrumb.Item>
+              <Breadcrumb.CurrentLink whiteSpace="nowrap">{chosen(state)}</Breadcrumb.CurrentLink>
+            </Breadcrumb.Item>
+          </>
+        ) : null}
+      </Breadcrumb.List>
+    </Breadcrumb.Root>
+  );
+}
+
+function Crumb({ children, onClick }: { children: React.ReactNode; onClick: () => void }) {
+  return (
+    <Button h="auto" maxW="16rem" minW={0} onClick={onClick} overflow="hidden" p={0} size="sm" textOverflow="ellipsis" variant="plain" color="fg.muted" fontWeight="normal" _hover={{ color: "fg", textDecoration: "underline" }}>
+      {children}
+    </Button>
+  );
+}
+
+function Label({ place }: { place: Place }) {
+  const { data } = useQuery({
+    queryKey: ["dataset", place.dataset, place.version],
+    queryFn: ({ signal }) => get<DatasetDetail>(`/datasets/${place.dataset}`, { version: place.version }, signal),
+  });
+  const rows = place.rows.length || place.where.length ? ` · ${chosen(place)}` : "";
+  return <>{`${data?.label ?? "…"}${rows}`}</>;
+}
+
+function chosen(place: Place): string {
+  if (place.rows.length) {
+    const text = writeRows(place.rows);
+    return `${place.rows.length === 1 ? "row" : "rows"} ${text.length > 24 ? `${text.slice(0, 22)}…` : text}`;
+  }
+  return place.where.length ? place.where.join(" and ") : "all rows";
+}

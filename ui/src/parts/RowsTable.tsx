@@ -1,0 +1,268 @@
+// A table of rows and values that loads what is in sight: rows by pages, columns by blocks where there are many.
+import { Box, Flex, HStack, IconButton, Skeleton, Text } from "@chakra-ui/react";
+import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { memo, useCallback, useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
+
+import type { Column, Rows } from "../api/client";
+import type { Direction } from "../state";
+import { cell, number } from "../words";
+import { Failed } from "./States";
+import { ROW, useRowWindow } from "./useRowWindow";
+
+const PAGE = 100;
+const BLOCK = 40;
+const NARROW = 60;
+const HEADER = 44;
+const FIRST = 132;
+
+export type Load = (cursor: number, limit: number, columns: string[] | null, signal: AbortSignal) => Promise<Rows>;
+
+type Props = {
+  label: string;
+  name: readonly unknown[];
+  load: Load;
+  columns: Column[];
+  count: number;
+  picked?: ReadonlySet<number>;
+  onPick?: (row: number) => void;
+  onTrace: (row: number, direction: Direction) => void;
+};
+
+export function RowsTable({ label, name, load, columns, count, picked, onPick, onTrace }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const [active, setActive] = useState(0);
+  const [focused, setFocused] = useState(false);
+  const rows = useRowWindow(count, scroller, HEADER);
+  const needed = FIRST + columns.reduce((sum, c) => sum + width(c), 0) + 20;
+  const spare = columns.length ? Math.min(80, Math.max(0, Math.floor((rows.width - needed) / columns.length))) : 0;
+  const across = useVirtualizer({
+    horizontal: true,
+    count: columns.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: useCallback((i: number) => width(columns[i]) + spare, [columns, spare]),
+    overscan: 3,
+    paddingStart: FIRST,
+  });
+  useEffect(() => { across.measure(); }, [across, spare]);
+  const shown = across.getVirtualItems();
+  const blocks = columns.length <= NARROW ? [-1] : [...new Set(shown.map((c) => Math.floor(c.index / BLOCK)))];
+  const pages: number[] = [];
+  for (let p = Math.floor(rows.first / PAGE); count > 0 && p <= Math.floor(rows.last / PAGE); p += 1) pages.push(p);
+  const wanted = pages.flatMap((page) => blocks.map((block) => ({ page, block })));
+  const answers = useQueries({
+    queries: wanted.map(({ page, block }) => ({
+      queryKey: ["rows", ...name, page, block],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        load(page * PAGE, PAGE, block < 0 ? null : columns.slice(block * BLOCK, (block + 1) * BLOCK).map((c) => c.name), signal),
+      staleTime: Infinity,
+      placeholderData: keepPreviousData,
+    })),
+  });
+  useEffect(() => {
+    if (active >= count) setActive(0);
+  }, [active, count]);
+
+  const find = (page: number, block: number) => {
+    const at = wanted.findIndex((w) => w.page === page && w.block === block);
+    const answer = answers[at];
+    return answer?.isPlaceholderData ? undefined : answer?.data;
+  };
+  const idOf = (place: number) => find(Math.floor(place / PAGE), blocks[0] ?? -1)?.rows[place % PAGE];
+  const valueOf = (place: number, column: number): unknown => {
+    const block = columns.length <= NARROW ? -1 : Math.floor(column / BLOCK);
+    const values = find(Math.floor(place / PAGE), block)?.values;
+    if (values === undefined) return undefined;
+    return values === null ? "" : (values[place % PAGE]?.[block < 0 ? column : column % BLOCK] ?? null);
+  };
+
+  const move = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget) return;
+    const seen = Math.max(1, Math.floor(((scroller.current?.clientHeight ?? 300) - HEADER) / ROW) - 1);
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: seen, PageUp: -seen, Home: -count, End: count };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      const next = Math.min(count - 1, Math.max(0, active + step));
+      setActive(next);
+      rows.reveal(next);
+    } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      scroller.current?.scrollBy({ left: event.key === "ArrowLeft" ? -160 : 160 });
+    } else if (event.key === " " && onPick) {
+      const row = idOf(active);
+      if (row !== undefined) onPick(row);
+    } else if (event.key === "Enter") {
+      const row = idOf(active);
+      if (row !== undefined) onTrace(row, event.shiftKey ? "forward" : "backward");
+    } else return;
+    event.preventDefault();
+  };
+
+  const failed = answers.find((a) => a.error);
+  const why = answers.find((a) => a.data?.values === null)?.data?.why;
+  const places = Array.from({ length: Math.max(0, rows.last - rows.first + 1) }, (_, i) => rows.first + i);
+  return (
+    <Flex direction="column" gap={2} h="full" minH={0}>
+      {failed?.error ? <Failed again={() => void failed.refetch()} error={failed.error} title="The rows can't be read" /> : null}
+      {why ? (
+        <Text color="orange.fg" fontSize="sm" overflowWrap="anywhere">
+          Row ids stand, values are not to be had: {why}
+        </Text>
+      ) : null}
+      <Box
+        aria-activedescendant={count ? `${id}-${active}` : undefined}
+        aria-colcount={columns.length + 1}
+        aria-label={label}
+        aria-multiselectable={onPick ? true : undefined}
+        aria-rowcount={count + 1}
+        borderColor="border"
+        borderRadius="md"
+        borderWidth={1}
+        flex={1}
+        fontSize="sm"
+        minH="7rem"
+        onBlur={() => { setFocused(false); }}
+        onFocus={() => { setFocused(true); }}
+        onKeyDown={move}
+        outlineOffset="-2px"
+        overflow="auto"
+        position="relative"
+        ref={scroller}
+        role="grid"
+        tabIndex={0}
+        _focusVisible={{ outline: "2px solid", outlineColor: "blue.focusRing" }}
+      >
+        <Box bg="bg.subtle" borderBottomWidth={1} borderColor="border" h={`${HEADER}px`} position="sticky" role="row" aria-rowindex={1} top={0} w={`max(100%, ${across.getTotalSize()}px)`} zIndex={2}>
+          <Head at={0} name="row" pinned size={FIRST} />
+          {shown.map((c) => {
+            const column = columns[c.index];
+            return column ? <Head at={c.start} index={c.index + 2} key={c.key} masked={column.masked} name={column.name} right={numeric(column)} size={c.size} type={column.type} /> : null;
+          })}
+        </Box>
+        <Box h={`${rows.height}px`} position="relative" role="rowgroup" w={`max(100%, ${across.getTotalSize()}px)`}>
+          <Box left={0} position="absolute" right={0} role="presentation" top={`${rows.offset}px`}>
+            {places.map((place) => {
+              const row = idOf(place);
+              const chosen = row !== undefined && Boolean(picked?.has(row));
+              return (
+                <Box
+                  aria-rowindex={place + 2}
+                  aria-selected={onPick ? chosen : undefined}
+                  bg={chosen ? "blue.subtle" : focused && place === active ? "bg.muted" : "bg"}
+                  borderBottomWidth={1}
+                  borderColor="border.muted"
+                  className="group"
+                  cursor={onPick ? "pointer" : "default"}
+                  data-row={row}
+                  h={`${ROW}px`}
+                  id={`${id}-${place}`}
+                  key={place}
+                  onClick={() => {
+                    setActive(place);
+                    if (row !== undefined) onPick?.(row);
+                  }}
+                  onDoubleClick={() => { if (row !== undefined) onTrace(row, "backward"); }}
+                  position="relative"
+                  role="row"
+                  _hover={{ bg: chosen ? "blue.subtle" : "bg.muted" }}
+                >
+                  <RowHead active={focused && place === active} bg={chosen ? "blue.subtle" : "bg.subtle"} chosen={chosen} onTrace={onTrace} pickable={Boolean(onPick)} row={row} />
+                  {shown.map((c) => (
+                    <Value at={c.start} index={c.index + 2} key={c.key} masked={Boolean(columns[c.index]?.masked)} right={numeric(columns[c.index])} size={c.size} value={valueOf(place, c.index)} />
+                  ))}
+                </Box>
+              );
+            })}
+          </Box>
+        </Box>
+      </Box>
+    </Flex>
+  );
+}
+
+function Head({ name, type, at, size, index = 1, masked, pinned, right }: { name: string; type?: string; at: number; size: number; index?: number; masked?: boolean; pinned?: boolean; right?: boolean }) {
+  return (
+    <Box
+      aria-colindex={index}
+      bg="bg.subtle"
+      borderColor="border"
+      borderRightWidth={pinned ? 1 : 0}
+      display="inline-flex"
+      flexDirection="column"
+      h="full"
+      justifyContent="center"
+      left={pinned ? 0 : `${at}px`}
+      overflow="hidden"
+      position={pinned ? "sticky" : "absolute"}
+      px={2}
+      role="columnheader"
+      textAlign={right ? "end" : "start"}
+      title={type ? `${name}: ${type}` : undefined}
+      verticalAlign="top"
+      w={`${size}px`}
+      zIndex={pinned ? 1 : 0}
+    >
+      <Text fontWeight="semibold" lineHeight="short" truncate>{name}</Text>
+      {type ? <Text color="fg.muted" fontFamily="mono" fontSize="2xs" lineHeight="short" truncate>{masked ? "masked" : type}</Text> : null}
+    </Box>
+  );
+}
+
+function RowHead({ row, chosen, active, pickable, bg, onTrace }: { row: number | undefined; chosen: boolean; active: boolean; pickable: boolean; bg: string; onTrace: Props["onTrace"] }) {
+  return (
+    <HStack bg={bg} borderColor="border" borderRightWidth={1} gap={1} h="full" left={0} position="sticky" px={2} role="rowheader" w={`${FIRST}px`} zIndex={1} display="inline-flex" verticalAlign="top">
+      {pickable ? (
+        <Box aria-hidden bg={chosen ? "blue.solid" : "bg"} borderColor={chosen ? "blue.solid" : "border.emphasized"} borderRadius="sm" borderWidth={1} boxSize={3.5} color="white" flexShrink={0} fontSize="10px" lineHeight="12px" textAlign="center">
+          {chosen ? "✓" : ""}
+        </Box>
+      ) : null}
+      <Text color="fg.muted" flex={1} fontVariantNumeric="tabular-nums" pl={1} truncate>{row === undefined ? "…" : number(row)}</Text>
+      {row === undefined ? null : (
+        <HStack gap={0} opacity={active ? 1 : 0} _groupHover={{ opacity: 1 }}>
+          <Way direction="backward" onTrace={onTrace} row={row} />
+          <Way direction="forward" onTrace={onTrace} row={row} />
+        </HStack>
+      )}
+    </HStack>
+  );
+}
+
+function Way({ row, direction, onTrace }: { row: number; direction: Direction; onTrace: Props["onTrace"] }) {
+  const text = direction === "backward" ? `Where row ${row} came from` : `Where row ${row} went`;
+  return (
+    <IconButton
+      aria-label={text}
+      h={5}
+      minW={5}
+      onClick={(event) => {
+        event.stopPropagation();
+        onTrace(row, direction);
+      }}
+      size="2xs"
+      tabIndex={-1}
+      title={text}
+      variant="ghost"
+    >
+      {direction === "backward" ? "←" : "→"}
+    </IconButton>
+  );
+}
+
+const Value = memo(function Value({ value, at, size, index, right, masked }: { value: unknown; at: number; size: number; index: number; right: boolean; masked: boolean }) {
+  const text = masked ? "•••" : cell(value);
+  return (
+    <Box aria-colindex={index} h="full" left={`${at}px`} lineHeight={`${ROW}px`} position="absolute" px={2} role="gridcell" textAlign={right ? "end" : "start"} title={value === undefined || text.length < 12 ? undefined : text.slice(0, 2000)} top={0} truncate w={`${size}px`} color={masked || value === null ? "fg.muted" : "fg"} fontStyle={value === null && !masked ? "italic" : undefined} fontVariantNumeric="tabular-nums">
+      {value === undefined ? <Skeleton display="inline-block" h={3} w="60%" /> : text.slice(0, 500)}
+    </Box>
+  );
+});
+
+function numeric(column: Column | undefined): boolean {
+  return /^(tinyint|smallint|int|bigint|float|double|decimal)/.test(column?.type ?? "");
+}
+
+function width(column: Column | undefined): number {
+  const name = (column?.name.length ?? 8) * 8 + 24;
+  const usual = numeric(column) ? 88 : /^(boolean|date)$/.test(column?.type ?? "") ? 100 : 168;
+  return Math.min(280, Math.max(name, usual));
+}

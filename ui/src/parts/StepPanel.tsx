@@ -1,0 +1,69 @@
+// All that is known of a step, beside the graph.
+import { Box, CloseButton, DataList, Flex, Heading, HStack, Link, Text } from "@chakra-ui/react";
+import { useQuery } from "@tanstack/react-query";
+
+import { get, pageUrl, type About, type StepDetail } from "../api/client";
+import { count, number, task, when } from "../words";
+import { Coverage } from "./Marks";
+import { Failed, Loading } from "./States";
+
+export function StepPanel({ step, onClose }: { step: string; onClose: () => void }) {
+  const about = useQuery({ queryKey: ["about"], queryFn: ({ signal }) => get<About>("/about", {}, signal) });
+  const { data, error } = useQuery({
+    queryKey: ["step", step],
+    queryFn: ({ signal }) => get<StepDetail>(`/steps/${encodeURIComponent(step)}`, {}, signal),
+  });
+  return (
+    <Flex aria-label="Step" as="aside" borderColor="border" borderRadius="md" borderWidth={1} direction="column" gap={3} h="full" minH={0} overflow="auto" p={4}>
+      <HStack>
+        <Heading as="h3" flex={1} size="md">{data ? task(data) : "Step"}</Heading>
+        <Coverage value={data?.coverage ?? null} />
+        <CloseButton aria-label="Close the step" onClick={onClose} size="xs" />
+      </HStack>
+      {error ? <Failed error={error} title="The step can't be shown" /> : null}
+      {!data && !error ? <Loading label="Loading the step" lines={5} /> : null}
+      {data ? (
+        <>
+          <DataList.Root orientation="horizontal" size="sm">
+            {data.dag_id ? <Fact name="DAG">{data.dag_id}</Fact> : null}
+            <Fact name="Run">{data.run_id || "command line"}</Fact>
+            <Fact name="Try">{String(data.try_number)}</Fact>
+            <Fact name="Ended">{`${when(data.ended)}, ${data.status}`}</Fact>
+            <Fact name="Stored in">{`${number(data.stored_bytes)} bytes`}</Fact>
+            {Object.entries(data.engine).map(([name, value]) => <Fact key={name} name={name}>{value}</Fact>)}
+          </DataList.Root>
+          {about.data?.airflow && data.dag_id ? (
+            <Link colorPalette="blue" fontSize="sm" href={taskUrl(data)}>Task instance in Airflow</Link>
+          ) : null}
+          {data.untracked.map((why) => <Text color="red.fg" fontSize="sm" key={why}>{why}</Text>)}
+          {data.error ? <Text color="red.fg" fontFamily="mono" fontSize="xs" whiteSpace="pre-wrap">{data.error}</Text> : null}
+          {data.writes.map((write) => (
+            <Box key={write.index}>
+              <HStack>
+                <Text fontSize="sm" fontWeight="semibold">{`writes ${write.output.label}`}</Text>
+                <Coverage value={write.coverage} />
+              </HStack>
+              <Text color="fg.muted" fontSize="sm">{`${count(write.output.rows)} out, from ${write.inputs.map((v) => `${number(v.rows)} of ${v.label}`).join(" and ") || "no captured input"}`}</Text>
+              {write.site ? <Text color="fg.muted" fontFamily="mono" fontSize="xs">{write.site}</Text> : null}
+              {write.reason ? <Text color="orange.fg" fontSize="sm">{write.reason}</Text> : null}
+            </Box>
+          ))}
+        </>
+      ) : null}
+    </Flex>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: string }) {
+  return (
+    <DataList.Item>
+      <DataList.ItemLabel minW="5rem">{name}</DataList.ItemLabel>
+      <DataList.ItemValue overflowWrap="anywhere">{children}</DataList.ItemValue>
+    </DataList.Item>
+  );
+}
+
+function taskUrl(step: StepDetail): string {
+  const mapped = step.map_index >= 0 ? `/mapped/${step.map_index}` : "";
+  return pageUrl(`dags/${encodeURIComponent(step.dag_id)}/runs/${encodeURIComponent(step.run_id)}/tasks/${encodeURIComponent(step.task_id)}${mapped}`);
+}

@@ -1,0 +1,179 @@
+// The map of a trace: data sets and steps from left to right; hovering shows a path, clicking chooses.
+import { Box, HStack, Text } from "@chakra-ui/react";
+import { useQuery } from "@tanstack/react-query";
+import { Background, BackgroundVariant, Controls, Handle, Position, ReactFlow, type Edge, type Node, type NodeProps } from "@xyflow/react";
+import styles from "@xyflow/react/dist/style.css?inline";
+import { memo, useMemo, useState, type CSSProperties } from "react";
+
+import { pageUrl } from "../api/client";
+import { path, type Graph, type Part } from "../graph";
+import type { Box as Size, Line, Spot } from "../layout";
+import { number, share } from "../words";
+import { Failed, Loading } from "./States";
+
+type Layout = (boxes: Size[], lines: Line[]) => Promise<Record<string, Spot>>;
+type Shown = Node<{ part: Part; faded: boolean; chosen: boolean }>;
+
+async function engine(): Promise<Layout> {
+  await import(/* @vite-ignore */ pageUrl("provspark/static/layout.js"));
+  return (globalThis as unknown as { ProvSparkLayout: Layout }).ProvSparkLayout;
+}
+
+export function useLayout(graph: Graph | undefined, key: readonly unknown[]) {
+  return useQuery({
+    queryKey: ["layout", ...key],
+    queryFn: async () => (graph ? (await engine())(graph.boxes.map(({ id, width, height }) => ({ id, width, height })), graph.lines.map(({ id, source, target }) => ({ id, source, target }))) : {}),
+    enabled: Boolean(graph),
+    staleTime: Infinity,
+  });
+}
+
+export function TraceGraph({ graph, spots, error, chosen, onChoose }: { graph: Graph; spots: Record<string, Spot> | undefined; error: Error | null; chosen: string; onChoose: (part: Part) => void }) {
+  const [hovered, hover] = useState<string | null>(null);
+  const lit = useMemo(() => (hovered ? path(graph, hovered) : null), [graph, hovered]);
+  if (error) return <Failed error={error} title="The graph can't be drawn" />;
+  if (!spots) return <Loading label="Drawing the graph" lines={4} />;
+  const nodes: Shown[] = graph.boxes.map((b) => ({
+    id: b.id,
+    type: b.part.kind,
+    position: spots[b.id] ?? { x: 0, y: 0 },
+    width: b.width,
+    height: b.height,
+    ariaLabel: name(b.part),
+    data: { part: b.part, faded: lit !== null && !lit.has(b.id), chosen: b.id === chosen },
+  }));
+  const edges: Edge[] = graph.lines.map((l) => {
+    const faded = lit !== null && !lit.has(l.id);
+    const color = l.way === "data" ? "var(--chakra-colors-blue-solid)" : l.way === "context" ? "var(--chakra-colors-orange-solid)" : "var(--chakra-colors-fg-muted)";
+    return {
+      id: l.id,
+      source: l.source,
+      target: l.target,
+      focusable: false,
+      label: l.way === "context" ? "context" : l.way === "files" ? "same files" : undefined,
+      style: { stroke: color, strokeWidth: l.way === "data" ? 2 : 1.5, strokeDasharray: l.way === "data" ? undefined : "5 4", opacity: faded ? 0.15 : 1, transition: "opacity 120ms" },
+      labelStyle: { fill: "var(--chakra-colors-fg-muted)", fontSize: 10 },
+      labelBgStyle: { fill: "var(--chakra-colors-bg)" },
+    };
+  });
+  return (
+    <Box borderColor="border" borderRadius="md" borderWidth={1} h="full" overflow="hidden" role="group" aria-label="Graph of the trace">
+      <style>{styles}</style>
+      <ReactFlow
+        edges={edges}
+        fitView
+        fitViewOptions={{ padding: 0.12, maxZoom: 1.1 }}
+        key={graph.boxes.map((b) => b.id).join()}
+        maxZoom={2}
+        minZoom={0.05}
+        nodeTypes={KINDS}
+        nodes={nodes}
+        nodesConnectable={false}
+        nodesDraggable={false}
+        onNodeClick={(_, node) => { onChoose(node.data.part); }}
+        onNodeMouseEnter={(_, node) => { hover(node.id); }}
+        onNodeMouseLeave={() => { hover(null); }}
+        proOptions={{ hideAttribution: true }}
+        style={COLOURS}
+      >
+        <Background color="var(--chakra-colors-border)" gap={18} size={1} variant={BackgroundVariant.Dots} />
+        <Controls showInteractive={false} />
+      </ReactFlow>
+    </Box>
+  );
+}
+
+function name(part: Part): string {
+  if (part.kind === "dataset") return `Data set ${part.node.dataset.label}: ${share(part.node.rows, part.node.total)} rows`;
+  if (part.kind === "hidden") return "Hidden step: no access";
+  return `Step ${part.about?.task_id ?? part.step}, ${part.coverage}`;
+}
+
+const Ends = () => (
+  <>
+    <Handle isConnectable={false} position={Position.Left} style={{ opacity: 0 }} type="target" />
+    <Handle isConnectable={false} position={Position.Right} style={{ opacity: 0 }} type="source" />
+  </>
+);
+
+const DatasetBox = memo(function DatasetBox({ data }: NodeProps<Shown>) {
+  if (data.part.kind !== "dataset") return null;
+  const { node } = data.part;
+  return (
+    <Box
+      bg={node.role === "asked" ? "blue.subtle" : "bg"}
+      borderColor={data.chosen ? "blue.solid" : "border.emphasized"}
+      borderRadius="md"
+      borderWidth={data.chosen ? 2 : 1}
+      cursor="pointer"
+      h="full"
+      opacity={data.faded ? 0.25 : 1}
+      px={3}
+      py={2}
+      shadow="xs"
+      title={node.dataset.name}
+      transition="opacity 120ms"
+    >
+      <Ends />
+      <HStack gap={1}>
+        <Text flex={1} fontSize="sm" fontWeight="semibold" truncate>{node.dataset.label}</Text>
+        {node.role === "between" ? null : <Text color="fg.muted" fontSize="2xs">{node.role === "asked" ? "asked" : "end"}</Text>}
+      </HStack>
+      <Text color="fg.muted" fontSize="xs" fontVariantNumeric="tabular-nums" truncate>
+        <Text as="span" color="fg" fontWeight="medium">{node.rows ? number(node.rows) : "no row"}</Text>
+        {` of ${number(node.total)}${node.context_only ? ` · ${number(node.context_only)} context` : ""}`}
+      </Text>
+    </Box>
+  );
+});
+
+const HATCH = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)";
+
+const StepBox = memo(function StepBox({ data }: NodeProps<Shown>) {
+  if (data.part.kind !== "step") return null;
+  const { about, coverage, step, why } = data.part;
+  const untracked = coverage === "untracked";
+  return (
+    <Box
+      alignItems="center"
+      bg={coverage === "coarse" ? undefined : "bg.muted"}
+      bgImage={coverage === "coarse" ? HATCH : undefined}
+      borderColor={untracked ? "red.solid" : coverage === "coarse" ? "orange.solid" : data.chosen ? "blue.solid" : "border"}
+      borderRadius="full"
+      borderStyle={untracked ? "dashed" : "solid"}
+      borderWidth={data.chosen ? 2 : 1}
+      cursor="pointer"
+      display="flex"
+      gap={2}
+      h="full"
+      justifyContent="center"
+      opacity={data.faded ? 0.25 : 1}
+      px={3}
+      title={[about?.dag_id && `DAG ${about.dag_id}`, step, coverage === "exact" ? "" : `${coverage}: ${why}`].filter(Boolean).join("\n")}
+      transition="opacity 120ms"
+    >
+      <Ends />
+      <Text fontSize="xs" truncate>{untracked ? "⚠ " : "⚙ "}{about?.task_id ?? step}</Text>
+    </Box>
+  );
+});
+
+const HiddenBox = memo(function HiddenBox({ data }: NodeProps<Shown>) {
+  return (
+    <Box alignItems="center" bg="bg" borderColor="border.emphasized" borderRadius="full" borderStyle="dashed" borderWidth={1} color="fg.muted" display="flex" h="full" justifyContent="center" opacity={data.faded ? 0.25 : 1} title="A step of a DAG that you may not read. No access to what lies beyond.">
+      <Ends />
+      <Text fontSize="xs">hidden step</Text>
+    </Box>
+  );
+});
+
+const COLOURS = {
+  background: "var(--chakra-colors-bg)",
+  "--xy-controls-button-background-color": "var(--chakra-colors-bg)",
+  "--xy-controls-button-background-color-hover": "var(--chakra-colors-bg-muted)",
+  "--xy-controls-button-color": "var(--chakra-colors-fg)",
+  "--xy-controls-button-color-hover": "var(--chakra-colors-fg)",
+  "--xy-controls-button-border-color": "var(--chakra-colors-border)",
+} as CSSProperties;
+
+const KINDS = { dataset: DatasetBox, step: StepBox, hidden: HiddenBox };

@@ -1,0 +1,120 @@
+// One data set: its versions and rows, filtered; any rows start a trace.
+import { Button, Flex, Heading, HStack, NativeSelect, Spacer, Text } from "@chakra-ui/react";
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo } from "react";
+
+import { exportUrl, get, type DatasetDetail, type Format, type Rows, type Step } from "../api/client";
+import { asCommand } from "../copy";
+import { Filters } from "../parts/Filters";
+import { Coverage } from "../parts/Marks";
+import { RowsTable, type Load } from "../parts/RowsTable";
+import { Failed, Loading, Nothing } from "../parts/States";
+import { copyText, save, Take } from "../parts/Take";
+import { usePage, type Direction } from "../state";
+import { count, number, share, task, when } from "../words";
+
+export function DatasetView() {
+  const { state, go } = usePage();
+  const { dataset, version, where, rows } = state;
+  const detail = useQuery({
+    queryKey: ["dataset", dataset, version],
+    queryFn: ({ signal }) => get<DatasetDetail>(`/datasets/${dataset}`, { version }, signal),
+  });
+  const load = useCallback<Load>(
+    (cursor, limit, columns, signal) =>
+      get<Rows>(`/datasets/${dataset}/rows`, { version: detail.data?.version, where, cursor, limit, columns }, signal),
+    [dataset, detail.data?.version, where],
+  );
+  const first = useQuery({
+    queryKey: ["selected", dataset, detail.data?.version, where],
+    queryFn: ({ signal }) => load(0, 1, [], signal),
+    enabled: Boolean(detail.data),
+  });
+  const picked = useMemo(() => new Set(rows), [rows]);
+  const trace = (chosen: number[], direction: Direction) => {
+    go({ version: detail.data?.version ?? null, rows: chosen, where: chosen.length ? [] : where, direction });
+  };
+
+  if (detail.error) return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
+  if (!detail.data) return <Loading label="Loading the data set" />;
+  const { label, name, columns, versions } = detail.data;
+  const shown = versions.find((v) => v.version === detail.data.version);
+  const selected = first.data?.selected;
+  const files: Format[] = ["csv", "json", "jsonl", "arrow"];
+  return (
+    <Flex direction="column" gap={3} h="full" minH={0}>
+      <Flex align="start" gap={4} wrap="wrap">
+        <div>
+          <HStack gap={2}>
+            <Heading as="h2" size="lg">{label}</Heading>
+            <Coverage value={shown?.coverage ?? null} />
+          </HStack>
+          <Text color="fg.muted" fontSize="xs" overflowWrap="anywhere">{name}</Text>
+          {shown?.coverage === "untracked" || shown?.coverage === "coarse" ? (
+            <Button color="orange.fg" h="auto" onClick={() => { trace([], "backward"); }} p={0} size="xs" variant="plain">See why it was not captured row by row</Button>
+          ) : null}
+        </div>
+        <Spacer />
+        <NativeSelect.Root size="xs" w="auto">
+          <NativeSelect.Field aria-label="Version" onChange={(event) => { go({ version: event.target.value, rows: [] }); }} value={detail.data.version}>
+            {versions.map((v, i) => (
+              <option key={v.version} value={v.version}>{`${i ? "" : "latest · "}${number(v.rows)} rows · ${v.written ? "written" : "read"} by ${task(v.step)} · ${when(v.step.ended)}`}</option>
+            ))}
+          </NativeSelect.Field>
+          <NativeSelect.Indicator />
+        </NativeSelect.Root>
+        <Take
+          items={[
+            ...files.map((format) => ({
+              label: `Rows as ${format === "jsonl" ? "JSON lines" : format === "arrow" ? "Arrow stream" : format.toUpperCase()}`,
+              act: () => { save(exportUrl(dataset, detail.data.version, where, format), `${label}.${format}`); },
+            })),
+            { label: "Copy as command", act: () => copyText(asCommand({ ...state, direction: "backward" }, name)) },
+          ]}
+        />
+      </Flex>
+      <Flex align="center" gap={3} wrap="wrap">
+        <Filters columns={columns} onChange={(next) => { go({ where: next, rows: [] }); }} where={where} />
+        <Spacer />
+        <Text aria-live="polite" color="fg.muted" fontSize="sm">
+          {rows.length ? `${count(rows.length)} chosen` : selected === undefined ? "" : where.length ? `${share(selected, detail.data.rows)} rows` : count(detail.data.rows)}
+        </Text>
+        {rows.length ? <Button onClick={() => { go({ rows: [] }); }} size="xs" variant="ghost">Clear</Button> : null}
+        <Button colorPalette="blue" disabled={!rows.length && !selected} onClick={() => { trace(rows, "backward"); }} size="xs">
+          ← Where {rows.length === 1 ? "it" : rows.length ? "they" : "all"} came from
+        </Button>
+        <Button colorPalette="blue" disabled={!rows.length && !selected} onClick={() => { trace(rows, "forward"); }} size="xs" variant="outline">
+          Where {rows.length === 1 ? "it" : rows.length ? "they" : "all"} went →
+        </Button>
+      </Flex>
+      {first.error ? <Failed error={first.error} title="The rows can't be selected" /> : null}
+      {selected === 0 ? (
+        <Nothing title={where.length ? "No row satisfies the filter" : "This version has no rows"}>{where.length ? "Take a condition away to see more." : null}</Nothing>
+      ) : selected ? (
+        <RowsTable
+          columns={columns}
+          count={selected}
+          key={`${detail.data.version} ${where.join("\n")}`}
+          label={`Rows of ${label}`}
+          load={load}
+          name={[dataset, detail.data.version, where]}
+          onPick={(row) => { go({ rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row] }, true); }}
+          onTrace={(row, direction) => { trace([row], direction); }}
+          picked={picked}
+        />
+      ) : (
+        <Loading label="Loading rows" />
+      )}
+      <Made by={shown?.step} />
+    </Flex>
+  );
+}
+
+function Made({ by }: { by: Step | undefined }) {
+  if (!by) return null;
+  return (
+    <Text color="fg.muted" fontSize="xs">
+      {[by.dag_id && `DAG ${by.dag_id}`, `task ${task(by)}`, by.run_id && `run ${by.run_id}`, when(by.ended)].filter(Boolean).join(" · ")}
+    </Text>
+  );
+}

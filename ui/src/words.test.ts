@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+
+import { condition } from "./conditions";
+import { asCommand, asPython } from "./copy";
+import { readRows, writeRows } from "./rowset";
+import { read, write, type State } from "./state";
+import { cell, count, share } from "./words";
+
+const STATE: State = {
+  search: "a b",
+  dataset: "0123456789abcdef",
+  version: "0".repeat(32),
+  rows: [1, 2, 3, 9],
+  where: ["name = 'it''s'"],
+  direction: "forward",
+  context: true,
+  at: "fedcba9876543210",
+  step: "clean-1",
+  via: [{ dataset: "00", version: null, rows: [5], where: ["a = '&'"], direction: "backward" }],
+};
+
+describe("the URL", () => {
+  it("holds the whole state", () => {
+    expect(read(new URLSearchParams(write(STATE).toString()))).toEqual(STATE);
+  });
+  it("survives anything", () => {
+    for (const via of ["", "{", "[]", "[1,2,3]", "null", '["a",1,"2",["x",5],"sideways"]']) {
+      const state = read(new URLSearchParams({ via, rows: "x,-1,9-7,1-99999999", trace: "sideways" }));
+      expect(state.direction).toBeNull();
+      expect(state.rows.length).toBe(10_000);
+    }
+  });
+});
+
+describe("rows", () => {
+  it("are written as runs and read back", () => {
+    expect(writeRows([9, 1, 2, 3])).toBe("1-3,9");
+    expect(readRows("1-3,9")).toEqual([1, 2, 3, 9]);
+    expect(writeRows([])).toBe("");
+  });
+});
+
+describe("conditions", () => {
+  it("quote what needs it", () => {
+    expect(condition("age", ">=", "40")).toBe("age >= 40");
+    expect(condition("a`b", "=", "it's")).toBe("`a``b` = 'it''s'");
+    expect(condition("state", "in", "Ohio, New York")).toBe("state in (Ohio, 'New York')");
+    expect(condition("x", "is not null", "ignored")).toBe("x is not null");
+  });
+});
+
+describe("words", () => {
+  it("say how many of how many", () => {
+    expect(share(1, 214)).toBe("1 of 214");
+    expect(share(0, 32561)).toBe("no row of 32,561");
+    expect(count(1)).toBe("1 row");
+    expect(cell({ a: [1] })).toBe('{"a":[1]}');
+  });
+});
+
+describe("copies", () => {
+  it("are a command and Python", () => {
+    const where = { ...STATE, rows: [], context: false, version: null };
+    expect(asCommand(where, "/data/a b")).toBe("provspark trace '/data/a b' --where 'name = '\\''it'\\'''\\''s'\\''' --forward");
+    expect(asPython(STATE, "/d")).toContain('prov.forward("/d", rows=[1, 2, 3, 9], version=');
+  });
+});
