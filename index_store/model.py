@@ -59,6 +59,15 @@ class Dataset:
             return f"{self.namespace}/{self.name}"
         return "file://" + re.sub("%(?=[0-9A-Fa-f]{2})", "%25", self.name)
 
+    def meets(self, other: Dataset) -> bool:
+        """Whether one is the other, or lies in its folder.
+
+        >>> Dataset("file", "/data").meets(Dataset("file", "/data/out"))
+        True
+        """
+        a, b = (f"{d.namespace}/{d.name.strip('/')}/" for d in (self, other))
+        return a.startswith(b) or b.startswith(a)
+
     def __str__(self) -> str:
         return self.uri
 

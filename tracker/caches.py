@@ -19,6 +19,7 @@ from provspark.tracker.jvm import Jvm
 from provspark.tracker.legs import Leg, Traced
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.sources import Scan, Segments
+from provspark.tracker.sources.listing import Listing
 from provspark.tracker.sources.local import LocalSites
 from provspark.tracker.taps import Receipt, by_tap, kept
 
@@ -166,12 +167,17 @@ class Caches:
             raise held
         return held
 
+    def scans_of(self, jvm: Jvm, plan: Any) -> Sequence[Scan]:
+        """Return what an RDD's rows were read from; UnsupportedPlanError where that is not known."""
+        held = self.checkpoint_of(plan)
+        return [self.local.scan(jvm, plan, "LogicalRDD")] if held is None else held.scans
+
     def settle(self, dataset: Dataset) -> None:
         """Learn what was read of a data set that is about to change, for what is cached whole."""
         for number, held in self._held.items():
             if isinstance(held, Held) and self._java.loaded(number):
                 for scan in held.scans:
-                    if _meet(scan.dataset, dataset):
+                    if scan.dataset.meets(dataset):
                         with contextlib.suppress(CaptureError):  # a write that reads it will tell
                             scan.settle()
 
@@ -202,6 +208,10 @@ class _KeptScan:
     def dataset(self) -> Dataset:
         return self._scan.dataset
 
+    @property
+    def listing(self) -> Listing | None:
+        return self._scan.listing
+
     def settle(self) -> None:
         if self._finished is None:
             self._finished = self._scan.finish()
@@ -231,9 +241,3 @@ def covering(receipts: Sequence[Receipt]) -> list[Receipt]:
         covered |= mine
         out.append(kept(r))
     return out[::-1]
-
-
-def _meet(one: Dataset, other: Dataset) -> bool:
-    """Whether one is the other or lies in it."""
-    a, b = (f"{d.namespace}/{d.name.strip('/')}/" for d in (one, other))
-    return a.startswith(b) or b.startswith(a)

@@ -21,6 +21,7 @@ from provspark.index_store.model import Dataset, Manifest, PendingWrite, Untrack
 from provspark.index_store.writer import StepWriter
 from provspark.tracker.audit import Auditor, Seen
 from provspark.tracker.caches import Caches
+from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.intercept import Interception
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.orders import Aim, Order, WriterOrder
@@ -60,6 +61,7 @@ class Capture:
         self._sites = Sites()
         self._sessions: dict[int, tuple[Any, Jvm]] = {}
         self._caches: Caches | None = None
+        self._reads: DriverReads | None = None
         self._auditor: Auditor | None = None
         self._unclaimed: list[Seen] = []
         self._adding = threading.Lock()
@@ -122,7 +124,7 @@ class Capture:
         except Exception as e:
             self._trouble(Untracked("audit", str(e)), e)
         self._sessions.clear()
-        self._caches = None
+        self._caches = self._reads = None
 
     def frame_made(self, jdf: Any) -> None:
         """Remember which line made a data frame."""
@@ -164,6 +166,15 @@ class Capture:
         except Exception as e:
             log.debug("provspark: the line that made local rows is not known", exc_info=e)
 
+    def driver_read(self, frame: Any, action: str) -> None:
+        """Note that values of a frame were brought to the driver."""
+        try:
+            jvm = self._jvm(frame.sparkSession)
+            analysed = frame._jdf.queryExecution().analyzed()
+            self._read(jvm).note(jvm, analysed, self._cached(jvm), action, caller())
+        except Exception as e:
+            self._trouble(Untracked(action, f"what it brought to the driver is not known: {e}", caller()), e)
+
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
         """Run the end of a DataFrameWriter."""
         return self._run(spark, WriterOrder(frame, writer, end, args))
@@ -190,6 +201,11 @@ class Capture:
 
     def _run(self, spark: Any, order: Order) -> Any:
         """Run a write so that its rows say where they come from; plainly where that can't be."""
+        result = self._write(spark, order)
+        self.cache_changed(spark)  # Spark makes anew what reads the files that were written
+        return result
+
+    def _write(self, spark: Any, order: Order) -> Any:
         site = caller()
         began = time.perf_counter()
         aims: list[Aim] = []
@@ -201,6 +217,8 @@ class Capture:
             aims = order.aims(jvm, lambda rows: caches.current(jvm, rows.queryExecution().analyzed()))
             for aim in aims:
                 caches.settle(aim.sink.dataset)
+                self._read(jvm).settle(aim.sink.dataset)
+            self._untold(jvm)
             skips = all(aim.sink.skips for aim in aims)
             captured = []
             if not skips:
@@ -234,6 +252,12 @@ class Capture:
 
     # -- steps of a write
 
+    def _untold(self, jvm: Jvm) -> None:
+        """A write follows what the driver read: say what of that can't be told."""
+        for reason in self._read(jvm).take_unknown():
+            self._untracked.append(reason)
+            log.warning("provspark: not tracked: %s", reason)
+
     def _claim(self, dataset: Dataset) -> Claim:
         """Say in the store that this step is writing the data set; ConcurrentWriteError if another one is."""
         return claim(self._store, dataset, self._name)
@@ -242,7 +266,7 @@ class Capture:
         """Rewrite the plan; a refusal says at which line of the script the operator was written."""
         assert self._step is not None
         try:
-            return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, self._cached(jvm))
+            return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, self._cached(jvm), self._read(jvm))
         except UnsupportedPlanError as e:
             kind = e.node.split(" ")[0]
             where = self._sites.of_node(jvm, kind, aim.rows.queryExecution().analyzed())
@@ -254,6 +278,7 @@ class Capture:
             sealed = captured.seal(self._seen(sink), site)
             with self._adding:
                 self._step.add(sealed)
+            self._untold(captured.jvm)
         except Exception as e:
             reason = Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site)
             self._record_plain(sink, reason)
@@ -332,6 +357,11 @@ class Capture:
             assert self._step is not None
             self._caches = Caches(jvm, self._step.taps, self._sites.of_node)
         return self._caches
+
+    def _read(self, jvm: Jvm) -> DriverReads:
+        if self._reads is None:
+            self._reads = DriverReads(jvm)
+        return self._reads
 
     def _jvm(self, spark: Any) -> Jvm:
         key = id(spark._jsparkSession)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from typing import Any, Protocol
+
+from provspark.tracker.driver_reads import ACTIONS
 
 _SETTERS = frozenset(
     {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
@@ -40,6 +43,9 @@ class Listener(Protocol):
     def rows_made(self, frame: Any, *, local: bool) -> None:
         """Take note of a frame made of rows that the script handed over (`local`), or by a query."""
 
+    def driver_read(self, frame: Any, action: str) -> None:
+        """Take note that an action of the script brought values of a frame to the driver."""
+
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
         """Run the end of a DataFrameWriter; return what it returns."""
 
@@ -71,6 +77,7 @@ class Interception:
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
+        self._reading = threading.local()
         self._undo: list[tuple[type, str, Any]] = []
         self._sessions: list[Any] = []
 
@@ -110,6 +117,8 @@ class Interception:
             self._after(DataFrame, name, lambda frame, *_: listener.cache_changed(frame.sparkSession))
         for name in ("cacheTable", "uncacheTable", "clearCache", "refreshTable", "refreshByPath"):
             self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
+        for name in ACTIONS:
+            self._around(DataFrame, name, self._read)
         for name in ("checkpoint", "localCheckpoint"):
             self._around(DataFrame, name, self._checkpoint)
         self._around(SparkSession, "createDataFrame", self._create)
@@ -150,6 +159,19 @@ class Interception:
             self._listener.rows_made(result, local=False)
             if _CACHES.match(text):
                 self._listener.cache_changed(spark)
+        return result
+
+    def _read(self, action: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        """One action calls others, of which the script knows nothing."""
+        if getattr(self._reading, "now", False):
+            return action(frame, *args, **kwargs)
+        self._listener.cache_changed(frame.sparkSession)
+        self._reading.now = True
+        try:
+            result = action(frame, *args, **kwargs)
+        finally:
+            self._reading.now = False
+        self._listener.driver_read(frame, action.__name__)
         return result
 
     def _create(self, create: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from provspark.index_store.model import PendingWrite
 from provspark.tracker.audit import Seen
 from provspark.tracker.caches import Caches
+from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.seal import Noted, seal
@@ -23,12 +24,14 @@ class TracedWrite:
     plan : the user's plan, analysed, with cached parts in their places
     taps : URL of the folder for sidecars
     caches : what the script caches
+    reads : what the script brought to the driver
     """
 
-    def __init__(self, jvm: Jvm, sink: Sink, plan: Any, taps: str, caches: Caches) -> None:
-        self._jvm = jvm
+    def __init__(self, jvm: Jvm, sink: Sink, plan: Any, taps: str, caches: Caches, reads: DriverReads) -> None:
+        self.jvm = jvm
         self._sink = sink
         self._folder = taps
+        self._reads, self._read = reads, reads.so_far()
         self._rewriter = rewriter = Rewriter(jvm, taps, caches)
         columns = plan.output().size()
         traced = rewriter.run(plan)
@@ -52,4 +55,5 @@ class TracedWrite:
         written = self._sink.finish(tapped, metrics)
         finished = {id(scan): scan.finish() for scan in {id(s): s for s in self._rewriter.scans}.values()}
         scans = [finished[id(scan)] for scan in self._rewriter.scans]
-        return seal(Noted(self._rewriter.taps, receipts, self._folder, scans, written), site)
+        sealed = seal(Noted(self._rewriter.taps, receipts, self._folder, scans, written), site)
+        return self._reads.context(sealed, written, self._read)

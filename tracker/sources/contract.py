@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from provspark.errors import CaptureError
 from provspark.index_store.model import Dataset, Int64, PendingVersion
+
+if TYPE_CHECKING:
+    from provspark.tracker.sources.listing import Listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,10 @@ class Scan(Protocol):
     @property
     def dataset(self) -> Dataset:
         """What is read."""
+
+    @property
+    def listing(self) -> Listing | None:
+        """The files that are read; None for rows that are in no file."""
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Return the version read and its segments; to be called after the write's job is done.

@@ -27,7 +27,7 @@ class CountedScan:
     """One reading of files whose format does not number rows."""
 
     def __init__(self, jvm: Jvm, relation: Any, listing: Listing, format_name: str) -> None:
-        self._listing, self._format, self.dataset = listing, format_name, listing.dataset
+        self.listing, self._format, self.dataset = listing, format_name, listing.dataset
         ends = np.cumsum(listing.sizes + 1)
         if len(ends) and ends[-1] > MOST_BYTES:
             why = f"{listing.dataset} has {ends[-1]} bytes; rows of up to {MOST_BYTES} can be addressed"
@@ -38,8 +38,8 @@ class CountedScan:
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Count what is not counted yet; see `Scan.finish`."""
-        self._listing.check()
-        sizes = self._listing.sizes
+        self.listing.check()
+        sizes = self.listing.sizes
         seen = self._blocks(self._leaf.reports()).distinct()
         covered = seen.cover(sizes)
         exact = seen[covered[seen.file]]
@@ -49,28 +49,28 @@ class CountedScan:
         rows = np.zeros(len(sizes), dtype=np.int64)
         np.add.at(rows, exact.file, exact.rows)
         np.add.at(rows, again.file, again.rows)
-        version = self._listing.version(self._format, rows)
+        version = self.listing.version(self._format, rows)
         file = np.concatenate([exact.file, partly.file])
         starts = self._starts[file] + (np.concatenate([exact.start, partly.start]) << SHIFT)
         ids = version.files.bases[file] + np.concatenate([exact.rows_before(), before])
         return version, _segments(starts, ids, np.concatenate([exact.rows, counts]))
 
     def _count_again(self, files: Int64, partly: Blocks) -> Blocks:
-        sizes = self._listing.sizes
+        sizes = self.listing.sizes
         if not len(files):
             return partly
         again = self._blocks(self._leaf.count_again(files, partly.split(sizes))).distinct()
         missing = files[~again.cover(sizes)[files]]
         if len(missing) and (sizes[missing] > 0).any():
-            path = self._listing.paths[int(missing[sizes[missing] > 0][0])]
-            raise CaptureError(f"{path!r} of {self._listing.dataset} could not be read to its end to count its rows")
+            path = self.listing.paths[int(missing[sizes[missing] > 0][0])]
+            raise CaptureError(f"{path!r} of {self.listing.dataset} could not be read to its end to count its rows")
         return again
 
     def _blocks(self, reports: bytes) -> Blocks:
         table = np.frombuffer(reports, dtype="<i8").astype(np.int64).reshape(-1, 3)
         if (table[:, 0] < 0).any():
             raise CaptureError(
-                f"a file of {self._listing.dataset} was read that was not there when the write began; "
+                f"a file of {self.listing.dataset} was read that was not there when the write began; "
                 f"run the step again when nothing writes there"
             )
         file = np.searchsorted(self._starts, table[:, 0], side="right") - 1

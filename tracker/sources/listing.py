@@ -80,7 +80,7 @@ class Listing:
     @classmethod
     def of(cls, jvm: Jvm, java: Any, description: Description, predicates: Any) -> Listing:
         """List the files that Spark would read under `predicates`, a list of Python's or Java's."""
-        text = java.list(jvm.jlist(predicates) if isinstance(predicates, list) else predicates)
+        text = java.list(jvm.jlist(predicates) if isinstance(predicates, (list, tuple)) else predicates)
         namespace, name, *items = text.split("\0")[:-1]
         dataset = Dataset(namespace, name if namespace == "file" else name.strip("/"))
         sizes, mtimes = (np.array(items[i::3], dtype=np.int64) for i in (1, 2))
@@ -96,13 +96,21 @@ class Listing:
                 f"first {changed[0]}: run the step again when nothing writes there"
             )
 
+    @property
+    def identity(self) -> str:
+        """The version's id, whatever its rows."""
+        return self.files(np.zeros(len(self.paths), dtype=np.int64)).identity(self.dataset)
+
+    def files(self, rows: Int64) -> Files:
+        """Return the files, `rows` rows in each."""
+        return Files(self.paths, self.sizes, self.mtimes, rows, np.zeros(len(self.paths), dtype=np.bool_))
+
     def version(self, format_name: str, rows: Int64) -> PendingVersion:
         """Return the version that these files are, `rows` rows in each; `check` first."""
         self.check()
-        written = np.zeros(len(self.paths), dtype=np.bool_)
         return PendingVersion(
             self.dataset,
-            Files(self.paths, self.sizes, self.mtimes, rows, written),
+            self.files(rows),
             format_name,
             kept(format_name, self.description.options, self.description.time_zone, self.description.partition_fields),
             self.description.fields,

@@ -41,7 +41,7 @@ class LocalScan:
     def __init__(self, jvm: Jvm, node: Any, site: str) -> None:
         self._java: Any = jvm.new("LocalRows", node)
         self._site = site
-        self.plan = self._java.leaf()
+        self.plan, self.listing = self._java.leaf(), None
         self.address = self.plan.output().last()
         self._counted: tuple[str, list[int]] | None = None
 
@@ -89,7 +89,7 @@ class RangeScan:
         last = self._start + self._step * max(self._size - 1, 0)
         if self._size >= _MOST or max(abs(self._start), abs(last)) >= _MOST:
             raise UnsupportedPlanError("Range", f"its {self._size} values from {self._start} on are too many to number")
-        self.plan = self._java.leaf()
+        self.plan, self.listing = self._java.leaf(), None
         self.address = self.plan.output().last()
         self.dataset = Dataset("memory://range", f"{self._start},{last + self._step},{self._step}")
 

@@ -26,14 +26,14 @@ class ParquetScan:
     def __init__(self, jvm: Jvm, relation: Any, listing: Listing) -> None:
         if len(listing.paths) > MOST_FILES:
             raise UnsupportedPlanError("LogicalRelation", f"{listing.dataset} has more than {MOST_FILES} files")
-        self._listing, self.dataset = listing, listing.dataset
+        self.listing, self.dataset = listing, listing.dataset
         self._starts = np.arange(len(listing.paths), dtype=np.int64) * ROOM
         leaf = Leaf(jvm, relation, listing, self._starts, listing.key)
         self.plan, self.address = leaf.plan, leaf.address
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Read row counts from the footers; see `Scan.finish`."""
-        self._listing.check()
-        rows = np.frombuffer(self._listing.java.footerRows(), dtype="<i8").astype(np.int64)
-        version = self._listing.version("parquet", rows)
+        self.listing.check()
+        rows = np.frombuffer(self.listing.java.footerRows(), dtype="<i8").astype(np.int64)
+        version = self.listing.version("parquet", rows)
         return version, Segments(self._starts, version.files.bases[:-1], rows)

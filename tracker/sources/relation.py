@@ -41,12 +41,25 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
     UnsupportedPlanError
         For what can't be numbered exactly.
     """
+    listing = list_files(jvm, relation, predicates)
+    return scan_files(jvm, relation, listing)
+
+
+def list_files(jvm: Jvm, relation: Any, predicates: Any = ()) -> Listing:
+    """List the files of a relation; UnsupportedPlanError for what is no set of files whose rows have a place."""
+    if relation.getClass().getSimpleName() != _NODE:
+        raise UnsupportedPlanError(relation.getClass().getSimpleName(), "it is no set of files")
     if relation.relation().getClass().getSimpleName() != "HadoopFsRelation":
         raise UnsupportedPlanError(_NODE, f"{relation.relation().toString()} is no set of files")
     java = jvm.new("SourceFiles", relation)
     description = Description.parse(java.describe())
-    format_name = refuse(description)
-    listing = Listing.of(jvm, java, description, predicates)
+    refuse(description)
+    return Listing.of(jvm, java, description, predicates)
+
+
+def scan_files(jvm: Jvm, relation: Any, listing: Listing) -> Scan:
+    """Return a reading of files that were listed."""
+    format_name = FORMATS[listing.description.format_class]
     if format_name == "parquet":
         return ParquetScan(jvm, relation, listing)
     return CountedScan(jvm, relation, listing, format_name)
