@@ -14,7 +14,20 @@ __all__ = ["concat", "expand", "order_of", "packed", "sort", "take", "transpose"
 
 def take(boxes: Boxes, index: npt.NDArray[Any] | slice) -> Boxes:
     """Pick boxes by position, mask or slice."""
-    return Boxes(boxes.out[index], boxes.n_out[index], boxes.src[index], boxes.n_src[index], boxes.diagonal[index])
+    return Boxes(
+        boxes.out[index],
+        _picked(boxes.n_out, index),
+        boxes.src[index],
+        _picked(boxes.n_src, index),
+        boxes.diagonal[index],
+    )
+
+
+def _picked(array: Any, index: Any) -> Any:
+    """Pick; one value broadcast stays broadcast."""
+    if array.strides != (0,) or not len(array) or isinstance(index, slice) or index.dtype == np.bool_:
+        return array[index]
+    return np.broadcast_to(array[0], index.shape)
 
 
 def concat(parts: list[Boxes]) -> Boxes:

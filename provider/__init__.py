@@ -12,11 +12,15 @@ if TYPE_CHECKING:
     from provspark.api import Answer as Answer
     from provspark.api import Provenance as Provenance
     from provspark.api import open as open
+    from provspark.recording import Data as Data
+    from provspark.recording import Relation as Relation
+    from provspark.recording import record as record
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Provenance", "open"]
+__all__ = ["Answer", "Data", "Provenance", "Relation", "open", "record"]
 
-_LAZY = dict.fromkeys(__all__, "provspark.api")
+_LAZY = dict.fromkeys(("Answer", "Provenance", "open"), "provspark.api")
+_LAZY |= dict.fromkeys(("Data", "Relation", "record"), "provspark.recording")
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from provspark.index_store.boxes import concat, take, transpose
+from provspark.index_store.boxes import concat, merge, take, transpose
 from provspark.index_store.model import Boxes
 from provspark.index_store.query.runs import Runs, ordering, overlaps, unite
 
@@ -42,17 +42,24 @@ def compose(first: Boxes, second: Boxes) -> Boxes:
     if not len(first) or not len(second):
         return Boxes.empty()
     i, j = overlaps(first.src, first.src + first.n_src, second.out, second.out + second.n_out)
-    a, b = first.src[i], second.out[j]
+    one, other = take(first, i), take(second, j)
+    if _cells(first) and _cells(second):
+        return Boxes(one.out, one.n_out, other.src, other.n_src, one.diagonal & other.diagonal)
+    a, b = one.src, other.out
     low = np.maximum(a, b)
-    n = np.minimum(a + first.n_src[i], b + second.n_out[j]) - low
-    in_first, in_second = first.diagonal[i], second.diagonal[j]
+    n = np.minimum(a + one.n_src, b + other.n_out) - low
     return Boxes(
-        first.out[i] + np.where(in_first, low - a, 0),
-        np.where(in_first, n, first.n_out[i]),
-        second.src[j] + np.where(in_second, low - b, 0),
-        np.where(in_second, n, second.n_src[j]),
-        in_first & in_second,
+        one.out + np.where(one.diagonal, low - a, 0),
+        np.where(one.diagonal, n, one.n_out),
+        other.src + np.where(other.diagonal, low - b, 0),
+        np.where(other.diagonal, n, other.n_src),
+        one.diagonal & other.diagonal,
     )
+
+
+def _cells(boxes: Boxes) -> bool:
+    """Whether each box is one pair."""
+    return bool((boxes.n_out == 1).all() and (boxes.n_src == 1).all())
 
 
 def restrict(boxes: Boxes, runs: Runs) -> Boxes:
@@ -67,6 +74,8 @@ def shrink(boxes: Boxes) -> Boxes:
     """
     if len(boxes) < 2:
         return boxes
+    if (boxes.out[1:] >= boxes.out[:-1] + boxes.n_out[:-1]).all():
+        return merge(boxes)  # each label stands in one box: only neighbours can join
     long = boxes.diagonal & (boxes.n_out > 1)
     if long.all():
         return _merge_diagonals(boxes)

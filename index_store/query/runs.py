@@ -25,6 +25,11 @@ def overlaps(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tupl
     Neither side needs to be sorted or disjoint. Each pair comes once: either b starts within a, or a starts
     strictly within b.
     """
+    if len(a_start) > _MANY and (table := _table(a_start, a_end, b_start, b_end)) is not None:
+        first, count = table
+        if count is None:
+            return np.arange(len(a_start)), first
+        return np.repeat(np.arange(len(a_start)), count), expand(first, count)
     a_order, a_start, a_end = _by_start(a_start, a_end)
     b_order, b_start, b_end = _by_start(b_start, b_end)
     first = b_start.searchsorted(a_start)
@@ -36,6 +41,40 @@ def overlaps(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tupl
         ia = np.concatenate([ia, expand(first, count)])
         ib = np.concatenate([ib, np.repeat(np.arange(len(b_start)), count)])
     return ia if a_order is None else a_order[ia], ib if b_order is None else b_order[ib]
+
+
+_MANY = 4096
+
+
+def _table(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tuple[Int64, Int64 | None] | None:
+    """For each single point of a: the first of the intervals of b that hold it, and how many do (None: one for each).
+
+    It is looked up in a table of all points, which beats searching where there are many; None where intervals of a
+    are longer, those of b are not in order or overlap without being points, or the table would be large.
+    """
+    if not len(b_start):
+        return None
+    low, high = int(b_start[0]), int(b_end[-1])
+    rising = b_start[1:] >= b_end[:-1]
+    points = bool((b_end - b_start == 1).all())
+    if high - low > 4 * (len(a_start) + len(b_start)) or not (a_end - a_start == 1).all():
+        return None
+    if points and high - low == len(b_start) and rising.all():
+        if int(a_start.min()) >= low and int(a_start.max()) < high:
+            return a_start - low, None
+    elif not rising.all() and not (points and (b_start[1:] >= b_start[:-1]).all()):
+        return None
+    inside = (a_start >= low) & (a_start < high)
+    where = np.where(inside, a_start - low, high - low)
+    if points:
+        ends = np.zeros(high - low + 2, dtype=np.int64)
+        np.cumsum(np.bincount(b_start - low, minlength=high - low + 1), out=ends[1:])
+        first = ends[where]
+        return first, ends[where + 1] - first
+    holder = np.full(high - low + 1, -1, dtype=np.int64)
+    holder[expand(b_start - low, b_end - b_start)] = np.repeat(np.arange(len(b_start)), b_end - b_start)
+    found = holder[where]
+    return np.maximum(found, 0), (found >= 0).astype(np.int64)
 
 
 def _by_start(start: Int64, end: Int64) -> tuple[Int64 | None, Int64, Int64]:
@@ -103,6 +142,11 @@ class Runs:
     @classmethod
     def united(cls, starts: Int64, lengths: Int64) -> Runs:
         """Hold the union of any runs, in any order, that may overlap."""
+        if len(starts) > _MANY and not (starts[1:] > starts[:-1]).all():
+            low = int(starts.min())
+            span = int((starts + lengths).max()) - low
+            if span < 8 * len(starts):
+                return cls._marked(starts - low, lengths, low, span)
         order = ordering(starts)
         if order is not None:
             starts, lengths = starts[order], lengths[order]
@@ -110,6 +154,19 @@ class Runs:
             starts, lengths = starts[lengths > 0], lengths[lengths > 0]
         _, start, end = unite(np.zeros(len(starts), dtype=np.int64), starts, starts + lengths)
         return cls(start, end - start)
+
+    @classmethod
+    def _marked(cls, starts: Int64, lengths: Int64, low: int, span: int) -> Runs:
+        """The same by marking each row of a span, which beats sorting where runs are many."""
+        held = np.zeros(span + 2, dtype=np.int8)
+        if (lengths == 1).all():
+            held[starts + 1] = 1
+        else:
+            change = np.bincount(starts, minlength=span + 1) - np.bincount(starts + lengths, minlength=span + 1)
+            held[1:] = np.cumsum(change) > 0
+        edges = np.flatnonzero(held[1:] != held[:-1])
+        begin, end = edges[::2], edges[1::2]
+        return cls(begin + low, end - begin)
 
     @classmethod
     def of(cls, rows: Iterable[int] | Int64) -> Runs:

@@ -90,7 +90,7 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     backward = direction == "backward"
     parts: list[Boxes] = []
     settled = waiting = 0
-    for starts, lengths in pieces(image(here)):
+    for starts, lengths in pieces(image(here), max(ROWS_AT_ONCE, 2 * len(here))):
         found = reader.lookup(starts, lengths)
         parts.append(shrink(compose(here, found if backward else transpose(found))))
         waiting += len(parts[-1])
@@ -100,17 +100,18 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     return united(parts)
 
 
-def pieces(runs: Runs) -> Iterator[tuple[Int64, Int64]]:
-    """Cut a set of rows into sets of at most `ROWS_AT_ONCE`, runs included."""
-    if runs.count <= ROWS_AT_ONCE:
+def pieces(runs: Runs, most: int | None = None) -> Iterator[tuple[Int64, Int64]]:
+    """Cut a set of rows into sets of so many at most, `ROWS_AT_ONCE` of them if nothing is said, runs included."""
+    most = most or ROWS_AT_ONCE
+    if runs.count <= most:
         if runs:
             yield runs.starts, runs.lengths
         return
     last = np.cumsum(runs.lengths)
-    for low in range(0, int(last[-1]), ROWS_AT_ONCE):
-        first, stop = last.searchsorted([low, low + ROWS_AT_ONCE - 1], "right")
+    for low in range(0, int(last[-1]), most):
+        first, stop = last.searchsorted([low, low + most - 1], "right")
         starts, lengths = runs.starts[first : stop + 1].copy(), runs.lengths[first : stop + 1].copy()
-        lengths[-1:] -= max(0, int(last[min(stop, len(last) - 1)]) - low - ROWS_AT_ONCE)
+        lengths[-1:] -= max(0, int(last[min(stop, len(last) - 1)]) - low - most)
         skip = low - int(last[first] - runs.lengths[first])
         starts[0] += skip
         lengths[0] -= skip

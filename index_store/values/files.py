@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 from provspark.errors import ValuesUnavailableError, VersionChangedError
 from provspark.index_store.model import Dataset, Files, Version
 
-__all__ = ["DataFile", "check", "files_of"]
+__all__ = ["DataFile", "check", "files_of", "root_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,23 @@ class DataFile:
 def files_of(version: Version, files: Files) -> list[DataFile]:
     """Name each file's place on disk."""
     dataset = version.dataset
-    filesystem, root = (None, dataset.name) if dataset.namespace == "file" else _remote(dataset)
+    filesystem, root = root_of(dataset)
     columns = [c.tolist() for c in (files.sizes, files.mtimes, files.rows, files.written)]
     return [
         DataFile(place, path, f"{root}/{path}" if path else root, size, mtime, rows, made, filesystem)
         for place, (path, size, mtime, rows, made) in enumerate(zip(files.paths, *columns, strict=True))
     ]
+
+
+def root_of(dataset: Dataset) -> tuple[Any, str]:
+    """Return the file system, None for local disks, and the data set's path in it.
+
+    Raises
+    ------
+    ValuesUnavailableError
+        pyarrow does not reach it.
+    """
+    return (None, dataset.name) if dataset.namespace == "file" else _remote(dataset)
 
 
 def check(file: DataFile) -> None:

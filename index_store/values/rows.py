@@ -46,6 +46,10 @@ class LineReader:
     def __init__(self, lines: LineFormat) -> None:
         self._lines = lines
 
+    def count(self, file: DataFile) -> int:
+        """Number of the file's rows."""
+        return sum(len(records) for records in self._lines.records(file))
+
     def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
         """See `RowReader`."""
         found: list[bytes] = []

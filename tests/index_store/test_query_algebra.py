@@ -3,8 +3,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from provspark.index_store.boxes import pairs
+from provspark.index_store.boxes import pairs, sort
 from provspark.index_store.model import Boxes
+from provspark.index_store.query import runs as runs_module
 from provspark.index_store.query import tally as counting
 from provspark.index_store.query import within
 from provspark.index_store.query.cut import common, without
@@ -38,11 +39,22 @@ def random_boxes(random: np.random.Generator, size: int, most: int = 12) -> Boxe
     return Boxes(out, n_out, src, n_src, diagonal)
 
 
+def random_cells(random: np.random.Generator, size: int) -> Boxes:
+    """Single pairs; now and then one for each row of an axis."""
+    n = int(random.integers(0, 2 * size))
+    one = np.ones(n, dtype=np.int64)
+    out = np.arange(n) if random.random() < 0.5 else random.integers(0, size, n)
+    return Boxes(out, one, random.integers(0, size, n), one, random.random(n) < 0.5)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_compose_and_shrink_equal_sets_of_pairs(seed: int) -> None:
+def test_compose_and_shrink_equal_sets_of_pairs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(seed)
+    monkeypatch.setattr(runs_module, "_MANY", int(random.choice([0, 4096])))
     size = int(random.integers(1, 25))
     a, b = random_boxes(random, size), random_boxes(random, size)
+    if random.random() < 0.5:
+        a, b = random_cells(random, size), sort(random_cells(random, size) if random.random() < 0.5 else shrink(b))
     composed = compose(a, b)
     assert spelled(composed) == {(x, z) for x, y in spelled(a) for w, z in spelled(b) if y == w}
     for boxes in (a, composed):
@@ -79,8 +91,9 @@ def test_tallies_count_distinct_pairs(seed: int, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_runs_equal_sets(seed: int) -> None:
+def test_runs_equal_sets(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(seed)
+    monkeypatch.setattr(runs_module, "_MANY", int(random.choice([0, 4096])))
     a, b = (set(random.integers(0, 30, random.integers(0, 15)).tolist()) for _ in range(2))
     x, y = Runs.of(a), Runs.of(np.array([*b, *b], dtype=np.int64))
     for runs, rows in ((x | y, a | b), (x & y, a & b), (x - y, a - b), (y - x, b - a)):
@@ -93,10 +106,14 @@ def test_runs_equal_sets(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_overlaps_lists_each_pair_of_intervals_once(seed: int) -> None:
+def test_overlaps_lists_each_pair_of_intervals_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(seed)
+    monkeypatch.setattr(runs_module, "_MANY", int(random.choice([0, 4096])))
     a, b = (random.integers(0, 20, random.integers(0, 9)) for _ in range(2))
     ends = [x + random.integers(1, 4, len(x)) for x in (a, b)]
+    if random.random() < 0.5:
+        ends[0], b = a + 1, np.unique(b) if random.random() < 0.5 else np.sort(b)
+        ends[1] = np.append(b[1:], 30) if random.random() < 0.5 and len(b) == len(set(b.tolist())) else b + 1
     i, j = overlaps(a, ends[0], b, ends[1])
     expected = [(p, q) for p in range(len(a)) for q in range(len(b)) if a[p] < ends[1][q] and b[q] < ends[0][p]]
     assert sorted(zip(i.tolist(), j.tolist(), strict=True)) == expected

@@ -1,0 +1,129 @@
+"""Steps that nobody captured, recorded by hand, and asked about with those that were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import provspark
+from provspark import Data, Relation
+from provspark.errors import InvalidWriteError, RowOutOfRangeError, StepExistsError
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, str]:
+    """A CSV of five lines, Parquet in partitions of 2 and 3 rows, a JSON file of 4 lines."""
+    (tmp_path / "in.csv").write_text("name,age\n" + "".join(f"n{i},{i}\n" for i in range(5)))
+    for part, n in (("p=a", 2), ("p=b", 3)):
+        (tmp_path / "out" / part).mkdir(parents=True)
+        pq.write_table(pa.table({"x": range(n)}), tmp_path / "out" / part / "f.parquet")
+    (tmp_path / "out" / "_SUCCESS").touch()
+    (tmp_path / "report.json").write_text('{"n": 1}\n' * 4)
+    return {name: str(tmp_path / name) for name in ("in.csv", "out", "report.json", "prov")}
+
+
+def csv(places: dict[str, str]) -> Data:
+    return Data(places["in.csv"], options={"header": "true"}, columns=[("name", "string"), ("age", "int")])
+
+
+PAIRS = {(0, 4), (1, 3), (2, 2), (3, 1), (4, 0), (4, 4)}
+
+
+@pytest.mark.parametrize("form", ["pairs", "boxes", "rows"])
+def test_pairs_boxes_and_callables_say_the_same(places: dict[str, str], form: str) -> None:
+    asked: list[Any] = []
+
+    def rows(wanted: np.ndarray[Any, Any]) -> Any:
+        asked.extend(wanted.tolist())
+        return zip(*[p for p in sorted(PAIRS) if p[0] in wanted], strict=True)
+
+    given = {
+        "pairs": {"pairs": tuple(zip(*sorted(PAIRS), strict=True))},
+        "boxes": {"boxes": [(o, 1, s, 1, o % 2 == 0) for o, s in PAIRS]},
+        "rows": {"rows": rows},
+    }[form]
+    manifest = provspark.record(
+        places["prov"], task="t", output=places["out"], relations=[Relation(csv(places), **given)]
+    )
+    assert manifest.writes[0].output.rows == 5
+    assert manifest.writes[0].inputs[0].rows == 5
+    prov = provspark.open(places["prov"])
+    table = prov.backward(places["out"])
+    assert {(x["row"], x["source_row"]) for x in table.to_pylist()} == PAIRS
+    assert prov.select(places["out"], where=[("x", ">", 0), ("p", "=", "b")]).rows().tolist() == [3, 4]
+    assert sorted(asked) == (list(range(5)) if form == "rows" else [])
+
+
+def test_recorded_steps_link_to_one_another(places: dict[str, str]) -> None:
+    first = Relation(csv(places), boxes=[(0, 5, 0, 5, True)])
+    provspark.record(places["prov"], task="a", output=places["out"], relations=[first], run="r")
+    more = [
+        Relation(places["out"], pairs=([0, 1], [1, 4])),
+        Relation(places["in.csv"], pairs=([0], [3]), kind="context"),
+    ]
+    provspark.record(places["prov"], task="b", output=places["report.json"], relations=more, run="r")
+    prov = provspark.open(places["prov"])
+    both = prov.backward(places["report.json"], kinds=("data", "context")).to_pylist()
+    assert {(x["row"], x["source_row"], x["occurrence"], x["kind"]) for x in both} == {
+        (0, 1, 0, "data"),
+        (1, 4, 0, "data"),
+        (0, 3, 1, "context"),
+    }
+    assert prov.values(places["in.csv"], where=[("age", ">", 2)])["name"].to_pylist() == ["n3", "n4"]
+    with pytest.raises(StepExistsError):
+        provspark.record(places["prov"], task="b", output=csv(places), relations=[], run="r")
+    with pytest.raises(InvalidWriteError, match=r"every file of .* was made by step a-"):
+        provspark.record(places["prov"], task="c", output=places["out"], relations=[first])
+
+
+@pytest.mark.parametrize(
+    ("relation", "error", "message"),
+    [
+        ({"pairs": ([5], [0])}, RowOutOfRangeError, "row 5 of .*out does not exist"),
+        ({"pairs": ([0], [5])}, RowOutOfRangeError, "row 5 of .*in.csv does not exist"),
+        ({"pairs": ([-1], [0])}, RowOutOfRangeError, "row -1"),
+        ({"boxes": [(3, 3, 0, 1, False)]}, RowOutOfRangeError, "row 5 of .*out"),
+        ({"boxes": [(0, 2, 0, 3, True)]}, InvalidWriteError, "two lengths"),
+        ({"pairs": ([0, 1], [0])}, InvalidWriteError, "of one length"),
+        ({"pairs": ([0.5], [0])}, InvalidWriteError, "whole numbers"),
+        ({"pairs": 3}, InvalidWriteError, "two arrays"),
+        ({"rows": lambda rows: (rows + 1, rows)}, RowOutOfRangeError, "row 5"),
+        ({"rows": lambda rows: ([4], [0])}, InvalidWriteError, "asked for output rows 0 to 1, .* rows 4 to 4"),
+        ({}, InvalidWriteError, "gives nothing"),
+        ({"pairs": ([0], [0]), "boxes": []}, InvalidWriteError, "gives pairs and boxes"),
+    ],
+)
+def test_relations_that_do_not_fit(
+    places: dict[str, str], relation: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        provspark.record(places["prov"], task="t", output=places["out"], relations=[Relation(csv(places), **relation)])
+    assert provspark.open(places["prov"]).steps().num_rows == 0
+
+
+def test_files_that_a_step_made(places: dict[str, str]) -> None:
+    def record(task: str, pairs: Any, *written: str) -> None:
+        relation = Relation(csv(places), pairs=pairs)
+        provspark.record(places["prov"], task=task, output=places["out"], relations=[relation], written=written)
+
+    with pytest.raises(InvalidWriteError, match=r"rows 2 to 4 .*p=b/f.parquet'?, that this step did not make"):
+        record("a", ([0, 2], [0, 0]), "p=a/f.parquet")
+    with pytest.raises(InvalidWriteError, match=r"has no file .f\.parquet"):
+        record("a", ([0], [0]), "f.parquet")
+    record("a", ([0], [0]), "p=a/f.parquet")
+    record("b", ([3], [1]), "p=b/f.parquet")
+    with pytest.raises(InvalidWriteError, match=r"file .p=a/f.parquet' of .* was made by step a-"):
+        record("c", ([0], [0]), "p=a/f.parquet")
+    prov = provspark.open(places["prov"])
+    table = prov.backward(places["out"], to=places["in.csv"])
+    assert [(x["row"], x["source_row"]) for x in table.to_pylist()] == [(0, 0), (3, 1)]
+    with pytest.raises(InvalidWriteError, match="no data file"):
+        provspark.record(places["prov"], task="d", output="/nowhere", relations=[])
+    with pytest.raises(InvalidWriteError, match=r"format of .* does not show"):
+        Path(places["prov"], "../odd").touch()
+        provspark.record(places["prov"], task="d", output=str(Path(places["prov"]).parent / "odd"), relations=[])
