@@ -48,6 +48,7 @@ class Rewriter:
         self.jvm = jvm
         self.caches = caches
         self.java: Any = jvm.new("Rewrite", jvm.session, folder)
+        self.shapes: Any = jvm.new("Shapes")
         self.scans: list[Scan] = []
         self.taps: list[Tap] = []
         self.placed = 0
@@ -153,9 +154,10 @@ class Rewriter:
         keyed: bool,
         keyless: bool = False,
         numbered: bool = False,
+        coarse: bool = False,
     ) -> Traced:
         """Note that traced node `number` is a tap now."""
-        self.taps.append(Tap(len(self.taps), legs, keyed, label, self.placed, keyless, numbered))
+        self.taps.append(Tap(len(self.taps), legs, keyed, label, self.placed, keyless, numbered, coarse))
         self.placed += 1
         return Traced(number, legs)
 

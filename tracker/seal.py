@@ -90,7 +90,7 @@ class _Sealing:
         versions = {v.files.identity(v.dataset): v for v, _ in self.noted.scans}
         return PendingWrite(
             output=self.noted.written.version,
-            coverage="exact",
+            coverage="coarse" if any(tap.coarse for tap in self.noted.taps) else "exact",
             inputs=tuple(versions.values()),
             axes=tuple(self.axes),
             tensors=tuple(self.tensors),
@@ -167,7 +167,8 @@ class _Sealing:
     def check_found(self, tap: Tap, groups: Int64, distinct: int) -> None:
         """Every key asked for has a group, but for the one of a global aggregate over nothing."""
         missing = distinct - len(np.unique(groups))
-        if missing and not (tap.keyless and not self.noted.receipts.get(tap.place)):
+        nothing = tap.keyless and not self.noted.receipts.get(tap.place)
+        if missing and not nothing and not tap.coarse:
             raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
 
     def legs(self, legs: Sequence[Leg], axis: int, rows: Int64, columns: Sequence[Int64]) -> None:

@@ -19,7 +19,8 @@ class Tap:
 
     `place` is its number in the plan: what is read twice stands there once, and has a tap for each reading. `keyless`
     says that one key stands for all rows (a global aggregate): then a key without rows is no contradiction. `numbered`
-    says that a number of each row follows its legs, by which a leg above may leave it out.
+    says that a number of each row follows its legs, by which a leg above may leave it out. `coarse` says
+    that a row above need not be owed to each row of its key: a function made it, of some of them or of none.
     """
 
     number: int
@@ -29,6 +30,7 @@ class Tap:
     place: int
     keyless: bool = False
     numbered: bool = False
+    coarse: bool = False
 
     @property
     def width(self) -> int:

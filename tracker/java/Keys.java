@@ -13,6 +13,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GetStructField;
 import org.apache.spark.sql.catalyst.expressions.IsNull;
 import org.apache.spark.sql.catalyst.expressions.LambdaFunction;
+import org.apache.spark.sql.catalyst.expressions.MapEntries;
+import org.apache.spark.sql.catalyst.expressions.MapSort;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NamedLambdaVariable;
 import org.apache.spark.sql.catalyst.expressions.XxHash64;
@@ -24,6 +26,7 @@ import org.apache.spark.sql.types.AtomicType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.NullType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
@@ -40,6 +43,13 @@ public class Keys {
   /** The first type within a type that has no hash, or "". */
   public static String unhashable(DataType type) {
     if (type instanceof ArrayType) return unhashable(((ArrayType) type).elementType());
+    if (type instanceof MapType) {
+      // Where it groups by a map, Spark takes a null in it for a zero.
+      MapType map = (MapType) type;
+      if (map.valueContainsNull()) return type.simpleString();
+      String found = unhashable(map.keyType());
+      return found.length() > 0 ? found : unhashable(map.valueType());
+    }
     if (type instanceof StructType) {
       StructField[] fields = ((StructType) type).fields();
       for (int i = 0; i < fields.length; i++) {
@@ -71,6 +81,8 @@ public class Keys {
     if (type instanceof StructType) {
       int n = ((StructType) type).fields().length;
       for (int i = 0; i < n; i++) addParts(new GetStructField(e, i, scala.Option.empty()), seed, parts);
+    } else if (type instanceof MapType) {
+      addParts(new MapEntries(new MapSort(e)), seed, parts);
     } else if (type instanceof ArrayType) {
       ArrayType array = (ArrayType) type;
       NamedLambdaVariable x = new NamedLambdaVariable(

@@ -97,6 +97,11 @@ public class Rewrite {
 
   // -- traced nodes
 
+  /** A plan made elsewhere, that puts out these legs. */
+  public int put(LogicalPlan plan, List attributes) {
+    return traced(plan, rebound(plan, attributes));
+  }
+
   private int traced(LogicalPlan plan, List attributes) {
     plans.add(plan);
     legs.add(attributes);
@@ -107,8 +112,8 @@ public class Rewrite {
     return (LogicalPlan) plans.get(t);
   }
 
-  private List legs(int t) {
-    return (List) legs.get(t);
+  public List legs(int t) {
+    return new ArrayList((List) legs.get(t));
   }
 
   /** A leaf: a plan whose last column is an address. */
@@ -389,7 +394,8 @@ public class Rewrite {
     return tapKeyed(t, keys);
   }
 
-  private int tapKeyed(int t, List keys) {
+  /** A tap by any keys. */
+  public int tapKeyed(int t, List keys) {
     int with = with(plan(t), legs(t), Keys.hashes(keys, "__key"));
     return traced(taps.keyed(plan(with), legs(with), legs(t).size(), Tap.ALL), legs(t));
   }
@@ -484,6 +490,11 @@ public class Rewrite {
       if (found.length() > 0) return found;
     }
     return "";
+  }
+
+  /** A plan whose legs are the hashes of keys, and no others. */
+  public int keyed(LogicalPlan plan, List keys) {
+    return with(plan, new ArrayList(), Keys.hashes(keys, "__map"));
   }
 
   /** A plan and its legs, with more columns that are legs. */

@@ -5,13 +5,17 @@ from __future__ import annotations
 from provspark.tracker.rules import (
     aggregate,
     cached,
+    expand,
     filter,
     generate,
     join,
+    maps,
     mark,
     narrow,
+    nearest,
     project,
     scan,
+    typed,
     union,
     window,
 )
@@ -19,4 +23,20 @@ from provspark.tracker.rules.base import Rule
 
 __all__ = ["RULES", "Rule"]
 
-RULES: tuple[Rule, ...] = (scan, cached, filter, project, narrow, generate, join, aggregate, union, window, mark)
+RULES: tuple[Rule, ...] = (
+    scan,
+    cached,
+    filter,
+    project,
+    narrow,
+    generate,
+    expand,
+    join,
+    nearest,
+    aggregate,
+    union,
+    window,
+    mark,
+    maps,
+    typed,
+)

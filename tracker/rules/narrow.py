@@ -11,14 +11,21 @@ if TYPE_CHECKING:
 
 KINDS = frozenset(
     {
+        "AttachDistributedSequence",
+        "CollectMetrics",
+        "EventTimeWatermark",
         "GlobalLimit",
+        "LimitAll",
         "LocalLimit",
         "Offset",
         "RebalancePartitions",
         "Repartition",
         "RepartitionByExpression",
         "ResolvedHint",
+        "Sample",
         "Sort",
+        "Tail",
+        "TypedFilter",
     }
 )
 
