@@ -37,13 +37,6 @@ def aggregated_subquery(t: Frames) -> Any:
     return t.spark.sql(text)  # refused
 
 
-def map_in_pandas(t: Frames) -> Any:
-    def same(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from batches
-
-    return t.dept.select("w").mapInPandas(same, "w LONG").filter("w > 2")  # refused
-
-
 def grouped_map(t: Frames) -> Any:
     return t.dept.select("w").groupBy("w").applyInPandas(lambda g: g, "w LONG")  # refused
 
@@ -65,7 +58,6 @@ def drop_malformed_json(t: Frames) -> Any:
 
 REFUSED: list[tuple[Plan, str]] = [
     (aggregated_subquery, "Subquery"),
-    (map_in_pandas, "MapInPandas"),
     (grouped_map, "FlatMapGroupsInPandas"),
     (round_trip, "LogicalRDD"),
     (drop_malformed, "Relation"),
@@ -96,7 +88,7 @@ def test_refused(
     assert capture.manifest is not None and capture.manifest.status == "succeeded"
 
 
-@pytest.mark.parametrize("plan", [map_in_pandas, round_trip, drop_malformed], ids=lambda p: p.__name__)
+@pytest.mark.parametrize("plan", [round_trip, drop_malformed], ids=lambda p: p.__name__)
 def test_refused_fails_where_asked(plan: Plan, spark: Any, sources: Path, tmp_path: Path) -> None:
     t = Frames(spark, TABLES, sources)
     attached = attach(store=(tmp_path / "store").as_uri(), step="s", on_error="fail")
