@@ -45,7 +45,7 @@ def dept(t: Any) -> Any:
 CASES = [
     Case(
         "backward, outer",
-        lambda t: (lambda l, r: l._joinAsOf(r, l["id"], r["w"], how="left").select("id", "w"))(
+        lambda t: (lambda a, b: a._joinAsOf(b, a["id"], b["w"], how="left").select("id", "w"))(
             t.emp.select("id", "k"), t.dept.filter(DISTINCT).select("k", "w")
         ),
         lambda t: nearest(t.emp, dept(t.dept), lambda a, b: back(a.id, b.w), True),
@@ -53,8 +53,8 @@ CASES = [
     Case(
         "by a key, inner, not itself",
         lambda t: (
-            lambda l, r: l._joinAsOf(
-                r, l["id"], r["w"], on=l["k"] == r["k"], how="inner", allowExactMatches=False
+            lambda a, b: a._joinAsOf(
+                b, a["id"], b["w"], on=a["k"] == b["k"], how="inner", allowExactMatches=False
             ).select("id", "w")
         )(t.emp, t.dept.filter(DISTINCT)),
         lambda t: nearest(
@@ -67,7 +67,7 @@ CASES = [
     Case(
         "nearest within a tolerance",
         lambda t: (
-            lambda l, r: l._joinAsOf(r, l["id"], r["w"], how="inner", tolerance=sf.lit(1), direction="forward").select(
+            lambda a, b: a._joinAsOf(b, a["id"], b["w"], how="inner", tolerance=sf.lit(1), direction="forward").select(
                 "id", "w"
             )
         )(t.emp, t.dept.filter(DISTINCT)),
@@ -75,7 +75,7 @@ CASES = [
     ),
     Case(
         "of groups",
-        lambda t: (lambda l, r: l._joinAsOf(r, l["n"], r["w"], how="left").select("n", "w"))(
+        lambda t: (lambda a, b: a._joinAsOf(b, a["n"], b["w"], how="left").select("n", "w"))(
             t.emp.groupBy("k").agg(sf.count("*").alias("n")),
             t.dept.filter(DISTINCT).groupBy("k").agg(sf.sum("w").alias("w")),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +164,7 @@ def test_refused_beside_captured(spark: Any, sources: Path, tmp_path: Path) -> N
     t = Frames(spark, TABLES, sources)
     with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
         t.dept.filter("w > 2").write.parquet(str(tmp_path / "good"))
-        map_in_pandas(t).write.parquet(str(tmp_path / "refused"))
+        drop_malformed(t).write.parquet(str(tmp_path / "refused"))
         t.emp.write.parquet(str(tmp_path / "also good"))
     assert len(capture.untracked) == 1
     answers = lineage.Lineage(tmp_path / "store", capture.manifest, TABLES, t.paths)
