@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from provspark.index_store.model import Manifest
 from provspark.index_store.query.answer import Answer, stops_of
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.graph import Direction, Graph
+from provspark.index_store.query.near import Neighbourhood
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.walk import Stop
@@ -344,6 +345,40 @@ class Provenance:
         The non-zeros of TensProv's order n+1 tensor.
         """
         return self.ask.derivations(dataset, rows, **which)
+
+    def neighbourhood(
+        self,
+        dataset: str | RowSet,
+        rows: Rows = None,
+        direction: Direction | Literal["both"] = "backward",
+        *,
+        hops: int | None = None,
+        limit: int = 10_000,
+        **which: Unpack[Which],
+    ) -> Neighbourhood:
+        """Collect the rows around rows and the edges between them, for exports.
+
+        Parameters
+        ----------
+        direction : {"backward", "forward", "both"}
+        hops : int, optional
+            Steps to go through at most.
+        limit : int
+            Edges to tell at most.
+        dataset, rows, **which
+            See `Provenance`; semantics is ``bag``.
+
+        Returns
+        -------
+        Neighbourhood
+            ``prov_json()``, ``node_link()``, ``graphml()``, ``networkx()``.
+
+        Raises
+        ------
+        ConditionError
+            There are more than `limit` edges.
+        """
+        return self.ask.neighbourhood(dataset, rows, direction, hops=hops, limit=limit, **which)
 
     def trace(
         self,

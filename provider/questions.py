@@ -17,6 +17,7 @@ from provspark.index_store.query.answer import Answer, ask
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.equal import equal_rows
 from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.near import Neighbourhood, neighbourhood
 from provspark.index_store.query.reach import Place, Step, reach
 from provspark.index_store.query.relation import gathered, identity, image, labelled
 from provspark.index_store.query.rowset import RowSet
@@ -185,6 +186,28 @@ class Questions:
         if asked.kinds != {"data"}:
             raise ConditionError("derivations are made of data edges; leave kinds out")
         return Derivations.of(asked.view.back, asked.start(), asked.labels)
+
+    def neighbourhood(
+        self,
+        dataset: str | RowSet,
+        rows: Rows = None,
+        direction: Direction | Literal["both"] = "backward",
+        *,
+        hops: int | None = None,
+        limit: int = 10_000,
+        **which: Unpack[Which],
+    ) -> Neighbourhood:
+        """See `Provenance.neighbourhood`."""
+        if direction not in (*get_args(Direction), "both"):
+            raise ConditionError(f"no direction {direction!r}; there are 'backward', 'forward' and 'both'")
+        asked = self.asked(dataset, rows, which)
+        found: list[Neighbourhood] = []
+        for way in get_args(Direction) if direction == "both" else (direction,):
+            linker = asked.view.linker(way)
+            found.append(
+                neighbourhood(linker, asked.at, asked.labels, way, context=asked.context, hops=hops, limit=limit)
+            )
+        return found[0] if len(found) == 1 else found[0] | found[1]
 
     def trace(
         self,

@@ -1,0 +1,70 @@
+"""Answers as files: CSV and Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from provspark.errors import SettingsError
+from provspark.index_store.values.plain import plain
+
+__all__ = ["write_csv", "write_parquet", "write_table"]
+
+
+def write_table(table: pa.Table, path: str | Path) -> None:
+    """Write a table as CSV or Parquet, by the end of the name.
+
+    Raises
+    ------
+    SettingsError
+        The name ends otherwise, or the file can't be written.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".csv", ".parquet"):
+        raise SettingsError(f"{path} is of no format that tables are written in; name it .csv or .parquet")
+    (write_csv if suffix == ".csv" else write_parquet)(table, path)
+
+
+def write_csv(table: pa.Table, path: str | Path) -> None:
+    """Write a table as CSV with a header; null is an empty field, texts stand in quotes, lists are JSON.
+
+    Raises
+    ------
+    SettingsError
+        The file can't be written.
+    """
+    from pyarrow import csv
+
+    plain = pa.table({name: _plain(table[name]) for name in table.column_names})
+    _write(lambda out: csv.write_csv(plain, out), path)
+
+
+def write_parquet(table: pa.Table, path: str | Path) -> None:
+    """Write a table as Parquet; its metadata, with the question and the stops, go along.
+
+    Raises
+    ------
+    SettingsError
+        The file can't be written.
+    """
+    import pyarrow.parquet as pq
+
+    _write(lambda out: pq.write_table(table, out, compression="zstd"), path)
+
+
+def _write(how: Callable[[str], None], path: str | Path) -> None:
+    try:
+        how(str(path))
+    except (OSError, pa.ArrowException) as e:
+        raise SettingsError(f"{path} can't be written: {e}") from e
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Dictionaries written out, lists and structs as JSON."""
+    if pa.types.is_nested(column.type):
+        texts = (None if v is None else json.dumps(plain(v), ensure_ascii=False) for v in column.to_pylist())
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
