@@ -175,6 +175,16 @@ class Capture:
         except Exception as e:
             self._trouble(Untracked(action, f"what it brought to the driver is not known: {e}", caller()), e)
 
+    def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
+        """Run what leaves something behind that can't be followed, and say so."""
+        result = self._unaudited(call)
+        self._refuse(UnsupportedPlanError(node, why, caller()))
+        return result
+
+    def refused(self, node: str, why: str) -> None:
+        """Note what is about to start and can't be followed."""
+        self._refuse(UnsupportedPlanError(node, why, caller()))
+
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
         """Run the end of a DataFrameWriter."""
         return self._run(spark, WriterOrder(frame, writer, end, args))

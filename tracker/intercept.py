@@ -14,6 +14,16 @@ _SETTERS = frozenset(
 )
 _V2_ENDS = frozenset({"create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"})
 
+_RDD_SAVES = (
+    "saveAsHadoopDataset",
+    "saveAsHadoopFile",
+    "saveAsNewAPIHadoopDataset",
+    "saveAsNewAPIHadoopFile",
+    "saveAsPickleFile",
+    "saveAsSequenceFile",
+    "saveAsTextFile",
+)
+_STREAM = "streaming writes are not followed: write each batch by a step of its own"
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
 _CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
@@ -42,6 +52,12 @@ class Listener(Protocol):
 
     def rows_made(self, frame: Any, *, local: bool) -> None:
         """Take note of a frame made of rows that the script handed over (`local`), or by a query."""
+
+    def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
+        """Run what leaves something behind that can't be followed."""
+
+    def refused(self, node: str, why: str) -> None:
+        """Hear that something is about to start that can't be followed."""
 
     def driver_read(self, frame: Any, action: str) -> None:
         """Take note that an action of the script brought values of a frame to the driver."""
@@ -77,17 +93,18 @@ class Interception:
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
-        self._reading = threading.local()
+        self._acting = threading.local()
         self._undo: list[tuple[type, str, Any]] = []
         self._sessions: list[Any] = []
 
     def install(self) -> None:
         """Patch; sessions that exist already are told of at once."""
-        from pyspark import SparkContext
+        from pyspark import RDD, SparkContext
         from pyspark.sql import SparkSession
         from pyspark.sql.catalog import Catalog
         from pyspark.sql.classic.dataframe import DataFrame
         from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
+        from pyspark.sql.streaming import DataStreamWriter
 
         listener = self._listener
 
@@ -119,6 +136,13 @@ class Interception:
             self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
         for name in ACTIONS:
             self._around(DataFrame, name, self._read)
+        for owner in (DataFrame, RDD):
+            for name in ("foreach", "foreachPartition"):
+                self._around(owner, name, self._foreach)
+        for name in _RDD_SAVES:
+            self._around(RDD, name, self._save)
+        for name in ("start", "toTable"):
+            self._before(DataStreamWriter, name, lambda *_, n=name: listener.refused(f"DataStreamWriter.{n}", _STREAM))
         for name in ("checkpoint", "localCheckpoint"):
             self._around(DataFrame, name, self._checkpoint)
         self._around(SparkSession, "createDataFrame", self._create)
@@ -162,17 +186,39 @@ class Interception:
         return result
 
     def _read(self, action: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
-        """One action calls others, of which the script knows nothing."""
-        if getattr(self._reading, "now", False):
+        if self._within():
             return action(frame, *args, **kwargs)
         self._listener.cache_changed(frame.sparkSession)
-        self._reading.now = True
-        try:
-            result = action(frame, *args, **kwargs)
-        finally:
-            self._reading.now = False
+        result = self._outermost(lambda: action(frame, *args, **kwargs))
         self._listener.driver_read(frame, action.__name__)
         return result
+
+    def _foreach(self, action: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return action(this, *args, **kwargs)
+        node = f"{type(this).__name__}.{action.__name__}"
+        why = "what its function does with the rows is not seen"
+        call = lambda: action(this, *args, **kwargs)  # noqa: E731
+        return self._listener.effect(node, why, lambda: self._outermost(call))
+
+    def _save(self, save: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return save(rdd, *args, **kwargs)
+        to = next((f" to {a}" for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
+        call = lambda: save(rdd, *args, **kwargs)  # noqa: E731
+        why = f"writes of RDDs are not followed: rows went{to}"
+        return self._listener.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call))
+
+    def _within(self) -> bool:
+        """Whether an action of the script is under way, which calls others: of those the script knows nothing."""
+        return bool(getattr(self._acting, "now", False))
+
+    def _outermost(self, call: Callable[[], Any]) -> Any:
+        self._acting.now = True
+        try:
+            return call()
+        finally:
+            self._acting.now = False
 
     def _create(self, create: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:
         from pyspark import RDD

@@ -1,0 +1,108 @@
+"""What goes around the writers is noticed and marks the step; what was captured beside it stays exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from provspark.errors import UnsupportedPlanError
+from provspark.tracker import attach
+
+pytestmark = pytest.mark.spark
+
+
+def text(frame: Any, to: str) -> None:
+    frame.rdd.map(lambda r: str(r.id)).saveAsTextFile(to)
+
+
+def pickles(frame: Any, to: str) -> None:
+    frame.rdd.saveAsPickleFile(to)
+
+
+def sequence(frame: Any, to: str) -> None:
+    frame.rdd.map(lambda r: (r.id, str(r.id))).saveAsSequenceFile(to)
+
+
+def hadoop(frame: Any, to: str) -> None:
+    pairs = frame.rdd.map(lambda r: (r.id, str(r.id)))
+    pairs.saveAsNewAPIHadoopFile(to, "org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat")
+
+
+def java_writer(frame: Any, to: str) -> None:
+    frame._jdf.write().parquet(to)
+
+
+def model(frame: Any, to: str) -> None:
+    from pyspark.ml.feature import StringIndexer
+
+    StringIndexer(inputCol="id", outputCol="i").fit(frame).save(to)
+
+
+@pytest.mark.parametrize("save", [text, pickles, sequence, hadoop, java_writer, model], ids=lambda f: f.__name__)
+def test_saves(save: Callable[[Any, str], None], spark: Any, tmp_path: Path) -> None:
+    frame = spark.range(5)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        frame.write.parquet(str(tmp_path / "good"))
+        save(frame, str(tmp_path / "around"))
+    assert any((tmp_path / "around").rglob("*"))
+    assert capture.untracked
+    told = [str(u) for u in capture.untracked]
+    assert any(str(tmp_path / "around") in t for t in told), told
+    assert len(told) == len(set(told))
+    assert [w.coverage for w in capture.manifest.writes] == ["exact"]
+
+
+def test_foreach(spark: Any, tmp_path: Path) -> None:
+    """The function runs once a row, and the step says that it is not seen."""
+    frame, seen = spark.range(6), spark.sparkContext.accumulator(0)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        frame.foreach(lambda row: seen.add(1))
+        frame.foreachPartition(lambda rows: seen.add(sum(1 for _ in rows)))
+        frame.rdd.foreach(lambda row: seen.add(1))
+        frame.rdd.foreachPartition(lambda rows: seen.add(sum(1 for _ in rows)))
+    assert seen.value == 24
+    assert [(u.node, __file__ in u.site) for u in capture.untracked] == [
+        ("DataFrame.foreach", True),
+        ("DataFrame.foreachPartition", True),
+        ("RDD.foreach", True),
+        ("RDD.foreachPartition", True),
+    ]
+
+
+def test_stream(spark: Any, tmp_path: Path) -> None:
+    spark.range(5).write.parquet(str(tmp_path / "in"))
+    lines = spark.readStream.schema("id LONG").parquet(str(tmp_path / "in"))
+
+    def run() -> None:
+        writer = lines.writeStream.option("checkpointLocation", str(tmp_path / "check")).trigger(availableNow=True)
+        query = writer.start(str(tmp_path / "out"), format="parquet")
+        assert query.awaitTermination(120)
+
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        run()
+    assert spark.read.parquet(str(tmp_path / "out")).count() == 5
+    assert [(u.node, __file__ in u.site) for u in capture.untracked] == [("DataStreamWriter.start", True)]
+    with (
+        pytest.raises(UnsupportedPlanError, match="streaming"),
+        attach(store=(tmp_path / "store").as_uri(), step="t", on_error="fail"),
+    ):
+        run()
+
+
+def test_batches_of_a_stream(spark: Any, tmp_path: Path) -> None:
+    spark.range(5).write.parquet(str(tmp_path / "in"))
+    lines = spark.readStream.schema("id LONG").parquet(str(tmp_path / "in"))
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        query = (
+            lines.writeStream.foreachBatch(lambda batch, _: batch.write.parquet(str(tmp_path / "out")))
+            .option("checkpointLocation", str(tmp_path / "check"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        assert query.awaitTermination(120)
+    assert spark.read.parquet(str(tmp_path / "out")).count() == 5
+    assert {u.node for u in capture.untracked} > {"DataStreamWriter.start"}
+    assert all(w.coverage == "untracked" for w in capture.manifest.writes)
