@@ -25,6 +25,17 @@ def _missing(reason: str) -> None:
     pytest.skip(f"no PostgreSQL: {reason}; tests/setup_postgres.sh installs it")
 
 
+DRIVER = "/usr/share/java/postgresql.jar"
+
+
+def driver() -> str:
+    """Return the JDBC driver's jar as a URL; skip where there is none, but never in CI."""
+    jar = Path(os.environ.get("PROVSPARK_TEST_POSTGRES_JDBC", DRIVER))
+    if not jar.exists():
+        _missing(f"its JDBC driver is not at {jar}")
+    return jar.as_uri()
+
+
 def _binaries() -> Path | None:
     found = [Path(p).parent for p in [shutil.which("initdb")] if p]
     found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name), reverse=True)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs PostgreSQL's server for the tests, from Debian's packages. The tests start a private one themselves,
+# Installs PostgreSQL's server and its JDBC driver for the tests, from Debian's packages. The tests start a private one themselves,
 # as an unprivileged user in a temporary folder. Fails, with the reason on stderr, where it can't be had.
 set -eu
 
@@ -21,4 +21,13 @@ if ! have; then
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql; } >&2 ||
         give_up "apt-get could not install it"
     have || give_up "apt-get installed it, but there is no initdb"
+fi
+
+driver=/usr/share/java/postgresql.jar
+if ! [ -e "${PROVSPARK_TEST_POSTGRES_JDBC:-$driver}" ]; then
+    command -v apt-get >/dev/null 2>&1 || give_up "no $driver, and no apt-get to install it with"
+    [ "$(id -u)" = 0 ] || give_up "no $driver; run as root: apt-get install libpostgresql-jdbc-java"
+    export DEBIAN_FRONTEND=noninteractive
+    { apt-get update -qq && apt-get install -y -qq --no-install-recommends libpostgresql-jdbc-java; } >&2 ||
+        give_up "apt-get could not install the JDBC driver"
 fi

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from provspark import __version__
 from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
@@ -25,7 +24,7 @@ from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.intercept import Interception
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.orders import Aim, Order, WriterOrder
-from provspark.tracker.sinks import Sink
+from provspark.tracker.sinks import Output
 from provspark.tracker.sinks.claims import Claim, claim
 from provspark.tracker.sites import Sites, caller
 from provspark.tracker.sql_writes import sql, v2
@@ -243,7 +242,7 @@ class Capture:
         try:
             result = order.run(jvm, [c.plan for c in captured])
         except Exception as e:
-            if not _ours(e, jvm):
+            if not _ours(e, jvm) or not all(aim.sink.repeatable for aim in aims):
                 _release(held)
                 raise
             for aim in aims:
@@ -282,7 +281,7 @@ class Capture:
             where = self._sites.of_node(jvm, kind, aim.rows.queryExecution().analyzed())
             raise e.at(e.site or where or site) from None
 
-    def _seal(self, captured: TracedWrite, sink: Sink, site: str) -> None:
+    def _seal(self, captured: TracedWrite, sink: Output, site: str) -> None:
         assert self._step is not None
         try:
             sealed = captured.seal(self._seen(sink), site)
@@ -294,14 +293,13 @@ class Capture:
             self._record_plain(sink, reason)
             self._trouble(reason, e)
 
-    def _seen(self, sink: Sink) -> Seen | None:
+    def _seen(self, sink: Output) -> Seen | None:
         """Return what Spark's listener said of the write just done, and leave the rest for the audit."""
         assert self._auditor is not None
         with self._adding:
             self._unclaimed.extend(self._auditor.take())
             for seen in self._unclaimed:
-                into_files = seen.kind == "InsertIntoHadoopFsRelationCommand"
-                if into_files and _same(seen.path, sink.dataset.name):
+                if sink.is_own(seen.kind, seen.path):
                     self._unclaimed.remove(seen)
                     return seen
         return None
@@ -340,7 +338,7 @@ class Capture:
             if self._auditor.take():
                 self._trouble(Untracked(error.node, error.why, error.site), error, fatal=done)
 
-    def _record_plain(self, sink: Sink, reason: Untracked) -> None:
+    def _record_plain(self, sink: Output, reason: Untracked) -> None:
         """Note the version that an untracked write left, so that questions about it are told why they end here."""
         assert self._step is not None
         try:
@@ -424,10 +422,6 @@ def _remove_if_empty(dataset: Dataset) -> None:
     if dataset.namespace == "file":
         with contextlib.suppress(OSError):
             os.rmdir(dataset.name)  # noqa: PTH106
-
-
-def _same(path: str, name: str) -> bool:
-    return urlsplit(path).path.rstrip("/") == name.rstrip("/") or path.endswith(name)
 
 
 def _now() -> str:

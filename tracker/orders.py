@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from provspark.errors import UnsupportedPlanError
-from provspark.tracker.sinks import Sink
+from provspark.tracker.sinks import KeyedSink, Output, Sink
 
 if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
@@ -21,7 +21,7 @@ Planned = Callable[[Any], Any]
 class Aim:
     """One output of an order: its sink, the Java Dataset of its rows, their plan as `Planned` gives it."""
 
-    sink: Sink
+    sink: Output
     rows: Any
     plan: Any
 
@@ -53,7 +53,12 @@ class WriterOrder:
         """Read the writer."""
         rows = self._frame._jdf
         plan = planned(rows)
-        return [Aim(Sink.of(jvm, self._writer, self._end, self._args, plan), rows, plan)]
+        sink: Output
+        if KeyedSink.takes(self._writer, self._end):
+            sink = KeyedSink(jvm, self._writer, self._end, self._args)
+        else:
+            sink = Sink.of(jvm, self._writer, self._end, self._args, plan)
+        return [Aim(sink, rows, plan)]
 
     def run(self, jvm: Jvm, plans: list[Any]) -> Any:
         """Call the end with another Dataset in the writer, and put the user's back."""

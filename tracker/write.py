@@ -11,7 +11,7 @@ from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.seal import Noted, seal
-from provspark.tracker.sinks import Sink, TapRuns, WriteMetrics
+from provspark.tracker.sinks import Output, TapRuns, WriteMetrics
 
 
 class TracedWrite:
@@ -20,14 +20,14 @@ class TracedWrite:
     Parameters
     ----------
     jvm : Jvm
-    sink : Sink
+    sink : Output
     plan : the user's plan, analysed, with cached parts in their places
     taps : URL of the folder for sidecars
     caches : what the script caches
     reads : what the script brought to the driver
     """
 
-    def __init__(self, jvm: Jvm, sink: Sink, plan: Any, taps: str, caches: Caches, reads: DriverReads) -> None:
+    def __init__(self, jvm: Jvm, sink: Output, plan: Any, taps: str, caches: Caches, reads: DriverReads) -> None:
         self.jvm = jvm
         self._sink = sink
         self._folder = taps
@@ -56,4 +56,4 @@ class TracedWrite:
         finished = {id(scan): scan.finish() for scan in {id(s): s for s in self._rewriter.scans}.values()}
         scans = [finished[id(scan)] for scan in self._rewriter.scans]
         sealed = seal(Noted(self._rewriter.taps, receipts, self._folder, scans, written), site)
-        return self._reads.context(sealed, written, self._read)
+        return self._reads.context(self._sink.complete(sealed), written, self._read)

@@ -42,6 +42,15 @@ public class WriteTarget {
     return (SparkSession) ((Dataset) field.get(writer)).sparkSession();
   }
 
+  /** All options of a write to a database; of `url`, `table` and `properties`, those of ``jdbc()``, none need be there. */
+  public Map database(Object writer, String url, String table, Object properties) {
+    Map out = map(((org.apache.spark.sql.DataFrameWriter) writer).extraOptions());
+    if (properties != null) out.putAll((Map) properties);
+    if (url != null) out.put("url", url);
+    if (table != null) out.put("dbtable", table);
+    return out;
+  }
+
   /** `path` or `table` is empty where the end has none. */
   public String read(Object writer, LogicalPlan plan, String path, String table) throws Exception {
     org.apache.spark.sql.DataFrameWriter w = (org.apache.spark.sql.DataFrameWriter) writer;

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
-from provspark.index_store.model import Int64, PendingVersion
+from provspark.index_store.model import Dataset, Int64, PendingVersion, PendingWrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +52,34 @@ class Written:
     offsets: Int64
     counts: Int64
     rows: Int64
+
+
+class Output(Protocol):
+    """One write's output: what it aims at, how the tap must stand below it, and where each task's rows went."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set that is written."""
+
+    @property
+    def skips(self) -> bool:
+        """Whether Spark will write nothing here."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a write that failed left nothing that a second one would double."""
+
+    def shape(self, plan: Any) -> tuple[Any, Any | None]:
+        """Return what must stand below the tap, and the string expression for the tap."""
+
+    def finish(self, tapped: Sequence[TapRuns], metrics: WriteMetrics | None = None) -> Written:
+        """Read what the write left."""
+
+    def complete(self, sealed: PendingWrite) -> PendingWrite:
+        """Add what only the sink knows."""
+
+    def observe(self) -> PendingVersion:
+        """Read what a write without a tap left."""
+
+    def is_own(self, kind: str, path: str) -> bool:
+        """Whether what Spark's listener saw, a command and a path, may be this write."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
 from provspark.errors import CaptureError
-from provspark.index_store.model import Dataset, Files, Int64, PendingVersion
+from provspark.index_store.model import Dataset, Files, Int64, PendingVersion, PendingWrite
 from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.counts import rows_of
 from provspark.tracker.sinks.listing import Folder, Found
@@ -70,6 +71,21 @@ class Sink:
     def skips(self) -> bool:
         """Whether Spark will write nothing here: call the end as it is, and record no version."""
         return bool(self._target.skips)
+
+    @property
+    def repeatable(self) -> bool:
+        """Spark's commit leaves nothing of a write that failed."""
+        return True
+
+    def is_own(self, kind: str, path: str) -> bool:
+        """Whether what Spark's listener saw, a command and a path, may be this write."""
+        name = self.dataset.name
+        same = urlsplit(path).path.rstrip("/") == name.rstrip("/") or path.endswith(name)
+        return kind == "InsertIntoHadoopFsRelationCommand" and same
+
+    def complete(self, sealed: PendingWrite) -> PendingWrite:
+        """Return it as it is: rows of files that stay are the rows they were."""
+        return sealed
 
     def shape(self, plan: Any) -> tuple[Any, Any | None]:
         """Return what must stand below the tap, and the string expression for the tap.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.sources.contract import Scan
 from provspark.tracker.sources.counted import CountedScan
+from provspark.tracker.sources.keyed import KeyedScan
 from provspark.tracker.sources.listing import Description, Listing
 from provspark.tracker.sources.parquet import ParquetScan
 
@@ -31,7 +32,7 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
     ----------
     jvm : Jvm
     relation : LogicalRelation
-        Over a HadoopFsRelation.
+        Over files, or a table that JDBC reaches.
     predicates : list or java.util.List of Expression
         Conjuncts of the Filter straight above. Those on partition columns alone decide which files the
         version has; the caller keeps the whole Filter.
@@ -41,6 +42,8 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
     UnsupportedPlanError
         For what can't be numbered exactly.
     """
+    if relation.relation().getClass().getSimpleName() == "JDBCRelation":
+        return KeyedScan(jvm, relation)
     listing = list_files(jvm, relation, predicates)
     return scan_files(jvm, relation, listing)
 

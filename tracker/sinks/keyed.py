@@ -1,0 +1,114 @@
+"""A table of a database as a write's output: its rows are found again by their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from provspark.errors import CaptureError, ConcurrentWriteError, UnsupportedPlanError
+from provspark.index_store.boxes import from_pairs
+from provspark.index_store.model import Axis, Dataset, Int64, PendingTensor, PendingVersion, PendingWrite
+from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
+from provspark.tracker.sinks.reasons import reason
+from provspark.tracker.sources.keyed import KeyedTable, Keys
+
+COMMAND = "SaveIntoDataSourceCommand"
+"""What Spark's listener calls such a write."""
+
+
+class KeyedSink:
+    """One write into a table; made before it runs."""
+
+    def __init__(self, jvm: Any, writer: Any, end: str, args: tuple[Any, ...]) -> None:
+        node = f"write.{end}"
+        options = jvm.new("WriteTarget").database(writer, *(args if end == "jdbc" else (None, None, None)))
+        self._table = KeyedTable(jvm, options, node)
+        try:
+            exists = bool(self._table.java.exists())
+            self._mode = str(writer.curmode().name())
+        except Exception as e:
+            raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
+        self.skips = exists and self._mode in ("Ignore", "ErrorIfExists")
+        self.repeatable = self._mode == "Overwrite"
+        stays = exists and self._mode == "Append"
+        self._before = self._table.read() if stays else None
+
+    @property
+    def dataset(self) -> Dataset:
+        """The table."""
+        return self._table.dataset
+
+    def shape(self, plan: Any) -> tuple[Any, Any | None]:
+        """Return the plan as it is, and the row's address for the tap."""
+        return plan, self._table.java.mark(plan)
+
+    def finish(self, tapped: Sequence[TapRuns], metrics: WriteMetrics | None = None) -> Written:
+        """Read the table's keys, and find the rows that the tap saw among them.
+
+        Raises
+        ------
+        CaptureError
+            Keys are null or not unique, or the database holds another value than was written.
+        ConcurrentWriteError
+            The table has rows that are neither written nor from before.
+        """
+        now = self._table.read()
+        runs = [(task.partition, int(value), n) for task in tapped for value, n in task.runs]
+        partitions, addresses, counts = np.array(runs, dtype=np.int64).reshape(-1, 3).T
+        if (counts > 1).any():
+            raise CaptureError(f"two rows with one key ({self._table.keys}) were written to {self.dataset}")
+        order = np.argsort(partitions, kind="stable")
+        partitions, rows = partitions[order], self._rows(now, addresses[order])
+        kept = 0 if self._before is None else len(self._before.addresses)
+        if len(now.addresses) != len(rows) + kept:
+            raise ConcurrentWriteError(
+                f"{self.dataset} has {len(now.addresses)} rows, {kept} from before and {len(rows)} of this write: "
+                f"somebody else changed it meanwhile; let one task write it at a time"
+            )
+        first = np.searchsorted(partitions, partitions, side="left")
+        offsets = np.arange(len(partitions), dtype=np.int64) - first
+        version = self._table.version(now, written=True)
+        return Written(version, partitions, offsets, np.ones(len(rows), dtype=np.int64), rows)
+
+    @staticmethod
+    def takes(writer: Any, end: str) -> bool:
+        """Whether an end of a DataFrameWriter writes into a table of a database."""
+        return end == "jdbc" or (end == "save" and str(writer.source()).lower() == "jdbc")
+
+    def _rows(self, now: Keys, addresses: Int64) -> Int64:
+        try:
+            return now.segments().rows_of(addresses)
+        except CaptureError as e:
+            raise CaptureError(
+                f"rows were written to {self.dataset} whose keys ({self._table.keys}) are not there as they were: "
+                f"the database changed them, or somebody else did"
+            ) from e
+
+    def complete(self, sealed: PendingWrite) -> PendingWrite:
+        """Add that rows from before are the rows they were."""
+        if self._before is None or not len(self._before.addresses):
+            return sealed
+        now = self._table.read()
+        if now.digest not in sealed.output.files.paths[0]:
+            raise ConcurrentWriteError(f"{self.dataset} was changed by somebody else right after it was written")
+        was = self._table.version(self._before)
+        identity = was.files.identity(was.dataset)
+        inputs = [a for a in sealed.axes if a.role == "input"]
+        axis = Axis("input", was.files.total, identity, len(inputs), was.dataset.uri)
+        out = self._rows(now, self._before.addresses)
+        order = np.argsort(out, kind="stable")
+        tensor = PendingTensor(0, len(sealed.axes), from_pairs(out[order], order.astype(np.int64)))
+        return replace(
+            sealed, inputs=(*sealed.inputs, was), axes=(*sealed.axes, axis), tensors=(*sealed.tensors, tensor)
+        )
+
+    def observe(self) -> PendingVersion:
+        """Read the keys that a write without a tap left."""
+        return self._table.version(self._table.read(), written=True)
+
+    def is_own(self, kind: str, path: str) -> bool:
+        """Whether what Spark's listener saw may be this write."""
+        return kind == COMMAND
