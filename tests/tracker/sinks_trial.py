@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from provspark.tracker.jvm import Jvm, _compile
+from provspark.tracker.jvm import Jvm, _compiled
 from provspark.tracker.sinks import Sink, TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.names import parse
 
@@ -88,8 +88,9 @@ class Trial:
         self.spark, self.jvm = spark, Jvm(spark)
         jar = folder / "noting-tap.jar"
         with zipfile.ZipFile(jar, "w") as z:
-            for name, code in _compile(self.jvm, "NotingTap.java", TAP):
-                z.writestr(name.replace(".", "/") + ".class", code)
+            codes = _compiled(self.jvm, "NotingTap.java", TAP, self.jvm.context_loader).getBytecodes()
+            for name in codes:
+                z.writestr(name.replace(".", "/") + ".class", bytes(codes[name]))
         self.jvm.session.sql(f"ADD JAR '{jar.as_uri()}'")
         loader = self.jvm.session.sharedState().jarClassLoader()
         self._tap = loader.loadClass("provsparktest.NotingTap").getConstructors()[0]

@@ -107,6 +107,9 @@ class KeyedTable:
 class KeyedScan:
     """One reading of a table."""
 
+    listing = None
+    """Its rows are in no file."""
+
     def __init__(self, jvm: Jvm, relation: Any) -> None:
         self._table = KeyedTable(jvm, relation, "LogicalRelation")
         self.dataset = self._table.dataset
