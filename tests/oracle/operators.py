@@ -23,7 +23,7 @@ def where(r: Relation, condition: Callable[[Row], bool | None]) -> Relation:
     return Relation(r.columns, tuple((v, w) for v, w in r.rows if condition(v) is True))
 
 
-def select(r: Relation, *names: str, **computed: Callable[[Row], Any]) -> Relation:
+def select(r: Relation, /, *names: str, **computed: Callable[[Row], Any]) -> Relation:
     """Keep columns by name, then add computed ones."""
     return Relation.of(
         (*names, *computed),
