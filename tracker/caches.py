@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from provspark.errors import CaptureError, UnsupportedPlanError
-from provspark.index_store.model import Dataset, PendingVersion
+from provspark.index_store.model import Dataset
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.legs import Leg, Traced
 from provspark.tracker.rewrite import Rewriter
-from provspark.tracker.sources import Scan, Segments
-from provspark.tracker.sources.listing import Listing
+from provspark.tracker.sources import Scan
+from provspark.tracker.sources.kept import KeptScan
 from provspark.tracker.sources.local import LocalSites
 from provspark.tracker.taps import Receipt, by_tap, kept
 
@@ -41,7 +41,7 @@ class Held:
 
     def __init__(self, rewriter: Rewriter, legs: tuple[Leg, ...], name: str) -> None:
         self.rewriter, self.legs, self._name = rewriter, legs, name
-        self.scans = [s if isinstance(s, _KeptScan) else _KeptScan(s) for s in rewriter.scans]
+        self.scans = [s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans]
 
     @property
     def width(self) -> int:
@@ -194,30 +194,6 @@ class Caches:
         """Put the users' own plans back where nothing is computed yet."""
         with self._looking:
             self._java.restore(jvm.session)
-
-
-class _KeptScan:
-    """A scan in a cached plan: what it read may be overwritten before the cache is used again."""
-
-    def __init__(self, scan: Scan) -> None:
-        self._scan = scan
-        self._finished: tuple[PendingVersion, Segments] | None = None
-        self.plan, self.address = scan.plan, scan.address
-
-    @property
-    def dataset(self) -> Dataset:
-        return self._scan.dataset
-
-    @property
-    def listing(self) -> Listing | None:
-        return self._scan.listing
-
-    def settle(self) -> None:
-        if self._finished is None:
-            self._finished = self._scan.finish()
-
-    def finish(self) -> tuple[PendingVersion, Segments]:
-        return self._finished or self._scan.finish()
 
 
 def covering(receipts: Sequence[Receipt]) -> list[Receipt]:

@@ -12,6 +12,9 @@ from provspark.tracker.jvm import Jvm
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.seal import Noted, seal
 from provspark.tracker.sinks import Output, TapRuns, WriteMetrics
+from provspark.tracker.sources import Scan
+from provspark.tracker.sources.kept import KeptScan
+from provspark.tracker.sources.parquet import ParquetScan
 
 
 class TracedWrite:
@@ -39,6 +42,15 @@ class TracedWrite:
         number = traced.number if mark is None else rewriter.java.replaced(traced.number, shaped)
         top = rewriter.tapped(rewriter.java.tapRows(number, mark), traced.legs, "output", keyed=False)
         self.plan = rewriter.java.userColumns(top.number, columns)
+        rewriter.scans[:] = [self._before_it_goes(scan) for scan in rewriter.scans]
+
+    def _before_it_goes(self, scan: Scan) -> Scan:
+        """The write may take away what it read: Parquet's rows can be counted before."""
+        if not isinstance(scan, ParquetScan) or not scan.dataset.meets(self._sink.dataset):
+            return scan
+        kept = KeptScan(scan)
+        kept.settle()
+        return kept
 
     def seal(self, seen: Seen | None, site: str) -> PendingWrite:
         """Resolve what was noted, after Spark's commit; `seen` is what Spark's listener said of the write.
