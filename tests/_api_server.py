@@ -78,6 +78,8 @@ def _add_dags(home: Path, teams: Mapping[str, Iterable[str]]) -> None:
             db.execute("insert into dag_bundle (name, active) values (?, 1)", [f"bundle-{team}"])
             db.execute("insert into dag_bundle_team values (?, ?)", [f"bundle-{team}", team])
             for dag in dags:
+                if db.execute("update dag set bundle_name = ? where dag_id = ?", [f"bundle-{team}", dag]).rowcount:
+                    continue
                 db.execute(
                     "insert into dag (dag_id, bundle_name, is_paused, is_stale, timetable_type, timetable_partitioned,"
                     " timetable_periodic, partition_mapper_info, max_active_tasks, max_consecutive_failed_dag_runs,"

@@ -38,14 +38,14 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
   useEffect(() => {
     const search = (event: KeyboardEvent) => {
       const typing = event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
+      if (within || event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
       if (state.dataset) open({});
       requestAnimationFrame(() => document.getElementById("provspark-search")?.focus());
     };
     window.addEventListener("keydown", search);
     return () => { window.removeEventListener("keydown", search); };
-  }, [open, state.dataset]);
+  }, [open, state.dataset, within]);
 
   return (
     <Flex as="section" aria-label="Provenance" data-testid="provspark" direction="column" gap={3} h="full" minH={0} p={theme ? 0 : 2}>
@@ -58,7 +58,7 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
         <Path root={within ? "Outputs" : "Data sets"} />
         <Spacer />
         <Text color="fg.muted" fontSize="xs" hideBelow="lg" whiteSpace="nowrap">
-          <Key>/</Key> search · <Key>↑↓</Key> move · <Key>Space</Key> choose · <Key>Enter</Key> trace
+          {within ? null : <><Key>/</Key> search · </>}<Key>↑↓</Key> move · <Key>Space</Key> choose · <Key>Enter</Key> trace
         </Text>
         {theme ? (
           <Button aria-label={theme.dark ? "Light colours" : "Dark colours"} onClick={theme.toggle} size="xs" variant="ghost">

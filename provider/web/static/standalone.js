@@ -1985,7 +1985,7 @@ function an(e = {}) {
     d
   ];
 }
-var [eZ, cu] = an({
+var [nZ, cu] = an({
   name: "EnvironmentContext",
   hookName: "useEnvironmentContext",
   providerName: "<EnvironmentProvider />",
@@ -2847,7 +2847,7 @@ var mv = (e) => {
       return e.has(i) || e.set(i, mv(i)), e.get(i);
     }
   });
-}, Ne = F4(), [tZ, k0] = an({
+}, Ne = F4(), [rZ, k0] = an({
   name: "LocaleContext",
   hookName: "useLocaleContext",
   providerName: "<LocaleProvider />",
@@ -7778,7 +7778,7 @@ var HL = typeof window < "u" ? R.useLayoutEffect : R.useEffect, [IT, ul] = an({
   });
 });
 DT.displayName = "CheckboxControl";
-var [nZ, jT] = an({
+var [oZ, jT] = an({
   name: "FieldsetContext",
   hookName: "useFieldsetContext",
   providerName: "<FieldsetProvider />",
@@ -38794,7 +38794,7 @@ function zU() {
     " where ",
     /* @__PURE__ */ S.jsx(DC, { children: "SparkSubmitOperator" }),
     " stands, and run the DAG:",
-    /* @__PURE__ */ S.jsx(at, { as: "pre", bg: "bg.muted", borderRadius: "md", fontSize: "xs", mt: 3, p: 3, textAlign: "left", overflowX: "auto", children: `from provspark.operators.spark import ProvSparkOperator
+    /* @__PURE__ */ S.jsx(at, { as: "pre", bg: "bg.muted", borderRadius: "md", fontSize: "xs", mt: 3, p: 3, textAlign: "left", whiteSpace: "pre-wrap", children: `from provspark.operators.spark import ProvSparkOperator
 
 clean = ProvSparkOperator(task_id="clean", application="/jobs/clean.py", prov_store="file:///data/prov")` }),
     "You see the data sets of the DAGs that you may read."
@@ -40704,7 +40704,7 @@ function gW({ where: e }) {
     return /* @__PURE__ */ S.jsxs(at, { borderColor: "border", borderRadius: "md", borderWidth: 1, overflow: "hidden", children: [
       /* @__PURE__ */ S.jsxs(Nn, { bg: "bg.subtle", gap: 3, px: 3, py: 2, children: [
         /* @__PURE__ */ S.jsx(Ze, { fontWeight: "semibold", children: ig(a) }),
-        /* @__PURE__ */ S.jsx(Ks, { value: a.coverage }),
+        a.coverage === "exact" ? null : /* @__PURE__ */ S.jsx(Ks, { value: a.coverage }),
         /* @__PURE__ */ S.jsxs(Ze, { color: "fg.muted", fontSize: "sm", children: [
           a.run_id,
           " · ",
@@ -40712,18 +40712,18 @@ function gW({ where: e }) {
           a.try_number > 1 ? ` · try ${a.try_number}` : ""
         ] })
       ] }),
-      /* @__PURE__ */ S.jsx(Az, { interactive: !0, size: "sm", children: /* @__PURE__ */ S.jsx(Nz, { children: (u?.writes ?? []).map((d) => /* @__PURE__ */ S.jsxs(Ay, { children: [
-        /* @__PURE__ */ S.jsxs(Gr, { children: [
+      /* @__PURE__ */ S.jsx(Az, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ S.jsx(Nz, { children: (u?.writes ?? []).map((d) => /* @__PURE__ */ S.jsxs(Ay, { children: [
+        /* @__PURE__ */ S.jsxs(Gr, { overflowWrap: "anywhere", w: "38%", children: [
           /* @__PURE__ */ S.jsx(Rn, { h: "auto", onClick: () => {
             t({ dataset: d.output.id, version: d.output.version });
           }, p: 0, size: "sm", variant: "plain", _hover: { textDecoration: "underline" }, children: d.output.label }),
           /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontSize: "xs", children: d.output.name })
         ] }),
-        /* @__PURE__ */ S.jsxs(Gr, { textAlign: "end", children: [
+        /* @__PURE__ */ S.jsxs(Gr, { textAlign: "end", w: "16%", children: [
           Jt(d.output.rows),
           " rows"
         ] }),
-        /* @__PURE__ */ S.jsxs(Gr, { color: "fg.muted", children: [
+        /* @__PURE__ */ S.jsxs(Gr, { color: "fg.muted", w: "30%", children: [
           "from ",
           d.inputs.map((h) => `${h.label} (${Jt(h.rows)})`).join(", ") || "no captured input"
         ] }),
@@ -47505,41 +47505,50 @@ function MK({ nodeId: e, position: t, variant: r = il.Handle, className: i, styl
 }
 R.memo(MK);
 const PK = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
-async function IK() {
+function IK(e) {
+  const t = new MutationObserver(e);
+  return t.observe(document.documentElement, { attributes: !0, attributeFilter: ["class"] }), () => {
+    t.disconnect();
+  };
+}
+function DK() {
+  return R.useSyncExternalStore(IK, () => document.documentElement.classList.contains("dark"));
+}
+async function jK() {
   return await import(
     /* @vite-ignore */
     hb("provspark/static/layout.js")
   ), globalThis.ProvSparkLayout;
 }
-function DK(e, t) {
+function LK(e, t) {
   return Mo({
     queryKey: ["layout", ...t],
-    queryFn: async () => e ? (await IK())(e.boxes.map(({ id: r, width: i, height: a }) => ({ id: r, width: i, height: a })), e.lines.map(({ id: r, source: i, target: a }) => ({ id: r, source: i, target: a }))) : {},
+    queryFn: async () => e ? (await jK())(e.boxes.map(({ id: r, width: i, height: a }) => ({ id: r, width: i, height: a })), e.lines.map(({ id: r, source: i, target: a }) => ({ id: r, source: i, target: a }))) : {},
     enabled: !!e,
     staleTime: 1 / 0
   });
 }
-function jK({ graph: e, spots: t, error: r, chosen: i, onChoose: a }) {
-  const [l, u] = R.useState(null), d = R.useMemo(() => l ? mW(e, l) : null, [e, l]);
+function HK({ graph: e, spots: t, error: r, chosen: i, onChoose: a }) {
+  const l = DK(), [u, d] = R.useState(null), h = R.useMemo(() => u ? mW(e, u) : null, [e, u]);
   if (r) return /* @__PURE__ */ S.jsx(Po, { error: r, title: "The graph can't be drawn" });
   if (!t) return /* @__PURE__ */ S.jsx(ki, { label: "Drawing the graph", lines: 4 });
-  const h = e.boxes.map((m) => ({
-    id: m.id,
-    type: m.part.kind,
-    position: t[m.id] ?? { x: 0, y: 0 },
-    width: m.width,
-    height: m.height,
-    ariaLabel: LK(m.part),
-    data: { part: m.part, faded: d !== null && !d.has(m.id), chosen: m.id === i }
-  })), p = e.lines.map((m) => {
-    const v = d !== null && !d.has(m.id), y = m.way === "data" ? "var(--chakra-colors-blue-solid)" : m.way === "context" ? "var(--chakra-colors-orange-solid)" : "var(--chakra-colors-fg-muted)";
+  const p = e.boxes.map((v) => ({
+    id: v.id,
+    type: v.part.kind,
+    position: t[v.id] ?? { x: 0, y: 0 },
+    width: v.width,
+    height: v.height,
+    ariaLabel: VK(v.part),
+    data: { part: v.part, faded: h !== null && !h.has(v.id), chosen: v.id === i }
+  })), m = e.lines.map((v) => {
+    const y = h !== null && !h.has(v.id), b = v.way === "data" ? "var(--chakra-colors-blue-solid)" : v.way === "context" ? "var(--chakra-colors-orange-solid)" : "var(--chakra-colors-fg-muted)";
     return {
-      id: m.id,
-      source: m.source,
-      target: m.target,
+      id: v.id,
+      source: v.source,
+      target: v.target,
       focusable: !1,
-      label: m.way === "context" ? "context" : m.way === "files" ? "same files" : void 0,
-      style: { stroke: y, strokeWidth: m.way === "data" ? 2 : 1.5, strokeDasharray: m.way === "data" ? void 0 : "5 4", opacity: v ? 0.15 : 1, transition: "opacity 120ms" },
+      label: v.way === "context" ? "context" : v.way === "files" ? "same files" : void 0,
+      style: { stroke: b, strokeWidth: v.way === "data" ? 2 : 1.5, strokeDasharray: v.way === "data" ? void 0 : "5 4", opacity: y ? 0.15 : 1, transition: "opacity 120ms" },
       labelStyle: { fill: "var(--chakra-colors-fg-muted)", fontSize: 10 },
       labelBgStyle: { fill: "var(--chakra-colors-bg)" }
     };
@@ -47549,42 +47558,43 @@ function jK({ graph: e, spots: t, error: r, chosen: i, onChoose: a }) {
     /* @__PURE__ */ S.jsxs(
       iK,
       {
-        edges: p,
+        colorMode: l ? "dark" : "light",
+        edges: m,
         fitView: !0,
         fitViewOptions: { padding: 0.12, maxZoom: 1.1 },
         maxZoom: 2,
         minZoom: 0.05,
-        nodeTypes: WK,
-        nodes: h,
+        nodeTypes: qK,
+        nodes: p,
         nodesConnectable: !1,
         nodesDraggable: !1,
-        onNodeClick: (m, v) => {
-          a(v.data.part);
+        onNodeClick: (v, y) => {
+          a(y.data.part);
         },
-        onNodeMouseEnter: (m, v) => {
-          u(v.id);
+        onNodeMouseEnter: (v, y) => {
+          d(y.id);
         },
         onNodeMouseLeave: () => {
-          u(null);
+          d(null);
         },
         proOptions: { hideAttribution: !0 },
-        style: UK,
+        style: GK,
         children: [
-          /* @__PURE__ */ S.jsx(uK, { color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Ro.Dots }),
+          /* @__PURE__ */ S.jsx(uK, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Ro.Dots }),
           /* @__PURE__ */ S.jsx(vK, { showInteractive: !1 })
         ]
       },
-      e.boxes.map((m) => m.id).join()
+      e.boxes.map((v) => v.id).join()
     )
   ] });
 }
-function LK(e) {
+function VK(e) {
   return e.kind === "dataset" ? `Data set ${e.node.dataset.label}: ${og(e.node.rows, e.node.total)} rows` : e.kind === "hidden" ? "Hidden step: no access" : `Step ${e.about?.task_id ?? e.step}, ${e.coverage}`;
 }
 const Vb = () => /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
   /* @__PURE__ */ S.jsx(al, { isConnectable: !1, position: Se.Left, style: { opacity: 0 }, type: "target" }),
   /* @__PURE__ */ S.jsx(al, { isConnectable: !1, position: Se.Right, style: { opacity: 0 }, type: "source" })
-] }), HK = R.memo(function({ data: t }) {
+] }), BK = R.memo(function({ data: t }) {
   if (t.part.kind !== "dataset") return null;
   const { node: r } = t.part;
   return /* @__PURE__ */ S.jsxs(
@@ -47615,7 +47625,7 @@ const Vb = () => /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
       ]
     }
   );
-}), VK = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", BK = R.memo(function({ data: t }) {
+}), $K = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", UK = R.memo(function({ data: t }) {
   if (t.part.kind !== "step") return null;
   const { about: r, coverage: i, step: a, why: l } = t.part, u = i === "untracked";
   return /* @__PURE__ */ S.jsxs(
@@ -47623,7 +47633,7 @@ const Vb = () => /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
     {
       alignItems: "center",
       bg: i === "coarse" ? void 0 : "bg.muted",
-      bgImage: i === "coarse" ? VK : void 0,
+      bgImage: i === "coarse" ? $K : void 0,
       borderColor: u ? "red.solid" : i === "coarse" ? "orange.solid" : t.chosen ? "blue.solid" : "border",
       borderRadius: "full",
       borderStyle: u ? "dashed" : "solid",
@@ -47647,20 +47657,20 @@ const Vb = () => /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
       ]
     }
   );
-}), $K = R.memo(function({ data: t }) {
+}), WK = R.memo(function({ data: t }) {
   return /* @__PURE__ */ S.jsxs(at, { alignItems: "center", bg: "bg", borderColor: "border.emphasized", borderRadius: "full", borderStyle: "dashed", borderWidth: 1, color: "fg.muted", display: "flex", h: "full", justifyContent: "center", opacity: t.faded ? 0.25 : 1, title: "A step of a DAG that you may not read. No access to what lies beyond.", children: [
     /* @__PURE__ */ S.jsx(Vb, {}),
     /* @__PURE__ */ S.jsx(Ze, { fontSize: "xs", children: "hidden step" })
   ] });
-}), UK = {
+}), GK = {
   background: "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color": "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color-hover": "var(--chakra-colors-bg-muted)",
   "--xy-controls-button-color": "var(--chakra-colors-fg)",
   "--xy-controls-button-color-hover": "var(--chakra-colors-fg)",
   "--xy-controls-button-border-color": "var(--chakra-colors-border)"
-}, WK = { dataset: HK, step: BK, hidden: $K };
-function GK(e, t) {
+}, qK = { dataset: BK, step: UK, hidden: WK };
+function FK(e, t) {
   const r = (h) => t[h] ?? { x: 0, y: 0 }, i = Math.max(...e.boxes.map((h) => r(h.id).x + h.width)) + 20, a = Math.max(...e.boxes.map((h) => r(h.id).y + h.height)) + 20, l = new Map(e.boxes.map((h) => [h.id, h])), u = e.lines.map((h) => {
     const p = l.get(h.source), m = l.get(h.target);
     if (!p || !m) return "";
@@ -47676,8 +47686,8 @@ function GK(e, t) {
 function Ok(e) {
   return e.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
-function qK() {
-  const { state: e, go: t, on: r } = gl(), i = R.useMemo(() => _U(e), [e]), a = R.useMemo(() => ["trace", JSON.stringify(i)], [i]), { data: l, error: u, refetch: d } = Mo({ queryKey: a, queryFn: ({ signal: T }) => kO("/trace", i, T) }), h = R.useMemo(() => l ? pW(l) : void 0, [l]), p = DK(h, a), m = l?.nodes.find((T) => e.at === Nk(T)) ?? YK(l), v = R.useCallback(() => {
+function YK() {
+  const { state: e, go: t, on: r } = gl(), i = R.useMemo(() => _U(e), [e]), a = R.useMemo(() => ["trace", JSON.stringify(i)], [i]), { data: l, error: u, refetch: d } = Mo({ queryKey: a, queryFn: ({ signal: T }) => kO("/trace", i, T) }), h = R.useMemo(() => l ? pW(l) : void 0, [l]), p = LK(h, a), m = l?.nodes.find((T) => e.at === Nk(T)) ?? QK(l), v = R.useCallback(() => {
     const T = e.via.at(-1);
     e.step ? t({ step: null }) : t(T ? { ...T, via: e.via.slice(0, -1), at: null } : { direction: null, at: null });
   }, [t, e.step, e.via]);
@@ -47707,7 +47717,7 @@ function qK() {
       Vf(new Blob([JSON.stringify(l, null, 1)], { type: "application/json" }), "trace.json");
     } },
     { label: "Graph as SVG", act: () => {
-      p.data && Vf(new Blob([GK(h, p.data)], { type: "image/svg+xml" }), "trace.svg");
+      p.data && Vf(new Blob([FK(h, p.data)], { type: "image/svg+xml" }), "trace.svg");
     } },
     { label: "Copy as Python", act: () => Uy(MU(e, y.dataset.name)) },
     { label: "Copy as command", act: () => Uy(OO(e, y.dataset.name)) }
@@ -47730,7 +47740,7 @@ function qK() {
         /* @__PURE__ */ S.jsx(c$, { children: "Also rows that values were computed from" })
       ] }),
       /* @__PURE__ */ S.jsx(Yc, {}),
-      /* @__PURE__ */ S.jsx(FK, {}),
+      /* @__PURE__ */ S.jsx(XK, {}),
       /* @__PURE__ */ S.jsx(PO, { items: C })
     ] }),
     l.stops.map((T) => /* @__PURE__ */ S.jsxs(mz, { size: "sm", status: T.what === "coarse" ? "warning" : "error", children: [
@@ -47740,7 +47750,7 @@ function qK() {
         T.why
       ] })
     ] }, `${T.step} ${T.dataset.id} ${T.what} ${T.why}`)),
-    /* @__PURE__ */ S.jsx(at, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ S.jsx(jK, { chosen: w, error: p.error, graph: h, onChoose: x, spots: p.data }) }),
+    /* @__PURE__ */ S.jsx(at, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ S.jsx(HK, { chosen: w, error: p.error, graph: h, onChoose: x, spots: p.data }) }),
     /* @__PURE__ */ S.jsxs(An, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ S.jsx(at, { flex: m.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ S.jsx(Ak, { asked: i, node: y, onTrace: k(y), title: "asked about" }) }),
       e.step ? /* @__PURE__ */ S.jsx(at, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ S.jsx(vW, { onClose: () => {
@@ -47765,7 +47775,7 @@ function Ak({ asked: e, node: t, title: r, onTrace: i }) {
     u.data ? /* @__PURE__ */ S.jsx(MO, { columns: u.data.columns, count: t.rows, label: `${t.dataset.label}: rows of the trace`, load: a, name: l, onTrace: i }, l.join(" ")) : t.rows && !u.error ? /* @__PURE__ */ S.jsx(ki, { label: "Loading rows", lines: 4 }) : null
   ] });
 }
-function FK() {
+function XK() {
   return /* @__PURE__ */ S.jsxs(Nn, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ S.jsxs(Nn, { gap: 1, children: [
       /* @__PURE__ */ S.jsx(at, { borderColor: "blue.solid", borderTopWidth: 2, w: 5 }),
@@ -47780,11 +47790,11 @@ function FK() {
 function Nk(e) {
   return `${e.dataset.id}.${e.version.slice(0, 12)}`;
 }
-function YK(e) {
+function QK(e) {
   const t = e?.nodes.slice(1) ?? [], r = t.filter((i) => i.role === "end");
   return [...r.length ? r : t].sort((i, a) => a.rows - i.rows)[0] ?? e?.nodes[0];
 }
-const XK = new mU({
+const KK = new mU({
   defaultOptions: {
     queries: {
       staleTime: 3e4,
@@ -47793,27 +47803,29 @@ const XK = new mU({
     }
   }
 });
-function QK({ theme: e, ...t }) {
-  return /* @__PURE__ */ S.jsx(U9, { client: XK, children: /* @__PURE__ */ S.jsx(KK, { theme: e, where: t }) });
+function ZK({ theme: e, ...t }) {
+  return /* @__PURE__ */ S.jsx(U9, { client: KK, children: /* @__PURE__ */ S.jsx(JK, { theme: e, where: t }) });
 }
-function KK({ theme: e, where: t }) {
+function JK({ theme: e, where: t }) {
   const { state: r, open: i } = gl(), a = !!t.dagId;
   return R.useEffect(() => {
     const l = (u) => {
       const d = u.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(u.target.tagName);
-      u.key !== "/" || d || u.ctrlKey || u.metaKey || (u.preventDefault(), r.dataset && i({}), requestAnimationFrame(() => document.getElementById("provspark-search")?.focus()));
+      a || u.key !== "/" || d || u.ctrlKey || u.metaKey || (u.preventDefault(), r.dataset && i({}), requestAnimationFrame(() => document.getElementById("provspark-search")?.focus()));
     };
     return window.addEventListener("keydown", l), () => {
       window.removeEventListener("keydown", l);
     };
-  }, [i, r.dataset]), /* @__PURE__ */ S.jsxs(An, { as: "section", "aria-label": "Provenance", "data-testid": "provspark", direction: "column", gap: 3, h: "full", minH: 0, p: e ? 0 : 2, children: [
+  }, [i, r.dataset, a]), /* @__PURE__ */ S.jsxs(An, { as: "section", "aria-label": "Provenance", "data-testid": "provspark", direction: "column", gap: 3, h: "full", minH: 0, p: e ? 0 : 2, children: [
     /* @__PURE__ */ S.jsxs(Nn, { gap: 3, minH: 9, flexShrink: 0, children: [
       a ? null : /* @__PURE__ */ S.jsx(Ih, { as: "h1", size: "xl", whiteSpace: "nowrap", children: "Provenance" }),
       /* @__PURE__ */ S.jsx(kU, { root: a ? "Outputs" : "Data sets" }),
       /* @__PURE__ */ S.jsx(Yc, {}),
       /* @__PURE__ */ S.jsxs(Ze, { color: "fg.muted", fontSize: "xs", hideBelow: "lg", whiteSpace: "nowrap", children: [
-        /* @__PURE__ */ S.jsx(kf, { children: "/" }),
-        " search · ",
+        a ? null : /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
+          /* @__PURE__ */ S.jsx(kf, { children: "/" }),
+          " search · "
+        ] }),
         /* @__PURE__ */ S.jsx(kf, { children: "↑↓" }),
         " move · ",
         /* @__PURE__ */ S.jsx(kf, { children: "Space" }),
@@ -47823,24 +47835,24 @@ function KK({ theme: e, where: t }) {
       ] }),
       e ? /* @__PURE__ */ S.jsx(Rn, { "aria-label": e.dark ? "Light colours" : "Dark colours", onClick: e.toggle, size: "xs", variant: "ghost", children: e.dark ? "☀" : "☾" }) : null
     ] }),
-    /* @__PURE__ */ S.jsx(at, { flex: 1, minH: 0, children: r.dataset ? r.direction ? /* @__PURE__ */ S.jsx(qK, {}) : /* @__PURE__ */ S.jsx(fW, {}) : a ? /* @__PURE__ */ S.jsx(gW, { where: t }) : /* @__PURE__ */ S.jsx(NU, {}) })
+    /* @__PURE__ */ S.jsx(at, { flex: 1, minH: 0, children: r.dataset ? r.direction ? /* @__PURE__ */ S.jsx(YK, {}) : /* @__PURE__ */ S.jsx(fW, {}) : a ? /* @__PURE__ */ S.jsx(gW, { where: t }) : /* @__PURE__ */ S.jsx(NU, {}) })
   ] });
 }
 function kf({ children: e }) {
   return /* @__PURE__ */ S.jsx(Ze, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
 }
-const ZK = lz(hz, { globalCss: { "html, body, #root": { height: "100%" } } }), Mk = "provspark-theme";
-function JK() {
+const eZ = lz(hz, { globalCss: { "html, body, #root": { height: "100%" } } }), Mk = "provspark-theme";
+function tZ() {
   const [e, t] = R.useState(
     () => (localStorage.getItem(Mk) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
   );
   return R.useEffect(() => {
     document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(Mk, e ? "dark" : "light");
-  }, [e]), /* @__PURE__ */ S.jsx(yP, { value: ZK, children: /* @__PURE__ */ S.jsx(N9, { children: /* @__PURE__ */ S.jsx(at, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ S.jsx(QK, { theme: { dark: e, toggle: () => {
+  }, [e]), /* @__PURE__ */ S.jsx(yP, { value: eZ, children: /* @__PURE__ */ S.jsx(N9, { children: /* @__PURE__ */ S.jsx(at, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ S.jsx(ZK, { theme: { dark: e, toggle: () => {
     t((r) => !r);
   } } }) }) }) });
 }
 const Pk = document.getElementById("root");
 Pk && l7.createRoot(Pk).render(
-  /* @__PURE__ */ S.jsx(R.StrictMode, { children: /* @__PURE__ */ S.jsx(JK, {}) })
+  /* @__PURE__ */ S.jsx(R.StrictMode, { children: /* @__PURE__ */ S.jsx(tZ, {}) })
 );

@@ -49,7 +49,7 @@ export function FirstTrace() {
   return (
     <Nothing title="No lineage yet">
       Put <Code>ProvSparkOperator</Code> where <Code>SparkSubmitOperator</Code> stands, and run the DAG:
-      <Box as="pre" bg="bg.muted" borderRadius="md" fontSize="xs" mt={3} p={3} textAlign="left" overflowX="auto">
+      <Box as="pre" bg="bg.muted" borderRadius="md" fontSize="xs" mt={3} p={3} textAlign="left" whiteSpace="pre-wrap">
         {`from provspark.operators.spark import ProvSparkOperator
 
 clean = ProvSparkOperator(task_id="clean", application="/jobs/clean.py", prov_store="file:///data/prov")`}

@@ -10,6 +10,7 @@ import { path, type Graph, type Part } from "../graph";
 import type { Box as Size, Line, Spot } from "../layout";
 import { number, share } from "../words";
 import { Failed, Loading } from "./States";
+import { useDark } from "./useDark";
 
 type Layout = (boxes: Size[], lines: Line[]) => Promise<Record<string, Spot>>;
 type Shown = Node<{ part: Part; faded: boolean; chosen: boolean }>;
@@ -29,6 +30,7 @@ export function useLayout(graph: Graph | undefined, key: readonly unknown[]) {
 }
 
 export function TraceGraph({ graph, spots, error, chosen, onChoose }: { graph: Graph; spots: Record<string, Spot> | undefined; error: Error | null; chosen: string; onChoose: (part: Part) => void }) {
+  const dark = useDark();
   const [hovered, hover] = useState<string | null>(null);
   const lit = useMemo(() => (hovered ? path(graph, hovered) : null), [graph, hovered]);
   if (error) return <Failed error={error} title="The graph can't be drawn" />;
@@ -60,6 +62,8 @@ export function TraceGraph({ graph, spots, error, chosen, onChoose }: { graph: G
     <Box borderColor="border" borderRadius="md" borderWidth={1} h="full" overflow="hidden" role="group" aria-label="Graph of the trace">
       <style>{styles}</style>
       <ReactFlow
+        // Its class would else turn Chakra's colours within back to light.
+        colorMode={dark ? "dark" : "light"}
         edges={edges}
         fitView
         fitViewOptions={{ padding: 0.12, maxZoom: 1.1 }}
@@ -76,7 +80,7 @@ export function TraceGraph({ graph, spots, error, chosen, onChoose }: { graph: G
         proOptions={{ hideAttribution: true }}
         style={COLOURS}
       >
-        <Background color="var(--chakra-colors-border)" gap={18} size={1} variant={BackgroundVariant.Dots} />
+        <Background bgColor="var(--chakra-colors-bg)" color="var(--chakra-colors-border)" gap={18} size={1} variant={BackgroundVariant.Dots} />
         <Controls showInteractive={false} />
       </ReactFlow>
     </Box>

@@ -43,24 +43,24 @@ export function Outputs({ where }: { where: Where }) {
           <Box borderColor="border" borderRadius="md" borderWidth={1} key={step.step} overflow="hidden">
             <HStack bg="bg.subtle" gap={3} px={3} py={2}>
               <Text fontWeight="semibold">{task(step)}</Text>
-              <Coverage value={step.coverage} />
+              {step.coverage === "exact" ? null : <Coverage value={step.coverage} />}
               <Text color="fg.muted" fontSize="sm">
                 {step.run_id} · {when(step.started)}
                 {step.try_number > 1 ? ` · try ${step.try_number}` : ""}
               </Text>
             </HStack>
-            <Table.Root interactive size="sm">
+            <Table.Root interactive size="sm" tableLayout="fixed">
               <Table.Body>
                 {(detail?.writes ?? []).map((write) => (
                   <Table.Row key={write.index}>
-                    <Table.Cell>
+                    <Table.Cell overflowWrap="anywhere" w="38%">
                       <Button h="auto" onClick={() => { open({ dataset: write.output.id, version: write.output.version }); }} p={0} size="sm" variant="plain" _hover={{ textDecoration: "underline" }}>
                         {write.output.label}
                       </Button>
                       <Text color="fg.muted" fontSize="xs">{write.output.name}</Text>
                     </Table.Cell>
-                    <Table.Cell textAlign="end">{number(write.output.rows)} rows</Table.Cell>
-                    <Table.Cell color="fg.muted">from {write.inputs.map((v) => `${v.label} (${number(v.rows)})`).join(", ") || "no captured input"}</Table.Cell>
+                    <Table.Cell textAlign="end" w="16%">{number(write.output.rows)} rows</Table.Cell>
+                    <Table.Cell color="fg.muted" w="30%">from {write.inputs.map((v) => `${v.label} (${number(v.rows)})`).join(", ") || "no captured input"}</Table.Cell>
                     <Table.Cell><Coverage value={write.coverage} /> <Text as="span" color="fg.muted" fontSize="xs">{write.reason}</Text></Table.Cell>
                   </Table.Row>
                 ))}

@@ -1,0 +1,90 @@
+"""Headless Chromium, and the checks that every view passes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js"
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def chromium() -> str:
+    """Where Chromium is; skips where there is none, but in CI."""
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if not found:
+        assert not os.environ.get("CI"), "continuous integration has a Chromium"
+        pytest.skip("no Chromium; install Debian's package `chromium`, or set CHROMIUM")
+    return found
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    sync = pytest.importorskip("playwright.sync_api")
+    with sync.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield opened
+        opened.close()
+
+
+class Tab:
+    """A page that fails on any error in the browser's console."""
+
+    def __init__(self, browser: Any, token: str | None = None, url: str = "", **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+        if token:
+            self.context.add_cookies([{"name": "_token", "value": token, "url": url}])
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda e: self.errors.append(str(e)))
+        self.page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
+        self.page.on("dialog", lambda d: self.errors.append(f"dialog: {d.message}"))
+
+    @property
+    def view(self) -> Any:
+        return self.page.locator("[data-testid=provspark]")
+
+    def node(self, label: str) -> Any:
+        return self.page.locator(".react-flow__node-dataset", has_text=label).first
+
+    def counts(self) -> dict[str, str]:
+        """What the graph says of each data set."""
+        self.page.wait_for_selector(".react-flow__node-dataset")
+        texts = [n.get_attribute("aria-label") for n in self.page.locator(".react-flow__node-dataset").all()]
+        return dict(t.removeprefix("Data set ").removesuffix(" rows").split(": ") for t in texts)
+
+    def rows(self, grid: str) -> list[int]:
+        """Row ids that a table shows, by its name."""
+        table = self.page.locator(f"[role=grid][aria-label*='{grid}']")
+        table.locator("[data-row]").first.wait_for()
+        return [int(r.get_attribute("data-row")) for r in table.locator("[data-row]").all()]
+
+    def check(self) -> None:
+        """No error so far, and nothing that axe-core calls serious."""
+        assert self.errors == []
+        if not AXE.exists():
+            assert not os.environ.get("CI"), "continuous integration has axe-core, by `make ui`"
+            return
+        self.page.evaluate(AXE.read_text())
+        found = self.page.evaluate("axe.run('[data-testid=provspark]')")
+        serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+        assert not serious, [(v["id"], v["nodes"][0]["html"]) for v in serious]
+
+    def close(self) -> None:
+        self.context.close()

@@ -1,0 +1,140 @@
+"""The page of `provspark serve`: hostile values, hidden values, an empty store, wide and long tables."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from _browser import Tab, browser
+from _steps import publish, write
+
+from provspark.index_store.model import Dataset, Field, Files, PendingVersion
+from provspark.index_store.store import Store
+from provspark.web.local import local_app
+from provspark.web.policy import Policy
+from provspark.web.source import Source
+
+pytestmark = pytest.mark.long
+TOKEN = "a-token-for-this-test"
+TAGS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    '"><svg onload=alert(3)>',
+    "javascript:alert(4)",
+    "{{constructor.constructor('alert(5)')()}}",
+    "\u202edetrever",
+    "x" * 5000,
+]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as opened:
+        yield opened
+
+
+@contextmanager
+def served(store: Path, policy: Policy | None = None) -> Iterator[str]:
+    import uvicorn
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        app = local_app(Source(lambda: str(store), policy or Policy()), TOKEN, "127.0.0.1", port)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"http://127.0.0.1:{port}/?token={TOKEN}"
+        server.should_exit = True
+        thread.join(30)
+
+
+def data_set(folder: Path, table: pa.Table, types: dict[str, str], *, written: bool) -> PendingVersion:
+    folder.mkdir(parents=True)
+    pq.write_table(table, folder / "part.parquet")
+    stat = (folder / "part.parquet").stat()
+    files = Files.of([("part.parquet", stat.st_size, stat.st_mtime_ns // 10**6, len(table), written)])
+    fields = tuple(Field(name, types.get(name, "string")) for name in table.column_names)
+    return PendingVersion(Dataset.parse(str(folder)), files, "parquet", (), fields)
+
+
+def test_values_and_names_are_text(tmp_path: Path, chromium: Any) -> None:
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    table = pa.table({"<b>bold</b>": TAGS, "plain": [str(i) for i in range(len(TAGS))]})
+    source = data_set(tmp_path / "in<script>alert(6)<", table, {}, written=False)
+    out = data_set(tmp_path / "out", table, {}, written=True)
+    publish(store, "<script>alert(7)</script>", write(out, [(source, [(i, i) for i in range(len(TAGS))])]))
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        tab.view.get_by_text("in<script>alert(6)<", exact=True).first.wait_for()
+        tab.view.get_by_role("button", name="out", exact=True).click()
+        tab.page.wait_for_selector("[role=gridcell]")
+        for text in TAGS[:5]:
+            tab.view.get_by_role("gridcell", name=text, exact=True).first.wait_for()
+        tab.view.get_by_role("columnheader", name="<b>bold</b>").wait_for()
+        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.page.wait_for_selector(".react-flow__node")
+        assert tab.counts()["in<script>alert(6)<"] == "7 of 7"
+        assert tab.page.evaluate("document.querySelectorAll('[data-testid=provspark] :is(script, img, b)').length") == 0
+        tab.check()
+        tab.close()
+
+
+def test_masked_and_hidden_values(tmp_path: Path, chromium: Any) -> None:
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    out = data_set(tmp_path / "out", pa.table({"name": ["Ann"], "ssn": ["078-05-1120"]}), {}, written=True)
+    publish(store, "make", write(out))
+    for policy, shown, why in ((Policy.of(True, "ssn"), "Ann", "•••"), (Policy(False), None, "switched them off")):
+        with served(tmp_path / "prov", policy) as url:
+            tab = Tab(chromium)
+            tab.page.goto(url)
+            tab.view.get_by_role("button", name="out", exact=True).click()
+            tab.view.get_by_text(why).first.wait_for()
+            text = tab.page.content()
+            assert "078-05" not in text and (shown is None) == ("Ann" not in text)
+            tab.check()
+            tab.close()
+
+
+def test_an_empty_store_says_what_to_do(tmp_path: Path, chromium: Any) -> None:
+    Store.open(str(tmp_path / "prov"), create=True)
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        tab.view.get_by_text("ProvSparkOperator").first.wait_for()
+        tab.check()
+        tab.close()
+
+
+def test_thousands_of_columns_and_millions_of_rows(tmp_path: Path, chromium: Any) -> None:
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    names = [f"c{i}" for i in range(3000)]
+    wide = data_set(tmp_path / "wide", pa.table({n: [f"{n}-{r}" for r in range(3)] for n in names}), {}, written=True)
+    long = data_set(tmp_path / "long", pa.table({"n": pa.array(range(10_000_000))}), {"n": "bigint"}, written=True)
+    publish(store, "wide", write(wide))
+    publish(store, "long", write(long))
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        tab.view.get_by_role("button", name="wide", exact=True).click()
+        tab.view.get_by_role("gridcell", name="c1-2", exact=True).wait_for()
+        assert tab.view.get_by_role("gridcell").count() < 200
+        tab.page.evaluate("document.querySelector('[role=grid]').scrollLeft = 1e9")
+        tab.view.get_by_role("gridcell", name="c2999-2", exact=True).wait_for()
+        tab.check()
+        tab.page.goto(url.split("?")[0])
+        tab.view.get_by_role("button", name="long", exact=True).click()
+        tab.view.get_by_role("gridcell", name="7", exact=True).wait_for()
+        tab.page.locator("[role=grid]").focus()
+        tab.page.keyboard.press("End")
+        tab.view.get_by_role("gridcell", name="9999999", exact=True).wait_for()
+        tab.page.evaluate("const g = document.querySelector('[role=grid]'); g.scrollTop = g.scrollHeight / 2")
+        tab.view.locator("[data-row^='500']").first.wait_for()
+        assert tab.view.locator("[data-row]").count() < 100
+        tab.close()
