@@ -7,8 +7,10 @@ import click
 from provspark import __version__
 from provspark.cli.catalogue import catalogue
 from provspark.cli.common import ErrorGroup
+from provspark.cli.export import export
 from provspark.cli.gc import gc
 from provspark.cli.listing import ls, show
+from provspark.cli.questions import co_contributory, co_dependency, composition, correspondence, derivations
 from provspark.cli.receiver import receiver
 from provspark.cli.repair import repair
 from provspark.cli.run import run
@@ -35,7 +37,8 @@ def main(debug: bool) -> None:
     """
 
 
-for _command in (run, ls, show, trace, serve, verify, repair, gc, catalogue, receiver):
+_QUESTIONS = (trace, co_contributory, co_dependency, composition, correspondence, derivations, export)
+for _command in (run, ls, show, *_QUESTIONS, serve, verify, repair, gc, catalogue, receiver):
     main.add_command(_command)
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from provspark.cli.common import json_option, open_provenance, store_option
+from provspark.cli.common import json_option, open_provenance
 from provspark.cli.render import console, count, echo_json, print_rows
+from provspark.cli.selecting import STOPS, row_options, selected
 from provspark.errors import ValuesUnavailableError, VersionChangedError
 
 if TYPE_CHECKING:
@@ -20,41 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = ["trace"]
 
-_STOPS = {
-    "untracked": ("red", "was not captured"),
-    "unlinked": ("red", "can't be linked"),
-    "coarse": ("yellow", "was captured as a whole, so that all its output rows stand for all its input rows"),
-}
-
 
 @click.command()
-@click.argument("dataset")
-@click.option("--row", "rows", type=int, multiple=True, metavar="N", help="A row id; may be given again.")
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="CONDITION",
-    help="Rows by value, as 'hours>=40'; all conditions must hold. Also != < <= >, 'x in (a, b)', 'x is null'.",
-)
+@row_options
 @click.option("--backward/--forward", default=True, help="Where the rows came from (the default), or went to.")
 @click.option("--to", metavar="DATASET", help="Ask for rows of this data set, wherever it is on the way.")
-@click.option("--context", is_flag=True, help="Follow rows that values were computed from, too.")
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of a data set.")
-@click.option("--version", metavar="ID", help="A version of DATASET (default: the latest).")
-@store_option
 @json_option
-def trace(
-    dataset: str,
-    rows: tuple[int, ...],
-    where: tuple[str, ...],
-    backward: bool,
-    to: str | None,
-    context: bool,
-    limit: int,
-    version: str | None,
-    store: str | None,
-    as_json: bool,
-) -> None:
+def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: Any) -> None:
     """Trace rows of DATASET back to the rows they came from, or forward to those they went into.
 
     DATASET is a path or a URL, as `provspark ls` lists them. Without --row and --where all its rows are traced.
@@ -65,19 +39,9 @@ def trace(
       provspark trace /data/report --where education=Preschool --to /data/census.csv
       provspark trace /data/census.csv --row 3 --forward --json
     """
-    from provspark.index_store.select import parse_condition
-
-    conditions = [parse_condition(text) for text in where]
-    prov = open_provenance(store)
-    found = prov.trace(
-        dataset,
-        list(rows) if rows else None,
-        "backward" if backward else "forward",
-        where=conditions or None,
-        to=to,
-        version=version,
-        kinds=("data", "context") if context else ("data",),
-    )
+    where = given["where"]
+    prov = open_provenance(given.pop("store"))
+    found = prov.trace(**selected(given), direction="backward" if backward else "forward", to=to)
     target = None if to is None else str(prov.graph.find(_parsed(to)).version.dataset)
     wanted = [n for n in found.nodes if (n.dataset == target if target else n.role == "end")]
     if not target and _leads_nowhere(prov, found):
@@ -167,7 +131,7 @@ class _Report:
         if not wanted:
             self._nothing(target, backward)
         for stop in self._found.stops:
-            style, what = _STOPS[stop.what]
+            style, what = STOPS[stop.what]
             text = f"{stop.what}: step {stop.step}, which wrote {stop.dataset}, {what}: {stop.why}"
             self._out.print(Text(text, style))
 

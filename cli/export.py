@@ -1,0 +1,85 @@
+"""``provspark export``: rows and what lies around them, for other tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from provspark.cli.common import open_provenance
+from provspark.cli.render import count
+from provspark.cli.selecting import print_stops, row_options, selected
+from provspark.errors import SettingsError
+
+__all__ = ["export"]
+
+
+@click.command()
+@row_options
+@click.option("--backward", "direction", flag_value="backward", default="backward", help="What they came from.")
+@click.option("--forward", "direction", flag_value="forward", help="What they went into, and where they were dropped.")
+@click.option("--both", "direction", flag_value="both", help="Either.")
+@click.option("--hops", type=click.IntRange(min=0), metavar="N", help="Steps to go through at most.")
+@click.option("--limit", type=click.IntRange(min=1), default=10_000, show_default=True, help="Edges at most.")
+@click.option("--prov-json", metavar="FILE", help="W3C PROV, as PROV-JSON.")
+@click.option("--graphml", metavar="FILE", help="GraphML.")
+@click.option("--node-link", metavar="FILE", help="NetworkX's node-link JSON.")
+@click.option("--csv", "csv_file", metavar="FILE", help="CSV of the ends: sources, or results.")
+@click.option("--parquet", "parquet_file", metavar="FILE", help="Parquet of the ends.")
+def export(
+    direction: str,
+    hops: int | None,
+    limit: int,
+    prov_json: str | None,
+    graphml: str | None,
+    node_link: str | None,
+    csv_file: str | None,
+    parquet_file: str | None,
+    **given: Any,
+) -> None:
+    """Write the neighbourhood of rows of DATASET as a graph, or their ultimate ends as a table; - is standard output.
+
+    \b
+    Examples:
+      provspark export /data/report --row 17 --prov-json lineage.json
+      provspark export /data/people.csv --row 3 --forward --graphml row3.graphml
+    """
+    from provspark.index_store.export.tables import write_csv, write_parquet
+
+    if not any((prov_json, graphml, node_link, csv_file, parquet_file)):
+        raise SettingsError("nothing to write; give --prov-json, --graphml, --node-link, --csv or --parquet a FILE")
+    prov = open_provenance(given.pop("store"))
+    asked = selected(given)
+    if prov_json or graphml or node_link:
+        near = prov.neighbourhood(**asked, direction=direction, hops=hops, limit=limit)  # type: ignore[arg-type]
+        if prov_json:
+            _write(prov_json, json.dumps(near.prov_json(), indent=1, ensure_ascii=False) + "\n")
+        if graphml:
+            _write(graphml, near.graphml())
+        if node_link:
+            _write(node_link, json.dumps(near.node_link(), indent=1, ensure_ascii=False) + "\n")
+        click.echo(f"{count(len(near.rows))}, {count(len(near.edges), 'edge')}.", err=True)
+        print_stops(near.stops)
+    if csv_file or parquet_file:
+        if direction == "both" or hops is not None:
+            raise SettingsError(
+                "a table tells the ends of one direction: leave --both and --hops out"
+            )
+        table = (prov.backward if direction == "backward" else prov.forward)(**asked)
+        if csv_file:
+            write_csv(table, csv_file)
+        if parquet_file:
+            write_parquet(table, parquet_file)
+        click.echo(f"{count(table.num_rows, 'line')}.", err=True)
+
+
+def _write(path: str, text: str) -> None:
+    if path == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise SettingsError(f"{path} can't be written: {e.strerror or e}") from e

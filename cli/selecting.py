@@ -1,0 +1,111 @@
+"""The options by which every question selects its rows, and by which its table is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from provspark.cli.common import json_option, store_option
+from provspark.cli.render import console, count, echo_json, print_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from provspark.api import Stop
+
+__all__ = ["STOPS", "answer_options", "print_stops", "row_options", "selected", "show_table"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STOPS = {
+    "untracked": ("red", "was not captured"),
+    "unlinked": ("red", "can't be linked"),
+    "coarse": ("yellow", "was captured as a whole, so that all its output rows stand for all its input rows"),
+}
+
+
+def row_options(command: F) -> F:
+    """Add DATASET and the options that select its rows; `selected` reads them."""
+    options = [
+        click.argument("dataset"),
+        click.option("--row", "rows", type=int, multiple=True, metavar="N", help="A row id; may be given again."),
+        click.option(
+            "--where",
+            multiple=True,
+            metavar="CONDITION",
+            help="Rows by value, as 'hours>=40'; all conditions must hold. Also != < <= >, 'x in (a, b)', "
+            "'x like a%', 'x startswith a', 'x is null'; x may be struct.field.",
+        ),
+        click.option("--context", is_flag=True, help="Follow rows that values were computed from, too."),
+        click.option("--version", metavar="ID", help="A version of DATASET (default: the latest)."),
+        click.option("--run", metavar="RUN", help="The version of a run, or of the 'latest'; ahead, its steps only."),
+        click.option("--as-of", metavar="TIME", help="Leave out steps that ended later."),
+        store_option,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def answer_options(command: F) -> F:
+    """Add ``--json``, ``--csv``, ``--parquet`` and ``--limit``, which `show_table` takes."""
+    options = [
+        click.option("--csv", "csv_file", metavar="FILE", help="Write the whole answer as CSV."),
+        click.option("--parquet", "parquet_file", metavar="FILE", help="Write the whole answer as Parquet."),
+        click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Lines to show."),
+        json_option,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def selected(given: dict[str, Any]) -> dict[str, Any]:
+    """Take what `row_options` added out of a command's parameters, as the API's questions name it."""
+    from provspark.index_store.select import parse_condition
+
+    rows, where = given.pop("rows"), given.pop("where")
+    kinds = ("data", "context") if given.pop("context") else ("data",)
+    chosen: dict[str, Any] = {"rows": list(rows) if rows else None, "kinds": kinds}
+    chosen["where"] = [parse_condition(text) for text in where] or None
+    return chosen | {name: given.pop(name) for name in ("dataset", "version", "run", "as_of")}
+
+
+def show_table(
+    table: pa.Table, *, csv_file: str | None, parquet_file: str | None, limit: int, as_json: bool, **about: Any
+) -> None:
+    """Write an answer: into files, as JSON, or its first lines for people."""
+    from provspark.index_store.export.tables import write_csv, write_parquet
+    from provspark.index_store.query.answer import stops_of
+
+    stops = stops_of(table)
+    for path, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
+        if path:
+            write(table, path)
+            click.echo(f"{count(table.num_rows, 'line')} written to {path}.", err=as_json)
+    if as_json:
+        said = [{name: getattr(s, name) for name in s.__slots__} for s in stops]
+        echo_json({**about, "lines": table.num_rows, "answer": table.to_pylist(), "stops": said})
+        return
+    if not csv_file and not parquet_file:
+        for name, value in about.items():
+            click.echo(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+        if table.num_rows and limit:
+            shown = table.slice(0, limit).to_pylist()
+            print_rows(console(), table.column_names, [list(line.values()) for line in shown], cell=80)
+        if table.num_rows > limit:
+            click.echo(f"… {count(table.num_rows - limit, 'more line')}; --limit, --csv and --parquet tell more")
+        if not table.num_rows:
+            click.echo("No row, as far as was captured." if stops else "No row.")
+    print_stops(stops)
+
+
+def print_stops(stops: tuple[Stop, ...]) -> None:
+    """Say where an answer is less than it could be."""
+    for stop in stops:
+        style, what = STOPS[stop.what]
+        click.secho(
+            f"{stop.what}: step {stop.step}, which wrote {stop.dataset}, {what}: {stop.why}", fg=style, err=True
+        )
