@@ -64,9 +64,7 @@ def export(
         print_stops(near.stops)
     if csv_file or parquet_file:
         if direction == "both" or hops is not None:
-            raise SettingsError(
-                "a table tells the ends of one direction: leave --both and --hops out"
-            )
+            raise SettingsError("a table tells the ends of one direction: leave --both and --hops out")
         table = (prov.backward if direction == "backward" else prov.forward)(**asked)
         if csv_file:
             write_csv(table, csv_file)

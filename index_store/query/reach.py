@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from provspark.errors import UntrackedError
-from provspark.index_store.boxes import concat
 from provspark.index_store.model import Boxes, Dataset, Kind
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.relation import shrink
+from provspark.index_store.query.relation import united
 from provspark.index_store.query.walk import Plan, Stand, Stop, Ways, next_nodes, plan, walk
 
 
@@ -89,7 +88,7 @@ def collected(stands: Iterable[Stand]) -> list[Stand]:
         version = s.at.version
         found.setdefault((version.dataset, version.id, s.occurrence, s.kind), (s.at, []))[1].append(s.boxes)
     return [
-        Stand(at, concat(parts), key[2], key[3])
+        Stand(at, united(parts), key[2], key[3])
         for key, (at, parts) in sorted(found.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))
     ]
 
@@ -122,7 +121,7 @@ class Collect:
         self.stops.add(stop)
 
     def stands(self) -> list[Stand]:
-        return [Stand(s.at, shrink(s.boxes), s.occurrence, s.kind) for s in collected(self.found)]
+        return collected(self.found)
 
 
 def towards(linker: Linker, route: Plan, to: Place | None) -> Callable[[Node], bool]:

@@ -41,6 +41,8 @@ def compose(first: Boxes, second: Boxes) -> Boxes:
     """Relate a to c wherever `first` relates a to some b and `second` that b to c. Boxes may repeat pairs."""
     if not len(first) or not len(second):
         return Boxes.empty()
+    if len(first) == 1 and first.diagonal[0] and _covers(first, second):
+        return Boxes(second.out + (first.out - first.src), second.n_out, second.src, second.n_src, second.diagonal)
     i, j = overlaps(first.src, first.src + first.n_src, second.out, second.out + second.n_out)
     one, other = take(first, i), take(second, j)
     if _cells(first) and _cells(second):
@@ -55,6 +57,12 @@ def compose(first: Boxes, second: Boxes) -> Boxes:
         np.where(other.diagonal, n, other.n_src),
         one.diagonal & other.diagonal,
     )
+
+
+def _covers(one: Boxes, boxes: Boxes) -> bool:
+    """Whether the src axis of one box holds the out axis of all others."""
+    low, high = int(one.src[0]), int(one.src[0] + one.n_src[0])
+    return int(boxes.out.min()) >= low and int((boxes.out + boxes.n_out).max()) <= high
 
 
 def _cells(boxes: Boxes) -> bool:
@@ -94,7 +102,7 @@ def shrink(boxes: Boxes) -> Boxes:
 
 
 def united(parts: list[Boxes]) -> Boxes:
-    """The union of relations between the same axes, each of which `shrink` has seen."""
+    """The union of relations between the same axes, made small where they are several."""
     return parts[0] if len(parts) == 1 else shrink(concat(parts))
 
 

@@ -47,34 +47,30 @@ _MANY = 4096
 
 
 def _table(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tuple[Int64, Int64 | None] | None:
-    """For each single point of a: the first of the intervals of b that hold it, and how many do (None: one for each).
+    """For each interval of a: the first of those of b that it meets, and how many it does (None: one each).
 
-    It is looked up in a table of all points, which beats searching where there are many; None where intervals of a
-    are longer, those of b are not in order or overlap without being points, or the table would be large.
+    Both are looked up in tables of all points, which beats searching where there are many; None where the tables would
+    be large, or where starts or ends of b fall.
     """
     if not len(b_start):
         return None
     low, high = int(b_start[0]), int(b_end[-1])
-    rising = b_start[1:] >= b_end[:-1]
-    points = bool((b_end - b_start == 1).all())
-    if high - low > 4 * (len(a_start) + len(b_start)) or not (a_end - a_start == 1).all():
+    if high - low > 4 * (len(a_start) + len(b_start)):
         return None
-    if points and high - low == len(b_start) and rising.all():
-        if int(a_start.min()) >= low and int(a_start.max()) < high:
-            return a_start - low, None
-    elif not rising.all() and not (points and (b_start[1:] >= b_start[:-1]).all()):
+    if not ((b_start[1:] >= b_start[:-1]).all() and (b_end[1:] >= b_end[:-1]).all()):
         return None
-    inside = (a_start >= low) & (a_start < high)
-    where = np.where(inside, a_start - low, high - low)
-    if points:
-        ends = np.zeros(high - low + 2, dtype=np.int64)
-        np.cumsum(np.bincount(b_start - low, minlength=high - low + 1), out=ends[1:])
-        first = ends[where]
-        return first, ends[where + 1] - first
-    holder = np.full(high - low + 1, -1, dtype=np.int64)
-    holder[expand(b_start - low, b_end - b_start)] = np.repeat(np.arange(len(b_start)), b_end - b_start)
-    found = holder[where]
-    return np.maximum(found, 0), (found >= 0).astype(np.int64)
+    inside = len(a_start) > 0 and int(a_start.min()) >= low and int(a_end.max()) <= high
+    dense = high - low == len(b_start) and (b_end - b_start == 1).all() and (b_start[1:] > b_start[:-1]).all()
+    if dense and inside and (a_end - a_start == 1).all():
+        return a_start - low, None
+    begun = np.zeros(high - low + 1, dtype=np.int64)
+    np.cumsum(np.bincount(b_start - low, minlength=high - low)[: high - low], out=begun[1:])
+    over = np.cumsum(np.bincount(b_end - low, minlength=high - low + 1))
+    starts, ends = a_start - low, a_end - low
+    if not inside:
+        starts, ends = np.clip(starts, 0, high - low), np.clip(ends, 0, high - low)
+    first = over[starts]
+    return first, np.maximum(begun[ends] - first, 0)
 
 
 def _by_start(start: Int64, end: Int64) -> tuple[Int64 | None, Int64, Int64]:

@@ -14,7 +14,7 @@ from provspark.index_store.boxes import pairs
 from provspark.index_store.model import Boxes
 from provspark.index_store.overlap import disjoint
 from provspark.index_store.query.graph import Sighting
-from provspark.index_store.query.relation import image, restrict, shrink, united
+from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.same import settled
@@ -41,7 +41,7 @@ class Correspondence:
         """Put together what was reached from the rows of `at`."""
         found: dict[object, tuple[Sighting, list[Boxes]]] = {}
         for stand in settled(stands):
-            found.setdefault(stand.at.key, (stand.at, []))[1].append(shrink(stand.boxes))
+            found.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
         return cls(at, tuple((where, united(boxes)) for where, boxes in found.values()), stops)
 
     @property
