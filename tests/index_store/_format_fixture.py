@@ -77,7 +77,37 @@ def make(folder: Path) -> None:
             engine=(("spark", "4.0.0"),),
         )
         expected[key.id] = [[a.tolist() for a in pairs(b)] for _, _, b in made.values()]
+    key, tensors = again(store, out, src)
+    expected[key.id] = tensors
     (folder / "expected.json").write_text(json.dumps(expected, separators=(",", ":")) + "\n")
+
+
+def again(store: Store, out: PendingVersion, src: PendingVersion) -> tuple[StepKey, list[list[list[int]]]]:
+    """Add a step that reads one version twice, through inner axes two deep, by ways of both kinds."""
+    rng = np.random.default_rng(2)
+    identity = src.files.identity(src.dataset)
+    axes = (
+        Axis("output", 300, out.files.identity(out.dataset), label="out"),
+        Axis("input", 300, identity, 0, "in"),
+        Axis("input", 300, identity, 1, "in"),
+        Axis("inner", 100, label="Aggregate"),
+        Axis("inner", 50, label="Join LeftSemi"),
+    )
+    made = {
+        (0, 3, "data"): from_ranges(np.arange(300), rng.integers(0, 96, 300), np.full(300, 4)),
+        (3, 4, "data"): from_pairs(np.arange(100), rng.integers(0, 50, 100)),
+        (3, 1, "context"): from_pairs(np.arange(100), rng.permutation(300)[:100]),
+        (4, 1, "data"): from_ranges(np.arange(50), np.arange(50) * 6, np.full(50, 6)),
+        (4, 2, "data"): from_pairs(np.repeat(np.arange(50), 3), rng.permutation(300)[:150]),
+        (0, 2, "context"): from_pairs(np.arange(300), np.arange(300)),
+    }
+    key = StepKey("again", "run", "dag", 3, 2)
+    step = store.writer(key)
+    tensors = tuple(PendingTensor(o, s, b, kind) for (o, s, kind), b in made.items())
+    step.add(PendingWrite(out, "exact", (src,), axes, tensors))
+    step.add(PendingWrite(src, "untracked", reason=Untracked("Generate", "not deterministic", "job.py:7")))
+    step.publish(status="succeeded", started="2024-03-01T00:00:00.000000Z", ended="2024-03-01T00:00:01.000000Z")
+    return key, [[a.tolist() for a in pairs(b)] for b in made.values()]
 
 
 if __name__ == "__main__":

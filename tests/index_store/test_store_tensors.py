@@ -151,3 +151,20 @@ def test_files_are_plain_parquet_with_page_checksums(store: Store, tmp_path: Pat
             assert first_page + column.total_compressed_size == kept.ends[-1]
             assert kept.rows == file.metadata.num_rows
             assert all(column.compression == "ZSTD" for column in [last.column(i) for i in range(last.num_columns)])
+
+
+def test_three_million_rows_are_cut_into_row_groups_and_looked_up_by_either_axis(store: Store) -> None:
+    n = 3_000_000
+    rng = np.random.default_rng(4)
+    src = rng.permutation(n)
+    manifest = stored(store, "large", box.from_pairs(np.arange(n), src), n, n)
+    tensor = manifest.writes[0].tensors[0]
+    assert tensor.edges == n
+    fresh = Store.open(store.url)
+    assert len(fresh.tensor_file(manifest.step, tensor.by_out).layout.ends) > 100
+    rows = np.unique(rng.integers(0, n, 50))
+    one = np.ones(len(rows), dtype=np.int64)
+    got = fresh.tensor(manifest.step, tensor, "out").lookup(rows, one)
+    assert np.array_equal(got.src, src[rows])
+    got = fresh.tensor(manifest.step, tensor, "src").lookup(np.sort(src[rows]), one)
+    assert np.array_equal(np.sort(got.out), rows)
