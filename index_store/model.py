@@ -144,7 +144,7 @@ class Version:
         `Files.identity` of its files.
     rows, n_files : int
     format : str
-        ``parquet``, ``csv``, ``json``, ``orc`` or ``text``.
+        ``parquet``, ``csv``, ``json``, ``orc`` or ``text``; ``memory`` for rows that a script made itself.
     options : tuple of (name, value)
         Reader or writer options that decide what a row is and how it reads, lower-case names, sorted.
     fields : tuple of Field

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -94,6 +95,8 @@ class Interception:
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
         self._acting = threading.local()
+        self._handed: weakref.WeakSet[Any] = weakref.WeakSet()
+        """RDDs that hold rows of the script, and compute nothing."""
         self._undo: list[tuple[type, str, Any]] = []
         self._sessions: list[Any] = []
 
@@ -146,6 +149,7 @@ class Interception:
         for name in ("checkpoint", "localCheckpoint"):
             self._around(DataFrame, name, self._checkpoint)
         self._around(SparkSession, "createDataFrame", self._create)
+        self._around(SparkContext, "parallelize", self._parallelize)
         self._around(SparkSession, "sql", self._sql)
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
             session_made(spark)
@@ -226,8 +230,14 @@ class Interception:
 
         frame = create(spark, *args, **kwargs)
         data = args[0] if args else kwargs["data"]
-        self._listener.rows_made(frame, local=not isinstance(data, (RDD, DataFrame)))
+        local = data in self._handed if isinstance(data, RDD) else not isinstance(data, DataFrame)
+        self._listener.rows_made(frame, local=local)
         return frame
+
+    def _parallelize(self, parallelize: Callable[..., Any], context: Any, *args: Any, **kwargs: Any) -> Any:
+        rdd = parallelize(context, *args, **kwargs)
+        self._handed.add(rdd)
+        return rdd
 
     def _checkpoint(self, checkpoint: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         from pyspark.sql import DataFrame

@@ -92,6 +92,33 @@ def test_computed_bit_by_bit(spark: Any, sources: Path, tmp_path: Path) -> None:
     assert all(found == by_v[v] for (v, _), found in rows) and first[0] in dict(rows)
 
 
+def test_parts_that_get_lost(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """What Spark computes again notes itself again, and each row is still told once."""
+    t = Frames(spark, TABLES, sources)
+    calls, same = counting(spark)
+    adaptive = {"spark.sql.adaptive.enabled": False}
+    with configured(spark, adaptive), attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        sums = t.skew.repartition(3, "v").groupBy("v").agg(sf.sum("n").alias("s")).select(same("v").alias("v"), "s")
+        before = set(spark.sparkContext._jsc.getPersistentRDDs())
+        sums.persist(StorageLevel.MEMORY_ONLY)
+        sums.collect()
+        many = calls.value
+        (rdd,) = set(spark.sparkContext._jsc.getPersistentRDDs()) - before
+        storage = spark._jvm.org.apache.spark.storage
+        for part in (0, 2):
+            block = storage.RDDBlockId(rdd, part)
+            spark._jvm.org.apache.spark.SparkEnv.get().blockManager().removeBlock(block, True)
+        sums.write.parquet(str(tmp_path / "a"))
+        assert many < calls.value < 2 * many
+        sums.coalesce(1).write.parquet(str(tmp_path / "b"))
+    assert capture.untracked == ()
+    by_v: dict[Any, set[int]] = {}
+    for i, row in enumerate(SKEW.rows):
+        by_v.setdefault(row[SKEW.columns.index("v")], set()).add(i)
+    for name in ("a", "b"):
+        assert {v: found for (v, _), found in edges(tmp_path / "store", tmp_path / name)} == by_v
+
+
 def test_lazy_table(spark: Any, sources: Path, tmp_path: Path) -> None:
     t = Frames(spark, TABLES, sources)
     calls, same = counting(spark)

@@ -83,6 +83,17 @@ def test_pandas(spark: Any, tmp_path: Path) -> None:
     assert [(row[0], found) for row, found in edges] == [(2, here(1)), (2, here(2)), (5, here(3))]
 
 
+def test_rows_of_an_rdd(spark: Any, tmp_path: Path) -> None:
+    """What was only handed over is the script's; what a function of an RDD made is refused by name."""
+    rows = [(i, str(i)) for i in range(40)]
+    _, edges = run(spark, tmp_path, lambda: spark.sparkContext.parallelize(rows, 3).toDF(["i", "s"]).filter("i > 37"))
+    assert edges == [((38, "38"), here(38)), ((39, "39"), here(39))]
+    with attach(store=(tmp_path / "store").as_uri(), step="t") as capture:
+        made = spark.sparkContext.parallelize(rows).filter(lambda r: r[0] > 37).toDF(["i", "s"])
+        made.write.parquet(str(tmp_path / "refused"))
+    assert [u.node for u in capture.untracked] == ["LogicalRDD"]
+
+
 def test_values_in_sql(spark: Any, tmp_path: Path) -> None:
     text = "SELECT k, count(*) FROM VALUES (1, 'a'), (2, 'b'), (1, 'c') AS v(k, s) GROUP BY k HAVING k < 3"
     capture, edges = run(spark, tmp_path, lambda: spark.sql(text))
