@@ -119,6 +119,33 @@ def test_parts_that_get_lost(spark: Any, sources: Path, tmp_path: Path) -> None:
         assert {v: found for (v, _), found in edges(tmp_path / "store", tmp_path / name)} == by_v
 
 
+@pytest.mark.parametrize("grouped", [True, False])
+def test_parts_that_a_failed_action_left(grouped: bool, spark: Any, sources: Path, tmp_path: Path) -> None:
+    """A task that fails after it filled a part of the cache leaves the part, and what is known of it."""
+    t = Frames(spark, TABLES, sources)
+    calls, same = counting(spark)
+
+    def fail(_):  # type: ignore[no-untyped-def]
+        raise ValueError("on purpose")
+
+    adaptive = {"spark.sql.adaptive.enabled": False}
+    with configured(spark, adaptive), attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        below = t.emp.coalesce(1)
+        groups = (below.groupBy("k") if grouped else below).agg(sf.sum("id").alias("s"))
+        sums = groups.select(same("s").alias("s")).cache()
+        with pytest.raises(Exception, match="on purpose"):
+            sums.select(sf.udf(fail, "long")("s")).collect()
+        assert calls.value == 0  # of a failed task nothing is told
+        sums.write.parquet(str(tmp_path / "a"))
+    assert calls.value == 0 and capture.untracked == ()
+    k = EMP.columns.index("k")
+    parts = [{i for i, r in enumerate(EMP.rows) if r[k] == key} for key in {r[k] for r in EMP.rows}]
+    expected = parts if grouped else [set(range(12))]
+    found = edges(tmp_path / "store", tmp_path / "a")
+    assert sorted(sorted(w) for _, w in found) == sorted(sorted(p) for p in expected)
+    assert all(s == sum(w) for (s,), w in found)
+
+
 def test_lazy_table(spark: Any, sources: Path, tmp_path: Path) -> None:
     t = Frames(spark, TABLES, sources)
     calls, same = counting(spark)

@@ -405,7 +405,7 @@ public class Rewrite {
     return traced(taps.ordered(plan(t), legs(t), mark), legs(t));
   }
 
-  /** Taps say from now on which partition of the plan each row was in: it may be computed by many tasks, bit by bit. */
+  /** See Taps. */
   public void markPartitions() {
     taps.markPartitions();
   }

@@ -42,7 +42,7 @@ public class Taps {
 
   private final SparkSession session;
   private final String folder;
-  private final CollectionAccumulator receipts = new CollectionAccumulator();
+  private CollectionAccumulator receipts = new CollectionAccumulator();
   private int count = 0;
   private boolean byPartition = false;
 
@@ -53,9 +53,14 @@ public class Taps {
     session.sparkContext().register(receipts);
   }
 
-  /** Taps say from now on which partition of the plan each row was in: it may be computed by many tasks, bit by bit. */
+  /**
+   * Before any tap: each is to say which partition of the plan a row was in, for many tasks may compute it, bit by bit; and
+   * what a failed task computed may stay in the cache.
+   */
   public void markPartitions() {
     byPartition = true;
+    receipts = new CollectionAccumulator();
+    receipts.register(session.sparkContext(), scala.Option.empty(), true);
   }
 
   /** Leaves out numbers of taps, for those of a plan that was traced before. */
