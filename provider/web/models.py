@@ -199,6 +199,57 @@ class Trace(Model):
     steps: list[Step]
 
 
+class SidewaysQuery(Selection):
+    """Rows of `to` that were used together with rows (co-contributory), or that share a witness in `via` (siblings)."""
+
+    relation: Literal["together", "siblings"]
+    to: DatasetId
+    via: DatasetId | None = None
+    """Needed for siblings; else only derivations of this data set's rows count."""
+    context: bool = False
+
+
+class SidewaysRowsQuery(SidewaysQuery):
+    """Some of those rows, with values, of one version."""
+
+    found: VersionId
+    cursor: RowId = 0
+    limit: Annotated[int, Field(ge=1, le=1000)] = 50
+    columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
+
+
+class Found(Model):
+    """How many rows of a version were found."""
+
+    dataset: Dataset
+    version: VersionId
+    total: int
+    rows: int
+
+
+class CompositionQuery(Selection):
+    """How the witnesses of rows divide over a column of a source."""
+
+    source: DatasetId
+    column: ColumnName
+    limit: Annotated[int, Field(ge=1, le=1000)] = 50
+
+
+class Share(Model):
+    """A value of the column, and how many distinct rows have it."""
+
+    value: Any
+    witnesses: int
+
+
+class Composition(Model):
+    """The values with most witnesses first, and how many values and witnesses there are in all."""
+
+    values: list[Share]
+    total_values: int
+    total_witnesses: int
+
+
 class StepPage(Model):
     """Some of the steps, the last first."""
 

@@ -14,7 +14,7 @@ from provspark.web.login import Viewer
 from provspark.web.problems import RESPONSES
 from provspark.web.scope import Scope
 
-__all__ = ["router"]
+__all__ = ["Seen", "router"]
 
 router = APIRouter(prefix="/api/v1", responses=RESPONSES)
 

@@ -21,7 +21,7 @@ from provspark.index_store.values.reading import find_column, read_rows
 from provspark.web import describe, models
 from provspark.web.policy import Policy
 
-__all__ = ["MEDIA_TYPES", "Format", "export", "page"]
+__all__ = ["MEDIA_TYPES", "Format", "cells", "export", "page"]
 
 Format = Literal["csv", "json", "jsonl", "arrow"]
 _CHUNK = 8192
@@ -54,7 +54,7 @@ def page(
         except (VersionChangedError, ValuesUnavailableError) as e:
             why = str(e)
         else:
-            read = dict(zip(shown, (_cells(c) for c in table.columns), strict=True))
+            read = dict(zip(shown, (cells(c) for c in table.columns), strict=True))
             nothing = [None] * len(ids)
             values = [list(row) for row in zip(*(read.get(c.name, nothing) for c in listed), strict=True)]
             values = values if listed else [[] for _ in range(len(ids))]
@@ -98,7 +98,8 @@ def _ids(selected: Runs, cursor: int, limit: int) -> np.ndarray[Any, np.dtype[np
     return selected.at(np.arange(min(cursor, selected.count), min(cursor + limit, selected.count), dtype=np.int64))
 
 
-def _cells(column: pa.ChunkedArray) -> list[Any]:
+def cells(column: pa.ChunkedArray) -> list[Any]:
+    """Values as JSON that a browser reads without loss."""
     return [_safe(plain(v)) for v in column.to_pylist()]
 
 

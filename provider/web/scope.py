@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 from functools import cached_property
 
+import numpy as np
 from fastapi import HTTPException
 
 from provspark.api import Provenance, Trace
 from provspark.index_store.cache import Cache
-from provspark.index_store.model import Dataset, Manifest
+from provspark.index_store.model import Dataset, Int64, Manifest
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceNode
 from provspark.index_store.select import parse_condition, select_rows
-from provspark.index_store.values.reading import find_column
+from provspark.index_store.values.paths import find_path
 from provspark.web import models
 from provspark.web.policy import Policy
 
@@ -100,24 +101,35 @@ class Scope:
         if found is None:
             conditions = [parse_condition(text) for text in where]
             for condition in conditions:
-                field = find_column(at.version, condition.column)
-                if self.policy.masked(field):
-                    raise HTTPException(403, f"values of column {field.name!r} are not shown here, nor filtered by")
+                self.shown(at, condition.column)
             found = Runs.of(select_rows(at.version, at.files, conditions))
             self._selected.put(key, found, _ENTRY + len(found.starts))
         return found
+
+    def shown(self, at: Sighting, column: str) -> None:
+        """Refuse a question about the values of a column that is masked, or that lies in one."""
+        field = find_path(at.version, column).column
+        if self.policy.masked(field):
+            raise HTTPException(403, f"values of column {field.name!r} are not shown here, nor asked about")
+
+    def asked(self, query: models.Selection) -> tuple[Sighting, Int64]:
+        """Return the version and the row ids that a question is about."""
+        if query.rows is not None and query.where is not None:
+            raise HTTPException(422, "rows and where were both given; select rows by one of them")
+        at = self.find(query.dataset, query.version)
+        if query.rows is not None:
+            return at, np.array(query.rows, dtype=np.int64)
+        return at, self.select(at, query.where).rows()
 
     def trace(self, query: models.TraceQuery) -> Trace:
         """Return the trace of a question, for a while the same."""
         asked = query.model_dump_json(include=set(models.TraceQuery.model_fields))
         found = self._traces.get(asked)
         if found is None:
-            if query.rows is not None and query.where is not None:
-                raise HTTPException(422, "rows and where were both given; select rows by one of them")
-            at = self.find(query.dataset, query.version)
+            at, rows = self.asked(query)
             found = self.prov.trace(
                 str(at.version.dataset),
-                query.rows if query.rows is not None else self.select(at, query.where).rows(),
+                rows,
                 query.direction,
                 to=None if query.to is None else str(self.dataset(query.to)),
                 version=at.version.id,

@@ -74,6 +74,10 @@ export function exportUrl(dataset: string, version: string, where: string[], for
   return url(`/datasets/${dataset}/export`, { version, where, format });
 }
 
+export async function exportGraph(query: TraceQuery, format: "prov_json" | "graphml"): Promise<Blob> {
+  return (await ask(url("/trace/graph", { format }), json({ ...query, to: null }))).blob();
+}
+
 export async function exportTrace(query: TraceQuery, node: number, format: Format): Promise<Blob> {
   return (await ask(url("/trace/export", { node, format }), json(query))).blob();
 }

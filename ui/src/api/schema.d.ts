@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/composition": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Composition
+         * @description Tell how the witnesses of rows divide over a column of a source.
+         */
+        post: operations["composition_api_v1_composition_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets": {
         parameters: {
             query?: never;
@@ -98,6 +118,46 @@ export interface paths {
         get: operations["dataset_rows_api_v1_datasets__dataset__rows_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sideways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sideways
+         * @description Count the rows that were used together with rows, or that share a witness with them.
+         */
+        post: operations["sideways_api_v1_sideways_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sideways/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sideways Rows
+         * @description Return some of those rows, of one version, with values.
+         */
+        post: operations["sideways_rows_api_v1_sideways_rows_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -184,6 +244,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/trace/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Trace Graph
+         * @description Return the single rows of a trace and the edges between them, at most 10,000: as PROV-JSON or a graph.
+         */
+        post: operations["trace_graph_api_v1_trace_graph_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/trace/rows": {
         parameters: {
             query?: never;
@@ -233,6 +313,47 @@ export interface components {
             name: string;
             /** Type */
             type: string;
+        };
+        /**
+         * Composition
+         * @description The values with most witnesses first, and how many values and witnesses there are in all.
+         */
+        Composition: {
+            /** Total Values */
+            total_values: number;
+            /** Total Witnesses */
+            total_witnesses: number;
+            /** Values */
+            values: components["schemas"]["Share"][];
+        };
+        /**
+         * CompositionQuery
+         * @description How the witnesses of rows divide over a column of a source.
+         */
+        CompositionQuery: {
+            /** Column */
+            column: string;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit: number;
+            /** Rows */
+            rows?: number[] | null;
+            /**
+             * Source
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            source: string;
+            /** Version */
+            version?: string | null;
+            /** Where */
+            where?: string[] | null;
         };
         /**
          * Dataset
@@ -351,6 +472,22 @@ export interface components {
             write: number | null;
         };
         /**
+         * Found
+         * @description How many rows of a version were found.
+         */
+        Found: {
+            dataset: components["schemas"]["Dataset"];
+            /** Rows */
+            rows: number;
+            /** Total */
+            total: number;
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
+        };
+        /**
          * Node
          * @description A version on the way, with how many of its rows the trace met.
          */
@@ -419,6 +556,101 @@ export interface components {
             version: string;
             /** Why */
             why: string;
+        };
+        /**
+         * Share
+         * @description A value of the column, and how many distinct rows have it.
+         */
+        Share: {
+            /** Value */
+            value: unknown;
+            /** Witnesses */
+            witnesses: number;
+        };
+        /**
+         * SidewaysQuery
+         * @description Rows of `to` that were used together with rows (co-contributory), or that share a witness in `via` (siblings).
+         */
+        SidewaysQuery: {
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Relation
+             * @enum {string}
+             */
+            relation: "together" | "siblings";
+            /** Rows */
+            rows?: number[] | null;
+            /**
+             * To
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            to: string;
+            /** Version */
+            version?: string | null;
+            /** Via */
+            via?: string | null;
+            /** Where */
+            where?: string[] | null;
+        };
+        /**
+         * SidewaysRowsQuery
+         * @description Some of those rows, with values, of one version.
+         */
+        SidewaysRowsQuery: {
+            /** Columns */
+            columns?: string[] | null;
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Cursor
+             * @default 0
+             */
+            cursor: number;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Found
+             * @description `version` of a data set
+             */
+            found: string;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit: number;
+            /**
+             * Relation
+             * @enum {string}
+             */
+            relation: "together" | "siblings";
+            /** Rows */
+            rows?: number[] | null;
+            /**
+             * To
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            to: string;
+            /** Version */
+            version?: string | null;
+            /** Via */
+            via?: string | null;
+            /** Where */
+            where?: string[] | null;
         };
         /**
          * Step
@@ -702,6 +934,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["About"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    composition_api_v1_composition_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompositionQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Composition"];
                 };
             };
             /** @description Bad Request */
@@ -1171,6 +1499,198 @@ export interface operations {
             };
         };
     };
+    sideways_api_v1_sideways_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SidewaysQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Found"][];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sideways_rows_api_v1_sideways_rows_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SidewaysRowsQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rows"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     steps_api_v1_steps_get: {
         parameters: {
             query?: {
@@ -1486,6 +2006,105 @@ export interface operations {
                     "application/jsonl": unknown;
                     "application/vnd.apache.arrow.stream": unknown;
                     "text/csv": unknown;
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trace_graph_api_v1_trace_graph_post: {
+        parameters: {
+            query?: {
+                format?: "prov_json" | "node_link" | "graphml";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TraceQuery"];
+            };
+        };
+        responses: {
+            /** @description The graph */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/graphml+xml": unknown;
+                    "application/json": unknown;
                 };
             };
             /** @description Bad Request */

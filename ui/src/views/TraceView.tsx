@@ -3,7 +3,7 @@ import { Alert, Box, Checkbox, Flex, Heading, HStack, SegmentGroup, Spacer, Text
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo } from "react";
 
-import { exportTrace, post, type Node, type Rows, type Trace, type TraceQuery } from "../api/client";
+import { exportGraph, exportTrace, post, type Node, type Rows, type Trace, type TraceQuery } from "../api/client";
 import { asCommand, asPython } from "../copy";
 import { draw, type Part } from "../graph";
 import { RowsTable, type Load } from "../parts/RowsTable";
@@ -53,6 +53,8 @@ export function TraceView() {
       label: `Rows of ${node.dataset.label} as ${format === "jsonl" ? "JSON lines" : format === "arrow" ? "Arrow stream" : format.toUpperCase()}`,
       act: async () => { save(await exportTrace(asked, node.id, format), `${node.dataset.label}.${format}`); },
     })),
+    { label: "Rows and edges as PROV-JSON", act: async () => { save(await exportGraph(asked, "prov_json"), "trace.prov.json"); } },
+    { label: "Rows and edges as GraphML", act: async () => { save(await exportGraph(asked, "graphml"), "trace.graphml"); } },
     { label: "Trace as JSON", act: () => { save(new Blob([JSON.stringify(data, null, 1)], { type: "application/json" }), "trace.json"); } },
     { label: "Graph as SVG", act: () => { if (layout.data) save(new Blob([toSvg(graph, layout.data)], { type: "image/svg+xml" }), "trace.svg"); } },
     { label: "Copy as Python", act: () => copyText(asPython(state, start.dataset.name)) },

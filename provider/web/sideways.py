@@ -1,0 +1,112 @@
+"""Routes beside backward and forward: used together, siblings, composition, and graphs of single rows."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+import pyarrow.compute as pc
+from fastapi import APIRouter, HTTPException, Query
+from fastapi.responses import Response
+
+from provspark.index_store.model import Dataset, Version
+from provspark.index_store.query.relation import image
+from provspark.index_store.query.runs import Runs
+from provspark.web import describe, models, rows
+from provspark.web.problems import RESPONSES
+from provspark.web.routes import Seen
+from provspark.web.scope import Scope
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+
+GraphFormat = Literal["prov_json", "node_link", "graphml"]
+_GRAPHS: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The graph", "content": {"application/json": {}, "application/graphml+xml": {}}}
+}
+
+
+@router.post("/sideways")
+def sideways(scope: Seen, query: models.SidewaysQuery) -> list[models.Found]:
+    """Count the rows that were used together with rows, or that share a witness with them."""
+    return [
+        models.Found(
+            dataset=describe.dataset(version.dataset), version=version.id, total=version.rows, rows=found.count
+        )
+        for version, found in _beside(scope, query)
+    ]
+
+
+@router.post("/sideways/rows")
+def sideways_rows(scope: Seen, query: models.SidewaysRowsQuery) -> models.Rows:
+    """Return some of those rows, of one version, with values."""
+    for version, found in _beside(scope, query):
+        if version.id == query.found:
+            at = scope.find(query.to, version.id)
+            return rows.page(at, found, scope.policy, query.cursor, query.limit, query.columns)
+    raise HTTPException(404, f"no row of version {query.found} was found; POST /sideways counts those that were")
+
+
+@router.post("/composition")
+def composition(scope: Seen, query: models.CompositionQuery) -> models.Composition:
+    """Tell how the witnesses of rows divide over a column of a source."""
+    source = scope.dataset(query.source)
+    for seen in scope.prov.graph.sightings(source):
+        scope.shown(seen, query.column)
+    at, ids = scope.asked(query)
+    table = scope.prov.composition(
+        str(at.version.dataset), ids, source=str(source), column=query.column, each=False, version=at.version.id
+    )
+    order = pc.sort_indices(table, [("witnesses", "descending")])
+    most = table.take(order).slice(0, query.limit)
+    return models.Composition(
+        values=[
+            models.Share(value=value, witnesses=n)
+            for value, n in zip(rows.cells(most["value"]), most["witnesses"].to_pylist(), strict=True)
+        ],
+        total_values=table.num_rows,
+        total_witnesses=pc.sum(table["witnesses"]).as_py() or 0,
+    )
+
+
+@router.post("/trace/graph", response_class=Response, responses=_GRAPHS)
+def trace_graph(
+    scope: Seen, query: models.TraceQuery, format: Annotated[GraphFormat, Query()] = "prov_json"
+) -> Response:
+    """Return the single rows of a trace and the edges between them, at most 10,000: as PROV-JSON or a graph."""
+    if query.to is not None:
+        raise HTTPException(422, "to: a graph of single rows goes to the ends of all paths; leave it out")
+    at, ids = scope.asked(query)
+    found = scope.prov.neighbourhood(
+        str(at.version.dataset), ids, query.direction, version=at.version.id, kinds=_kinds(query.context)
+    )
+    if format == "graphml":
+        return Response(found.graphml(), media_type="application/graphml+xml")
+    made = found.prov_json() if format == "prov_json" else found.node_link()
+    return Response(json.dumps(made, ensure_ascii=False), media_type="application/json")
+
+
+def _beside(scope: Scope, query: models.SidewaysQuery) -> list[tuple[Version, Runs]]:
+    to = str(scope.dataset(query.to))
+    via = None if query.via is None else str(scope.dataset(query.via))
+    at, ids = scope.asked(query)
+    name, version, kinds = str(at.version.dataset), at.version.id, _kinds(query.context)
+    if query.relation == "together":
+        answer = scope.prov.ask.co_contributory(name, ids, to=to, via=via, version=version, kinds=kinds)
+    elif via is None:
+        raise HTTPException(422, "via: siblings share a witness in a data set; say in which")
+    else:
+        answer = scope.prov.ask.co_dependency(name, ids, to=to, via=via, version=version, kinds=kinds)
+    met: dict[tuple[Dataset, str], tuple[Version, Runs]] = {}
+    for part in answer.parts:
+        there = part.at.version
+        key = (there.dataset, there.id)
+        known = met.get(key)
+        more = image(part.boxes)
+        met[key] = (there, more if known is None else known[1] | more)
+    return list(met.values())
+
+
+def _kinds(context: bool) -> tuple[Literal["data", "context"], ...]:
+    return ("data", "context") if context else ("data",)

@@ -1,0 +1,96 @@
+"""Sideways questions and graphs over HTTP, compared with the Python API; nothing hidden or masked shows."""
+
+import json
+from pathlib import Path
+
+import pytest
+from _http import BASE, build, client, id_of
+from fastapi.testclient import TestClient
+
+import provspark
+from provspark.web.policy import Policy
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("http"))
+
+
+@pytest.fixture(scope="module")
+def api(root: Path) -> TestClient:
+    return client(root)
+
+
+def post(api: TestClient, path: str, status: int = 200, **body: object):
+    answer = api.post(BASE + path, json=body)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def test_siblings_share_a_witness(api: TestClient, root: Path) -> None:
+    asked = {"dataset": id_of(root, "loose"), "rows": [0], "relation": "siblings"}
+    to = {"to": id_of(root, "people"), "via": id_of(root, "raw")}
+    (found,) = post(api, "/sideways", **asked, **to)
+    expected = provspark.open(str(root / "prov")).co_dependency(
+        str(root / "loose"), [0], to=str(root / "people"), via=str(root / "raw")
+    )
+    assert found["rows"] == expected.num_rows == 1 and found["total"] == 4
+    rows = post(api, "/sideways/rows", **asked, **to, found=found["version"])
+    assert rows["rows"] == expected["source_row"].to_pylist() == [0] and rows["values"][0][0] == "Ann"
+    post(api, "/sideways/rows", 404, **asked, **to, found="0" * 32)
+    assert "via" in post(api, "/sideways", 422, **asked, to=id_of(root, "people"))["detail"]
+
+
+def test_rows_used_together(api: TestClient, root: Path) -> None:
+    asked = {"dataset": id_of(root, "people"), "rows": [0], "relation": "together", "context": True}
+    found = post(api, "/sideways", **asked, to=id_of(root, "secret"))
+    expected = provspark.open(str(root / "prov")).co_contributory(
+        str(root / "people"), [0], to=str(root / "secret"), kinds=("data", "context")
+    )
+    assert sum(f["rows"] for f in found) == len(set(expected["source_row"].to_pylist()))
+
+
+def test_composition_counts_witnesses(api: TestClient, root: Path) -> None:
+    asked = {"dataset": id_of(root, "report"), "rows": [0], "source": id_of(root, "raw")}
+    found = post(api, "/composition", **asked, column="age")
+    assert sorted((v["value"], v["witnesses"]) for v in found["values"]) == [(30, 1), (41, 1)]
+    assert (found["total_values"], found["total_witnesses"]) == (2, 2)
+    assert len(post(api, "/composition", **asked, column="age", limit=1)["values"]) == 1
+    post(api, "/composition", 422, **asked, column="nothing")
+
+
+def test_graphs_of_single_rows(api: TestClient, root: Path) -> None:
+    asked = {"dataset": id_of(root, "report"), "rows": [0]}
+    expected = provspark.open(str(root / "prov")).neighbourhood(str(root / "report"), [0])
+    assert post(api, "/trace/graph", **asked) == json.loads(json.dumps(expected.prov_json()))
+    for form in ("node_link", "graphml"):
+        answer = api.post(f"{BASE}/trace/graph", params={"format": form}, json=asked)
+        made = getattr(expected, form)()
+        assert answer.status_code == 200 and (answer.text if form == "graphml" else answer.json()) == (
+            made if form == "graphml" else json.loads(json.dumps(made))
+        )
+
+
+def test_masked_columns_are_not_counted_by(root: Path) -> None:
+    asked = {"dataset": id_of(root, "report"), "rows": [0], "source": id_of(root, "raw")}
+    masked = client(root, policy=Policy.of(True, "e_mail"))
+    post(masked, "/composition", 403, **asked, column="E_MAIL")
+    post(masked, "/composition", **asked, column="age")
+    post(client(root, policy=Policy(False)), "/composition", 403, **asked, column="age")
+
+
+def test_other_dags_are_not_there(root: Path) -> None:
+    shop = client(root, ["shop"])
+    asked = {"dataset": id_of(root, "report"), "rows": [0]}
+    loose = id_of(root, "loose")
+    for path, more in (
+        ("/sideways", {"relation": "together", "to": loose}),
+        ("/sideways", {"relation": "siblings", "to": id_of(root, "people"), "via": loose}),
+        ("/composition", {"source": loose, "column": "age"}),
+    ):
+        assert "that you may see" in post(shop, path, 404, **asked, **more)["detail"]
+    graph = json.dumps(post(shop, "/trace/graph", **asked))
+    assert "hide" not in graph and "vault" not in graph and str(root / "raw") not in graph
+    # Through the hidden step, rows of raw stand behind the report; nothing tells of them.
+    found = post(shop, "/composition", **asked, source=id_of(root, "raw"), column="age")
+    assert found["values"] == []
