@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pyarrow.orc
 import pyarrow.parquet
@@ -89,10 +90,18 @@ def _text(path: Path) -> tuple[Any, list[tuple[Any, ...]]]:
     return None, [(line,) for line in _open(path).split("\n")[:-1]]
 
 
+def _xml(path: Path) -> tuple[Any, list[tuple[Any, ...]]]:
+    """Each record as the names and texts of its fields."""
+    text = _open(path)
+    root = ElementTree.fromstring(text) if text.strip() else ()
+    return None, [(tuple(sorted((field.tag, field.text) for field in record)),) for record in root]
+
+
 READERS: dict[str, Callable[[Path], tuple[Any, Any]]] = {
     "parquet": _parquet,
     "orc": _orc,
     "csv": _csv,
     "json": _json,
     "text": _text,
+    "xml": _xml,
 }

@@ -155,7 +155,7 @@ def test_what_is_no_table(spark: Any, trial: Trial, table: str) -> None:
     ("end", "args", "setup", "why"),
     [
         ("jdbc", ("url", "t"), lambda w: w, "no file that is followed"),
-        ("xml", ("/tmp/x",), lambda w: w, "no file that is followed"),
+        ("xml", ("/tmp/x", {}), lambda w: w, "2 arguments"),
         ("save", (), lambda w: w.format("noop").mode("append"), "format 'noop' is not followed"),
         ("save", ("/tmp/x",), lambda w: w.format("avro"), "format 'avro' is not followed"),
         ("save", (), lambda w: w, "no path"),

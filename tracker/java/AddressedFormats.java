@@ -3,6 +3,7 @@ package provspark;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.Serializable;
+import java.lang.reflect.Constructor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -32,6 +33,7 @@ import org.apache.spark.sql.execution.datasources.json.JsonFileFormat;
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.execution.datasources.text.TextFileFormat;
+import org.apache.spark.sql.execution.datasources.xml.XmlFileFormat;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Decimal;
@@ -79,9 +81,7 @@ public class AddressedFormats {
     columns = key.isEmpty() ? counting(starts) : new Columns(starts, null, key);
   }
 
-  private Object broadcast(byte[] table) {
-    return new JavaSparkContext(session.sparkContext()).broadcast(table);
-  }
+  private Object broadcast(byte[] table) { return new JavaSparkContext(session.sparkContext()).broadcast(table); }
 
   private AddressedFormats(AddressedFormats was) {
     session = was.session;
@@ -111,13 +111,19 @@ public class AddressedFormats {
     return out.array();
   }
 
-  public FileFormat format() {
+  public FileFormat format() throws Exception {
     if (base instanceof ParquetFileFormat) return new Parquet(columns);
     if (base instanceof OrcFileFormat) return new Orc(columns);
     if (base instanceof CSVFileFormat) return new Csv(columns);
     if (base instanceof JsonFileFormat) return new Json(columns);
     if (base instanceof TextFileFormat) return new Text(columns);
+    if (base instanceof XmlFileFormat) return (FileFormat) xml().newInstance(new Object[] {columns});
     throw new IllegalArgumentException(base.getClass().getName());
+  }
+
+  /** The only one in a file of its own, compiled after this one. */
+  private static Constructor xml() throws ClassNotFoundException {
+    return Class.forName("provspark.AddressedXml", true, AddressedFormats.class.getClassLoader()).getConstructors()[0];
   }
 
   /**
@@ -131,9 +137,7 @@ public class AddressedFormats {
 
     private final Object table;
 
-    Starts(Object table) {
-      this.table = table;
-    }
+    Starts(Object table) { this.table = table; }
 
     static byte[] table(String[] paths, ByteBuffer firstAddresses) {
       byte[][] entries = new byte[paths.length][];
@@ -239,8 +243,8 @@ public class AddressedFormats {
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
-      StructType plain = without(partition);
-      Object base = super.buildReaderWithPartitionValues(session, data, plain, required, NO_FILTERS, options, conf);
+      Object base = super.buildReaderWithPartitionValues(
+          session, data, without(partition), required, NO_FILTERS, options, conf);
       return columns.reader(base, required, partition, -1);
     }
 
@@ -259,8 +263,8 @@ public class AddressedFormats {
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
-      StructType plain = without(partition);
-      Object base = super.buildReaderWithPartitionValues(session, data, plain, required, NO_FILTERS, options, conf);
+      Object base = super.buildReaderWithPartitionValues(
+          session, data, without(partition), required, NO_FILTERS, options, conf);
       return columns.reader(base, required, partition, -1);
     }
     public boolean equals(Object o) { return o instanceof Csv && ((Csv) o).columns.key.equals(columns.key); }
@@ -275,8 +279,8 @@ public class AddressedFormats {
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
-      StructType plain = without(partition);
-      Object base = super.buildReaderWithPartitionValues(session, data, plain, required, NO_FILTERS, options, conf);
+      Object base = super.buildReaderWithPartitionValues(
+          session, data, without(partition), required, NO_FILTERS, options, conf);
       return columns.reader(base, required, partition, -1);
     }
     public boolean equals(Object o) { return o instanceof Json && ((Json) o).columns.key.equals(columns.key); }
@@ -291,8 +295,8 @@ public class AddressedFormats {
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
-      StructType plain = without(partition);
-      Object base = super.buildReaderWithPartitionValues(session, data, plain, required, NO_FILTERS, options, conf);
+      Object base = super.buildReaderWithPartitionValues(
+          session, data, without(partition), required, NO_FILTERS, options, conf);
       return columns.reader(base, required, partition, -1);
     }
     public boolean equals(Object o) { return o instanceof Text && ((Text) o).columns.key.equals(columns.key); }
@@ -436,9 +440,7 @@ public class AddressedFormats {
       report(OPENED);
     }
 
-    private void report(long rows) {
-      reports.add(new long[] {first, length, rows});
-    }
+    private void report(long rows) { reports.add(new long[] {first, length, rows}); }
 
     public boolean hasNext() {
       if (rows.hasNext()) return true;
@@ -481,9 +483,7 @@ public class AddressedFormats {
     public boolean isNullAt(int row) { return false; }
     public void close() {}
 
-    private static UnsupportedOperationException no() {
-      return new UnsupportedOperationException("an address is a long");
-    }
+    private static UnsupportedOperationException no() { return new UnsupportedOperationException("an address is a long"); }
     public boolean getBoolean(int row) { throw no(); }
     public byte getByte(int row) { throw no(); }
     public short getShort(int row) { throw no(); }

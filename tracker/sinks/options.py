@@ -11,6 +11,17 @@ KEPT: dict[str, tuple[str, ...]] = {
     "orc": ("compression",),
     "text": ("compression", "encoding", "linesep"),
     "json": (*_SHARED, "encoding", "linesep", "ignorenullfields"),
+    "xml": (
+        *_SHARED,
+        "encoding",
+        "rowtag",
+        "roottag",
+        "declaration",
+        "arrayelementname",
+        "attributeprefix",
+        "valuetag",
+        "nullvalue",
+    ),
     "csv": (
         *_SHARED,
         "encoding",

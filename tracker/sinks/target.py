@@ -13,7 +13,7 @@ from provspark.tracker.sinks.options import KEPT
 from provspark.tracker.sinks.reasons import reason
 
 Mode = Literal["fresh", "append", "overwrite", "dynamic"]
-FILE_ENDS = ("parquet", "csv", "json", "orc", "text")
+FILE_ENDS = ("parquet", "csv", "json", "orc", "text", "xml")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,12 @@ KEPT: dict[str, frozenset[str]] = {
         "allownumericleadingzeros allowbackslashescapinganycharacter allowunquotedcontrolchars "
         "allownonnumericnumbers singlevariantcolumn"
     ),
+    "xml": _TIMES
+    | _LINES
+    | _names(
+        "rowtag samplingratio excludeattribute attributeprefix valuetag ignoresurroundingspaces nullvalue "
+        "wildcardcolname ignorenamespace preferdate singlevariantcolumn"
+    ),
 }
 
 
@@ -51,4 +57,4 @@ def kept(
 def zone_of_texts(format_name: str, time_zone: str, partitions: Iterable[Field]) -> dict[str, str]:
     """Return the session's time zone as an option, where a version holds times as texts, in lines or in folders."""
     in_folders = any(f.type.startswith("timestamp") for f in partitions)
-    return {"timezone": time_zone} if format_name in ("csv", "json") or in_folders else {}
+    return {"timezone": time_zone} if format_name in ("csv", "json", "xml") or in_folders else {}

@@ -21,6 +21,7 @@ FORMATS = {
     f"{_PACKAGE}json.JsonFileFormat": "json",
     f"{_PACKAGE}orc.OrcFileFormat": "orc",
     f"{_PACKAGE}text.TextFileFormat": "text",
+    f"{_PACKAGE}xml.XmlFileFormat": "xml",
 }
 _NODE = "LogicalRelation"
 
@@ -56,7 +57,8 @@ def list_files(jvm: Jvm, relation: Any, predicates: Any = ()) -> Listing:
         raise UnsupportedPlanError(_NODE, f"{relation.relation().toString()} is no set of files")
     java = jvm.new("SourceFiles", relation)
     description = Description.parse(java.describe())
-    refuse(description)
+    if refuse(description) == "xml":
+        _refuse_pieces(relation.relation())
     return Listing.of(jvm, java, description, predicates)
 
 
@@ -66,6 +68,12 @@ def scan_files(jvm: Jvm, relation: Any, listing: Listing) -> Scan:
     if format_name == "parquet":
         return ParquetScan(jvm, relation, listing)
     return CountedScan(jvm, relation, listing, format_name)
+
+
+def _refuse_pieces(files: Any) -> None:
+    """Refuse XML that is read in pieces: where one ends within a record depends on how it was cut."""
+    if files.fileFormat().isSplitable(files.sparkSession(), files.options(), files.location().rootPaths().head()):
+        raise UnsupportedPlanError(_NODE, "XML is read in pieces: set the option multiLine to true to have lineage")
 
 
 def refuse(description: Description) -> str:
@@ -84,7 +92,7 @@ def refuse(description: Description) -> str:
         if description.options.get(option.lower(), str(session)).lower() == "true":
             why = f"{option} is on: rows may be left out without a word; turn it off to have lineage"
             raise UnsupportedPlanError(_NODE, why)
-    push_down = {"csv": description.csv_push_down, "json": description.json_push_down}
+    push_down = {"csv": description.csv_push_down, "json": description.json_push_down, "xml": False}
     if name in push_down:
         _refuse_mode(name, description.options.get("mode", "PERMISSIVE").upper(), push_down[name])
     return name
