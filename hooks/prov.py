@@ -13,7 +13,7 @@ from provspark.errors import SettingsError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from provspark.api import Provenance, Trace
+    from provspark.api import Correspondence, Derivations, Provenance, RowSet, Trace
 
 __all__ = ["ProvHook"]
 
@@ -83,6 +83,30 @@ class ProvHook(BaseHook):  # type: ignore[misc]
     def trace(self, dataset: str, rows: Rows | None = None, **options: Any) -> Trace:
         """Draw the way of a set of rows; see `Provenance.trace`."""
         return self.get_conn().trace(dataset, rows, **options)
+
+    def co_contributory(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
+        """Find what rows were used with; see `Provenance.co_contributory`."""
+        return self.get_conn().co_contributory(dataset, rows, **options)
+
+    def co_dependency(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
+        """Find the rows that share a witness with rows; see `Provenance.co_dependency`."""
+        return self.get_conn().co_dependency(dataset, rows, **options)
+
+    def composition(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
+        """Tell how witnesses divide over a column of theirs; see `Provenance.composition`."""
+        return self.get_conn().composition(dataset, rows, **options)
+
+    def correspondence(self, dataset: str, rows: Rows | None = None, **options: Any) -> Correspondence:
+        """Relate all rows of two data sets; see `Provenance.correspondence`."""
+        return self.get_conn().correspondence(dataset, rows, **options)
+
+    def derivations(self, dataset: str, rows: Rows | None = None, **options: Any) -> Derivations:
+        """List the ways in which rows came about; see `Provenance.derivations`."""
+        return self.get_conn().derivations(dataset, rows, **options)
+
+    def select(self, dataset: str, rows: Rows | None = None, **options: Any) -> RowSet:
+        """Select rows as a set; see `Provenance.select`."""
+        return self.get_conn().select(dataset, rows, **options)
 
     def values(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
         """Read values of rows; see `Provenance.values`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -48,7 +48,8 @@ class Answer:
             See `Reach.checked`.
         """
         kept = Reach(tuple(s for s in found.stands if s.kind in kinds), found.stops)
-        kept.checked(f"the way {direction} from {asked.dataset}")
+        way = f"the way {direction}" if direction in get_args(Direction) else "a way"
+        kept.checked(f"{way} from {asked.dataset}")
         return cls(asked, labels, direction, kept.stands, kept.stops)
 
     def found(self) -> tuple[RowSet, ...]:

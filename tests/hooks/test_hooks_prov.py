@@ -56,6 +56,13 @@ def test_questions_go_to_the_store(store: str, tmp_path: Path, monkeypatch: pyte
     source, out = str(tmp_path / "in.txt"), str(tmp_path / "out")
     assert hook.backward(out, [0, 2])["source_row"].to_pylist() == [4, 2]
     assert hook.forward(source, [4], to=out)["source_row"].to_pylist() == [0]
+    assert hook.co_contributory(source, [4], to=out)["source_row"].to_pylist() == [0]
+    assert hook.co_dependency(out, to=out, via=source).num_rows == 0
+    assert hook.composition(out, source=source, column="value")["value"].to_pylist() == ["e", "b", "c"]
+    assert hook.correspondence(out, to=source).using(
+        hook.select(source, where=[("value", ">", "b")])
+    ).rows().tolist() == [0, 2]
+    assert hook.derivations(out, [1]).table().column(1).to_pylist() == [1]
     assert hook.datasets()["rows"].to_pylist() == [5, 3]
     assert hook.steps()["task_id"].to_pylist() == ["filter"]
     assert hook.trace(out, [0]) is not None

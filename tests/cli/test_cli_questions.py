@@ -1,0 +1,99 @@
+"""The commands of the algebra and of exports, over the store of conftest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import Result
+
+Cli = Callable[..., Result]
+
+
+def answer(result: Result) -> list[dict[str, object]]:
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["lines"] == len(said["answer"])
+    return said["answer"]  # type: ignore[no-any-return]
+
+
+def test_rows_of_one_derivation_and_of_one_witness(cli: Cli, folder: Path) -> None:
+    people, clean, report = (folder / f"{name}.csv" for name in ("people", "clean", "report"))
+    together = answer(cli("co-contributory", people, "--row", 2, "--to", clean, "--via", report, "--json"))
+    assert [x["source_row"] for x in together] == [1]
+    others = cli("co-dependency", clean, "--to", clean, "--via", people)
+    assert others.exit_code == 2
+    assert "stops at step model-" in others.output
+    assert "No row." in cli("co-contributory", people, "--row", 2, "--to", people, "--via", report).output
+
+
+def test_composition_of_report_rows(cli: Cli, folder: Path) -> None:
+    question = ("composition", folder / "report.csv", "--source", folder / "people.csv", "--column", "age")
+    assert answer(cli(*question, "--json")) == [
+        {"row": 0, "value": 41, "witnesses": 1},
+        {"row": 1, "value": 36, "witnesses": 1},
+        {"row": 1, "value": 50, "witnesses": 1},
+    ]
+    together = answer(cli(*question, "--together", "--where", "city=Rome", "--json"))
+    assert [(x["value"], x["witnesses"]) for x in together] == [(36, 1), (50, 1)]
+    assert "did you mean age?" in cli(*question[:-1], "aeg").output
+
+
+def test_correspondence_counts_rows_that_use_some(cli: Cli, folder: Path) -> None:
+    question = ("correspondence", folder / "report.csv", "--to", folder / "people.csv")
+    result = cli(*question, "--using", "age>=50")
+    assert result.exit_code == 0, result.output
+    assert "rows: 2" in result.output
+    assert "edges: 3" in result.output
+    assert "rows using them: 1" in result.output
+    assert answer(cli(*question, "--pairs", "--using", "age>=50", "--json"))[0]["source_row"] == 0
+    assert answer(cli(*question, "--json")) == [{"row": 0, "count": 1}, {"row": 1, "count": 2}]
+
+
+def test_derivations_and_files(cli: Cli, folder: Path) -> None:
+    clean, out = folder / "clean.csv", folder / "found.parquet"
+    result = cli("derivations", clean, "--parquet", out, "--csv", folder / "found.csv")
+    assert result.exit_code == 0, result.output
+    assert [list(line.values()) for line in pq.read_table(out).to_pylist()] == [[0, 0], [1, 2], [2, 3]]
+    assert (folder / "found.csv").read_text().splitlines()[1:] == ["0,0", "1,2", "2,3"]
+    assert "… 1 more line" in cli("derivations", clean, "--limit", 2).output
+
+
+@pytest.mark.parametrize("form", ["--prov-json", "--graphml", "--node-link"])
+def test_export_of_a_neighbourhood(cli: Cli, folder: Path, form: str) -> None:
+    out = folder / "lineage"
+    result = cli("export", folder / "report.csv", "--row", 1, form, out)
+    assert result.exit_code == 0, result.output
+    assert "5 rows, 4 edges." in result.output
+    text = out.read_text()
+    assert text.startswith("<?xml") if form == "--graphml" else json.loads(text)
+    assert text == cli("export", folder / "report.csv", "--row", 1, form, "-").stdout
+
+
+def test_export_of_ends_and_what_it_asks_for(cli: Cli, folder: Path) -> None:
+    result = cli("export", folder / "report.csv", "--csv", folder / "ends.csv")
+    assert result.exit_code == 0, result.output
+    assert len((folder / "ends.csv").read_text().splitlines()) == 4
+    assert "nothing to write" in cli("export", folder / "report.csv").output
+    assert "one direction" in cli("export", folder / "report.csv", "--both", "--csv", "x").output
+    assert "raise limit" in cli("export", folder / "report.csv", "--limit", 1, "--graphml", "-").output
+
+
+def test_runs_and_times_on_the_command_line(cli: Cli, folder: Path) -> None:
+    trace = ("trace", folder / "report.csv", "--row", 1, "--json")
+    assert json.loads(cli(*trace, "--run", "latest").stdout) == json.loads(cli(*trace).stdout)
+    assert cli(*trace, "--run", "no").exit_code == 2
+    assert "no run 'no'" in cli(*trace, "--run", "no").output
+    assert "no data set" in cli(*trace, "--as-of", "2020-01-01").output
+
+
+@pytest.mark.parametrize(
+    "command", ["co-contributory", "co-dependency", "composition", "correspondence", "derivations", "export"]
+)
+def test_help_shows_an_example(cli: Cli, command: str) -> None:
+    text = cli(command, "--help").output
+    assert f"provspark {command} /data/" in text
+    assert "--as-of" in text
