@@ -27,7 +27,6 @@ def test_rows_of_one_derivation_and_of_one_witness(cli: Cli, folder: Path) -> No
     others = cli("co-dependency", clean, "--to", clean, "--via", people)
     assert others.exit_code == 2
     assert "stops at step model-" in others.output
-    assert "No row." in cli("co-contributory", people, "--row", 2, "--to", people, "--via", report).output
 
 
 def test_composition_of_report_rows(cli: Cli, folder: Path) -> None:
