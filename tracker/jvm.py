@@ -19,7 +19,7 @@ from provspark.errors import CaptureError
 
 JAVA = Path(__file__).parent / "java"
 
-_SHARED = ("Trees", "Answers", "Keys", "RowIds", "Tap", "Taps", "AddressedFormats")
+_SHARED = ("Trees", "Answers", "Keys", "Nodes", "RowIds", "Tap", "Taps", "AddressedFormats")
 """Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""
 
 

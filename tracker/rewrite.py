@@ -29,6 +29,8 @@ class Node:
     subqueries: int
     detail: str
     """A join's type; a mark's name (normalise.py); ``kept`` for an aggregate that keeps a row of each group."""
+    same: int
+    """The first node read that has the same rows by the same plan: its own number, unless it is used again."""
     children: tuple[Node, ...]
 
 
@@ -56,6 +58,7 @@ class Rewriter:
         self.lent: dict[int, tuple[Held, int]] = {}
         """By a tap's place, which plan traced before noted what it says, and at which place there."""
         self._answers: dict[int, Leg] = {}
+        self._tapped: dict[int, Traced] = {}
 
     def run(self, analysed: Any) -> Traced:
         """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
@@ -70,7 +73,23 @@ class Rewriter:
         return Traced(self.java.front(self.java.answered(traced.number)), traced.legs)
 
     def trace(self, node: Node, above: Node | None = None) -> Traced:
-        """Rewrite one node; `above` is the filter straight above it, where there is one."""
+        """Rewrite one node; `above` is the filter straight above it, where there is one.
+
+        What is used again keeps its taps, so that Spark can compute it once; it counts as read again.
+        """
+        first = self._tapped.get(node.same)
+        if first is not None:
+            made: dict[tuple[bool, int], int] = {}
+            legs = tuple(self.twin(leg, made) for leg in first.legs)
+            return Traced(self.java.again(node.number, node.same, first.number), legs)
+        before = len(self.taps)
+        traced = self._traced(node, above)
+        new = self.taps[before:]
+        if new and all(tap.lasting for tap in new):
+            self._tapped[node.number] = traced
+        return traced
+
+    def _traced(self, node: Node, above: Node | None) -> Traced:
         traced = self._rule(node).trace(self, node, above)
         if not node.subqueries:
             return traced
@@ -155,9 +174,10 @@ class Rewriter:
         keyless: bool = False,
         numbered: bool = False,
         coarse: bool = False,
+        lasting: bool = True,
     ) -> Traced:
         """Note that traced node `number` is a tap now."""
-        self.taps.append(Tap(len(self.taps), legs, keyed, label, self.placed, keyless, numbered, coarse))
+        self.taps.append(Tap(len(self.taps), legs, keyed, label, self.placed, keyless, numbered, coarse, lasting))
         self.placed += 1
         return Traced(number, legs)
 
@@ -178,5 +198,6 @@ _BY_KIND = {kind: rule for rule in RULES for kind in rule.KINDS}
 
 
 def _node(lines: Iterator[str]) -> Node:
-    number, kind, children, subqueries, detail = next(lines).split(" ", 4)
-    return Node(int(number), kind, int(subqueries), detail, tuple(_node(lines) for _ in range(int(children))))
+    number, same, kind, children, subqueries, detail = next(lines).split(" ", 5)
+    below = tuple(_node(lines) for _ in range(int(children)))
+    return Node(int(number), kind, int(subqueries), detail, int(same), below)

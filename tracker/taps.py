@@ -20,7 +20,8 @@ class Tap:
     `place` is its number in the plan: what is read twice stands there once, and has a tap for each reading. `keyless`
     says that one key stands for all rows (a global aggregate): then a key without rows is no contradiction. `numbered`
     says that a number of each row follows its legs, by which a leg above may leave it out. `coarse` says
-    that a row above need not be owed to each row of its key: a function made it, of some of them or of none.
+    that a row above need not be owed to each row of its key: a function made it, of some of them or of none. `lasting`
+    says that its keys are the same whenever the plan is run.
     """
 
     number: int
@@ -31,6 +32,7 @@ class Tap:
     keyless: bool = False
     numbered: bool = False
     coarse: bool = False
+    lasting: bool = True
 
     @property
     def width(self) -> int:

@@ -5,8 +5,8 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.CacheTable;
-import org.apache.spark.sql.catalyst.plans.logical.CacheTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
@@ -156,8 +156,9 @@ public class Caches {
     values[lazy] = Boolean.TRUE;
     Dataset result = Dataset.ofRows(session, (LogicalPlan) command.makeCopy(values));
     if (command instanceof CacheTable) return new Object[] {result, Dataset.ofRows(session, ((CacheTable) command).table())};
-    String name = ((CacheTableAsSelect) command).tempViewName();
-    return new Object[] {result, session.table("`" + name.replace("`", "``") + "`")};
+    Object name = command.productElement(0); // a text, and from Spark 4.2 on an expression of one
+    String view = name instanceof Expression ? ((Expression) name).eval(null).toString() : (String) name;
+    return new Object[] {result, session.table("`" + view.replace("`", "``") + "`")};
   }
 
   public Dataset dataset(SparkSession session, LogicalPlan plan) {

@@ -1,20 +1,15 @@
 package provspark;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
-import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.If;
 import org.apache.spark.sql.catalyst.expressions.IsNotNull;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
-import org.apache.spark.sql.catalyst.expressions.Not;
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Max;
 import org.apache.spark.sql.catalyst.plans.ExistenceJoin;
@@ -29,7 +24,6 @@ import org.apache.spark.sql.catalyst.plans.logical.JoinStrategyHint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SHUFFLE_MERGE$;
-import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.LongType$;
@@ -42,7 +36,7 @@ import static provspark.Trees.*;
  */
 public class Rewrite {
   private final Taps taps;
-  private final List nodes = new ArrayList();
+  private final Nodes nodes = new Nodes();
   private final List plans = new ArrayList();
   private final List legs = new ArrayList();
   private final Answers answers = new Answers();
@@ -54,39 +48,12 @@ public class Rewrite {
 
   // -- reading
 
-  /** Takes the nodes of a plan in pre-order; a line a node: number, class, number of children, of subqueries, a detail. */
   public String read(LogicalPlan plan) {
-    StringBuilder text = new StringBuilder();
-    visit(plan, text);
-    return text.toString();
-  }
-
-  private void visit(LogicalPlan plan, StringBuilder text) {
-    List children = list(plan.children());
-    String detail = "";
-    if (plan instanceof Join) detail = ((Join) plan).joinType().getClass().getSimpleName().replace("$", "");
-    if (plan instanceof SubqueryAlias) detail = ((SubqueryAlias) plan).alias();
-    if (plan instanceof Aggregate && keepsRows((Aggregate) plan)) detail = "kept";
-    text.append(nodes.size()).append(' ').append(plan.getClass().getSimpleName()).append(' ');
-    text.append(children.size()).append(' ').append(plan.subqueries().size()).append(' ').append(detail).append('\n');
-    nodes.add(plan);
-    for (int i = 0; i < children.size(); i++) visit((LogicalPlan) children.get(i), text);
-  }
-
-  /** Whether it was made of dropDuplicates on some columns: only there a first value keeps its column's id. */
-  private static boolean keepsRows(Aggregate a) {
-    List all = list(a.aggregateExpressions());
-    for (int i = 0; i < all.size(); i++) {
-      if (!(all.get(i) instanceof Alias) || !(((Alias) all.get(i)).child() instanceof AggregateExpression)) continue;
-      Object function = ((AggregateExpression) ((Alias) all.get(i)).child()).aggregateFunction();
-      if (!(function instanceof First) || !(((First) function).child() instanceof Attribute)) continue;
-      if (((Attribute) ((First) function).child()).exprId().equals(((Alias) all.get(i)).exprId())) return true;
-    }
-    return false;
+    return nodes.read(plan);
   }
 
   public LogicalPlan node(int i) {
-    return (LogicalPlan) nodes.get(i);
+    return nodes.get(i);
   }
 
   public List conjuncts(int filter) {
@@ -137,6 +104,21 @@ public class Rewrite {
   /** A plan without legs, as it is. */
   public int bare(int node) {
     return traced(node(node), new ArrayList());
+  }
+
+  /** A node by the plan of an equal one that was traced as t: its own columns, and legs of its own. */
+  public int again(int node, int first, int t) {
+    List before = rebound(plan(t), list(node(first).output()));
+    List own = list(node(node).output());
+    for (int i = 0; i < own.size(); i++) {
+      Attribute column = (Attribute) own.get(i);
+      Attribute from = (Attribute) before.get(i);
+      own.set(i, from.exprId().equals(column.exprId()) ? from : (Object) named(from, column.name(), column.exprId()));
+    }
+    List made = new ArrayList();
+    for (int i = 0; i < legs(t).size(); i++) made.add(alias((Expression) legs(t).get(i), "__again"));
+    own.addAll(made);
+    return traced(new Project(seq(own), plan(t)), attributes(made));
   }
 
   /** The same rows and columns by another plan. */
@@ -256,20 +238,7 @@ public class Rewrite {
 
   /** Whether an existence join's answer is used other than as NOT EXISTS or NOT IN. */
   public boolean asserted(int node) {
-    ExprId id = exists((Join) node(node)).exprId();
-    for (int i = 0; i < nodes.size(); i++) {
-      List all = list(node(i).expressions());
-      for (int j = 0; j < all.size(); j++) if (asserts((Expression) all.get(j), id)) return true;
-    }
-    return false;
-  }
-
-  private static boolean asserts(Expression e, ExprId id) {
-    if (e instanceof Attribute) return ((Attribute) e).exprId().equals(id);
-    if (e instanceof Not && ((Not) e).child() instanceof Attribute) return false;
-    List children = list(e.children());
-    for (int i = 0; i < children.size(); i++) if (asserts((Expression) children.get(i), id)) return true;
-    return false;
+    return nodes.asserts(exists((Join) node(node)).exprId());
   }
 
   // -- windows

@@ -29,7 +29,7 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     leg = Leg(True, len(rewriter.taps))
     if node.detail == "kept":
         tap = java.tapGroups(node.number, java.numbered(below.number))
-        rewriter.tapped(tap, below.legs, "dropDuplicates", keyed=True, numbered=True)
+        rewriter.tapped(tap, below.legs, "dropDuplicates", keyed=True, numbered=True, lasting=False)
         others = replace(leg, kind="context", others=True)
         return Traced(java.keep(node.number, tap), (*below.legs, others))
     tap = java.tapGroups(node.number, below.number)

@@ -38,7 +38,7 @@ def _semi(rewriter: Rewriter, node: Node) -> Traced:
     leg = Leg(True, len(rewriter.taps))
     if java.residual(node.number) or java.unhashable(node.number) not in ("", "none"):
         number = java.matches(node.number, left.number, right.number)
-        rewriter.tapped(number, right.legs, "semi-join", keyed=True)
+        rewriter.tapped(number, right.legs, "semi-join", keyed=True, lasting=False)
     else:
         tap = rewriter.tapped(java.tapRight(node.number, right.number), right.legs, "semi-join", keyed=True)
         number = java.semiJoin(node.number, left.number, tap.number)

@@ -29,7 +29,8 @@ def by_key(rewriter: Rewriter, top: Node, bottom: Node, below: Traced, keys: Any
     The functions see the columns that they saw before.
     """
     java = rewriter.java
-    tap = rewriter.tapped(java.tapKeyed(below.number, keys), below.legs, bottom.kind, keyed=True, coarse=coarse)
+    number = java.tapKeyed(below.number, keys)
+    tap = rewriter.tapped(number, below.legs, bottom.kind, keyed=True, coarse=coarse, lasting=False)
     leg = Leg(True, len(rewriter.taps) - 1)
     plan = rewriter.shapes.over(java.node(top.number), java.node(bottom.number), java.plan(tap.number))
     return Traced(java.keyed(plan, keys), (leg,))
