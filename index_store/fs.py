@@ -87,7 +87,7 @@ class Folder(ABC):
 
     @abstractmethod
     def remove_empty(self, path: str) -> None:
-        """Remove a folder if it is there and nothing is in it."""
+        """Remove a folder if nothing is in it, and where that can be done in one act; else leave it."""
 
 
 def open_folder(url: str) -> Folder:

@@ -136,9 +136,7 @@ class RemoteFolder(Folder):
             self.filesystem.delete_dir(self._full(path))
 
     def remove_empty(self, path: str) -> None:
-        """Remove a folder if nothing is in it."""
-        if not self._list(path, recursive=True):
-            self.remove_tree(path)
+        """Leave it: nothing can be removed on condition that it is empty, and a writer may be putting a file."""
 
     def _list(self, path: str, *, recursive: bool) -> list[Any]:
         with reading(self.where(path)):

@@ -21,7 +21,7 @@ from provspark.index_store import manifest as manifests
 from provspark.index_store.cache import Cache
 from provspark.index_store.fs import Folder, Stamp, open_folder
 from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Tensor, Version
-from provspark.index_store.paths import FORMAT, MANIFEST, STEPS, manifest_path, missing, step_path
+from provspark.index_store.paths import FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
 from provspark.index_store.reader import Group, TensorReader
 from provspark.index_store.tensor_file import TensorFile
 from provspark.index_store.versions import load_files
@@ -208,9 +208,27 @@ class Store:
         return StepWriter(self.folder, step_path(key.id), MANIFEST, key)
 
     def remove(self, step: str) -> None:
-        """Remove a step: its manifest first, so that it is gone for readers at once, then its files."""
+        """Remove a step: its manifest, so that it is gone for readers at once, then the files that it lists.
+
+        What a writer of the same step may be putting there meanwhile stays. Fine where the step is gone already.
+
+        Raises
+        ------
+        CorruptIndexError
+            Its manifest is damaged, so it is not known what it lists: `repair` first.
+        StoreReadOnlyError, StoreWriteError
+        """
+        base = step_path(step)
+        try:
+            files = self.manifest(step).files
+        except UnknownStepError:
+            return
+        self.folder.remove_tree(f"{base}/{NOTES}")  # first: `repair` publishes from what is there
         self.folder.remove(manifest_path(step))
-        self.folder.remove_tree(step_path(step))
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(lambda f: self.folder.remove(f"{base}/{f.path}"), files))
+        for name in ("/tensors", "/versions", ""):
+            self.folder.remove_empty(base + name)
 
     def _read_manifest(self, step: str, stamp: Stamp) -> Manifest | None:
         known = self._known.get(step)
