@@ -36,8 +36,15 @@ BARRED = {
         "provspark.hooks",
         "provspark.cli",
     ),
-    "provspark.hooks": ("pyspark", "py4j", "provspark.tracker", "provspark.operators", "provspark.cli"),
-    "provspark.cli": ("airflow", "provspark.operators", "provspark.hooks"),
+    "provspark.hooks": (
+        "pyspark",
+        "py4j",
+        "provspark.tracker",
+        "provspark.operators",
+        "provspark.cli",
+        "provspark.testing",
+    ),
+    "provspark.cli": ("airflow", "provspark.operators", "provspark.hooks", "provspark.testing"),
 }
 ONLY_ERRORS = ("provspark.tracker", "provspark.index_store")
 """Packages that see nothing of the root package but its errors and its version."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from _steps import publish, read, version, write
 from click.testing import CliRunner
 
+from provspark.cli.common import show_step
 from provspark.cli.main import main
 from provspark.index_store.store import Store
 
@@ -72,3 +74,14 @@ def test_gc_keeps_what_is_asked_for_and_what_that_needs(store: Store) -> None:
     assert "say what to keep" in call(store, "gc", code=2)
     assert "2 kept" in call(store, "gc", "--keep-runs", "1")
     assert "2 steps removed" in call(store, "gc", "--keep-since", "2100-01-01")
+
+
+def test_a_terminal_is_shown_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    show_step("a", 0, 2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for number, name in enumerate("ab"):
+        show_step(name, number, 2)
+    said = capsys.readouterr().err
+    assert "1 of 2: a" in said
+    assert said.endswith("\r\x1b[K")
