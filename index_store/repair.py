@@ -79,6 +79,8 @@ def repair(
 
     Raises
     ------
+    StoreFormatError
+        A file is of a newer format, which is no damage; the steps before it are mended.
     StoreUnreachableError, StoreReadOnlyError, StoreWriteError
     """
     published = set(store.steps())
@@ -129,6 +131,7 @@ class _Mending:
             return self._done
         at = len(step_path(self._step)) + 1
         damaged = {f.path for f in manifest.files} & {p.path[at:] for p in problems if p.write < 0}
+        self._refuse_newer(manifest)
         lost = {path for path in sorted(damaged) if not self._copied(manifest, path)}
         writes: list[Write] = []
         reasons = list(manifest.untracked)
@@ -144,6 +147,12 @@ class _Mending:
             changed = replace(manifest, writes=tuple(writes), files=files, untracked=tuple(reasons))
             self._replace(manifest_path(self._step), manifests.dump(changed))
         return self._done
+
+    def _refuse_newer(self, manifest: Manifest) -> None:
+        """Let a tensor file of a newer format raise StoreFormatError: it is no damage."""
+        for path in {p for w in manifest.writes for t in w.tensors for p in (t.by_out, t.by_src) if p}:
+            with contextlib.suppress(CorruptIndexError):
+                self._store.tensor_file(self._step, path)
 
     def _write(self, write: Write, lost: set[str], said: list[str]) -> Write | Untracked:
         """A write as it can stand: as it is, with tensors written anew, untracked, or not at all."""

@@ -11,7 +11,7 @@ from _steps import publish, read, version, write
 
 import provspark
 from provspark.errors import CorruptIndexError, StoreFormatError, UntrackedError
-from provspark.index_store import codec, writer
+from provspark.index_store import codec, layout, writer
 from provspark.index_store.catalogue import Catalogue
 from provspark.index_store.model import Manifest, StepKey, Tensor
 from provspark.index_store.repair import Repair, repair
@@ -151,6 +151,15 @@ def test_a_newer_format_is_not_taken_for_damage(store: Store) -> None:
     with pytest.raises(StoreFormatError):
         repair(Store.open(store.url))
     assert path.read_bytes() == text
+
+
+def test_a_newer_tensor_is_not_taken_for_damage(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = store.manifests()
+    with monkeypatch.context() as patch:
+        patch.setattr(layout, "FORMAT_VERSION", 0)
+        with pytest.raises(StoreFormatError):
+            repair(Store.open(store.url))
+    assert Store.open(store.url).manifests() == before
 
 
 def begun(store: Store, *, writes: int) -> str:
