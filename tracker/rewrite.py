@@ -51,6 +51,7 @@ class Rewriter:
         self.caches = caches
         self.java: Any = jvm.new("Rewrite", jvm.session, folder)
         self.shapes: Any = jvm.new("Shapes")
+        self.functions: Any = jvm.new("Functions")
         self.scans: list[Scan] = []
         self.taps: list[Tap] = []
         self.placed = 0

@@ -37,10 +37,6 @@ def aggregated_subquery(t: Frames) -> Any:
     return t.spark.sql(text)  # refused
 
 
-def grouped_map(t: Frames) -> Any:
-    return t.dept.select("w").groupBy("w").applyInPandas(lambda g: g, "w LONG")  # refused
-
-
 def round_trip(t: Frames) -> Any:
     rows = t.dept.select("w").rdd.map(lambda r: (r.w + 1,))
     return t.spark.createDataFrame(rows, "w LONG")  # refused
@@ -58,7 +54,6 @@ def drop_malformed_json(t: Frames) -> Any:
 
 REFUSED: list[tuple[Plan, str]] = [
     (aggregated_subquery, "Subquery"),
-    (grouped_map, "FlatMapGroupsInPandas"),
     (round_trip, "LogicalRDD"),
     (drop_malformed, "Relation"),
     (drop_malformed_json, "Relation"),

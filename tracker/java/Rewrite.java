@@ -453,7 +453,11 @@ public class Rewrite {
     if (node(node) instanceof Aggregate) keys = list(((Aggregate) node(node)).groupingExpressions());
     else if (node(node) instanceof Window) keys = partitions(node);
     else Keys.equalities((Join) node(node), keys, new ArrayList());
-    if (keys.isEmpty()) return "none";
+    return keys.isEmpty() ? "none" : unhashable(keys);
+  }
+
+  /** The first type among keys that has no hash, or "". */
+  public String unhashable(List keys) {
     for (int i = 0; i < keys.size(); i++) {
       String found = Keys.unhashable(((Expression) keys.get(i)).dataType());
       if (found.length() > 0) return found;

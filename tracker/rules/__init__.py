@@ -8,6 +8,7 @@ from provspark.tracker.rules import (
     expand,
     filter,
     generate,
+    groups,
     join,
     maps,
     mark,
@@ -38,5 +39,6 @@ RULES: tuple[Rule, ...] = (
     window,
     mark,
     maps,
+    groups,
     typed,
 )
