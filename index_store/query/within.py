@@ -12,7 +12,7 @@ from provspark.index_store.query.graph import Direction, Node, Reader
 from provspark.index_store.query.relation import compose, image, shrink, united
 from provspark.index_store.query.runs import Runs
 
-ROWS_AT_ONCE = 1 << 22
+ROWS_AT_ONCE = 1 << 20
 """Rows of an axis that one lookup covers: memory follows the answer's runs, not the tensor's boxes."""
 
 Limit = Callable[[int, Kind, Boxes], Boxes]
@@ -90,7 +90,9 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     backward = direction == "backward"
     parts: list[Boxes] = []
     settled = waiting = 0
-    for starts, lengths in pieces(image(here), max(ROWS_AT_ONCE, 2 * len(here))):
+    # Where what is carried is large itself, fewer and larger pieces cost less.
+    most = ROWS_AT_ONCE if len(here) < 4 * ROWS_AT_ONCE else 2 * len(here)
+    for starts, lengths in pieces(image(here), most):
         found = reader.lookup(starts, lengths)
         parts.append(shrink(compose(here, found if backward else transpose(found))))
         waiting += len(parts[-1])
