@@ -56,6 +56,8 @@ duckdb.sql({query!r}).fetchall()
 print(time.perf_counter() - began)
 """
 MEMORY = """
+import pyarrow
+pyarrow.array([0])
 import provspark.api
 from provspark.index_store import store
 from provspark.index_store.query import whole
