@@ -288,6 +288,14 @@ def test_one_from_with_two_inserts(session: Session) -> None:
     assert session.spark.table("one").count() == 15
 
 
+def test_one_from_with_a_table_and_a_folder(session: Session) -> None:
+    folder = f"INSERT OVERWRITE DIRECTORY '{session.work / 'three'}' USING parquet SELECT * WHERE n < 4"
+    capture = session.run(lambda: session.spark.sql(f"FROM rows {folder} INSERT INTO one SELECT * WHERE {FEW}"))
+    assert capture.untracked == ()
+    assert session.witnesses(capture, "three") == itself(0, 1, 2, 3)
+    assert session.witnesses(capture, "one") == itself(*range(3, 150, 10))
+
+
 def test_two_inserts_into_one_table_are_refused(session: Session) -> None:
     text = "FROM rows INSERT INTO one SELECT n, v, k WHERE n < 5 INSERT INTO one SELECT n, v, k WHERE n >= 5"
     capture = session.run(lambda: session.spark.sql(text))

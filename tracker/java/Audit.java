@@ -75,12 +75,16 @@ public class Audit extends SparkListener implements QueryExecutionListener {
 
   /** One FROM with several INSERTs: each child of the union is a write. */
   private void several(List plans, SparkPlan executed) {
-    List writes = new ArrayList();
-    find(executed, writes);
+    List told = new ArrayList();
     for (int i = 0; i < plans.size(); i++) {
       LogicalPlan plan = (LogicalPlan) plans.get(i);
       if (!WRITES.contains(plan.getClass().getSimpleName())) return;
-      note(plan, writes.size() == plans.size() ? (DataWritingCommandExec) writes.get(i) : null);
+      if (!tellsInside(plan)) told.add(plan);
+    }
+    List writes = new ArrayList();
+    find(executed, writes);
+    for (int i = 0; i < told.size(); i++) {
+      note((LogicalPlan) told.get(i), writes.size() == told.size() ? (DataWritingCommandExec) writes.get(i) : null);
     }
   }
 
