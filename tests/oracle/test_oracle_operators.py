@@ -9,22 +9,29 @@ from oracle.operators import (
     count,
     count_distinct,
     distinct,
+    exists,
     explode,
     group,
     intersect,
+    intersect_all,
     join,
+    keep_first,
     least,
     limit,
     mean,
     most,
     rename,
+    scalar,
     select,
     sort,
     subtract,
+    subtract_all,
     total,
     union,
     using,
     where,
+    window,
+    windows,
 )
 from oracle.relation import Relation, scan
 from oracle.values import both, canon, either, eq, key, lt, negate, rank, same, within
@@ -35,10 +42,13 @@ B = scan("b", ("k", "w"), [(1, "x"), (None, "y"), (3, "z"), (1, "u")], 1)
 
 
 def rows(r: Relation) -> list[tuple[tuple[object, ...], str]]:
-    """Rows with their witnesses as short text, ``a0 b1``; an occurrence is written where it is unusual."""
+    """Rows with their witnesses as short text: ``a0 b1``, ``a2?`` for context, an occurrence where it is unusual."""
     usual = {"a": 0, "b": 1}
     return [
-        (tuple(v), " ".join(sorted(s + str(i) + ("" if usual[s] == o else f"@{o}") for s, o, i in w)))
+        (
+            tuple(v),
+            " ".join(sorted(s + str(i) + ("" if usual[s] == o else f"@{o}") + "?" * len(k) for s, o, i, *k in w)),
+        )
         for v, w in r.rows
     ]
 
@@ -130,6 +140,37 @@ def test_set_operators() -> None:
     p, q = select(A, "k"), select(B, "k")
     assert rows(intersect(p, q)) == [((1,), "a0 a1 b0 b3"), ((None,), "a2 b1")]
     assert rows(subtract(p, q)) == [((2,), "a3")]
+
+
+def test_set_operators_that_count() -> None:
+    p, q = select(A, "k"), select(B, "k")
+    assert rows(intersect_all(p, q)) == [((1,), "a0 a1 b0 b3")] * 2 + [((None,), "a2 b1")]
+    assert rows(subtract_all(q, limit(p, 1))) == [((1,), "b0 b3"), ((None,), "b1"), ((3,), "b2")]
+
+
+def test_scalar_subqueries_are_context() -> None:
+    got = scalar(limit(A, 2, skip=1), "n", lambda r: select(where(B, lambda b: eq(b.w, "y") and r.k == 1), "w"))
+    assert rows(got) == [((1, 11, "y"), "a1 b1?"), ((None, 12, None), "a2")]
+
+
+def test_exists_is_owed_to_what_makes_it_true() -> None:
+    assert rows(exists(A, "e", B, using("k"))) == [
+        ((1, 10, True), "a0 b0 b3"),
+        ((1, 11, True), "a1 b0 b3"),
+        ((None, 12, False), "a2"),
+        ((2, 13, False), "a3"),
+    ]
+
+
+def test_a_windows_partition_is_context_its_row_too() -> None:
+    one = window(A, ["k"], n=lambda r, rows: len(rows))
+    assert rows(one)[0] == ((1, 10, 2), "a0 a0? a1?")
+    all_of_it = window(A, [], m=lambda r, rows: len(rows))
+    assert rows(limit(windows(A, one, all_of_it), 1)) == [((1, 10, 2, 4), "a0 a0? a1? a2? a3?")]
+
+
+def test_the_row_kept_is_data_the_others_context() -> None:
+    assert rows(keep_first(A, ["k"])) == [((1, 10), "a0 a1?"), ((None, 12), "a2"), ((2, 13), "a3")]
 
 
 def test_sort_and_limit() -> None:

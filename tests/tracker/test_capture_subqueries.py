@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oracle.cases import Case, Scans, check
+from oracle.cases import Case, Frames, Scans, check
 from oracle.operators import (
     exists,
     group,
@@ -25,6 +25,8 @@ from oracle.operators import (
 from oracle.relation import Relation
 from oracle.tables import TABLES
 from oracle.values import both, either, eq, lt, within
+
+from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark
 
@@ -281,3 +283,21 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_subquery(case: Case, spark: Any, sources: Path, tmp_path: Path) -> None:
     check(case, spark, TABLES, sources, tmp_path)
+
+
+def test_inputs_that_leave_no_edge(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """They are read, so they are inputs, and are numbered in the order of the plan."""
+    t = Frames(spark, TABLES, sources)
+    text = (
+        "SELECT k FROM emp WHERE NOT EXISTS (SELECT 1 FROM dept WHERE dept.k = emp.k) "
+        "AND k IN (SELECT k FROM skew) EXCEPT SELECT k FROM none"
+    )
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        t.sql(text).write.parquet(str(tmp_path / "out"))
+    assert capture.untracked == () and capture.manifest is not None
+    (write,) = capture.manifest.writes
+    names = {v.id: Path(v.dataset.name).name for v in write.inputs}
+    read = [(a.occurrence, names[a.version]) for a in write.axes if a.role == "input"]
+    assert read == [(0, "emp"), (1, "dept"), (2, "skew"), (3, "none")]
+    reached = {write.axes[tensor.src].occurrence for tensor in write.tensors}
+    assert reached == {-1, 0, 2}
