@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-ui env test long lint format openapi ui bench dist clean
+.PHONY: help demo demo-ui env test long lint format screens openapi ui bench dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,9 @@ format: env ## let ruff sort imports and format
 
 ui: ## check, test and build the page into provider/web/static (needs Node 20)
 	cd ui && npm ci --no-fund --no-audit && npm run types && npm run check && npm test && npm run build
+
+screens: env ## take the pictures of docs/screens anew (after make demo; needs Chromium)
+	$(BIN)/python tools/screens.py
 
 openapi: env ## write docs/openapi.json from the code
 	$(BIN)/python tools/openapi.py

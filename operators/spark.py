@@ -14,6 +14,7 @@ from provspark.errors import CaptureError, ProvSparkError, SettingsError
 from provspark.hooks.spark import Capture, ProvSparkSubmitHook, environment, with_defaults
 from provspark.index_store.model import StepKey, Untracked
 from provspark.operators import outcome
+from provspark.operators.links import ProvenanceLink
 from provspark.operators.refusals import refusal
 from provspark.settings import Settings
 
@@ -61,6 +62,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         Lineage was not captured and ``on_error`` is ``fail``.
     """
 
+    operator_extra_links = (ProvenanceLink(),)
     template_fields: Sequence[str] = (*SparkSubmitOperator.template_fields, "prov_store", "prov_catalogue")
 
     def __init__(

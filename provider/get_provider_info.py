@@ -49,6 +49,7 @@ def get_provider_info() -> dict[str, Any]:
                 },
             }
         ],
+        "extra-links": ["provspark.operators.links.ProvenanceLink"],
         "plugins": [{"name": "provspark", "plugin-class": "provspark.plugin.ProvSparkPlugin"}],
         "config": {
             "provspark": {

@@ -10,6 +10,8 @@ import sys
 import time
 import urllib.request
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,9 +22,25 @@ ROW = 13
 
 def main() -> int:
     """Serve until Ctrl-C."""
-    if not (HOME / "store").is_dir():
-        print("run `make demo` first: it makes the lineage that the page shows", file=sys.stderr)
+    try:
+        with serving() as (base, server):
+            page = f"{base}/plugin/provspark?{question()}"
+            print(f"Airflow, with you as its admin, at a trace of the report:\n  {page}\nCtrl-C ends it.", flush=True)
+            webbrowser.open(page)
+            server.wait()
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+@contextmanager
+def serving() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Start the api-server of the demo's Airflow on a free port; give its address and process."""
+    if not (HOME / "store").is_dir():
+        raise RuntimeError("run `make demo` first: it makes the lineage that the page shows")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -43,17 +61,10 @@ def main() -> int:
     ):
         try:
             if not ready(f"{base}/api/v2/version", server):
-                print(f"Airflow's api-server did not start; see {HOME / 'server.log'}", file=sys.stderr)
-                return 1
-            page = f"{base}/plugin/provspark?{question()}"
-            print(f"Airflow, with you as its admin, at a trace of the report:\n  {page}\nCtrl-C ends it.", flush=True)
-            webbrowser.open(page)
-            server.wait()
-        except KeyboardInterrupt:
-            pass
+                raise RuntimeError(f"Airflow's api-server did not start; see {HOME / 'server.log'}")
+            yield base, server
         finally:
             server.terminate()
-    return 0
 
 
 def question() -> str:

@@ -44,7 +44,7 @@ var XS;
 function m3() {
   return XS || (XS = 1, iv.exports = p3()), iv.exports;
 }
-var S = m3();
+var w = m3();
 function Lk(e) {
   var t = /* @__PURE__ */ Object.create(null);
   return function(r) {
@@ -65,7 +65,7 @@ function b3() {
   function x(j) {
     return j === null || typeof j != "object" ? null : (j = b && j[b] || j["@@iterator"], typeof j == "function" ? j : null);
   }
-  var w = {
+  var S = {
     isMounted: function() {
       return !1;
     },
@@ -77,7 +77,7 @@ function b3() {
     }
   }, C = Object.assign, k = {};
   function T(j, ee, fe) {
-    this.props = j, this.context = ee, this.refs = k, this.updater = fe || w;
+    this.props = j, this.context = ee, this.refs = k, this.updater = fe || S;
   }
   T.prototype.isReactComponent = {}, T.prototype.setState = function(j, ee) {
     if (typeof j != "object" && typeof j != "function" && j != null)
@@ -92,7 +92,7 @@ function b3() {
   }
   _.prototype = T.prototype;
   function z(j, ee, fe) {
-    this.props = j, this.context = ee, this.refs = k, this.updater = fe || w;
+    this.props = j, this.context = ee, this.refs = k, this.updater = fe || S;
   }
   var O = z.prototype = new _();
   O.constructor = z, C(O, T.prototype), O.isPureReactComponent = !0;
@@ -627,7 +627,7 @@ function D3(e) {
   return Gk(Af("", null, null, null, [""], e = Wk(e), 0, [0], e));
 }
 function Af(e, t, r, i, a, l, u, d, h) {
-  for (var p = 0, m = 0, v = u, y = 0, b = 0, x = 0, w = 1, C = 1, k = 1, T = 0, _ = "", z = a, O = l, A = i, N = _; C; )
+  for (var p = 0, m = 0, v = u, y = 0, b = 0, x = 0, S = 1, C = 1, k = 1, T = 0, _ = "", z = a, O = l, A = i, N = _; C; )
     switch (x = T, T = Gn()) {
       // (
       case 40:
@@ -664,10 +664,10 @@ function Af(e, t, r, i, a, l, u, d, h) {
         }
         break;
       // {
-      case 123 * w:
+      case 123 * S:
         d[p++] = Ur(N) * k;
       // } ; \0
-      case 125 * w:
+      case 125 * S:
       case 59:
       case 0:
         switch (T) {
@@ -700,19 +700,19 @@ function Af(e, t, r, i, a, l, u, d, h) {
                     Af(N, A, A, A, [""], O, 0, d, O);
                 }
         }
-        p = m = b = 0, w = k = 1, _ = N = "", v = u;
+        p = m = b = 0, S = k = 1, _ = N = "", v = u;
         break;
       // :
       case 58:
         v = 1 + Ur(N), b = x;
       default:
-        if (w < 1) {
+        if (S < 1) {
           if (T == 123)
-            --w;
-          else if (T == 125 && w++ == 0 && A3() == 125)
+            --S;
+          else if (T == 125 && S++ == 0 && A3() == 125)
             continue;
         }
-        switch (N += Sh(T), T * w) {
+        switch (N += Sh(T), T * S) {
           // &
           case 38:
             k = m > 0 ? 1 : (N += "\f", -1);
@@ -727,15 +727,15 @@ function Af(e, t, r, i, a, l, u, d, h) {
             break;
           // -
           case 45:
-            x === 45 && Ur(N) == 2 && (w = 0);
+            x === 45 && Ur(N) == 2 && (S = 0);
         }
     }
   return l;
 }
 function ZS(e, t, r, i, a, l, u, d, h, p, m) {
-  for (var v = a - 1, y = a === 0 ? l : [""], b = l0(y), x = 0, w = 0, C = 0; x < i; ++x)
-    for (var k = 0, T = Vc(e, v + 1, v = _3(w = u[x])), _ = e; k < b; ++k)
-      (_ = $k(w > 0 ? y[k] + " " + T : Ge(T, /&\f/g, y[k]))) && (h[C++] = _);
+  for (var v = a - 1, y = a === 0 ? l : [""], b = l0(y), x = 0, S = 0, C = 0; x < i; ++x)
+    for (var k = 0, T = Vc(e, v + 1, v = _3(S = u[x])), _ = e; k < b; ++k)
+      (_ = $k(S > 0 ? y[k] + " " + T : Ge(T, /&\f/g, y[k]))) && (h[C++] = _);
   return Ch(e, t, r, a === 0 ? a0 : d, h, p, m);
 }
 function j3(e, t, r) {
@@ -1003,9 +1003,9 @@ var q3 = function(t, r, i, a) {
   var r = t.key;
   if (r === "css") {
     var i = document.querySelectorAll("style[data-emotion]:not([data-s])");
-    Array.prototype.forEach.call(i, function(w) {
-      var C = w.getAttribute("data-emotion");
-      C.indexOf(" ") !== -1 && (document.head.appendChild(w), w.setAttribute("data-s", ""));
+    Array.prototype.forEach.call(i, function(S) {
+      var C = S.getAttribute("data-emotion");
+      C.indexOf(" ") !== -1 && (document.head.appendChild(S), S.setAttribute("data-s", ""));
     });
   }
   var a = t.stylisPlugins || F3, l = {}, u, d = [];
@@ -1013,16 +1013,16 @@ var q3 = function(t, r, i, a) {
     // this means we will ignore elements which don't have a space in them which
     // means that the style elements we're looking at are only Emotion 11 server-rendered style elements
     document.querySelectorAll('style[data-emotion^="' + r + ' "]'),
-    function(w) {
-      for (var C = w.getAttribute("data-emotion").split(" "), k = 1; k < C.length; k++)
+    function(S) {
+      for (var C = S.getAttribute("data-emotion").split(" "), k = 1; k < C.length; k++)
         l[C[k]] = !0;
-      d.push(w);
+      d.push(S);
     }
   );
   var h, p = [W3, G3];
   {
-    var m, v = [L3, V3(function(w) {
-      m.insert(w);
+    var m, v = [L3, V3(function(S) {
+      m.insert(S);
     })], y = H3(p.concat(a, v)), b = function(C) {
       return Vs(D3(C), y);
     };
@@ -1051,7 +1051,7 @@ var tE;
 function X3() {
   if (tE) return Fe;
   tE = 1;
-  var e = typeof Symbol == "function" && Symbol.for, t = e ? /* @__PURE__ */ Symbol.for("react.element") : 60103, r = e ? /* @__PURE__ */ Symbol.for("react.portal") : 60106, i = e ? /* @__PURE__ */ Symbol.for("react.fragment") : 60107, a = e ? /* @__PURE__ */ Symbol.for("react.strict_mode") : 60108, l = e ? /* @__PURE__ */ Symbol.for("react.profiler") : 60114, u = e ? /* @__PURE__ */ Symbol.for("react.provider") : 60109, d = e ? /* @__PURE__ */ Symbol.for("react.context") : 60110, h = e ? /* @__PURE__ */ Symbol.for("react.async_mode") : 60111, p = e ? /* @__PURE__ */ Symbol.for("react.concurrent_mode") : 60111, m = e ? /* @__PURE__ */ Symbol.for("react.forward_ref") : 60112, v = e ? /* @__PURE__ */ Symbol.for("react.suspense") : 60113, y = e ? /* @__PURE__ */ Symbol.for("react.suspense_list") : 60120, b = e ? /* @__PURE__ */ Symbol.for("react.memo") : 60115, x = e ? /* @__PURE__ */ Symbol.for("react.lazy") : 60116, w = e ? /* @__PURE__ */ Symbol.for("react.block") : 60121, C = e ? /* @__PURE__ */ Symbol.for("react.fundamental") : 60117, k = e ? /* @__PURE__ */ Symbol.for("react.responder") : 60118, T = e ? /* @__PURE__ */ Symbol.for("react.scope") : 60119;
+  var e = typeof Symbol == "function" && Symbol.for, t = e ? /* @__PURE__ */ Symbol.for("react.element") : 60103, r = e ? /* @__PURE__ */ Symbol.for("react.portal") : 60106, i = e ? /* @__PURE__ */ Symbol.for("react.fragment") : 60107, a = e ? /* @__PURE__ */ Symbol.for("react.strict_mode") : 60108, l = e ? /* @__PURE__ */ Symbol.for("react.profiler") : 60114, u = e ? /* @__PURE__ */ Symbol.for("react.provider") : 60109, d = e ? /* @__PURE__ */ Symbol.for("react.context") : 60110, h = e ? /* @__PURE__ */ Symbol.for("react.async_mode") : 60111, p = e ? /* @__PURE__ */ Symbol.for("react.concurrent_mode") : 60111, m = e ? /* @__PURE__ */ Symbol.for("react.forward_ref") : 60112, v = e ? /* @__PURE__ */ Symbol.for("react.suspense") : 60113, y = e ? /* @__PURE__ */ Symbol.for("react.suspense_list") : 60120, b = e ? /* @__PURE__ */ Symbol.for("react.memo") : 60115, x = e ? /* @__PURE__ */ Symbol.for("react.lazy") : 60116, S = e ? /* @__PURE__ */ Symbol.for("react.block") : 60121, C = e ? /* @__PURE__ */ Symbol.for("react.fundamental") : 60117, k = e ? /* @__PURE__ */ Symbol.for("react.responder") : 60118, T = e ? /* @__PURE__ */ Symbol.for("react.scope") : 60119;
   function _(O) {
     if (typeof O == "object" && O !== null) {
       var A = O.$$typeof;
@@ -1110,7 +1110,7 @@ function X3() {
   }, Fe.isSuspense = function(O) {
     return _(O) === v;
   }, Fe.isValidElementType = function(O) {
-    return typeof O == "string" || typeof O == "function" || O === i || O === p || O === l || O === a || O === v || O === y || typeof O == "object" && O !== null && (O.$$typeof === x || O.$$typeof === b || O.$$typeof === u || O.$$typeof === d || O.$$typeof === m || O.$$typeof === C || O.$$typeof === k || O.$$typeof === T || O.$$typeof === w);
+    return typeof O == "string" || typeof O == "function" || O === i || O === p || O === l || O === a || O === v || O === y || typeof O == "object" && O !== null && (O.$$typeof === x || O.$$typeof === b || O.$$typeof === u || O.$$typeof === d || O.$$typeof === m || O.$$typeof === C || O.$$typeof === k || O.$$typeof === T || O.$$typeof === S);
   }, Fe.typeOf = _, Fe;
 }
 var nE;
@@ -1160,18 +1160,18 @@ function K3() {
     return e.isMemo(x) ? a : l[x.$$typeof] || t;
   }
   var d = Object.defineProperty, h = Object.getOwnPropertyNames, p = Object.getOwnPropertySymbols, m = Object.getOwnPropertyDescriptor, v = Object.getPrototypeOf, y = Object.prototype;
-  function b(x, w, C) {
-    if (typeof w != "string") {
+  function b(x, S, C) {
+    if (typeof S != "string") {
       if (y) {
-        var k = v(w);
+        var k = v(S);
         k && k !== y && b(x, k, C);
       }
-      var T = h(w);
-      p && (T = T.concat(p(w)));
-      for (var _ = u(x), z = u(w), O = 0; O < T.length; ++O) {
+      var T = h(S);
+      p && (T = T.concat(p(S)));
+      for (var _ = u(x), z = u(S), O = 0; O < T.length; ++O) {
         var A = T[O];
         if (!r[A] && !(C && C[A]) && !(z && z[A]) && !(_ && _[A])) {
-          var N = m(w, A);
+          var N = m(S, A);
           try {
             d(x, A, N);
           } catch {
@@ -1608,9 +1608,9 @@ const [yP, _h] = ha({
 });
 function bP(e) {
   const { value: t, children: r } = e;
-  return /* @__PURE__ */ S.jsxs(yP, { value: t, children: [
-    !t._config.disableLayers && /* @__PURE__ */ S.jsx(cE, { styles: t.layers.atRule }),
-    /* @__PURE__ */ S.jsx(cE, { styles: t._global }),
+  return /* @__PURE__ */ w.jsxs(yP, { value: t, children: [
+    !t._config.disableLayers && /* @__PURE__ */ w.jsx(cE, { styles: t.layers.atRule }),
+    /* @__PURE__ */ w.jsx(cE, { styles: t._global }),
     r
   ] });
 }
@@ -1636,10 +1636,10 @@ function EP(e, t, r) {
     const [y, b] = Bs(
       u,
       (T) => r(T, t.variantKeys)
-    ), [x, w] = Bs(
+    ), [x, S] = Bs(
       b,
       t.variantKeys
-    ), [C, k] = Bs(w, a);
+    ), [C, k] = Bs(S, a);
     return {
       forwardedProps: y,
       variantProps: x,
@@ -1677,7 +1677,7 @@ const uE = ({ cache: e, serialized: t, isStringTag: r }) => {
     let a = t.name, l = t.next;
     for (; l !== void 0; )
       a = zn(a, l.name), l = l.next;
-    return /* @__PURE__ */ S.jsx(
+    return /* @__PURE__ */ w.jsx(
       "style",
       {
         "data-emotion": zn(e.key, a),
@@ -1706,7 +1706,7 @@ const uE = ({ cache: e, serialized: t, isStringTag: r }) => {
   r !== void 0 && (l = r.label, u = r.target);
   let d = [];
   const h = f0((p, m, v) => {
-    const { cva: y, isValidProperty: b } = _h(), x = t.__cva__ ? t : y(t), w = e.__emotion_cva && !e.__emotion_cva.__cva__ ? y(e.__emotion_cva) : e.__emotion_cva, C = MP(w, x), k = (I) => (B, F) => I.includes(B) ? !0 : !F?.includes(B) && !b(B);
+    const { cva: y, isValidProperty: b } = _h(), x = t.__cva__ ? t : y(t), S = e.__emotion_cva && !e.__emotion_cva.__cva__ ? y(e.__emotion_cva) : e.__emotion_cva, C = MP(S, x), k = (I) => (B, F) => I.includes(B) ? !0 : !F?.includes(B) && !b(B);
     !r.shouldForwardProp && r.forwardProps && (r.shouldForwardProp = k(r.forwardProps));
     const T = (I, B) => {
       const F = typeof e == "string" && e.charCodeAt(0) > 96 ? kP : TP, J = !B?.includes(I) && !b(I);
@@ -1757,8 +1757,8 @@ const uE = ({ cache: e, serialized: t, isStringTag: r }) => {
         throw new Error("[chakra-ui > factory] No valid child found");
       U = I.type, G.children = null, Reflect.deleteProperty(G, "asChild"), G = Uc(G, I.props), G.ref = gP(v, mP(I));
     }
-    return G.as && H ? (G.as = void 0, /* @__PURE__ */ S.jsxs(R.Fragment, { children: [
-      /* @__PURE__ */ S.jsx(
+    return G.as && H ? (G.as = void 0, /* @__PURE__ */ w.jsxs(R.Fragment, { children: [
+      /* @__PURE__ */ w.jsx(
         uE,
         {
           cache: m,
@@ -1766,9 +1766,9 @@ const uE = ({ cache: e, serialized: t, isStringTag: r }) => {
           isStringTag: typeof U == "string"
         }
       ),
-      /* @__PURE__ */ S.jsx(U, { asChild: !0, ...G, children: /* @__PURE__ */ S.jsx(O.as, { children: G.children }) })
-    ] })) : /* @__PURE__ */ S.jsxs(R.Fragment, { children: [
-      /* @__PURE__ */ S.jsx(
+      /* @__PURE__ */ w.jsx(U, { asChild: !0, ...G, children: /* @__PURE__ */ w.jsx(O.as, { children: G.children }) })
+    ] })) : /* @__PURE__ */ w.jsxs(R.Fragment, { children: [
+      /* @__PURE__ */ w.jsx(
         uE,
         {
           cache: m,
@@ -1776,7 +1776,7 @@ const uE = ({ cache: e, serialized: t, isStringTag: r }) => {
           isStringTag: typeof U == "string"
         }
       ),
-      /* @__PURE__ */ S.jsx(U, { ...G })
+      /* @__PURE__ */ w.jsx(U, { ...G })
     ] });
   });
   return h.displayName = l !== void 0 ? l : `chakra(${typeof a == "string" ? a : a.displayName || a.name || "Component"})`, h.__emotion_real = h, h.__emotion_base = a, h.__emotion_forwardProp = r.shouldForwardProp, h.__emotion_cva = t, Object.defineProperty(h, "toString", {
@@ -1796,7 +1796,7 @@ at.displayName = "Box";
 const Zk = R.forwardRef(
   function(t, r) {
     const { size: i, ...a } = t;
-    return /* @__PURE__ */ S.jsx(
+    return /* @__PURE__ */ w.jsx(
       at,
       {
         ...a,
@@ -1818,7 +1818,7 @@ Zk.displayName = "Square";
 const Jk = R.forwardRef(
   function(t, r) {
     const { size: i, ...a } = t;
-    return /* @__PURE__ */ S.jsx(Zk, { size: i, ref: r, borderRadius: "9999px", ...a });
+    return /* @__PURE__ */ w.jsx(Zk, { size: i, ref: r, borderRadius: "9999px", ...a });
   }
 );
 Jk.displayName = "Circle";
@@ -1866,12 +1866,12 @@ function Do(e) {
     };
   }
   const d = (p, m) => {
-    const { displayName: v, ...y } = m ?? {}, b = rt(p, {}, y), x = R.forwardRef((w, C) => {
+    const { displayName: v, ...y } = m ?? {}, b = rt(p, {}, y), x = R.forwardRef((S, C) => {
       const k = l(), T = R.useMemo(
-        () => Uc(k, w),
-        [w, k]
+        () => Uc(k, S),
+        [S, k]
       ), { styles: _, className: z, props: O } = u(T);
-      return /* @__PURE__ */ S.jsx(
+      return /* @__PURE__ */ w.jsx(
         b,
         {
           ...O,
@@ -1985,7 +1985,7 @@ function an(e = {}) {
     d
   ];
 }
-var [rZ, uu] = an({
+var [sZ, uu] = an({
   name: "EnvironmentContext",
   hookName: "useEnvironmentContext",
   providerName: "<EnvironmentProvider />",
@@ -2601,7 +2601,7 @@ function k4(e) {
   function b(T) {
     l?.(v(T));
   }
-  const w = ir(t, "pointerdown", (T) => {
+  const S = ir(t, "pointerdown", (T) => {
     p();
     const z = ir(d, "pointerup", (A) => {
       const N = Zt(A);
@@ -2612,7 +2612,7 @@ function k4(e) {
     });
     p = gv(z, O), Xf(r) && T.pointerType === "mouse" && T.preventDefault(), y(T);
   }, { passive: !a }), C = ir(r, "focus", k);
-  h = gv(w, C);
+  h = gv(S, C);
   function k() {
     const T = (A) => {
       if (!u(A)) return;
@@ -2847,7 +2847,7 @@ var vv = (e) => {
       return e.has(i) || e.set(i, vv(i)), e.get(i);
     }
   });
-}, Ne = Y4(), [oZ, T0] = an({
+}, Ne = Y4(), [lZ, T0] = an({
   name: "LocaleContext",
   hookName: "useLocaleContext",
   providerName: "<LocaleProvider />",
@@ -2958,19 +2958,19 @@ function J4() {
     typeof m == "string" && i.d.D(m);
   }, Yt.preinit = function(m, v) {
     if (typeof m == "string" && v && typeof v.as == "string") {
-      var y = v.as, b = p(y, v.crossOrigin), x = typeof v.integrity == "string" ? v.integrity : void 0, w = typeof v.fetchPriority == "string" ? v.fetchPriority : void 0;
+      var y = v.as, b = p(y, v.crossOrigin), x = typeof v.integrity == "string" ? v.integrity : void 0, S = typeof v.fetchPriority == "string" ? v.fetchPriority : void 0;
       y === "style" ? i.d.S(
         m,
         typeof v.precedence == "string" ? v.precedence : void 0,
         {
           crossOrigin: b,
           integrity: x,
-          fetchPriority: w
+          fetchPriority: S
         }
       ) : y === "script" && i.d.X(m, {
         crossOrigin: b,
         integrity: x,
-        fetchPriority: w,
+        fetchPriority: S,
         nonce: typeof v.nonce == "string" ? v.nonce : void 0
       });
     }
@@ -3129,7 +3129,7 @@ function jh(e, t = {}) {
       return k;
     },
     getRefs() {
-      return w;
+      return S;
     },
     getEvent() {
       return b();
@@ -3164,7 +3164,7 @@ function jh(e, t = {}) {
     hasTag(U) {
       return dI(e, N.ref.current, U);
     }
-  }), w = eD(e.refs?.({ prop: l, context: h }) ?? {}), C = If((U) => {
+  }), S = eD(e.refs?.({ prop: l, context: h }) ?? {}), C = If((U) => {
     queueMicrotask(() => {
       if (V.current !== sa.Started) return;
       v.current = y.current, y.current = U;
@@ -3181,7 +3181,7 @@ function jh(e, t = {}) {
       context: h,
       event: b(),
       prop: l,
-      refs: w,
+      refs: S,
       scope: r,
       computed: k
     });
@@ -3194,7 +3194,7 @@ function jh(e, t = {}) {
     action: _,
     guard: z,
     track: tD,
-    refs: w,
+    refs: S,
     computed: k,
     flush: RE,
     scope: r,
@@ -3276,7 +3276,7 @@ function jh(e, t = {}) {
     context: h,
     prop: l,
     scope: r,
-    refs: w,
+    refs: S,
     computed: k,
     event: b(),
     getStatus: L
@@ -3503,7 +3503,7 @@ var A2 = (e = {}) => {
   };
 }, aD = (e) => {
   const { presence: t, children: r } = e;
-  return t.unmounted ? null : t.hideMode === "activity" && dy ? /* @__PURE__ */ S.jsx(dy, {
+  return t.unmounted ? null : t.hideMode === "activity" && dy ? /* @__PURE__ */ w.jsx(dy, {
     mode: t.present ? "visible" : "hidden",
     children: r
   }) : r;
@@ -3558,7 +3558,7 @@ const eo = (e) => {
     defaultValue: {}
   });
   function m(x) {
-    const { unstyled: w, ...C } = x, k = lD({
+    const { unstyled: S, ...C } = x, k = lD({
       key: t,
       recipe: C.recipe || r
     }), [T, _] = R.useMemo(
@@ -3567,15 +3567,15 @@ const eo = (e) => {
     );
     return {
       styles: R.useMemo(
-        () => w ? IP : k(T),
-        [w, T, k]
+        () => S ? IP : k(T),
+        [S, T, k]
       ),
       classNames: k.classNameMap,
       props: _
     };
   }
-  function v(x, w = {}) {
-    const { defaultProps: C, displayName: k } = w, T = Nf(x), _ = PP(
+  function v(x, S = {}) {
+    const { defaultProps: C, displayName: k } = S, T = Nf(x), _ = PP(
       i,
       T
     ), z = (O) => {
@@ -3583,7 +3583,7 @@ const eo = (e) => {
         () => Uc(C, A, O),
         [A, O]
       ), { styles: D, classNames: V, props: L } = m(N);
-      return /* @__PURE__ */ S.jsx(a, { value: D, children: /* @__PURE__ */ S.jsx(u, { value: V, children: /* @__PURE__ */ S.jsx(x, { ...L }) }) });
+      return /* @__PURE__ */ w.jsx(a, { value: D, children: /* @__PURE__ */ w.jsx(u, { value: V, children: /* @__PURE__ */ w.jsx(x, { ...L }) }) });
     };
     return z.displayName = k ?? _ ?? T, z;
   }
@@ -3593,7 +3593,7 @@ const eo = (e) => {
     PropsProvider: h,
     usePropsContext: p,
     useRecipeResult: m,
-    withProvider: (x, w, C) => {
+    withProvider: (x, S, C) => {
       const {
         defaultProps: k,
         displayName: T,
@@ -3601,17 +3601,17 @@ const eo = (e) => {
         ...z
       } = C ?? {}, O = fE(
         i,
-        String(w)
+        String(S)
       ), A = rt(x, {}, z), N = R.forwardRef((D, V) => {
         const L = p(), q = R.useMemo(
           () => Uc(k ?? {}, L, D),
           [L, D]
-        ), { styles: U, props: G, classNames: P } = m(q), H = P[w], I = /* @__PURE__ */ S.jsx(a, { value: U, children: /* @__PURE__ */ S.jsx(u, { value: P, children: /* @__PURE__ */ S.jsx(
+        ), { styles: U, props: G, classNames: P } = m(q), H = P[S], I = /* @__PURE__ */ w.jsx(a, { value: U, children: /* @__PURE__ */ w.jsx(u, { value: P, children: /* @__PURE__ */ w.jsx(
           A,
           {
             ref: V,
             ...G,
-            css: [U[w], q.css],
+            css: [U[S], q.css],
             className: zn(q.className, H)
           }
         ) }) });
@@ -3619,14 +3619,14 @@ const eo = (e) => {
       });
       return N.displayName = T ?? O ?? Nf(x), N;
     },
-    withContext: (x, w, C) => {
-      const { displayName: k, ...T } = C ?? {}, _ = w != null && w !== "" ? fE(i, String(w)) : i, z = rt(x, {}, T), O = R.forwardRef((A, N) => {
-        const { unstyled: D, ...V } = A, L = l(), U = d()?.[w];
-        return /* @__PURE__ */ S.jsx(
+    withContext: (x, S, C) => {
+      const { displayName: k, ...T } = C ?? {}, _ = S != null && S !== "" ? fE(i, String(S)) : i, z = rt(x, {}, T), O = R.forwardRef((A, N) => {
+        const { unstyled: D, ...V } = A, L = l(), U = d()?.[S];
+        return /* @__PURE__ */ w.jsx(
           z,
           {
             ...V,
-            css: [!D && w ? L[w] : void 0, A.css],
+            css: [!D && S ? L[S] : void 0, A.css],
             ref: N,
             className: zn(A.className, U)
           }
@@ -3789,11 +3789,11 @@ function yD(e, t) {
     return AE(z, N) ? !1 : !r?.(O);
   }
   const b = /* @__PURE__ */ new Set(), x = va(e?.getRootNode());
-  let w = !1;
+  let S = !1;
   function C(z) {
-    w = !0;
+    S = !0;
     const O = () => {
-      w = !1;
+      S = !1;
     };
     h.addEventListener("pointerup", O, { once: !0 }), p.addEventListener("pointerup", O, { once: !0 });
     function A(N) {
@@ -3824,7 +3824,7 @@ function yD(e, t) {
     k.add(ir(h, "pointerdown", C, !0)), k.add(v.addEventListener("pointerdown", C, !0)), k.add(m.addEventListener("pointerdown", C, !0));
   }, 0);
   function _(z) {
-    if (w) return;
+    if (S) return;
     (u ? Tn : (A) => A())(() => {
       const A = z?.composedPath?.() ?? [z?.target], N = x ? A[0] : Zt(z);
       if (!(!e || !y(z, N))) {
@@ -4049,20 +4049,20 @@ function RD(e, t) {
     styleTargets: h
   };
   _n.add(p), IE();
-  function m(w) {
-    const C = Zt(w.detail.originalEvent);
-    _n.isBelowPointerBlockingLayer(e) || _n.isInBranch(C) || (t.onPointerDownOutside?.(w), t.onInteractOutside?.(w), !w.defaultPrevented && (u && console.log("onPointerDownOutside:", w.detail.originalEvent), r?.()));
+  function m(S) {
+    const C = Zt(S.detail.originalEvent);
+    _n.isBelowPointerBlockingLayer(e) || _n.isInBranch(C) || (t.onPointerDownOutside?.(S), t.onInteractOutside?.(S), !S.defaultPrevented && (u && console.log("onPointerDownOutside:", S.detail.originalEvent), r?.()));
   }
-  function v(w) {
-    const C = Zt(w.detail.originalEvent);
-    _n.isInBranch(C) || (t.onFocusOutside?.(w), t.onInteractOutside?.(w), !w.defaultPrevented && (u && console.log("onFocusOutside:", w.detail.originalEvent), r?.()));
+  function v(S) {
+    const C = Zt(S.detail.originalEvent);
+    _n.isInBranch(C) || (t.onFocusOutside?.(S), t.onInteractOutside?.(S), !S.defaultPrevented && (u && console.log("onFocusOutside:", S.detail.originalEvent), r?.()));
   }
-  function y(w) {
-    _n.isTopMost(e) && (t.onEscapeKeyDown?.(w), !w.defaultPrevented && r && (w.preventDefault(), r()));
+  function y(S) {
+    _n.isTopMost(e) && (t.onEscapeKeyDown?.(S), !S.defaultPrevented && r && (S.preventDefault(), r()));
   }
-  function b(w) {
+  function b(S) {
     const C = typeof l == "function" ? l() : l, k = Array.isArray(C) ? C : [C], T = t.persistentElements?.map((_) => _()).filter(Nt);
-    return T && k.push(...T), k.some((_) => zo(_, w)) || _n.isInNestedLayer(e, w);
+    return T && k.push(...T), k.some((_) => zo(_, S)) || _n.isInNestedLayer(e, S);
   }
   const x = [
     a ? TD(e, t.persistentElements) : void 0,
@@ -4070,7 +4070,7 @@ function RD(e, t) {
     bD(e, { exclude: b, onFocusOutside: v, onPointerDownOutside: m, defer: t.defer })
   ];
   return () => {
-    _n.remove(e), IE(), kD(e), x.forEach((w) => w?.());
+    _n.remove(e), IE(), kD(e), x.forEach((S) => S?.());
   };
 }
 function zD(e, t) {
@@ -4204,7 +4204,7 @@ function O0(e = {}) {
 }
 var U2 = (e) => e.ids?.root ?? `checkbox:${e.id}`, DE = (e) => e.ids?.label ?? `checkbox:${e.id}:label`, VD = (e) => e.ids?.control ?? `checkbox:${e.id}:control`, my = (e) => e.ids?.hiddenInput ?? `checkbox:${e.id}:input`, BD = (e) => e.getById(U2(e)), Oc = (e) => e.getById(my(e));
 function $D(e, t) {
-  const { send: r, context: i, prop: a, computed: l, scope: u } = e, d = !!a("disabled"), h = !!a("readOnly"), p = !!a("required"), m = !!a("invalid"), v = !d && i.get("focused"), y = !d && i.get("focusVisible"), b = l("checked"), x = l("indeterminate"), w = i.get("checked"), C = {
+  const { send: r, context: i, prop: a, computed: l, scope: u } = e, d = !!a("disabled"), h = !!a("readOnly"), p = !!a("required"), m = !!a("invalid"), v = !d && i.get("focused"), y = !d && i.get("focusVisible"), b = l("checked"), x = l("indeterminate"), S = i.get("checked"), C = {
     "data-active": ke(i.get("active")),
     "data-focus": ke(v),
     "data-focus-visible": ke(y),
@@ -4220,7 +4220,7 @@ function $D(e, t) {
     disabled: d,
     indeterminate: x,
     focused: v,
-    checkedState: w,
+    checkedState: S,
     setChecked(k) {
       r({ type: "CHECKED.SET", checked: k, isTrusted: !1 });
     },
@@ -4670,8 +4670,8 @@ const tj = 50, nj = async (e, t, r) => {
     y: v
   } = VE(p, i, h), y = i, b = 0;
   const x = {};
-  for (let w = 0; w < l.length; w++) {
-    const C = l[w];
+  for (let S = 0; S < l.length; S++) {
+    const C = l[S];
     if (!C)
       continue;
     const {
@@ -4706,7 +4706,7 @@ const tj = 50, nj = async (e, t, r) => {
     }) : A.rects), {
       x: m,
       y: v
-    } = VE(p, y, h)), w = -1);
+    } = VE(p, y, h)), S = -1);
   }
   return {
     x: m,
@@ -4736,10 +4736,10 @@ const tj = 50, nj = async (e, t, r) => {
     const v = Y2(m), y = {
       x: r,
       y: i
-    }, b = P0(a), x = M0(b), w = await u.getDimensions(p), C = b === "y", k = C ? "top" : "left", T = C ? "bottom" : "right", _ = C ? "clientHeight" : "clientWidth", z = l.reference[x] + l.reference[b] - y[b] - l.floating[x], O = y[b] - l.reference[b], A = await (u.getOffsetParent == null ? void 0 : u.getOffsetParent(p));
+    }, b = P0(a), x = M0(b), S = await u.getDimensions(p), C = b === "y", k = C ? "top" : "left", T = C ? "bottom" : "right", _ = C ? "clientHeight" : "clientWidth", z = l.reference[x] + l.reference[b] - y[b] - l.floating[x], O = y[b] - l.reference[b], A = await (u.getOffsetParent == null ? void 0 : u.getOffsetParent(p));
     let N = A ? A[_] : 0;
     (!N || !await (u.isElement == null ? void 0 : u.isElement(A))) && (N = d.floating[_] || l.floating[x]);
-    const D = z / 2 - O / 2, V = N / 2 - w[x] / 2 - 1, L = Ei(v[k], V), q = Ei(v[T], V), U = N - w[x] - q, G = N / 2 - w[x] / 2 + D, P = F2(L, G, U), H = !h.arrow && cl(a) != null && G !== P && l.reference[x] / 2 - (G < L ? L : q) - w[x] / 2 < 0, I = H ? G < L ? G - L : G - U : 0;
+    const D = z / 2 - O / 2, V = N / 2 - S[x] / 2 - 1, L = Ei(v[k], V), q = Ei(v[T], V), U = N - S[x] - q, G = N / 2 - S[x] / 2 + D, P = F2(L, G, U), H = !h.arrow && cl(a) != null && G !== P && l.reference[x] / 2 - (G < L ? L : q) - S[x] / 2 < 0, I = H ? G < L ? G - L : G - U : 0;
     return {
       [b]: y[b] + I,
       data: {
@@ -4771,13 +4771,13 @@ const tj = 50, nj = async (e, t, r) => {
         fallbackPlacements: y,
         fallbackStrategy: b = "bestFit",
         fallbackAxisSideDirection: x = "none",
-        flipAlignment: w = !0,
+        flipAlignment: S = !0,
         ...C
       } = Ao(e, t);
       if ((r = l.arrow) != null && r.alignmentOffset)
         return {};
-      const k = Ci(a), T = Fr(d), _ = Ci(d) === d, z = await (h.isRTL == null ? void 0 : h.isRTL(p.floating)), O = y || (_ || !w ? [th(d)] : YD(d)), A = x !== "none";
-      !y && A && O.push(...ZD(d, w, x, z));
+      const k = Ci(a), T = Fr(d), _ = Ci(d) === d, z = await (h.isRTL == null ? void 0 : h.isRTL(p.floating)), O = y || (_ || !S ? [th(d)] : YD(d)), A = x !== "none";
+      !y && A && O.push(...ZD(d, S, x, z));
       const N = [d, ...O], D = await h.detectOverflow(t, C), V = [];
       let L = ((i = l.flip) == null ? void 0 : i.overflows) || [];
       if (m && V.push(D[k]), v) {
@@ -4967,13 +4967,13 @@ const sj = function(e) {
         x: r,
         y: i
       }, v = await l.detectOverflow(t, p), y = Fr(a), b = N0(y);
-      let x = m[b], w = m[y];
+      let x = m[b], S = m[y];
       const C = (T, _) => F2(_ + v[T === "y" ? "top" : "left"], _, _ - v[T === "y" ? "bottom" : "right"]);
-      u && (x = C(b, x)), d && (w = C(y, w));
+      u && (x = C(b, x)), d && (S = C(y, S));
       const k = h.fn({
         ...t,
         [b]: x,
-        [y]: w
+        [y]: S
       });
       return {
         ...k,
@@ -5007,7 +5007,7 @@ const sj = function(e) {
         x: a,
         y: l
       }, b = Fr(u), x = N0(b);
-      let w = y[x], C = y[b];
+      let S = y[x], C = y[b];
       const k = Ao(p, t), T = typeof k == "number" ? {
         mainAxis: k,
         crossAxis: 0
@@ -5017,7 +5017,7 @@ const sj = function(e) {
       };
       if (m) {
         const O = x === "y" ? "height" : "width", A = d.reference[x] - d.floating[O] + T.mainAxis, N = d.reference[x] + d.reference[O] - T.mainAxis;
-        w < A ? w = A : w > N && (w = N);
+        S < A ? S = A : S > N && (S = N);
       }
       if (v) {
         var _, z;
@@ -5025,7 +5025,7 @@ const sj = function(e) {
         C < N ? C = N : C > D && (C = D);
       }
       return {
-        [x]: w,
+        [x]: S,
         [b]: C
       };
     }
@@ -5048,9 +5048,9 @@ const sj = function(e) {
         width: y,
         height: b
       } = i.floating;
-      let x, w;
-      p === "top" || p === "bottom" ? (x = p, w = m === (await (a.isRTL == null ? void 0 : a.isRTL(l.floating)) ? "start" : "end") ? "left" : "right") : (w = p, x = m === "end" ? "top" : "bottom");
-      const C = b - h.top - h.bottom, k = y - h.left - h.right, T = Ei(b - h[x], C), _ = Ei(y - h[w], k), z = t.middlewareData.shift, O = !z;
+      let x, S;
+      p === "top" || p === "bottom" ? (x = p, S = m === (await (a.isRTL == null ? void 0 : a.isRTL(l.floating)) ? "start" : "end") ? "left" : "right") : (S = p, x = m === "end" ? "top" : "bottom");
+      const C = b - h.top - h.bottom, k = y - h.left - h.right, T = Ei(b - h[x], C), _ = Ei(y - h[S], k), z = t.middlewareData.shift, O = !z;
       let A = T, N = _;
       z != null && z.enabled.x && (N = k), z != null && z.enabled.y && (A = C), O && !m && (v ? N = y - 2 * ko(h.left, h.right) : A = b - 2 * ko(h.top, h.bottom)), await u({
         ...t,
@@ -5228,10 +5228,10 @@ function xa(e, t, r, i) {
   let h = (a.left + d.x) / u.x, p = (a.top + d.y) / u.y, m = a.width / u.x, v = a.height / u.y;
   if (l && i) {
     const y = On(l), b = Kr(i) ? On(i) : i;
-    let x = y, w = yy(x);
-    for (; w && b !== x; ) {
-      const C = $s(w), k = w.getBoundingClientRect(), T = Zr(w), _ = k.left + (w.clientLeft + parseFloat(T.paddingLeft)) * C.x, z = k.top + (w.clientTop + parseFloat(T.paddingTop)) * C.y;
-      h *= C.x, p *= C.y, m *= C.x, v *= C.y, h += _, p += z, x = On(w), w = yy(x);
+    let x = y, S = yy(x);
+    for (; S && b !== x; ) {
+      const C = $s(S), k = S.getBoundingClientRect(), T = Zr(S), _ = k.left + (S.clientLeft + parseFloat(T.paddingLeft)) * C.x, z = k.top + (S.clientTop + parseFloat(T.paddingTop)) * C.y;
+      h *= C.x, p *= C.y, m *= C.x, v *= C.y, h += _, p += z, x = On(S), S = yy(x);
     }
   }
   return nh({
@@ -5303,7 +5303,7 @@ function wj(e, t, r) {
     i ? y || (p = -u.offsetLeft, m = -u.offsetTop) : (d = u.width, h = u.height, y && (p = u.offsetLeft, m = u.offsetTop));
   }
   if (Uh(l) <= 0) {
-    const y = l.ownerDocument, b = y.body, x = getComputedStyle(b), w = y.compatMode === "CSS1Compat" && parseFloat(x.marginLeft) + parseFloat(x.marginRight) || 0, C = Math.abs(l.clientWidth - b.clientWidth - w), k = getComputedStyle(l).scrollbarGutter === "stable both-edges" ? C / 2 : C;
+    const y = l.ownerDocument, b = y.body, x = getComputedStyle(b), S = y.compatMode === "CSS1Compat" && parseFloat(x.marginLeft) + parseFloat(x.marginRight) || 0, C = Math.abs(l.clientWidth - b.clientWidth - S), k = getComputedStyle(l).scrollbarGutter === "stable both-edges" ? C / 2 : C;
     k <= xj && (d -= k);
   }
   return {
@@ -5475,12 +5475,12 @@ function Oj(e, t, r) {
     const y = e.getBoundingClientRect(), {
       left: b,
       top: x,
-      width: w,
+      width: S,
       height: C
     } = y;
-    if (m || t(), !w || !C)
+    if (m || t(), !S || !C)
       return;
-    const k = df(x), T = df(l.clientWidth - (b + w)), _ = df(l.clientHeight - (x + C)), z = df(b), A = {
+    const k = df(x), T = df(l.clientWidth - (b + S)), _ = df(l.clientHeight - (x + C)), z = df(b), A = {
       rootMargin: -k + "px " + -T + "px " + -_ + "px " + -z + "px",
       threshold: ko(0, Ei(1, v)) || 1
     };
@@ -5535,11 +5535,11 @@ function Aj(e, t, r, i) {
       (_ = b) == null || _.observe(t);
     })), r();
   }), p && !h && b.observe(p), t && b.observe(t));
-  let x, w = h ? xa(e) : null;
+  let x, S = h ? xa(e) : null;
   h && C();
   function C() {
     const k = xa(e);
-    w && !nT(w, k) && r(), w = k, x = requestAnimationFrame(C);
+    S && !nT(S, k) && r(), S = k, x = requestAnimationFrame(C);
   }
   return r(), () => {
     var k;
@@ -5599,11 +5599,11 @@ function Uj(e, t) {
   return {
     name: "transformOrigin",
     fn(r) {
-      const { elements: i, middlewareData: a, placement: l, rects: u, y: d } = r, h = l.split("-")[0], p = $j(h), m = a.arrow?.x || 0, v = a.arrow?.y || 0, y = t?.clientWidth || 0, b = t?.clientHeight || 0, x = m + y / 2, w = v + b / 2, C = Math.abs(a.shift?.y || 0), k = u.reference.height / 2, T = b / 2, _ = e.offset?.mainAxis ?? e.gutter, z = typeof _ == "number" ? _ + T : _ ?? T, O = C > z, A = {
+      const { elements: i, middlewareData: a, placement: l, rects: u, y: d } = r, h = l.split("-")[0], p = $j(h), m = a.arrow?.x || 0, v = a.arrow?.y || 0, y = t?.clientWidth || 0, b = t?.clientHeight || 0, x = m + y / 2, S = v + b / 2, C = Math.abs(a.shift?.y || 0), k = u.reference.height / 2, T = b / 2, _ = e.offset?.mainAxis ?? e.gutter, z = typeof _ == "number" ? _ + T : _ ?? T, O = C > z, A = {
         top: `${x}px calc(100% + ${z}px)`,
         bottom: `${x}px ${-z}px`,
-        left: `calc(100% + ${z}px) ${w}px`,
-        right: `${-z}px ${w}px`
+        left: `calc(100% + ${z}px) ${S}px`,
+        right: `${-z}px ${S}px`
       }[h], N = `${x}px ${u.reference.y + k - d}px`, D = !!e.overlap && p === "y" && O;
       return i.floating.style.setProperty(
         Eo.transformOrigin.variable,
@@ -5786,7 +5786,7 @@ function rL(e, t, r = {}) {
       Wj
     ];
   }
-  const { placement: y, strategy: b, onComplete: x, onPositioned: w } = u;
+  const { placement: y, strategy: b, onComplete: x, onPositioned: S } = u;
   let C, k, T = !1, _, z, O = o2;
   const A = eL(u.listeners);
   function N() {
@@ -5813,10 +5813,10 @@ function rL(e, t, r = {}) {
     }
   }
   async function V() {
-    r.updatePosition ? (await r.updatePosition({ updatePosition: D, floatingElement: i() }), w?.({ placed: !0 })) : await D();
+    r.updatePosition ? (await r.updatePosition({ updatePosition: D, floatingElement: i() }), S?.({ placed: !0 })) : await D();
   }
   return V(), () => {
-    O(), m?.(), p?.(), w?.({ placed: !1 });
+    O(), m?.(), p?.(), S?.({ placed: !1 });
   };
 }
 function QE(e, t, r = {}) {
@@ -6090,7 +6090,7 @@ function CL(e) {
   e && (xT(e) || Us(e, !1));
 }
 function _L(e, t) {
-  const { context: r, send: i, state: a, computed: l, prop: u, scope: d } = e, h = a.hasTag("open"), p = r.get("isSubmenu"), m = l("isTypingAhead"), v = u("composite"), y = r.get("currentPlacement"), b = y ? rT(y) : void 0, x = r.get("anchorPoint"), w = r.get("highlightedValue"), C = r.get("triggerValue"), k = iL({
+  const { context: r, send: i, state: a, computed: l, prop: u, scope: d } = e, h = a.hasTag("open"), p = r.get("isSubmenu"), m = l("isTypingAhead"), v = u("composite"), y = r.get("currentPlacement"), b = y ? rT(y) : void 0, x = r.get("anchorPoint"), S = r.get("highlightedValue"), C = r.get("triggerValue"), k = iL({
     ...u("positioning"),
     placement: y
   });
@@ -6098,7 +6098,7 @@ function _L(e, t) {
     return {
       id: Yc(d, A.value),
       disabled: !!A.disabled,
-      highlighted: w === A.value
+      highlighted: S === A.value
     };
   }
   function _(A) {
@@ -6151,7 +6151,7 @@ function _L(e, t) {
     });
   }
   return {
-    highlightedValue: w,
+    highlightedValue: S,
     open: h,
     setOpen(A) {
       a.hasTag("open") !== A && i({ type: A ? "OPEN" : "CLOSE" });
@@ -7407,8 +7407,8 @@ function IL(e, t) {
         onPointerLeave() {
           x.disabled || i({ type: "SET_HOVERED", value: null });
         },
-        onPointerDown(w) {
-          x.disabled || JI(w) && (x.focused && w.pointerType === "mouse" && w.preventDefault(), i({ type: "SET_ACTIVE", value: b.value, active: !0 }));
+        onPointerDown(S) {
+          x.disabled || JI(S) && (x.focused && S.pointerType === "mouse" && S.preventDefault(), i({ type: "SET_ACTIVE", value: b.value, active: !0 }));
         },
         onPointerUp() {
           x.disabled || i({ type: "SET_ACTIVE", value: null });
@@ -7449,25 +7449,25 @@ function IL(e, t) {
         required: l("required"),
         "aria-labelledby": rC(u, b.value),
         "aria-invalid": x.invalid || void 0,
-        onClick(w) {
+        onClick(S) {
           if (p) {
-            w.preventDefault();
+            S.preventDefault();
             return;
           }
-          w.currentTarget.checked && i({ type: "SET_VALUE", value: b.value, isTrusted: !0 });
+          S.currentTarget.checked && i({ type: "SET_VALUE", value: b.value, isTrusted: !0 });
         },
         onBlur() {
           i({ type: "SET_FOCUSED", value: null, focused: !1, focusVisible: !1 });
         },
         onFocus() {
-          const w = Jf();
-          i({ type: "SET_FOCUSED", value: b.value, focused: !0, focusVisible: w });
+          const S = Jf();
+          i({ type: "SET_FOCUSED", value: b.value, focused: !0, focusVisible: S });
         },
-        onKeyDown(w) {
-          w.defaultPrevented || w.key === " " && i({ type: "SET_ACTIVE", value: b.value, active: !0 });
+        onKeyDown(S) {
+          S.defaultPrevented || S.key === " " && i({ type: "SET_ACTIVE", value: b.value, active: !0 });
         },
-        onKeyUp(w) {
-          w.defaultPrevented || w.key === " " && i({ type: "SET_ACTIVE", value: null });
+        onKeyUp(S) {
+          S.defaultPrevented || S.key === " " && i({ type: "SET_ACTIVE", value: null });
         },
         disabled: x.disabled || p,
         defaultChecked: x.checked,
@@ -7483,8 +7483,8 @@ function IL(e, t) {
         hidden: r.get("value") == null || DL(b),
         "data-disabled": ke(d),
         "data-orientation": l("orientation"),
-        onTransitionEnd(w) {
-          Zt(w) === w.currentTarget && i({ type: "INDICATOR_TRANSITION_END" });
+        onTransitionEnd(S) {
+          Zt(S) === S.currentTarget && i({ type: "INDICATOR_TRANSITION_END" });
         },
         style: {
           "--transition-property": "left, top, width, height",
@@ -7772,13 +7772,13 @@ var VL = typeof window < "u" ? R.useLayoutEffect : R.useEffect, [jT, dl] = an({
   providerName: "<CheckboxProvider />"
 }), BL = (e) => e.children(dl()), LT = R.forwardRef((e, t) => {
   const r = dl(), i = ze(r.getControlProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...i,
     ref: t
   });
 });
 LT.displayName = "CheckboxControl";
-var [iZ, HT] = an({
+var [cZ, HT] = an({
   name: "FieldsetContext",
   hookName: "useFieldsetContext",
   providerName: "<FieldsetProvider />",
@@ -7793,7 +7793,7 @@ function UL(e = {}) {
     value: i,
     defaultValue: r || [],
     onChange: v
-  }), x = (z) => y.some((O) => String(O) === String(z)), w = (z) => {
+  }), x = (z) => y.some((O) => String(O) === String(z)), S = (z) => {
     x(z) ? T(z) : k(z);
   }, C = p != null && y.length >= p, k = (z) => {
     m && (x(z) || C || b(y.concat(z)));
@@ -7809,13 +7809,13 @@ function UL(e = {}) {
     invalid: !!h,
     setValue: b,
     addValue: k,
-    toggleValue: w,
+    toggleValue: S,
     getItemProps: (z) => {
       const O = z.value != null ? x(z.value) : void 0;
       return {
         checked: O,
         onCheckedChange() {
-          z.value != null && w(z.value);
+          z.value != null && S(z.value);
         },
         name: d,
         disabled: l || C && !O,
@@ -7841,9 +7841,9 @@ var [VT, WL] = an({
     "name",
     "maxSelectedValues"
   ]), a = UL(r);
-  return /* @__PURE__ */ S.jsx(VT, {
+  return /* @__PURE__ */ w.jsx(VT, {
     value: a,
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ref: t,
       role: "group",
       ...i,
@@ -7854,9 +7854,9 @@ var [VT, WL] = an({
 BT.displayName = "CheckboxGroup";
 var qL = en(), $T = R.forwardRef((e, t) => {
   const [r, i] = qL(e, ["value"]);
-  return /* @__PURE__ */ S.jsx(VT, {
+  return /* @__PURE__ */ w.jsx(VT, {
     value: r.value,
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ref: t,
       role: "group",
       ...i,
@@ -7872,7 +7872,7 @@ var [$0, sr] = an({
   strict: !1
 }), FL = (e) => e.children(sr()), UT = R.forwardRef((e, t) => {
   const r = sr(), i = ze(r.getErrorTextProps(), e);
-  return r?.invalid ? /* @__PURE__ */ S.jsx(Ne.span, {
+  return r?.invalid ? /* @__PURE__ */ w.jsx(Ne.span, {
     ...i,
     ref: t
   }) : null;
@@ -7880,7 +7880,7 @@ var [$0, sr] = an({
 UT.displayName = "FieldErrorText";
 var WT = R.forwardRef((e, t) => {
   const r = sr(), i = ze(r?.getHelperTextProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.span, {
+  return /* @__PURE__ */ w.jsx(Ne.span, {
     ...i,
     ref: t
   });
@@ -7888,7 +7888,7 @@ var WT = R.forwardRef((e, t) => {
 WT.displayName = "FieldHelperText";
 var GT = R.forwardRef((e, t) => {
   const r = sr(), i = ze(r?.getInputProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.input, {
+  return /* @__PURE__ */ w.jsx(Ne.input, {
     ...i,
     ref: t
   });
@@ -7927,7 +7927,7 @@ var qT = (e) => {
       })
     };
   }, [i, t]);
-  return /* @__PURE__ */ S.jsx($0, {
+  return /* @__PURE__ */ w.jsx($0, {
     value: a,
     children: r
   });
@@ -7935,7 +7935,7 @@ var qT = (e) => {
 qT.displayName = "FieldItem";
 var FT = R.forwardRef((e, t) => {
   const r = sr(), i = ze(r?.getLabelProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.label, {
+  return /* @__PURE__ */ w.jsx(Ne.label, {
     ...i,
     ref: t
   });
@@ -7945,7 +7945,7 @@ var YT = R.forwardRef(({ fallback: e, ...t }, r) => {
   const i = sr();
   if (!i.required) return e;
   const a = ze(i.getRequiredIndicatorProps(), t);
-  return /* @__PURE__ */ S.jsx(Ne.span, {
+  return /* @__PURE__ */ w.jsx(Ne.span, {
     ...a,
     ref: r,
     children: t.children ?? "*"
@@ -7953,9 +7953,9 @@ var YT = R.forwardRef(({ fallback: e, ...t }, r) => {
 });
 YT.displayName = "FieldRequiredIndicator";
 var YL = (e = {}) => {
-  const t = HT(), r = uu(), { ids: i, target: a, disabled: l = !!t?.disabled, invalid: u = !1, readOnly: d = !1, required: h = !1 } = e, [p, m] = R.useState(!1), [v, y] = R.useState(!1), b = R.useId(), x = e.id ?? b, w = R.useRef(null), C = i?.control ?? `field::${x}`, k = i?.errorText ?? `field::${x}::error-text`, T = i?.helperText ?? `field::${x}::helper-text`, _ = i?.label ?? `field::${x}::label`;
+  const t = HT(), r = uu(), { ids: i, target: a, disabled: l = !!t?.disabled, invalid: u = !1, readOnly: d = !1, required: h = !1 } = e, [p, m] = R.useState(!1), [v, y] = R.useState(!1), b = R.useId(), x = e.id ?? b, S = R.useRef(null), C = i?.control ?? `field::${x}`, k = i?.errorText ?? `field::${x}::error-text`, T = i?.helperText ?? `field::${x}::helper-text`, _ = i?.label ?? `field::${x}::label`;
   VL(() => {
-    const H = w.current;
+    const H = S.current;
     if (!H) return;
     const I = () => {
       const F = r.getRootNode();
@@ -7975,7 +7975,7 @@ var YL = (e = {}) => {
   const z = R.useMemo(() => () => ({
     ...vr.root.attrs,
     id: C,
-    ref: w,
+    ref: S,
     role: "group",
     "data-disabled": ke(l),
     "data-invalid": ke(u),
@@ -8051,7 +8051,7 @@ var YL = (e = {}) => {
       errorText: k,
       helperText: T
     },
-    refs: { rootRef: w },
+    refs: { rootRef: S },
     disabled: l,
     invalid: u,
     readOnly: d,
@@ -8075,9 +8075,9 @@ var YL = (e = {}) => {
     "required",
     "target"
   ]), a = YL(r), l = ze(a.getRootProps(), i), u = Th(t, a.refs.rootRef);
-  return /* @__PURE__ */ S.jsx($0, {
+  return /* @__PURE__ */ w.jsx($0, {
     value: a,
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ...l,
       ref: u
     })
@@ -8086,9 +8086,9 @@ var YL = (e = {}) => {
 XT.displayName = "FieldRoot";
 var QL = en(), QT = R.forwardRef((e, t) => {
   const [{ value: r }, i] = QL(e, ["value"]), a = ze(r.getRootProps(), i);
-  return /* @__PURE__ */ S.jsx($0, {
+  return /* @__PURE__ */ w.jsx($0, {
     value: r,
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ...a,
       ref: t
     })
@@ -8097,7 +8097,7 @@ var QL = en(), QT = R.forwardRef((e, t) => {
 QT.displayName = "FieldRootProvider";
 var KT = R.forwardRef((e, t) => {
   const r = sr(), i = ze(r?.getSelectProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.select, {
+  return /* @__PURE__ */ w.jsx(Ne.select, {
     ...i,
     ref: t
   });
@@ -8108,7 +8108,7 @@ var ZT = R.forwardRef((e, t) => {
   return R.useEffect(() => {
     if (r)
       return HL(a.current);
-  }, [r]), /* @__PURE__ */ S.jsx(Ne.textarea, {
+  }, [r]), /* @__PURE__ */ w.jsx(Ne.textarea, {
     ...u,
     ref: d
   });
@@ -8128,7 +8128,7 @@ var JT = /* @__PURE__ */ Ih({
   Textarea: () => ZT
 }), eR = R.forwardRef((e, t) => {
   const r = dl(), i = ze(r.getHiddenInputProps(), e), a = sr();
-  return /* @__PURE__ */ S.jsx(Ne.input, {
+  return /* @__PURE__ */ w.jsx(Ne.input, {
     "aria-describedby": a?.ariaDescribedby,
     ...i,
     ref: t
@@ -8137,7 +8137,7 @@ var JT = /* @__PURE__ */ Ih({
 eR.displayName = "CheckboxHiddenInput";
 var tR = R.forwardRef((e, t) => {
   const { indeterminate: r, ...i } = e, a = dl(), l = ze(a.getIndicatorProps(), i), u = r ? a.indeterminate : a.checked;
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...l,
     hidden: !u,
     ref: t
@@ -8146,7 +8146,7 @@ var tR = R.forwardRef((e, t) => {
 tR.displayName = "CheckboxIndicator";
 var nR = R.forwardRef((e, t) => {
   const r = dl(), i = ze(r.getLabelProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.span, {
+  return /* @__PURE__ */ w.jsx(Ne.span, {
     ...i,
     ref: t
   });
@@ -8183,9 +8183,9 @@ var KL = (e = {}) => {
     "required",
     "value"
   ]), a = KL(r), l = ze(a.getRootProps(), i);
-  return /* @__PURE__ */ S.jsx(jT, {
+  return /* @__PURE__ */ w.jsx(jT, {
     value: a,
-    children: /* @__PURE__ */ S.jsx(Ne.label, {
+    children: /* @__PURE__ */ w.jsx(Ne.label, {
       ...l,
       ref: t
     })
@@ -8194,9 +8194,9 @@ var KL = (e = {}) => {
 rR.displayName = "CheckboxRoot";
 var JL = en(), oR = R.forwardRef((e, t) => {
   const [{ value: r }, i] = JL(e, ["value"]), a = ze(r.getRootProps(), i);
-  return /* @__PURE__ */ S.jsx(jT, {
+  return /* @__PURE__ */ w.jsx(jT, {
     value: r,
-    children: /* @__PURE__ */ S.jsx(Ne.label, {
+    children: /* @__PURE__ */ w.jsx(Ne.label, {
       ...a,
       ref: t
     })
@@ -8220,7 +8220,7 @@ var za = /* @__PURE__ */ Ih({
   strict: !1
 }), aR = R.forwardRef((e, t) => {
   const r = Mt(), i = ze(r.getArrowProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...i,
     ref: t
   });
@@ -8228,7 +8228,7 @@ var za = /* @__PURE__ */ Ih({
 aR.displayName = "MenuArrow";
 var sR = R.forwardRef((e, t) => {
   const r = Mt(), i = ze(r.getArrowTipProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...i,
     ref: t
   });
@@ -8254,11 +8254,11 @@ var [U0, e6] = an({
     ...r,
     type: "checkbox"
   }, l = Mt(), u = ze(l.getOptionItemProps(a), i), d = l.getOptionItemState(a);
-  return /* @__PURE__ */ S.jsx(qh, {
+  return /* @__PURE__ */ w.jsx(qh, {
     value: a,
-    children: /* @__PURE__ */ S.jsx(U0, {
+    children: /* @__PURE__ */ w.jsx(U0, {
       value: d,
-      children: /* @__PURE__ */ S.jsx(Ne.div, {
+      children: /* @__PURE__ */ w.jsx(Ne.div, {
         ...u,
         ref: t
       })
@@ -8268,9 +8268,9 @@ var [U0, e6] = an({
 cR.displayName = "MenuCheckboxItem";
 var uR = R.forwardRef((e, t) => {
   const r = Mt(), i = z0(), a = ze(r.getContentProps(), i.getPresenceProps(), e), l = Th(i.ref, t);
-  return /* @__PURE__ */ S.jsx(aD, {
+  return /* @__PURE__ */ w.jsx(aD, {
     presence: i,
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ...a,
       ref: l
     })
@@ -8279,7 +8279,7 @@ var uR = R.forwardRef((e, t) => {
 uR.displayName = "MenuContent";
 var n6 = (e) => e.children(Mt()), dR = R.forwardRef((e, t) => {
   const r = Mt(), i = ze(r.getContextTriggerProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.button, {
+  return /* @__PURE__ */ w.jsx(Ne.button, {
     ...i,
     ref: t
   });
@@ -8287,7 +8287,7 @@ var n6 = (e) => e.children(Mt()), dR = R.forwardRef((e, t) => {
 dR.displayName = "MenuContextTrigger";
 var fR = R.forwardRef((e, t) => {
   const r = Mt(), i = ze(r.getIndicatorProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...i,
     ref: t
   });
@@ -8304,11 +8304,11 @@ var r6 = en(), hR = R.forwardRef((e, t) => {
   return R.useEffect(() => a.addItemListener({
     id: u.id,
     onSelect: r.onSelect
-  }), [u.id, r.onSelect]), /* @__PURE__ */ S.jsx(qh, {
+  }), [u.id, r.onSelect]), /* @__PURE__ */ w.jsx(qh, {
     value: r,
-    children: /* @__PURE__ */ S.jsx(U0, {
+    children: /* @__PURE__ */ w.jsx(U0, {
       value: u,
-      children: /* @__PURE__ */ S.jsx(Ne.div, {
+      children: /* @__PURE__ */ w.jsx(Ne.div, {
         ...l,
         ref: t
       })
@@ -8325,9 +8325,9 @@ var o6 = (e) => e.children(e6()), [gR, pR] = an({
     id: R.useId(),
     ...r
   }, u = ze(a.getItemGroupProps(l), i);
-  return /* @__PURE__ */ S.jsx(gR, {
+  return /* @__PURE__ */ w.jsx(gR, {
     value: l,
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ...u,
       ref: t
     })
@@ -8336,7 +8336,7 @@ var o6 = (e) => e.children(e6()), [gR, pR] = an({
 mR.displayName = "MenuItemGroup";
 var vR = R.forwardRef((e, t) => {
   const r = Mt(), i = pR(), a = ze(r.getItemGroupLabelProps({ htmlFor: i.id }), e);
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...a,
     ref: t
   });
@@ -8344,7 +8344,7 @@ var vR = R.forwardRef((e, t) => {
 vR.displayName = "MenuItemGroupLabel";
 var yR = R.forwardRef((e, t) => {
   const r = Mt(), i = lR(), a = ze(r.getItemIndicatorProps(i), e);
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...a,
     ref: t
   });
@@ -8352,7 +8352,7 @@ var yR = R.forwardRef((e, t) => {
 yR.displayName = "MenuItemIndicator";
 var bR = R.forwardRef((e, t) => {
   const r = Mt(), i = lR(), a = ze(r.getItemTextProps(i), e);
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...a,
     ref: t
   });
@@ -8360,7 +8360,7 @@ var bR = R.forwardRef((e, t) => {
 bR.displayName = "MenuItemText";
 var xR = R.forwardRef((e, t) => {
   const r = Mt(), i = ze(r.getPositionerProps(), e);
-  return z0().unmounted ? null : /* @__PURE__ */ S.jsx(Ne.div, {
+  return z0().unmounted ? null : /* @__PURE__ */ w.jsx(Ne.div, {
     ...i,
     ref: t
   });
@@ -8378,11 +8378,11 @@ var a6 = en(), wR = R.forwardRef((e, t) => {
     type: "radio",
     onCheckedChange: () => l.onValueChange?.({ value: r.value })
   }, d = ze(a.getOptionItemProps(u), i), h = a.getOptionItemState(u);
-  return /* @__PURE__ */ S.jsx(qh, {
+  return /* @__PURE__ */ w.jsx(qh, {
     value: u,
-    children: /* @__PURE__ */ S.jsx(U0, {
+    children: /* @__PURE__ */ w.jsx(U0, {
       value: h,
-      children: /* @__PURE__ */ S.jsx(Ne.div, {
+      children: /* @__PURE__ */ w.jsx(Ne.div, {
         ...d,
         ref: t
       })
@@ -8399,9 +8399,9 @@ var s6 = en(), SR = R.forwardRef((e, t) => {
     id: R.useId(),
     ...r
   }, u = ze(a.getItemGroupProps({ id: l.id }), i);
-  return /* @__PURE__ */ S.jsx(gR, {
+  return /* @__PURE__ */ w.jsx(gR, {
     value: l,
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ...u,
       ref: t
     })
@@ -8468,13 +8468,13 @@ var l6 = (e) => {
     u && l && (l.setChild(h), d.setParent(u));
   });
   const m = R.useCallback(() => l?.getTriggerItemProps(d), [d, l]);
-  return /* @__PURE__ */ S.jsx(kR, {
+  return /* @__PURE__ */ w.jsx(kR, {
     value: m,
-    children: /* @__PURE__ */ S.jsx(CR, {
+    children: /* @__PURE__ */ w.jsx(CR, {
       value: h,
-      children: /* @__PURE__ */ S.jsx(iR, {
+      children: /* @__PURE__ */ w.jsx(iR, {
         value: d,
-        children: /* @__PURE__ */ S.jsx(N2, {
+        children: /* @__PURE__ */ w.jsx(N2, {
           value: p,
           ...a
         })
@@ -8487,13 +8487,13 @@ var l6 = (e) => {
     r && t && (t.setChild(d), u.setParent(r));
   });
   const p = R.useCallback(() => t?.getTriggerItemProps(u), [u, t]);
-  return /* @__PURE__ */ S.jsx(kR, {
+  return /* @__PURE__ */ w.jsx(kR, {
     value: p,
-    children: /* @__PURE__ */ S.jsx(CR, {
+    children: /* @__PURE__ */ w.jsx(CR, {
       value: d,
-      children: /* @__PURE__ */ S.jsx(iR, {
+      children: /* @__PURE__ */ w.jsx(iR, {
         value: u,
-        children: /* @__PURE__ */ S.jsx(N2, {
+        children: /* @__PURE__ */ w.jsx(N2, {
           value: h,
           children: l
         })
@@ -8502,7 +8502,7 @@ var l6 = (e) => {
   });
 }, TR = R.forwardRef((e, t) => {
   const r = Mt(), i = ze(r.getSeparatorProps(), e);
-  return /* @__PURE__ */ S.jsx(Ne.hr, {
+  return /* @__PURE__ */ w.jsx(Ne.hr, {
     ...i,
     ref: t
   });
@@ -8513,7 +8513,7 @@ var h6 = en(), RR = R.forwardRef((e, t) => {
     ...u,
     "aria-controls": l.unmounted ? void 0 : u["aria-controls"]
   }, i);
-  return /* @__PURE__ */ S.jsx(Ne.button, {
+  return /* @__PURE__ */ w.jsx(Ne.button, {
     ...d,
     ref: t
   });
@@ -8521,9 +8521,9 @@ var h6 = en(), RR = R.forwardRef((e, t) => {
 RR.displayName = "MenuTrigger";
 var zR = R.forwardRef((e, t) => {
   const r = c6(), i = ze(r?.() ?? {}, e);
-  return /* @__PURE__ */ S.jsx(qh, {
+  return /* @__PURE__ */ w.jsx(qh, {
     value: { value: i["data-value"] },
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ...i,
       ref: t
     })
@@ -8556,9 +8556,9 @@ var yt = /* @__PURE__ */ Ih({
   const { children: t, disabled: r } = e, [i, a] = R.useState(e.container?.current), l = R.useSyncExternalStore(m6, () => !1, () => !0), { getRootNode: u } = uu();
   if (R.useEffect(() => {
     a(() => e.container?.current);
-  }, [e.container]), l || r) return /* @__PURE__ */ S.jsx(S.Fragment, { children: t });
+  }, [e.container]), l || r) return /* @__PURE__ */ w.jsx(w.Fragment, { children: t });
   const d = i ?? p6(u);
-  return /* @__PURE__ */ S.jsx(S.Fragment, { children: R.Children.map(t, (h) => hu.createPortal(h, d)) });
+  return /* @__PURE__ */ w.jsx(w.Fragment, { children: R.Children.map(t, (h) => hu.createPortal(h, d)) });
 }, p6 = (e) => {
   const t = e?.(), r = t.getRootNode();
   return va(r) ? r : Fn(t).body;
@@ -8569,7 +8569,7 @@ var yt = /* @__PURE__ */ Ih({
   providerName: "<SegmentGroupProvider />"
 }), v6 = (e) => e.children(Oa()), AR = R.forwardRef((e, t) => {
   const r = Oa(), i = ze(r.getIndicatorProps(), Ra.indicator.attrs, e);
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...i,
     ref: t
   });
@@ -8589,11 +8589,11 @@ var [y6, b6] = an({
     "disabled",
     "invalid"
   ]), a = Oa(), l = ze(a.getItemProps(r), Ra.item.attrs, i), u = a.getItemState(r);
-  return /* @__PURE__ */ S.jsx(x6, {
+  return /* @__PURE__ */ w.jsx(x6, {
     value: r,
-    children: /* @__PURE__ */ S.jsx(y6, {
+    children: /* @__PURE__ */ w.jsx(y6, {
       value: u,
-      children: /* @__PURE__ */ S.jsx(Ne.label, {
+      children: /* @__PURE__ */ w.jsx(Ne.label, {
         ...l,
         ref: t
       })
@@ -8603,7 +8603,7 @@ var [y6, b6] = an({
 NR.displayName = "SegmentGroupItem";
 var S6 = (e) => e.children(b6()), MR = R.forwardRef((e, t) => {
   const r = Oa(), i = W0(), a = ze(r.getItemControlProps(i), Ra.itemControl.attrs, e);
-  return /* @__PURE__ */ S.jsx(Ne.div, {
+  return /* @__PURE__ */ w.jsx(Ne.div, {
     ...a,
     ref: t
   });
@@ -8611,7 +8611,7 @@ var S6 = (e) => e.children(b6()), MR = R.forwardRef((e, t) => {
 MR.displayName = "SegmentGroupItemControl";
 var PR = R.forwardRef((e, t) => {
   const r = Oa(), i = W0(), a = ze(r.getItemHiddenInputProps(i), e);
-  return /* @__PURE__ */ S.jsx(Ne.input, {
+  return /* @__PURE__ */ w.jsx(Ne.input, {
     ...a,
     ref: t
   });
@@ -8619,7 +8619,7 @@ var PR = R.forwardRef((e, t) => {
 PR.displayName = "SegmentGroupItemHiddenInput";
 var IR = R.forwardRef((e, t) => {
   const r = Oa(), i = W0(), a = ze(r.getItemTextProps(i), Ra.itemText.attrs, e);
-  return /* @__PURE__ */ S.jsx(Ne.span, {
+  return /* @__PURE__ */ w.jsx(Ne.span, {
     ...a,
     ref: t
   });
@@ -8627,7 +8627,7 @@ var IR = R.forwardRef((e, t) => {
 IR.displayName = "SegmentGroupItemText";
 var DR = R.forwardRef((e, t) => {
   const r = Oa(), i = ze(r.getLabelProps(), Ra.label.attrs, e);
-  return /* @__PURE__ */ S.jsx(Ne.span, {
+  return /* @__PURE__ */ w.jsx(Ne.span, {
     ...i,
     ref: t
   });
@@ -8656,9 +8656,9 @@ var E6 = (e) => {
     "required",
     "value"
   ]), a = E6(r), l = ze(a.getRootProps(), Ra.root.attrs, i);
-  return /* @__PURE__ */ S.jsx(OR, {
+  return /* @__PURE__ */ w.jsx(OR, {
     value: a,
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ...l,
       ref: t
     })
@@ -8667,9 +8667,9 @@ var E6 = (e) => {
 jR.displayName = "SegmentGroupRoot";
 var _6 = en(), LR = R.forwardRef((e, t) => {
   const [{ value: r }, i] = _6(e, ["value"]), a = ze(r.getRootProps(), Ra.root.attrs, i);
-  return /* @__PURE__ */ S.jsx(OR, {
+  return /* @__PURE__ */ w.jsx(OR, {
     value: r,
-    children: /* @__PURE__ */ S.jsx(Ne.div, {
+    children: /* @__PURE__ */ w.jsx(Ne.div, {
       ...a,
       ref: t
     })
@@ -9952,17 +9952,17 @@ function tH(e) {
     return Ts(i(y));
   }
   function l() {
-    const y = Object.keys(r), b = rH(y), x = y.flatMap((w) => {
-      const C = i(w), k = [
-        `${w}Down`,
+    const y = Object.keys(r), b = rH(y), x = y.flatMap((S) => {
+      const C = i(S), k = [
+        `${S}Down`,
         Ts({ max: jf(C.min) })
-      ], T = [w, Ts({ min: C.min })], _ = [`${w}Only`, a(w)];
+      ], T = [S, Ts({ min: C.min })], _ = [`${S}Only`, a(S)];
       return [T, _, k];
-    }).filter(([, w]) => w !== "").concat(
-      b.map(([w, C]) => {
-        const k = i(w), T = i(C);
+    }).filter(([, S]) => S !== "").concat(
+      b.map(([S, C]) => {
+        const k = i(S), T = i(C);
         return [
-          `${w}To${eH(C)}`,
+          `${S}To${eH(C)}`,
           Ts({ min: k.min, max: jf(T.min) })
         ];
       })
@@ -10120,12 +10120,12 @@ function ez(e) {
       if (m == null) return;
       const [y, ...b] = r.sort(v).map(r.resolve), x = gH(m);
       x && (m = pH(m));
-      let w = t(y, m) ?? Ke;
-      w = Jr(
-        w,
+      let S = t(y, m) ?? Ke;
+      S = Jr(
+        S,
         (C) => Cr(C) && x ? `${C} !important` : C,
         { getKey: (C) => r.expandAtRule(C) }
-      ), mH(p, b.flat(), w);
+      ), mH(p, b.flat(), S);
     }), ZR(p);
   });
 }
@@ -10182,8 +10182,8 @@ function bH(e) {
         O
       );
       return a.wrap("recipes", t(A, N));
-    }), w = Object.keys(y), C = (_) => {
-      const z = HR(_, ["recipe"]), [O, A] = Bs(z, w), N = w.includes("colorPalette"), D = w.includes("orientation");
+    }), S = Object.keys(y), C = (_) => {
+      const z = HR(_, ["recipe"]), [O, A] = Bs(z, S), N = S.includes("colorPalette"), D = S.includes("orientation");
       return N || (O.colorPalette = _.colorPalette || m.colorPalette), D && (A.orientation = _.orientation), [O, A];
     }, k = Sr(y, (_, z) => [
       _,
@@ -10195,7 +10195,7 @@ function bH(e) {
       className: d.className,
       __cva__: !0,
       variantMap: k,
-      variantKeys: w,
+      variantKeys: S,
       raw: x,
       config: d,
       splitVariantProps: C,
@@ -10207,7 +10207,7 @@ function bH(e) {
   function u(d, h) {
     let p = Ke;
     return d.forEach((m) => {
-      Object.entries(m).every(([y, b]) => y === "css" ? !0 : (Array.isArray(b) ? b : [b]).some((w) => h[y] === w)) && (p = t(p, m.css));
+      Object.entries(m).every(([y, b]) => y === "css" ? !0 : (Array.isArray(b) ? b : [b]).some((S) => h[y] === S)) && (p = t(p, m.css));
     }), p;
   }
   return l;
@@ -10469,12 +10469,12 @@ function OH(e) {
     const a = Object.entries(RH(i)).map(
       ([v, y]) => [v, t(y)]
     ), l = Vt(function(y) {
-      const b = a.map(([x, w]) => [x, w(y)]);
+      const b = a.map(([x, S]) => [x, S(y)]);
       return Object.fromEntries(b);
     }), u = i.variants ?? Ke, d = Object.keys(u);
     function h(v) {
-      const y = HR(v, ["recipe"]), [b, x] = Bs(y, d), w = d.includes("colorPalette"), C = d.includes("orientation");
-      return w || (b.colorPalette = v.colorPalette || i.defaultVariants?.colorPalette), C && (x.orientation = v.orientation), [b, x];
+      const y = HR(v, ["recipe"]), [b, x] = Bs(y, d), S = d.includes("colorPalette"), C = d.includes("orientation");
+      return S || (b.colorPalette = v.colorPalette || i.defaultVariants?.colorPalette), C && (x.orientation = v.orientation), [b, x];
     }
     const p = Sr(u, (v, y) => [
       v,
@@ -10800,9 +10800,9 @@ function KH(e) {
     tokens: r = {},
     semanticTokens: i = {},
     breakpoints: a = {}
-  } = e, l = (W) => W.join("."), u = (W, Q) => WR(W.join("-"), { prefix: Q }), d = [], h = /* @__PURE__ */ new Map(), p = /* @__PURE__ */ new Map(), m = /* @__PURE__ */ new Map(), v = /* @__PURE__ */ new Map(), y = /* @__PURE__ */ new Map(), b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), C = [];
+  } = e, l = (W) => W.join("."), u = (W, Q) => WR(W.join("-"), { prefix: Q }), d = [], h = /* @__PURE__ */ new Map(), p = /* @__PURE__ */ new Map(), m = /* @__PURE__ */ new Map(), v = /* @__PURE__ */ new Map(), y = /* @__PURE__ */ new Map(), b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), C = [];
   function k(W, Q) {
-    d.push(W), (W.extensions.condition === "base" || !h.has(W.name)) && h.set(W.name, W), Q && w.forEach((de) => {
+    d.push(W), (W.extensions.condition === "base" || !h.has(W.name)) && h.set(W.name, W), Q && S.forEach((de) => {
       de.enforce === Q && oe(de, W);
     });
   }
@@ -10961,7 +10961,7 @@ function KH(e) {
   };
   function F(...W) {
     W.forEach((Q) => {
-      w.set(Q.name, Q);
+      S.set(Q.name, Q);
     });
   }
   function J(...W) {
@@ -10988,7 +10988,7 @@ function KH(e) {
     });
   }
   function ge(W) {
-    w.forEach((Q) => {
+    S.forEach((Q) => {
       Q.enforce === W && d.forEach((de) => {
         oe(Q, de);
       });
@@ -11096,7 +11096,7 @@ function t8(e) {
     t[D] = V, u(D, V);
   }
   const u = (D, V) => {
-    const L = w(V);
+    const L = S(V);
     L && (a.set(D, L), v(D, V));
   }, d = () => {
     for (const [D, V] of Object.entries(t))
@@ -11115,7 +11115,7 @@ function t8(e) {
     });
   }, m = /* @__PURE__ */ new Map(), v = (D, V) => {
     if (!V) return;
-    const L = w(V, (U) => `type:Tokens["${U}"]`);
+    const L = S(V, (U) => `type:Tokens["${U}"]`);
     if (typeof L == "object" && L.type) {
       m.set(D, /* @__PURE__ */ new Set([`type:${L.type}`]));
       return;
@@ -11143,7 +11143,7 @@ function t8(e) {
       D.set(V, q);
     }
     return D;
-  }, w = (D, V) => {
+  }, S = (D, V) => {
     const { values: L } = D, q = (U) => {
       const G = V?.(U);
       return G ? { [G]: G } : void 0;
@@ -11233,7 +11233,7 @@ function uz(...e) {
     "animationName",
     Object.keys(r.keyframes ?? Ke)
   );
-  const x = /* @__PURE__ */ new Set(["css", ...y.keys(), ...v.keys()]), w = Vt(
+  const x = /* @__PURE__ */ new Set(["css", ...y.keys(), ...v.keys()]), S = Vt(
     (he) => x.has(he) || Q6(he)
   ), C = (he) => {
     if (Array.isArray(he)) {
@@ -11253,7 +11253,7 @@ function uz(...e) {
     normalize: C
   }), T = _H({
     conditions: v,
-    isValidProperty: w
+    isValidProperty: S
   }), _ = ez({
     transform: y.transform,
     conditions: v,
@@ -11286,7 +11286,7 @@ function uz(...e) {
     return h.wrap("base", j);
   }
   function D(he) {
-    return Bs(he, w);
+    return Bs(he, S);
   }
   function V() {
     const he = CH({ preflight: d });
@@ -11346,7 +11346,7 @@ function uz(...e) {
     token: q,
     properties: x,
     layers: h,
-    isValidProperty: w,
+    isValidProperty: S,
     splitCssProps: D,
     normalizeValue: C,
     getTokenCss: A,
@@ -21268,7 +21268,7 @@ const mz = rt("div", {
   }
 });
 mz.displayName = "AbsoluteCenter";
-const $B = (e) => /* @__PURE__ */ S.jsx(
+const $B = (e) => /* @__PURE__ */ w.jsx(
   rt.svg,
   {
     viewBox: "0 0 24 24",
@@ -21278,9 +21278,9 @@ const $B = (e) => /* @__PURE__ */ S.jsx(
     strokeLinecap: "round",
     strokeLinejoin: "round",
     ...e,
-    children: /* @__PURE__ */ S.jsx("path", { d: "M20 6 9 17l-5-5" })
+    children: /* @__PURE__ */ w.jsx("path", { d: "M20 6 9 17l-5-5" })
   }
-), UB = (e) => /* @__PURE__ */ S.jsx(
+), UB = (e) => /* @__PURE__ */ w.jsx(
   rt.svg,
   {
     viewBox: "0 0 24 24",
@@ -21290,9 +21290,9 @@ const $B = (e) => /* @__PURE__ */ S.jsx(
     strokeLinecap: "round",
     strokeLinejoin: "round",
     ...e,
-    children: /* @__PURE__ */ S.jsx("path", { d: "m6 9 6 6 6-6" })
+    children: /* @__PURE__ */ w.jsx("path", { d: "m6 9 6 6 6-6" })
   }
-), WB = (e) => /* @__PURE__ */ S.jsx(
+), WB = (e) => /* @__PURE__ */ w.jsx(
   rt.svg,
   {
     viewBox: "0 0 24 24",
@@ -21302,9 +21302,9 @@ const $B = (e) => /* @__PURE__ */ S.jsx(
     strokeLinecap: "round",
     strokeLinejoin: "round",
     ...e,
-    children: /* @__PURE__ */ S.jsx("path", { d: "m9 18 6-6-6-6" })
+    children: /* @__PURE__ */ w.jsx("path", { d: "m9 18 6-6-6-6" })
   }
-), GB = (e) => /* @__PURE__ */ S.jsxs(
+), GB = (e) => /* @__PURE__ */ w.jsxs(
   rt.svg,
   {
     viewBox: "0 0 24 24",
@@ -21315,12 +21315,12 @@ const $B = (e) => /* @__PURE__ */ S.jsx(
     strokeLinejoin: "round",
     ...e,
     children: [
-      /* @__PURE__ */ S.jsx("circle", { cx: "12", cy: "12", r: "1" }),
-      /* @__PURE__ */ S.jsx("circle", { cx: "19", cy: "12", r: "1" }),
-      /* @__PURE__ */ S.jsx("circle", { cx: "5", cy: "12", r: "1" })
+      /* @__PURE__ */ w.jsx("circle", { cx: "12", cy: "12", r: "1" }),
+      /* @__PURE__ */ w.jsx("circle", { cx: "19", cy: "12", r: "1" }),
+      /* @__PURE__ */ w.jsx("circle", { cx: "5", cy: "12", r: "1" })
     ]
   }
-), qB = (e) => /* @__PURE__ */ S.jsx(
+), qB = (e) => /* @__PURE__ */ w.jsx(
   rt.svg,
   {
     stroke: "currentColor",
@@ -21328,9 +21328,9 @@ const $B = (e) => /* @__PURE__ */ S.jsx(
     strokeWidth: "0",
     viewBox: "0 0 24 24",
     ...e,
-    children: /* @__PURE__ */ S.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11.0026 16L6.75999 11.7574L8.17421 10.3431L11.0026 13.1716L16.6595 7.51472L18.0737 8.92893L11.0026 16Z" })
+    children: /* @__PURE__ */ w.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11.0026 16L6.75999 11.7574L8.17421 10.3431L11.0026 13.1716L16.6595 7.51472L18.0737 8.92893L11.0026 16Z" })
   }
-), IC = (e) => /* @__PURE__ */ S.jsx(
+), IC = (e) => /* @__PURE__ */ w.jsx(
   rt.svg,
   {
     stroke: "currentColor",
@@ -21338,9 +21338,9 @@ const $B = (e) => /* @__PURE__ */ S.jsx(
     strokeWidth: "0",
     viewBox: "0 0 24 24",
     ...e,
-    children: /* @__PURE__ */ S.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11 15H13V17H11V15ZM11 7H13V13H11V7Z" })
+    children: /* @__PURE__ */ w.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11 15H13V17H11V15ZM11 7H13V13H11V7Z" })
   }
-), DC = (e) => /* @__PURE__ */ S.jsx(
+), DC = (e) => /* @__PURE__ */ w.jsx(
   rt.svg,
   {
     viewBox: "0 0 24 24",
@@ -21348,9 +21348,9 @@ const $B = (e) => /* @__PURE__ */ S.jsx(
     stroke: "currentColor",
     strokeWidth: "0",
     ...e,
-    children: /* @__PURE__ */ S.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11 7H13V9H11V7ZM11 11H13V17H11V11Z" })
+    children: /* @__PURE__ */ w.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11 7H13V9H11V7ZM11 11H13V17H11V11Z" })
   }
-), vz = (e) => /* @__PURE__ */ S.jsx(rt.svg, { viewBox: "0 0 24 24", fill: "currentColor", ...e, children: /* @__PURE__ */ S.jsx(
+), vz = (e) => /* @__PURE__ */ w.jsx(rt.svg, { viewBox: "0 0 24 24", fill: "currentColor", ...e, children: /* @__PURE__ */ w.jsx(
   "path",
   {
     fillRule: "evenodd",
@@ -21373,7 +21373,7 @@ const $B = (e) => /* @__PURE__ */ S.jsx(
     wrapElement(e, t) {
       return (
         // @ts-ignore fix later
-        /* @__PURE__ */ S.jsx(FB, { value: { status: t.status || "info" }, children: e })
+        /* @__PURE__ */ w.jsx(FB, { value: { status: t.status || "info" }, children: e })
       );
     }
   }
@@ -21391,8 +21391,8 @@ const $B = (e) => /* @__PURE__ */ S.jsx(
   neutral: DC
 }, xz = R.forwardRef(
   function(t, r) {
-    const i = YB(), a = QB(), l = typeof i.status == "string" ? JB[i.status] : R.Fragment, { children: u = /* @__PURE__ */ S.jsx(l, {}), ...d } = t;
-    return /* @__PURE__ */ S.jsx(rt.span, { ref: r, ...d, css: [a.indicator, t.css], children: u });
+    const i = YB(), a = QB(), l = typeof i.status == "string" ? JB[i.status] : R.Fragment, { children: u = /* @__PURE__ */ w.jsx(l, {}), ...d } = t;
+    return /* @__PURE__ */ w.jsx(rt.span, { ref: r, ...d, css: [a.indicator, t.css], children: u });
   }
 ), { withContext: e$ } = Do({
   key: "badge"
@@ -21421,14 +21421,14 @@ const _v = fl("span", "currentLink", {
 }), kv = fl("li", "separator", {
   defaultProps: {
     "aria-hidden": !0,
-    children: /* @__PURE__ */ S.jsx(WB, {})
+    children: /* @__PURE__ */ w.jsx(WB, {})
   }
 });
 fl("li", "ellipsis", {
   defaultProps: {
     role: "presentation",
     "aria-hidden": !0,
-    children: /* @__PURE__ */ S.jsx(GB, {})
+    children: /* @__PURE__ */ w.jsx(GB, {})
   }
 });
 const { withContext: o$ } = Do({
@@ -21436,21 +21436,21 @@ const { withContext: o$ } = Do({
 }), i$ = o$("span"), Sz = R.forwardRef(
   function(t, r) {
     const {
-      spinner: i = /* @__PURE__ */ S.jsx(i$, { size: "inherit", borderWidth: "0.125em", color: "inherit" }),
+      spinner: i = /* @__PURE__ */ w.jsx(i$, { size: "inherit", borderWidth: "0.125em", color: "inherit" }),
       spinnerPlacement: a = "start",
       children: l,
       text: u,
       visible: d = !0,
       ...h
     } = t;
-    return d ? u ? /* @__PURE__ */ S.jsxs(Rc, { ref: r, display: "contents", ...h, children: [
+    return d ? u ? /* @__PURE__ */ w.jsxs(Rc, { ref: r, display: "contents", ...h, children: [
       a === "start" && i,
       u,
       a === "end" && i
-    ] }) : i ? /* @__PURE__ */ S.jsxs(Rc, { ref: r, display: "contents", ...h, children: [
-      /* @__PURE__ */ S.jsx(mz, { display: "inline-flex", children: i }),
-      /* @__PURE__ */ S.jsx(Rc, { visibility: "hidden", display: "contents", children: l })
-    ] }) : /* @__PURE__ */ S.jsx(Rc, { ref: r, display: "contents", ...h, children: l }) : l;
+    ] }) : i ? /* @__PURE__ */ w.jsxs(Rc, { ref: r, display: "contents", ...h, children: [
+      /* @__PURE__ */ w.jsx(mz, { display: "inline-flex", children: i }),
+      /* @__PURE__ */ w.jsx(Rc, { visibility: "hidden", display: "contents", children: l })
+    ] }) : /* @__PURE__ */ w.jsx(Rc, { ref: r, display: "contents", ...h, children: l }) : l;
   }
 );
 Sz.displayName = "Loader";
@@ -21469,7 +21469,7 @@ const { useRecipeResult: a$, usePropsContext: s$ } = Do(
       spinnerPlacement: m,
       ...v
     } = l.props;
-    return /* @__PURE__ */ S.jsx(
+    return /* @__PURE__ */ w.jsx(
       rt.button,
       {
         type: "button",
@@ -21479,7 +21479,7 @@ const { useRecipeResult: a$, usePropsContext: s$ } = Do(
         disabled: u || v.disabled,
         className: zn(l.className, a.className),
         css: [l.styles, a.css],
-        children: !a.asChild && u ? /* @__PURE__ */ S.jsx(
+        children: !a.asChild && u ? /* @__PURE__ */ w.jsx(
           Sz,
           {
             spinner: p,
@@ -21504,7 +21504,7 @@ const Ez = R.forwardRef(
       css: v,
       ...y
     } = l, b = p ? e2 : i(a);
-    return /* @__PURE__ */ S.jsx(
+    return /* @__PURE__ */ w.jsx(
       rt.svg,
       {
         ref: r,
@@ -21518,7 +21518,7 @@ const Ez = R.forwardRef(
         "data-disabled": ke(h),
         css: [b, v],
         ...y,
-        children: d ? /* @__PURE__ */ S.jsx("path", { d: "M5 12h14" }) : u ? /* @__PURE__ */ S.jsx("polyline", { points: "20 6 9 17 4 12" }) : null
+        children: d ? /* @__PURE__ */ w.jsx("path", { d: "M5 12h14" }) : u ? /* @__PURE__ */ w.jsx("polyline", { points: "20 6 9 17 4 12" }) : null
       }
     );
   }
@@ -21540,7 +21540,7 @@ const c$ = Cz(
   { forwardAsChild: !0 }
 ), d$ = R.forwardRef(function(t, r) {
   const { checked: i, indeterminate: a, ...l } = t, u = dl(), d = l$();
-  return i && u.checked ? /* @__PURE__ */ S.jsx(
+  return i && u.checked ? /* @__PURE__ */ w.jsx(
     rt.svg,
     {
       ref: r,
@@ -21549,7 +21549,7 @@ const c$ = Cz(
       css: [d.indicator, t.css],
       children: i
     }
-  ) : a && u.indeterminate ? /* @__PURE__ */ S.jsx(
+  ) : a && u.indeterminate ? /* @__PURE__ */ w.jsx(
     rt.svg,
     {
       ref: r,
@@ -21558,7 +21558,7 @@ const c$ = Cz(
       css: [d.indicator, t.css],
       children: a
     }
-  ) : /* @__PURE__ */ S.jsx(
+  ) : /* @__PURE__ */ w.jsx(
     Ez,
     {
       ref: r,
@@ -21575,7 +21575,7 @@ const c$ = Cz(
   "control",
   {
     forwardAsChild: !0,
-    defaultProps: { children: /* @__PURE__ */ S.jsx(d$, {}) }
+    defaultProps: { children: /* @__PURE__ */ w.jsx(d$, {}) }
   }
 );
 rt(
@@ -21592,7 +21592,7 @@ rt(
 za.Context;
 const h$ = za.HiddenInput, X0 = R.forwardRef(
   function(t, r) {
-    return /* @__PURE__ */ S.jsx(
+    return /* @__PURE__ */ w.jsx(
       Rn,
       {
         px: "0",
@@ -21606,7 +21606,7 @@ const h$ = za.HiddenInput, X0 = R.forwardRef(
 );
 X0.displayName = "IconButton";
 const kz = R.forwardRef(function(t, r) {
-  return /* @__PURE__ */ S.jsx(X0, { variant: "ghost", "aria-label": "Close", ref: r, ...t, children: t.children ?? /* @__PURE__ */ S.jsx(vz, {}) });
+  return /* @__PURE__ */ w.jsx(X0, { variant: "ghost", "aria-label": "Close", ref: r, ...t, children: t.children ?? /* @__PURE__ */ w.jsx(vz, {}) });
 });
 kz.displayName = "CloseButton";
 const { withContext: g$ } = Do({
@@ -21663,16 +21663,16 @@ const Xh = R.forwardRef(
     } = t, y = R.useMemo(
       () => p$({ gap: u, direction: i }),
       [u, i]
-    ), b = R.useMemo(() => R.isValidElement(p) ? m$(h).map((x, w, C) => {
-      const k = typeof x.key < "u" ? x.key : w, T = p, _ = R.cloneElement(T, {
+    ), b = R.useMemo(() => R.isValidElement(p) ? m$(h).map((x, S, C) => {
+      const k = typeof x.key < "u" ? x.key : S, T = p, _ = R.cloneElement(T, {
         css: [y, T.props.css]
       });
-      return /* @__PURE__ */ S.jsxs(R.Fragment, { children: [
+      return /* @__PURE__ */ w.jsxs(R.Fragment, { children: [
         x,
-        w === C.length - 1 ? null : _
+        S === C.length - 1 ? null : _
       ] }, k);
     }) : h, [h, p, y]);
-    return /* @__PURE__ */ S.jsx(
+    return /* @__PURE__ */ w.jsx(
       rt.div,
       {
         ref: r,
@@ -21725,7 +21725,7 @@ const An = R.forwardRef(
       inline: m,
       ...v
     } = t;
-    return /* @__PURE__ */ S.jsx(
+    return /* @__PURE__ */ w.jsx(
       rt.div,
       {
         ref: r,
@@ -21748,7 +21748,7 @@ const An = R.forwardRef(
 An.displayName = "Flex";
 const Nn = R.forwardRef(
   function(t, r) {
-    return /* @__PURE__ */ S.jsx(Xh, { align: "center", ...t, direction: "row", ref: r });
+    return /* @__PURE__ */ w.jsx(Xh, { align: "center", ...t, direction: "row", ref: r });
   }
 );
 Nn.displayName = "HStack";
@@ -21793,7 +21793,7 @@ const P$ = $t(
 $t(
   yt.Arrow,
   "arrow",
-  { forwardAsChild: !0, defaultProps: { children: /* @__PURE__ */ S.jsx(I$, {}) } }
+  { forwardAsChild: !0, defaultProps: { children: /* @__PURE__ */ w.jsx(I$, {}) } }
 );
 $t(
   yt.Indicator,
@@ -21823,7 +21823,7 @@ $t(
 );
 $t(yt.ItemIndicator, "itemIndicator", {
   forwardAsChild: !0,
-  defaultProps: { children: /* @__PURE__ */ S.jsx($B, { boxSize: "4" }) }
+  defaultProps: { children: /* @__PURE__ */ w.jsx($B, { boxSize: "4" }) }
 });
 $t(yt.CheckboxItem, "item", { forwardAsChild: !0 });
 $t(yt.RadioItemGroup, "itemGroup", { forwardAsChild: !0 });
@@ -21846,11 +21846,11 @@ const [j$, zz] = ha({
 } = eo({ key: "nativeSelect" }), zy = L$("div", "root", {
   wrapElement(e, t) {
     const r = sr(), i = !!(r?.disabled ?? t.disabled), a = !!(r?.invalid ?? t.invalid);
-    return /* @__PURE__ */ S.jsx(j$, { value: { disabled: i, invalid: a }, children: e });
+    return /* @__PURE__ */ w.jsx(j$, { value: { disabled: i, invalid: a }, children: e });
   }
 }), H$ = rt(JT.Select, {}, { forwardAsChild: !0 }), Oy = R.forwardRef(function(t, r) {
   const { children: i, placeholder: a, unstyled: l, ...u } = t, { disabled: d, invalid: h } = zz(), p = Az(), m = Oz();
-  return /* @__PURE__ */ S.jsxs(
+  return /* @__PURE__ */ w.jsxs(
     H$,
     {
       disabled: d,
@@ -21860,7 +21860,7 @@ const [j$, zz] = ha({
       className: zn(m.field, t.className),
       css: [l ? void 0 : p.field, t.css],
       children: [
-        a && /* @__PURE__ */ S.jsx("option", { value: "", children: a }),
+        a && /* @__PURE__ */ w.jsx("option", { value: "", children: a }),
         i
       ]
     }
@@ -21868,7 +21868,7 @@ const [j$, zz] = ha({
 });
 function Ay(e) {
   const { unstyled: t, ...r } = e, i = Az(), { disabled: a, invalid: l } = zz(), u = Oz();
-  return /* @__PURE__ */ S.jsx(
+  return /* @__PURE__ */ w.jsx(
     rt.div,
     {
       ...r,
@@ -21876,7 +21876,7 @@ function Ay(e) {
       "data-invalid": ke(l),
       className: zn(u.indicator, e.className),
       css: [t ? void 0 : i.indicator, e.css],
-      children: e.children ?? /* @__PURE__ */ S.jsx(UB, {})
+      children: e.children ?? /* @__PURE__ */ w.jsx(UB, {})
     }
   );
 }
@@ -21897,15 +21897,15 @@ function W$(e) {
 }
 const G$ = (e) => {
   const { items: t, ...r } = e, i = R.useMemo(() => W$(t), [t]);
-  return /* @__PURE__ */ S.jsx(T$, { each: i, children: (a) => /* @__PURE__ */ S.jsxs(
+  return /* @__PURE__ */ w.jsx(T$, { each: i, children: (a) => /* @__PURE__ */ w.jsxs(
     B$,
     {
       value: a.value,
       disabled: a.disabled,
       ...r,
       children: [
-        /* @__PURE__ */ S.jsx($$, { children: a.label }),
-        /* @__PURE__ */ S.jsx(q$, {})
+        /* @__PURE__ */ w.jsx($$, { children: a.label }),
+        /* @__PURE__ */ w.jsx(q$, {})
       ]
     },
     a.value
@@ -21917,13 +21917,13 @@ const { withContext: F$ } = Do({
   key: "skeleton"
 }), Kh = F$("div"), Y$ = R.forwardRef(function(t, r) {
   const { size: i, ...a } = t;
-  return /* @__PURE__ */ S.jsx(Jk, { size: i, asChild: !0, ref: r, children: /* @__PURE__ */ S.jsx(Kh, { ...a }) });
+  return /* @__PURE__ */ w.jsx(Jk, { size: i, asChild: !0, ref: r, children: /* @__PURE__ */ w.jsx(Kh, { ...a }) });
 });
 Y$.displayName = "SkeletonCircle";
 const X$ = R.forwardRef(
   function(t, r) {
     const { loading: i = !0, noOfLines: a = 3, gap: l, rootProps: u, ...d } = t;
-    return /* @__PURE__ */ S.jsx(Xh, { gap: l, width: "full", ref: r, ...u, children: Array.from({ length: i ? a : 1 }).map((h, p) => /* @__PURE__ */ S.jsx(
+    return /* @__PURE__ */ w.jsx(Xh, { gap: l, width: "full", ref: r, ...u, children: Array.from({ length: i ? a : 1 }).map((h, p) => /* @__PURE__ */ w.jsx(
       Kh,
       {
         loading: i,
@@ -21961,7 +21961,7 @@ const {
       "& td": a.cell,
       "& caption": a.caption
     } : a.root, [a, t]);
-    return /* @__PURE__ */ S.jsx(K$, { value: u, children: /* @__PURE__ */ S.jsx(Q$, { value: a, children: /* @__PURE__ */ S.jsx(
+    return /* @__PURE__ */ w.jsx(K$, { value: u, children: /* @__PURE__ */ w.jsx(Q$, { value: a, children: /* @__PURE__ */ w.jsx(
       rt.table,
       {
         ref: i,
@@ -22013,7 +22013,7 @@ const {
   "span",
   "label"
 ), r7 = Zh("button", "closeTrigger", {
-  defaultProps: { type: "button", children: /* @__PURE__ */ S.jsx(vz, {}) }
+  defaultProps: { type: "button", children: /* @__PURE__ */ w.jsx(vz, {}) }
 });
 Zh("span", "startElement");
 const o7 = Zh(
@@ -22068,7 +22068,7 @@ function i7() {
         return u.now() - d;
       };
     }
-    var h = [], p = [], m = 1, v = null, y = 3, b = !1, x = !1, w = !1, C = !1, k = typeof setTimeout == "function" ? setTimeout : null, T = typeof clearTimeout == "function" ? clearTimeout : null, _ = typeof setImmediate < "u" ? setImmediate : null;
+    var h = [], p = [], m = 1, v = null, y = 3, b = !1, x = !1, S = !1, C = !1, k = typeof setTimeout == "function" ? setTimeout : null, T = typeof clearTimeout == "function" ? clearTimeout : null, _ = typeof setImmediate < "u" ? setImmediate : null;
     function z(I) {
       for (var B = r(p); B !== null; ) {
         if (B.callback === null) i(p);
@@ -22079,7 +22079,7 @@ function i7() {
       }
     }
     function O(I) {
-      if (w = !1, z(I), !x)
+      if (S = !1, z(I), !x)
         if (r(h) !== null)
           x = !0, A || (A = !0, U());
         else {
@@ -22098,7 +22098,7 @@ function i7() {
         var B = !0;
         try {
           e: {
-            x = !1, w && (w = !1, T(N), N = -1), b = !0;
+            x = !1, S && (S = !1, T(N), N = -1), b = !0;
             var F = y;
             try {
               t: {
@@ -22226,7 +22226,7 @@ function i7() {
         startTime: F,
         expirationTime: oe,
         sortIndex: -1
-      }, F > J ? (I.sortIndex = F, t(p, I), r(h) === null && I === r(p) && (w ? (T(N), N = -1) : w = !0, H(O, F - J))) : (I.sortIndex = oe, t(h, I), x || b || (x = !0, A || (A = !0, U()))), I;
+      }, F > J ? (I.sortIndex = F, t(p, I), r(h) === null && I === r(p) && (S ? (T(N), N = -1) : S = !0, H(O, F - J))) : (I.sortIndex = oe, t(h, I), x || b || (x = !0, A || (A = !0, U()))), I;
     }, e.unstable_shouldYield = L, e.unstable_wrapCallback = function(I) {
       var B = y;
       return function() {
@@ -22383,20 +22383,20 @@ function s7() {
   }
   function x(n) {
     var o = [null, null], s = y(n);
-    return s === null || w(
+    return s === null || S(
       o,
       n,
       s.child,
       { foundSelf: !1 }
     ), o;
   }
-  function w(n, o, s, c) {
+  function S(n, o, s, c) {
     for (; s !== null; ) {
       if (s === o) c.foundSelf = !0;
       else if (s.tag === 5 || s.tag === 27 || s.tag === 6) {
         if (c.foundSelf) return n[1] = s, !0;
         n[0] = s;
-      } else if ((s.tag !== 22 || s.memoizedState === null) && w(
+      } else if ((s.tag !== 22 || s.memoizedState === null) && S(
         n,
         o,
         s.child,
@@ -33577,13 +33577,13 @@ function h7(e, t, r, i = {}) {
   function v() {
     d = "POP";
     let C = m(), k = C == null ? null : C - p;
-    p = C, h && h({ action: d, location: w.location, delta: k });
+    p = C, h && h({ action: d, location: S.location, delta: k });
   }
   function y(C, k) {
     d = "PUSH";
-    let T = UC(C) ? C : My(w.location, C, k);
+    let T = UC(C) ? C : My(S.location, C, k);
     p = m() + 1;
-    let _ = WC(T, p), z = w.createHref(T.mask || T);
+    let _ = WC(T, p), z = S.createHref(T.mask || T);
     try {
       u.pushState(_, "", z);
     } catch (O) {
@@ -33591,19 +33591,19 @@ function h7(e, t, r, i = {}) {
         throw O;
       a.location.assign(z);
     }
-    l && h && h({ action: d, location: w.location, delta: 1 });
+    l && h && h({ action: d, location: S.location, delta: 1 });
   }
   function b(C, k) {
     d = "REPLACE";
-    let T = UC(C) ? C : My(w.location, C, k);
+    let T = UC(C) ? C : My(S.location, C, k);
     p = m();
-    let _ = WC(T, p), z = w.createHref(T.mask || T);
-    u.replaceState(_, "", z), l && h && h({ action: d, location: w.location, delta: 0 });
+    let _ = WC(T, p), z = S.createHref(T.mask || T);
+    u.replaceState(_, "", z), l && h && h({ action: d, location: S.location, delta: 0 });
   }
   function x(C) {
     return g7(a, C);
   }
-  let w = {
+  let S = {
     get action() {
       return d;
     },
@@ -33635,7 +33635,7 @@ function h7(e, t, r, i = {}) {
       return u.go(C);
     }
   };
-  return w;
+  return S;
 }
 function g7(e, t, r = !1) {
   let i = "http://localhost";
@@ -33695,14 +33695,14 @@ function jz(e, t = [], r = [], i = "", a = !1) {
       path: v,
       score: C7(v, u.index),
       routesMeta: y.map((b, x) => {
-        let [w, C] = Vz(
+        let [S, C] = Vz(
           b.relativePath,
           b.caseSensitive,
           x === y.length - 1
         );
         return {
           ...b,
-          matcher: w,
+          matcher: S,
           compiledParams: C
         };
       })
@@ -34394,15 +34394,15 @@ function e9(e, t = [], r) {
   } : void 0;
   return a.reduceRight(
     (m, v, y) => {
-      let b, x = !1, w = null, C = null;
-      i && (b = l && v.route.id ? l[v.route.id] : void 0, w = v.route.errorElement || K7, u && (d < 0 && y === 0 ? (tO(
+      let b, x = !1, S = null, C = null;
+      i && (b = l && v.route.id ? l[v.route.id] : void 0, S = v.route.errorElement || K7, u && (d < 0 && y === 0 ? (tO(
         "route-fallback",
         !1,
         "No `HydrateFallback` element provided to render during initial hydration"
       ), x = !0, C = null) : d === y && (x = !0, C = v.route.hydrateFallbackElement || null)));
       let k = t.concat(a.slice(0, y + 1)), T = () => {
         let _;
-        return b ? _ = w : x ? _ = C : v.route.Component ? _ = /* @__PURE__ */ R.createElement(v.route.Component, null) : v.route.element ? _ = v.route.element : _ = m, /* @__PURE__ */ R.createElement(
+        return b ? _ = S : x ? _ = C : v.route.Component ? _ = /* @__PURE__ */ R.createElement(v.route.Component, null) : v.route.element ? _ = v.route.element : _ = m, /* @__PURE__ */ R.createElement(
           J7,
           {
             match: v,
@@ -34420,7 +34420,7 @@ function e9(e, t = [], r) {
         {
           location: i.location,
           revalidation: i.revalidation,
-          component: w,
+          component: S,
           error: b,
           children: T(),
           routeContext: { outlet: null, matches: k, isDataRoute: !0 },
@@ -34537,7 +34537,7 @@ function l9({
     state: y = null,
     key: b = "default",
     mask: x
-  } = r, w = R.useMemo(() => {
+  } = r, S = R.useMemo(() => {
     let C = No(p, d);
     return C == null ? null : {
       location: {
@@ -34552,9 +34552,9 @@ function l9({
     };
   }, [d, p, m, v, y, b, i, x]);
   return _r(
-    w != null,
+    S != null,
     `<Router basename="${d}"> is not able to match the URL "${p}${m}${v}" because it does not start with the basename, so the <Router> won't render anything.`
-  ), w == null ? null : /* @__PURE__ */ R.createElement(lr.Provider, { value: h }, /* @__PURE__ */ R.createElement(eg.Provider, { children: t, value: w }));
+  ), S == null ? null : /* @__PURE__ */ R.createElement(lr.Provider, { value: h }, /* @__PURE__ */ R.createElement(eg.Provider, { children: t, value: S }));
 }
 var Lf = "get", Hf = "application/x-www-form-urlencoded";
 function tg(e) {
@@ -34784,22 +34784,22 @@ function k9(e, t) {
   let r = R.useContext(ib), [i, a] = R.useState(!1), [l, u] = R.useState(!1), { onFocus: d, onBlur: h, onMouseEnter: p, onMouseLeave: m, onTouchStart: v } = t, y = R.useRef(null);
   R.useEffect(() => {
     if (e === "render" && u(!0), e === "viewport") {
-      let w = (k) => {
+      let S = (k) => {
         k.forEach((T) => {
           u(T.isIntersecting);
         });
-      }, C = new IntersectionObserver(w, { threshold: 0.5 });
+      }, C = new IntersectionObserver(S, { threshold: 0.5 });
       return y.current && C.observe(y.current), () => {
         C.disconnect();
       };
     }
   }, [e]), R.useEffect(() => {
     if (i) {
-      let w = setTimeout(() => {
+      let S = setTimeout(() => {
         u(!0);
       }, 100);
       return () => {
-        clearTimeout(w);
+        clearTimeout(S);
       };
     }
   }, [i]);
@@ -34899,11 +34899,11 @@ function O9({
   ), y = R.useMemo(() => {
     if (e === i.pathname + i.search + i.hash)
       return [];
-    let w = /* @__PURE__ */ new Set(), C = !1;
+    let S = /* @__PURE__ */ new Set(), C = !1;
     if (t.forEach((T) => {
       let _ = l.routes[T.route.id];
-      !_ || !_.hasLoader || (!m.some((z) => z.route.id === T.route.id) && T.route.id in h && u[T.route.id]?.shouldRevalidate || _.hasClientLoader ? C = !0 : w.add(T.route.id));
-    }), w.size === 0)
+      !_ || !_.hasLoader || (!m.some((z) => z.route.id === T.route.id) && T.route.id in h && u[T.route.id]?.shouldRevalidate || _.hasClientLoader ? C = !0 : S.add(T.route.id));
+    }), S.size === 0)
       return [];
     let k = nO(
       e,
@@ -34911,9 +34911,9 @@ function O9({
       a.v8_trailingSlashAwareDataRequests,
       "data"
     );
-    return C && w.size > 0 && k.searchParams.set(
+    return C && S.size > 0 && k.searchParams.set(
       "_routes",
-      t.filter((T) => w.has(T.route.id)).map((T) => T.route.id).join(",")
+      t.filter((T) => S.has(T.route.id)).map((T) => T.route.id).join(",")
     ), [k.pathname + k.search];
   }, [
     d,
@@ -34929,13 +34929,13 @@ function O9({
     () => w9(v, l),
     [v, l]
   ), x = R9(v);
-  return /* @__PURE__ */ R.createElement(R.Fragment, null, y.map((w) => /* @__PURE__ */ R.createElement("link", { key: w, rel: "prefetch", as: "fetch", href: w, ...r })), b.map((w) => /* @__PURE__ */ R.createElement("link", { key: w, rel: "modulepreload", href: w, ...r })), x.map(({ key: w, link: C }) => (
+  return /* @__PURE__ */ R.createElement(R.Fragment, null, y.map((S) => /* @__PURE__ */ R.createElement("link", { key: S, rel: "prefetch", as: "fetch", href: S, ...r })), b.map((S) => /* @__PURE__ */ R.createElement("link", { key: S, rel: "modulepreload", href: S, ...r })), x.map(({ key: S, link: C }) => (
     // these don't spread `linkProps` because they are full link descriptors
     // already with their own props
     /* @__PURE__ */ R.createElement(
       "link",
       {
-        key: w,
+        key: S,
         nonce: r.nonce,
         ...C,
         crossOrigin: C.crossOrigin ?? r.crossOrigin
@@ -35001,7 +35001,7 @@ var rO = R.forwardRef(
     viewTransition: y,
     defaultShouldRevalidate: b,
     ...x
-  }, w) {
+  }, S) {
     let { basename: C, navigator: k, useTransitions: T } = R.useContext(lr), _ = typeof m == "string" && Z0.test(m), z = Wz(m, C);
     m = z.to;
     let O = F7(m, { relative: a }), A = to(), N = null;
@@ -35040,7 +35040,7 @@ var rO = R.forwardRef(
           ...L,
           href: (G ? N : void 0) || z.absoluteURL || O,
           onClick: G ? U : t,
-          ref: A9(w, V),
+          ref: A9(S, V),
           target: p,
           "data-discover": !_ && r === "render" ? "true" : void 0
         }
@@ -35062,10 +35062,10 @@ var P9 = R.forwardRef(
     children: h,
     ...p
   }, m) {
-    let v = vu(u, { relative: p.relative }), y = to(), b = R.useContext(Jh), { navigator: x, basename: w } = R.useContext(lr), C = b != null && // Conditional usage is OK here because the usage of a data router is static
+    let v = vu(u, { relative: p.relative }), y = to(), b = R.useContext(Jh), { navigator: x, basename: S } = R.useContext(lr), C = b != null && // Conditional usage is OK here because the usage of a data router is static
     // eslint-disable-next-line react-hooks/rules-of-hooks
     U9(v) && d === !0, k = x.encodeLocation ? x.encodeLocation(v).pathname : v.pathname, T = y.pathname, _ = b && b.navigation && b.navigation.location ? b.navigation.location.pathname : null;
-    r || (T = T.toLowerCase(), _ = _ ? _.toLowerCase() : null, k = k.toLowerCase()), _ && w && (_ = No(_, w) || _);
+    r || (T = T.toLowerCase(), _ = _ ? _.toLowerCase() : null, k = k.toLowerCase()), _ && S && (_ = No(_, S) || _);
     const z = k !== "/" && k.endsWith("/") ? k.length - 1 : k.length;
     let O = T === k || !a && T.startsWith(k) && T.charAt(z) === "/", A = _ != null && (_ === k || !a && _.startsWith(k) && _.charAt(k.length) === "/"), N = {
       isActive: O,
@@ -35112,7 +35112,7 @@ var I9 = R.forwardRef(
     defaultShouldRevalidate: y,
     ...b
   }, x) => {
-    let { useTransitions: w } = R.useContext(lr), C = B9(), k = $9(d, { relative: p }), T = u.toLowerCase() === "get" ? "get" : "post", _ = typeof d == "string" && Z0.test(d), z = (O) => {
+    let { useTransitions: S } = R.useContext(lr), C = B9(), k = $9(d, { relative: p }), T = u.toLowerCase() === "get" ? "get" : "post", _ = typeof d == "string" && Z0.test(d), z = (O) => {
       if (h && h(O), O.defaultPrevented) return;
       O.preventDefault();
       let A = O.nativeEvent.submitter, N = A?.getAttribute("formmethod") || u, D = () => C(A || O.currentTarget, {
@@ -35126,7 +35126,7 @@ var I9 = R.forwardRef(
         viewTransition: v,
         defaultShouldRevalidate: y
       });
-      w && r !== !1 ? R.startTransition(() => D()) : D();
+      S && r !== !1 ? R.startTransition(() => D()) : D();
     };
     return /* @__PURE__ */ R.createElement(
       "form",
@@ -35165,7 +35165,7 @@ function j9(e, {
     (b) => {
       if (h9(b, t)) {
         b.preventDefault();
-        let x = r !== void 0 ? r : Xs(v) === Xs(y), w = () => m(e, {
+        let x = r !== void 0 ? r : Xs(v) === Xs(y), S = () => m(e, {
           replace: x,
           mask: i,
           state: a,
@@ -35174,7 +35174,7 @@ function j9(e, {
           viewTransition: d,
           defaultShouldRevalidate: h
         });
-        p ? R.startTransition(() => w()) : w();
+        p ? R.startTransition(() => S()) : S();
       }
     },
     [
@@ -35298,7 +35298,7 @@ const iO = R.createContext(void 0), aO = (e) => {
   return t;
 }, W9 = ({ client: e, children: t }) => (R.useEffect(() => (e.mount(), () => {
   e.unmount();
-}), [e]), /* @__PURE__ */ S.jsx(iO.Provider, {
+}), [e]), /* @__PURE__ */ w.jsx(iO.Provider, {
   value: e,
   children: t
 })), G9 = {
@@ -35895,7 +35895,7 @@ function gO(e) {
   const h = () => a !== "pending", p = (T) => {
     if (!h()) {
       const _ = new jy(T);
-      w(_), e.onCancel?.(_);
+      S(_), e.onCancel?.(_);
     }
   }, m = () => {
     t = !0;
@@ -35903,7 +35903,7 @@ function gO(e) {
     t = !1;
   }, y = () => db.isFocused() && (e.networkMode === "always" || sh.isOnline()) && e.canRun(), b = () => hO(e.networkMode) && e.canRun(), x = (T) => {
     h() || (i?.(), a = "resolved", l(T));
-  }, w = (T) => {
+  }, S = (T) => {
     h() || (i?.(), a = "rejected", u(T));
   }, C = (T) => new Promise((_) => {
     i = (z) => {
@@ -35924,11 +35924,11 @@ function gO(e) {
       if (h()) return;
       const O = e.retry ?? (ub() ? 0 : 3), A = e.retryDelay ?? iU, N = typeof A == "function" ? A(r, z) : A, D = O === !0 || typeof O == "number" && r < O || typeof O == "function" && O(r, z);
       if (t || !D) {
-        w(z);
+        S(z);
         return;
       }
       r++, e.onFail?.(r, z), Q9(N).then(() => h() || y() ? void 0 : C(y)).then(() => {
-        t ? w(z) : k();
+        t ? S(z) : k();
       });
     });
   };
@@ -35952,11 +35952,11 @@ function aU(e) {
     }, h = 0;
     const p = async () => {
       let m = !1;
-      const v = t, y = (w) => {
-        J9(w, () => t.signal, () => m = !0, v[cb]);
-      }, b = dO(t.options, t.fetchOptions), x = async (w, C, k) => {
+      const v = t, y = (S) => {
+        J9(S, () => t.signal, () => m = !0, v[cb]);
+      }, b = dO(t.options, t.fetchOptions), x = async (S, C, k) => {
         if (m) return Promise.reject(t.signal.reason);
-        if (C == null && w.pages.length) return Promise.resolve(w);
+        if (C == null && S.pages.length) return Promise.resolve(S);
         const _ = (() => {
           const N = {
             client: t.client,
@@ -35968,23 +35968,23 @@ function aU(e) {
           return y(N), N;
         })(), z = await b(_), { maxPages: O } = t.options, A = k ? Z9 : K9;
         return {
-          pages: A(w.pages, z, O),
-          pageParams: A(w.pageParams, C, O)
+          pages: A(S.pages, z, O),
+          pageParams: A(S.pageParams, C, O)
         };
       };
       if (a && l.length) {
-        const w = a === "backward", C = w ? pO : Ly, k = {
+        const S = a === "backward", C = S ? pO : Ly, k = {
           pages: l,
           pageParams: u
         };
-        d = await x(k, C(i, k), w);
+        d = await x(k, C(i, k), S);
       } else {
-        const w = e ?? l.length;
+        const S = e ?? l.length;
         do {
           const C = h === 0 ? u[0] === void 0 ? i.initialPageParam : u[0] : Ly(i, d);
           if (h > 0 && C == null) break;
           d = await x(d, C), h++;
-        } while (h < w);
+        } while (h < S);
       }
       return d;
     };
@@ -36791,12 +36791,12 @@ var rg = class extends gl {
     }
     let { error: y, errorUpdatedAt: b, status: x } = p;
     v = p.data;
-    let w = !1;
+    let S = !1;
     if (t.placeholderData !== void 0 && v === void 0 && x === "pending") {
       let O;
-      a?.isPlaceholderData && t.placeholderData === u?.placeholderData ? (O = a.data, w = !0) : O = typeof t.placeholderData == "function" ? t.placeholderData(this.#s?.state.data, this.#s) : t.placeholderData, O !== void 0 && (x = "success", v = Dy(a?.data, O, t), m = !0);
+      a?.isPlaceholderData && t.placeholderData === u?.placeholderData ? (O = a.data, S = !0) : O = typeof t.placeholderData == "function" ? t.placeholderData(this.#s?.state.data, this.#s) : t.placeholderData, O !== void 0 && (x = "success", v = Dy(a?.data, O, t), m = !0);
     }
-    if (t.select && v !== void 0 && !w)
+    if (t.select && v !== void 0 && !S)
       if (a && v === l?.data && t.select === this.#l) v = this.#c;
       else try {
         this.#l = t.select, v = t.select(v), v = Dy(a?.data, v, t), this.#c = v, this.#a = null;
@@ -38500,8 +38500,8 @@ const bU = R.createContext(yU()), xO = () => R.useContext(bU), wO = (e, t, r) =>
   r.clearReset();
 });
 function kO({ queries: e, ...t }, r) {
-  const i = aO(), a = bO(), l = xO(), u = t.subscribed !== !1, d = R.useMemo(() => e.map((w) => {
-    const C = i.defaultQueryOptions(w);
+  const i = aO(), a = bO(), l = xO(), u = t.subscribed !== !1, d = R.useMemo(() => e.map((S) => {
+    const C = i.defaultQueryOptions(S);
     return C._optimisticResults = a ? "isRestoring" : u ? "optimistic" : void 0, C;
   }), [
     e,
@@ -38509,10 +38509,10 @@ function kO({ queries: e, ...t }, r) {
     a,
     u
   ]);
-  d.forEach((w) => {
-    CO(w);
-    const C = i.getQueryCache().get(w.queryHash);
-    wO(w, l, C);
+  d.forEach((S) => {
+    CO(S);
+    const C = i.getQueryCache().get(S.queryHash);
+    wO(S, l, C);
   }), SO(l);
   const [h] = R.useState(() => new pU(i, d, t)), [p, m, v] = h.getOptimisticResult(d, t.combine);
   R.useEffect(() => {
@@ -38523,20 +38523,20 @@ function kO({ queries: e, ...t }, r) {
     h
   ]);
   const y = !a && u;
-  R.useSyncExternalStore(R.useCallback((w) => y ? h.subscribe(kt.batchCalls(w)) : mn, [h, y]), () => h.getCurrentResult(), () => h.getCurrentResult());
-  const b = p.some((w, C) => Vy(d[C], w)) ? p.flatMap((w, C) => {
+  R.useSyncExternalStore(R.useCallback((S) => y ? h.subscribe(kt.batchCalls(S)) : mn, [h, y]), () => h.getCurrentResult(), () => h.getCurrentResult());
+  const b = p.some((S, C) => Vy(d[C], S)) ? p.flatMap((S, C) => {
     const k = d[C];
-    if (k && Vy(k, w)) {
+    if (k && Vy(k, S)) {
       const T = new rg(i, k);
       return _O(k, T, l);
     }
     return [];
   }) : [];
   if (b.length > 0) throw Promise.all(b);
-  const x = p.find((w, C) => {
+  const x = p.find((S, C) => {
     const k = d[C];
     return k && EO({
-      result: w,
+      result: S,
       errorResetBoundary: l,
       throwOnError: k.throwOnError,
       query: i.getQueryCache().get(k.queryHash),
@@ -38706,8 +38706,8 @@ function pl() {
   ), l = R.useCallback(
     (u) => {
       t((d) => {
-        const { dataset: h, version: p, rows: m, where: v, direction: y, via: b, context: x } = Pv(d), w = [...b, { dataset: h, version: p, rows: m, where: v, direction: y }].slice(-12);
-        return Iv({ ...a_, search: "", context: x, at: null, step: null, ...u, via: w });
+        const { dataset: h, version: p, rows: m, where: v, direction: y, via: b, context: x } = Pv(d), S = [...b, { dataset: h, version: p, rows: m, where: v, direction: y }].slice(-12);
+        return Iv({ ...a_, search: "", context: x, at: null, step: null, ...u, via: S });
       });
     },
     [t]
@@ -38719,37 +38719,37 @@ function TU({ root: e }) {
     const u = t.via[l];
     u && i({ ...u, via: t.via.slice(0, l), at: null, step: null });
   };
-  return /* @__PURE__ */ S.jsx(n$, { "aria-label": "Path", minW: 0, size: "sm", children: /* @__PURE__ */ S.jsxs(r$, { flexWrap: "nowrap", children: [
-    /* @__PURE__ */ S.jsx(mf, { children: t.dataset ? /* @__PURE__ */ S.jsx(Dv, { onClick: () => {
+  return /* @__PURE__ */ w.jsx(n$, { "aria-label": "Path", minW: 0, size: "sm", children: /* @__PURE__ */ w.jsxs(r$, { flexWrap: "nowrap", children: [
+    /* @__PURE__ */ w.jsx(mf, { children: t.dataset ? /* @__PURE__ */ w.jsx(Dv, { onClick: () => {
       r({});
-    }, children: e }) : /* @__PURE__ */ S.jsx(_v, { children: e }) }),
-    t.via.map((l, u) => /* @__PURE__ */ S.jsxs(R.Fragment, { children: [
-      /* @__PURE__ */ S.jsx(kv, {}),
-      /* @__PURE__ */ S.jsx(mf, { children: /* @__PURE__ */ S.jsx(Dv, { onClick: () => {
+    }, children: e }) : /* @__PURE__ */ w.jsx(_v, { children: e }) }),
+    t.via.map((l, u) => /* @__PURE__ */ w.jsxs(R.Fragment, { children: [
+      /* @__PURE__ */ w.jsx(kv, {}),
+      /* @__PURE__ */ w.jsx(mf, { children: /* @__PURE__ */ w.jsx(Dv, { onClick: () => {
         a(u);
-      }, children: /* @__PURE__ */ S.jsx(jv, { place: l }) }) })
+      }, children: /* @__PURE__ */ w.jsx(jv, { place: l }) }) })
     ] }, u)),
-    t.dataset ? /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
-      /* @__PURE__ */ S.jsx(kv, {}),
-      /* @__PURE__ */ S.jsx(mf, { children: t.direction ? /* @__PURE__ */ S.jsx(Dv, { onClick: () => {
+    t.dataset ? /* @__PURE__ */ w.jsxs(w.Fragment, { children: [
+      /* @__PURE__ */ w.jsx(kv, {}),
+      /* @__PURE__ */ w.jsx(mf, { children: t.direction ? /* @__PURE__ */ w.jsx(Dv, { onClick: () => {
         i({ direction: null, at: null, step: null });
-      }, children: /* @__PURE__ */ S.jsx(jv, { place: { ...t, rows: [], where: [] } }) }) : /* @__PURE__ */ S.jsx(_v, { children: /* @__PURE__ */ S.jsx(jv, { place: { ...t, rows: [] } }) }) })
+      }, children: /* @__PURE__ */ w.jsx(jv, { place: { ...t, rows: [], where: [] } }) }) : /* @__PURE__ */ w.jsx(_v, { children: /* @__PURE__ */ w.jsx(jv, { place: { ...t, rows: [] } }) }) })
     ] }) : null,
-    t.dataset && t.direction ? /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
-      /* @__PURE__ */ S.jsx(kv, {}),
-      /* @__PURE__ */ S.jsx(mf, { children: /* @__PURE__ */ S.jsx(_v, { whiteSpace: "nowrap", children: OO(t) }) })
+    t.dataset && t.direction ? /* @__PURE__ */ w.jsxs(w.Fragment, { children: [
+      /* @__PURE__ */ w.jsx(kv, {}),
+      /* @__PURE__ */ w.jsx(mf, { children: /* @__PURE__ */ w.jsx(_v, { whiteSpace: "nowrap", children: OO(t) }) })
     ] }) : null
   ] }) });
 }
 function Dv({ children: e, onClick: t }) {
-  return /* @__PURE__ */ S.jsx(Rn, { h: "auto", maxW: "16rem", minW: 0, onClick: t, overflow: "hidden", p: 0, size: "sm", textOverflow: "ellipsis", variant: "plain", color: "fg.muted", fontWeight: "normal", _hover: { color: "fg", textDecoration: "underline" }, children: e });
+  return /* @__PURE__ */ w.jsx(Rn, { h: "auto", maxW: "16rem", minW: 0, onClick: t, overflow: "hidden", p: 0, size: "sm", textOverflow: "ellipsis", variant: "plain", color: "fg.muted", fontWeight: "normal", _hover: { color: "fg", textDecoration: "underline" }, children: e });
 }
 function jv({ place: e }) {
   const { data: t } = Mo({
     queryKey: ["dataset", e.dataset, e.version],
     queryFn: ({ signal: i }) => _i(`/datasets/${e.dataset}`, { version: e.version }, i)
   }), r = e.rows.length || e.where.length ? ` · ${OO(e)}` : "";
-  return /* @__PURE__ */ S.jsx(S.Fragment, { children: `${t?.label ?? "…"}${r}` });
+  return /* @__PURE__ */ w.jsx(w.Fragment, { children: `${t?.label ?? "…"}${r}` });
 }
 function OO(e) {
   if (e.rows.length) {
@@ -38765,39 +38765,39 @@ const RU = {
 };
 function Zs({ value: e }) {
   const t = e ? RU[e] : void 0;
-  return t ? /* @__PURE__ */ S.jsx(wz, { colorPalette: t.palette, size: "sm", title: t.why, variant: e === "untracked" ? "outline" : "subtle", children: t.text }) : null;
+  return t ? /* @__PURE__ */ w.jsx(wz, { colorPalette: t.palette, size: "sm", title: t.why, variant: e === "untracked" ? "outline" : "subtle", children: t.text }) : null;
 }
 function zU({ value: e }) {
-  return /* @__PURE__ */ S.jsx(wz, { colorPalette: e === "source" ? "purple" : "blue", size: "sm", variant: "subtle", children: e });
+  return /* @__PURE__ */ w.jsx(wz, { colorPalette: e === "source" ? "purple" : "blue", size: "sm", variant: "subtle", children: e });
 }
 function Po({ error: e, again: t, title: r }) {
   const i = e instanceof hb ? e.status : 0, a = i === 401 ? "You are logged out. Load the page again to log in." : e.message;
-  return /* @__PURE__ */ S.jsxs(yz, { role: "alert", status: i === 403 || i === 404 ? "warning" : "error", size: "sm", children: [
-    /* @__PURE__ */ S.jsx(xz, {}),
-    /* @__PURE__ */ S.jsxs(ZB, { children: [
-      /* @__PURE__ */ S.jsx(bz, { children: r }),
-      /* @__PURE__ */ S.jsx(KB, { overflowWrap: "anywhere", children: a })
+  return /* @__PURE__ */ w.jsxs(yz, { role: "alert", status: i === 403 || i === 404 ? "warning" : "error", size: "sm", children: [
+    /* @__PURE__ */ w.jsx(xz, {}),
+    /* @__PURE__ */ w.jsxs(ZB, { children: [
+      /* @__PURE__ */ w.jsx(bz, { children: r }),
+      /* @__PURE__ */ w.jsx(KB, { overflowWrap: "anywhere", children: a })
     ] }),
-    t ? /* @__PURE__ */ S.jsx(Rn, { onClick: t, size: "xs", variant: "outline", children: "Try again" }) : null
+    t ? /* @__PURE__ */ w.jsx(Rn, { onClick: t, size: "xs", variant: "outline", children: "Try again" }) : null
   ] });
 }
 function ki({ lines: e = 8, label: t }) {
-  return /* @__PURE__ */ S.jsx(Xh, { "aria-busy": "true", "aria-label": t, gap: 2, role: "status", children: Array.from({ length: e }, (r, i) => /* @__PURE__ */ S.jsx(Kh, { h: 6, opacity: 1 - i / (e + 2) }, i)) });
+  return /* @__PURE__ */ w.jsx(Xh, { "aria-busy": "true", "aria-label": t, gap: 2, role: "status", children: Array.from({ length: e }, (r, i) => /* @__PURE__ */ w.jsx(Kh, { h: 6, opacity: 1 - i / (e + 2) }, i)) });
 }
 function ml({ title: e, children: t }) {
-  return /* @__PURE__ */ S.jsx(E$, { size: "sm", children: /* @__PURE__ */ S.jsxs(C$, { children: [
-    /* @__PURE__ */ S.jsx(_$, { children: e }),
-    /* @__PURE__ */ S.jsx(k$, { as: "div", maxW: "42rem", textAlign: "center", children: t })
+  return /* @__PURE__ */ w.jsx(E$, { size: "sm", children: /* @__PURE__ */ w.jsxs(C$, { children: [
+    /* @__PURE__ */ w.jsx(_$, { children: e }),
+    /* @__PURE__ */ w.jsx(k$, { as: "div", maxW: "42rem", textAlign: "center", children: t })
   ] }) });
 }
 function OU() {
-  return /* @__PURE__ */ S.jsxs(ml, { title: "No lineage yet", children: [
+  return /* @__PURE__ */ w.jsxs(ml, { title: "No lineage yet", children: [
     "Put ",
-    /* @__PURE__ */ S.jsx(jC, { children: "ProvSparkOperator" }),
+    /* @__PURE__ */ w.jsx(jC, { children: "ProvSparkOperator" }),
     " where ",
-    /* @__PURE__ */ S.jsx(jC, { children: "SparkSubmitOperator" }),
+    /* @__PURE__ */ w.jsx(jC, { children: "SparkSubmitOperator" }),
     " stands, and run the DAG:",
-    /* @__PURE__ */ S.jsx(at, { as: "pre", bg: "bg.muted", borderRadius: "md", fontSize: "xs", mt: 3, p: 3, textAlign: "left", whiteSpace: "pre-wrap", children: `from provspark.operators.spark import ProvSparkOperator
+    /* @__PURE__ */ w.jsx(at, { as: "pre", bg: "bg.muted", borderRadius: "md", fontSize: "xs", mt: 3, p: 3, textAlign: "left", whiteSpace: "pre-wrap", children: `from provspark.operators.spark import ProvSparkOperator
 
 clean = ProvSparkOperator(task_id="clean", application="/jobs/clean.py", prov_store="file:///data/prov")` }),
     "You see the data sets of the DAGs that you may read."
@@ -38842,9 +38842,9 @@ function MU() {
     getNextPageParam: (b) => b.next,
     placeholderData: uO
   }), v = u?.pages.flatMap((b) => b.items) ?? [], y = u?.pages[0]?.total ?? 0;
-  return /* @__PURE__ */ S.jsxs(An, { direction: "column", gap: 3, h: "full", minH: 0, children: [
-    /* @__PURE__ */ S.jsxs(An, { align: "center", gap: 3, children: [
-      /* @__PURE__ */ S.jsx(
+  return /* @__PURE__ */ w.jsxs(An, { direction: "column", gap: 3, h: "full", minH: 0, children: [
+    /* @__PURE__ */ w.jsxs(An, { align: "center", gap: 3, children: [
+      /* @__PURE__ */ w.jsx(
         Tz,
         {
           "aria-label": "Search data sets",
@@ -38863,28 +38863,28 @@ function MU() {
           value: i
         }
       ),
-      /* @__PURE__ */ S.jsx(Ze, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: u ? lh(y, "data set") : "" })
+      /* @__PURE__ */ w.jsx(Ze, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: u ? lh(y, "data set") : "" })
     ] }),
-    d ? /* @__PURE__ */ S.jsx(Po, { again: () => {
+    d ? /* @__PURE__ */ w.jsx(Po, { again: () => {
       h();
     }, error: d, title: "The data sets can't be listed" }) : null,
-    !u && !d ? /* @__PURE__ */ S.jsx(ki, { label: "Loading data sets" }) : null,
-    u && !y ? e.search ? /* @__PURE__ */ S.jsx(ml, { title: `No data set is called “${e.search}”`, children: "Fewer letters find more: all words must be in the name." }) : /* @__PURE__ */ S.jsx(OU, {}) : null,
-    y ? /* @__PURE__ */ S.jsxs(at, { borderColor: "border", borderRadius: "md", borderWidth: 1, minH: 0, overflow: "auto", children: [
-      /* @__PURE__ */ S.jsxs(Mz, { interactive: !0, size: "sm", stickyHeader: !0, children: [
-        /* @__PURE__ */ S.jsx(J$, { children: /* @__PURE__ */ S.jsxs(Ny, { bg: "bg.subtle", children: [
-          /* @__PURE__ */ S.jsx(Rs, { children: "Data set" }),
-          /* @__PURE__ */ S.jsx(Rs, { textAlign: "end", children: "Rows" }),
-          /* @__PURE__ */ S.jsx(Rs, { textAlign: "end", children: "Columns" }),
-          /* @__PURE__ */ S.jsx(Rs, { textAlign: "end", children: "Versions" }),
-          /* @__PURE__ */ S.jsx(Rs, { children: "Is a" }),
-          /* @__PURE__ */ S.jsx(Rs, { children: "Captured" })
+    !u && !d ? /* @__PURE__ */ w.jsx(ki, { label: "Loading data sets" }) : null,
+    u && !y ? e.search ? /* @__PURE__ */ w.jsx(ml, { title: `No data set is called “${e.search}”`, children: "Fewer letters find more: all words must be in the name." }) : /* @__PURE__ */ w.jsx(OU, {}) : null,
+    y ? /* @__PURE__ */ w.jsxs(at, { borderColor: "border", borderRadius: "md", borderWidth: 1, minH: 0, overflow: "auto", children: [
+      /* @__PURE__ */ w.jsxs(Mz, { interactive: !0, size: "sm", stickyHeader: !0, children: [
+        /* @__PURE__ */ w.jsx(J$, { children: /* @__PURE__ */ w.jsxs(Ny, { bg: "bg.subtle", children: [
+          /* @__PURE__ */ w.jsx(Rs, { children: "Data set" }),
+          /* @__PURE__ */ w.jsx(Rs, { textAlign: "end", children: "Rows" }),
+          /* @__PURE__ */ w.jsx(Rs, { textAlign: "end", children: "Columns" }),
+          /* @__PURE__ */ w.jsx(Rs, { textAlign: "end", children: "Versions" }),
+          /* @__PURE__ */ w.jsx(Rs, { children: "Is a" }),
+          /* @__PURE__ */ w.jsx(Rs, { children: "Captured" })
         ] }) }),
-        /* @__PURE__ */ S.jsx(Pz, { children: v.map((b) => /* @__PURE__ */ S.jsxs(Ny, { cursor: "pointer", onClick: () => {
+        /* @__PURE__ */ w.jsx(Pz, { children: v.map((b) => /* @__PURE__ */ w.jsxs(Ny, { cursor: "pointer", onClick: () => {
           r({ dataset: b.id });
         }, children: [
-          /* @__PURE__ */ S.jsxs(Gr, { maxW: "40rem", children: [
-            /* @__PURE__ */ S.jsx(
+          /* @__PURE__ */ w.jsxs(Gr, { maxW: "40rem", children: [
+            /* @__PURE__ */ w.jsx(
               Rn,
               {
                 h: "auto",
@@ -38899,16 +38899,16 @@ function MU() {
                 children: b.label
               }
             ),
-            /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontSize: "xs", overflow: "hidden", textOverflow: "ellipsis", title: b.name, whiteSpace: "nowrap", children: b.name })
+            /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontSize: "xs", overflow: "hidden", textOverflow: "ellipsis", title: b.name, whiteSpace: "nowrap", children: b.name })
           ] }),
-          /* @__PURE__ */ S.jsx(Gr, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Jt(b.rows) }),
-          /* @__PURE__ */ S.jsx(Gr, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Jt(b.columns) }),
-          /* @__PURE__ */ S.jsx(Gr, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Jt(b.versions) }),
-          /* @__PURE__ */ S.jsx(Gr, { children: /* @__PURE__ */ S.jsx(zU, { value: b.role }) }),
-          /* @__PURE__ */ S.jsx(Gr, { children: /* @__PURE__ */ S.jsx(Zs, { value: b.coverage }) })
+          /* @__PURE__ */ w.jsx(Gr, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Jt(b.rows) }),
+          /* @__PURE__ */ w.jsx(Gr, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Jt(b.columns) }),
+          /* @__PURE__ */ w.jsx(Gr, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Jt(b.versions) }),
+          /* @__PURE__ */ w.jsx(Gr, { children: /* @__PURE__ */ w.jsx(zU, { value: b.role }) }),
+          /* @__PURE__ */ w.jsx(Gr, { children: /* @__PURE__ */ w.jsx(Zs, { value: b.coverage }) })
         ] }, b.id)) })
       ] }),
-      m ? /* @__PURE__ */ S.jsx(Rn, { m: 2, onClick: () => {
+      m ? /* @__PURE__ */ w.jsx(Rn, { m: 2, onClick: () => {
         p();
       }, size: "xs", variant: "outline", children: "More data sets" }) : null
     ] }) : null
@@ -38950,28 +38950,28 @@ function jU({ columns: e, where: t, onChange: r }) {
     const b = DU(m, u, h);
     t.includes(b) || r([...t, b]), p("");
   };
-  return /* @__PURE__ */ S.jsxs(Nn, { as: "form", "aria-label": "Filter rows", flexWrap: "wrap", gap: 2, onSubmit: (b) => {
+  return /* @__PURE__ */ w.jsxs(Nn, { as: "form", "aria-label": "Filter rows", flexWrap: "wrap", gap: 2, onSubmit: (b) => {
     b.preventDefault(), y();
   }, children: [
-    /* @__PURE__ */ S.jsxs(zy, { disabled: !i.length, size: "xs", w: "10rem", children: [
-      /* @__PURE__ */ S.jsx(Oy, { "aria-label": "Column", onChange: (b) => {
+    /* @__PURE__ */ w.jsxs(zy, { disabled: !i.length, size: "xs", w: "10rem", children: [
+      /* @__PURE__ */ w.jsx(Oy, { "aria-label": "Column", onChange: (b) => {
         l(b.target.value);
-      }, value: m, children: i.map((b) => /* @__PURE__ */ S.jsx("option", { value: b.name, children: b.name }, b.name)) }),
-      /* @__PURE__ */ S.jsx(Ay, {})
+      }, value: m, children: i.map((b) => /* @__PURE__ */ w.jsx("option", { value: b.name, children: b.name }, b.name)) }),
+      /* @__PURE__ */ w.jsx(Ay, {})
     ] }),
-    /* @__PURE__ */ S.jsxs(zy, { size: "xs", w: "7.5rem", children: [
-      /* @__PURE__ */ S.jsx(Oy, { "aria-label": "Operator", onChange: (b) => {
+    /* @__PURE__ */ w.jsxs(zy, { size: "xs", w: "7.5rem", children: [
+      /* @__PURE__ */ w.jsx(Oy, { "aria-label": "Operator", onChange: (b) => {
         d(b.target.value);
-      }, value: u, children: IU.map((b) => /* @__PURE__ */ S.jsx("option", { value: b, children: b }, b)) }),
-      /* @__PURE__ */ S.jsx(Ay, {})
+      }, value: u, children: IU.map((b) => /* @__PURE__ */ w.jsx("option", { value: b, children: b }, b)) }),
+      /* @__PURE__ */ w.jsx(Ay, {})
     ] }),
-    By(u) ? /* @__PURE__ */ S.jsx(Tz, { "aria-label": "Value", onChange: (b) => {
+    By(u) ? /* @__PURE__ */ w.jsx(Tz, { "aria-label": "Value", onChange: (b) => {
       p(b.target.value);
     }, placeholder: u === "in" ? "a, b, c" : "value", size: "xs", value: h, w: "10rem" }) : null,
-    /* @__PURE__ */ S.jsx(Rn, { disabled: !v, size: "xs", type: "submit", variant: "outline", children: "Filter" }),
-    t.map((b) => /* @__PURE__ */ S.jsxs(t7, { colorPalette: "blue", maxW: "20rem", size: "md", children: [
-      /* @__PURE__ */ S.jsx(n7, { children: b }),
-      /* @__PURE__ */ S.jsx(o7, { children: /* @__PURE__ */ S.jsx(r7, { "aria-label": `Remove ${b}`, onClick: () => {
+    /* @__PURE__ */ w.jsx(Rn, { disabled: !v, size: "xs", type: "submit", variant: "outline", children: "Filter" }),
+    t.map((b) => /* @__PURE__ */ w.jsxs(t7, { colorPalette: "blue", maxW: "20rem", size: "md", children: [
+      /* @__PURE__ */ w.jsx(n7, { children: b }),
+      /* @__PURE__ */ w.jsx(o7, { children: /* @__PURE__ */ w.jsx(r7, { "aria-label": `Remove ${b}`, onClick: () => {
         r(t.filter((x) => x !== b));
       } }) })
     ] }, b))
@@ -39423,8 +39423,8 @@ class iW {
       const l = this.options;
       let u = null, d = null, h = !1;
       if (l !== void 0 && l.enabled && a.enabled && a.anchorTo === "end" && this.scrollElement !== null) {
-        const m = l.count, v = a.count, y = this.getMeasurements(), b = ((i = this._singleLaneMeasurements) == null ? void 0 : i.items) ?? y, x = (_) => LU(b[_]), w = m > 0 ? x(0) : null, C = m > 0 ? x(m - 1) : null;
-        if (v !== m || m > 0 && v > 0 && (a.getItemKey(0) !== w || a.getItemKey(v - 1) !== C)) {
+        const m = l.count, v = a.count, y = this.getMeasurements(), b = ((i = this._singleLaneMeasurements) == null ? void 0 : i.items) ?? y, x = (_) => LU(b[_]), S = m > 0 ? x(0) : null, C = m > 0 ? x(m - 1) : null;
+        if (v !== m || m > 0 && v > 0 && (a.getItemKey(0) !== S || a.getItemKey(v - 1) !== C)) {
           h = !0;
           const _ = m > 0 ? this.getVirtualItemForOffset(this.getScrollOffset()) ?? y[0] : null;
           _ && (u = [_.key, this.getScrollOffset() - _.start]);
@@ -39441,11 +39441,11 @@ class iW {
       let p = null;
       if (u && this.scrollOffset !== null && !this._awaitingCommandReadBack()) {
         const [m, v] = u, y = this.getMeasurements(), { count: b, getItemKey: x } = this.options;
-        let w = 0;
-        for (; w < b && x(w) !== m; )
-          w++;
-        if (w < b) {
-          const C = y[w];
+        let S = 0;
+        for (; S < b && x(S) !== m; )
+          S++;
+        if (S < b) {
+          const C = y[S];
           if (C) {
             const k = Math.max(0, C.start + v);
             !d && k !== this.scrollOffset && (p = k - this.scrollOffset, this.scrollOffset = k);
@@ -39513,8 +39513,8 @@ class iW {
               command: this.scrollState,
               target: () => this.getScrollStateTarget(this.scrollState)
             }) && (this.scrollState = null), this.pendingWrite = null, this._clampedAdjustment !== null && Math.abs(l - this._clampedAdjustment.maxAtWrite) >= 1.5 && (this._clampedAdjustment = null);
-            const w = this.getScrollOffset(), C = this.scrollDirection;
-            this.scrollDirection = u ? w === l ? this.scrollDirection : w < l ? "forward" : "backward" : null, this.scrollOffset = l, this.isScrolling = u;
+            const S = this.getScrollOffset(), C = this.scrollDirection;
+            this.scrollDirection = u ? S === l ? this.scrollDirection : S < l ? "forward" : "backward" : null, this.scrollOffset = l, this.isScrolling = u;
             const k = this.scrollState;
             if (k?.phase === "queued" && x === "external" && u)
               if (y || this._reportedOverscroll)
@@ -39531,7 +39531,7 @@ class iW {
             this._iosGesture.onScroll({
               isScrolling: u,
               ownReadBack: x === "readBack",
-              moved: l !== w,
+              moved: l !== S,
               // Neither our write's read-back nor a frame of our smooth
               // animation: the user or a fling moved it.
               external: x === "external" && ((h = this.scrollState) == null ? void 0 : h.phase) !== "smooth" && ((p = this.scrollState) == null ? void 0 : p.phase) !== "smoothFinishing"
@@ -39658,13 +39658,13 @@ class iW {
           const A = HU(z, _);
           return this.measurementsCache = A, A;
         }
-        const x = this.measurementsCache.slice(0, b), w = new Array(d).fill(
+        const x = this.measurementsCache.slice(0, b), S = new Array(d).fill(
           void 0
         ), C = new Float64Array(d);
         let k = 0;
         for (let T = 0; T < b; T++) {
           const _ = x[T];
-          _ && (w[_.lane] === void 0 && k++, w[_.lane] = T, C[_.lane] = _.end);
+          _ && (S[_.lane] === void 0 && k++, S[_.lane] = T, C[_.lane] = _.end);
         }
         for (let T = b; T < r; T++) {
           const _ = l(T), z = this.laneAssignments.get(T);
@@ -39672,13 +39672,13 @@ class iW {
           const N = h === "estimate" || y.has(_);
           if (z !== void 0 && this.options.lanes > 1) {
             O = z;
-            const q = w[O], U = q !== void 0 ? x[q] : void 0;
+            const q = S[O], U = q !== void 0 ? x[q] : void 0;
             A = U ? U.end + p : i + a;
           } else if (k === d) {
-            let q = 0, U = C[0], G = w[0];
+            let q = 0, U = C[0], G = S[0];
             for (let P = 1; P < d; P++) {
               const H = C[P];
-              (H < U || H === U && w[P] < G) && (q = P, U = H, G = w[P]);
+              (H < U || H === U && S[P] < G) && (q = P, U = H, G = S[P]);
             }
             O = q, A = U + p, N && this.laneAssignments.set(T, O);
           } else
@@ -39691,7 +39691,7 @@ class iW {
             end: L,
             key: _,
             lane: O
-          }, w[O] === void 0 && k++, w[O] = T, C[O] = L;
+          }, S[O] === void 0 && k++, S[O] = T, C[O] = L;
         }
         return this.measurementsCache = x, x;
       },
@@ -39798,11 +39798,11 @@ class iW {
       }
       const v = this.itemSizeCache.get(p) ?? d, y = i - v;
       if (y !== 0) {
-        const b = this.options.anchorTo === "end" && !Cc(this.scrollState) && this.getVirtualDistanceFromEnd() <= this.options.scrollEndThreshold, x = b ? this._getLayoutTotalSize() : 0, w = this.getScrollOffset(), k = !this.itemSizeCache.has(p) ? (
+        const b = this.options.anchorTo === "end" && !Cc(this.scrollState) && this.getVirtualDistanceFromEnd() <= this.options.scrollEndThreshold, x = b ? this._getLayoutTotalSize() : 0, S = this.getScrollOffset(), k = !this.itemSizeCache.has(p) ? (
           // First measurement: compensate any item whose top sits above the
           // fold — the estimate→actual delta must be corrected regardless of
           // scroll direction, since the whole estimated block was above it.
-          h < w
+          h < S
         ) : (
           // Re-measurement: only compensate an item that is ENTIRELY above the
           // fold. An item that merely *spans* the fold (top above, bottom
@@ -39811,7 +39811,7 @@ class iW {
           // delta would drag the viewport downward on every growth (#1218).
           // Also skip during backward scroll to avoid the "items jump while
           // scrolling up" cascade.
-          h + v <= w && this.scrollDirection !== "backward"
+          h + v <= S && this.scrollDirection !== "backward"
         ), T = !Cc(this.scrollState) && (this.shouldAdjustScrollPositionOnItemSizeChange !== void 0 ? this.shouldAdjustScrollPositionOnItemSizeChange(
           // The callback expects a VirtualItem; build one lazily only
           // when the consumer actually supplied a custom predicate.
@@ -40247,31 +40247,31 @@ function lW({
     const x = y.getTotalSize();
     if (x !== b.lastSize) {
       b.lastSize = x;
-      const w = y.options.horizontal ? "width" : "height";
-      b.container.style[w] = `${x}px`;
+      const S = y.options.horizontal ? "width" : "height";
+      b.container.style[S] = `${x}px`;
     }
   }, h = (y, b, x) => {
-    const w = l.current, C = !!y.options.horizontal, k = b.start - y.options.scrollMargin;
-    w.lastPositions.get(x) !== k && (w.lastPositions.set(x, k), w.mode === "transform" ? x.style.transform = C ? `translate3d(${k}px, 0, 0)` : `translate3d(0, ${k}px, 0)` : x.style[C ? "left" : "top"] = `${k}px`);
+    const S = l.current, C = !!y.options.horizontal, k = b.start - y.options.scrollMargin;
+    S.lastPositions.get(x) !== k && (S.lastPositions.set(x, k), S.mode === "transform" ? x.style.transform = C ? `translate3d(${k}px, 0, 0)` : `translate3d(0, ${k}px, 0)` : x.style[C ? "left" : "top"] = `${k}px`);
   }, p = (y) => {
     const b = l.current;
     if (!(!b.enabled || !b.container)) {
       d(y);
       for (const x of y.getVirtualItems()) {
-        const w = y.elementsCache.get(x.key);
-        w && h(y, x, w);
+        const S = y.elementsCache.get(x.key);
+        S && h(y, x, S);
       }
     }
   }, m = {
     ...i,
     onChange: (y, b) => {
       var x;
-      const w = l.current;
+      const S = l.current;
       let C = !0;
-      if (w.enabled) {
+      if (S.enabled) {
         p(y);
-        const k = y.range, T = w.prevRange;
-        C = !T || T.isScrolling !== y.isScrolling || T.startIndex !== k?.startIndex || T.endIndex !== k?.endIndex, C && (w.prevRange = k ? {
+        const k = y.range, T = S.prevRange;
+        C = !T || T.isScrolling !== y.isScrolling || T.startIndex !== k?.startIndex || T.endIndex !== k?.endIndex, C && (S.prevRange = k ? {
           startIndex: k.startIndex,
           endIndex: k.endIndex,
           isScrolling: y.isScrolling
@@ -40288,15 +40288,15 @@ function lW({
       } finally {
         u.current = !1;
       }
-      const w = l.current;
-      if (x !== null && w.enabled && w.container) {
+      const S = l.current;
+      if (x !== null && S.enabled && S.container) {
         const C = y.measurementsCache[y.indexFromElement(x)];
         C && h(y, C, x);
       }
     }, Object.assign(y, {
       containerRef: (x) => {
-        const w = l.current;
-        w.container = x, w.lastSize = null, x !== null && p(y);
+        const S = l.current;
+        S.container = x, S.lastSize = null, x !== null && p(y);
       }
     });
   });
@@ -40343,7 +40343,7 @@ function uW(e, t, r) {
     (y) => {
       const b = t.current;
       if (!b) return;
-      const x = Math.floor(a / vn), w = h_(e, b.scrollTop, a), C = e * vn <= Kc ? Math.ceil(b.scrollTop / vn) : w.first;
+      const x = Math.floor(a / vn), S = h_(e, b.scrollTop, a), C = e * vn <= Kc ? Math.ceil(b.scrollTop / vn) : S.first;
       y < C ? b.scrollTop = g_(e, y, a) : y >= C + x && (b.scrollTop = g_(e, y - x + 1, a));
     },
     [e, t, a]
@@ -40352,7 +40352,7 @@ function uW(e, t, r) {
 }
 const pi = 100, _c = 40, p_ = 60, Vv = 44, Bf = 132;
 function PO({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPick: u, onTrace: d }) {
-  const h = R.useRef(null), p = R.useId(), [m, v] = R.useState(0), [y, b] = R.useState(!1), x = uW(a, h, Vv), w = Bf + i.reduce((P, H) => P + y_(H), 0) + 20, C = i.length ? Math.min(80, Math.max(0, Math.floor((x.width - w) / i.length))) : 0, k = cW({
+  const h = R.useRef(null), p = R.useId(), [m, v] = R.useState(0), [y, b] = R.useState(!1), x = uW(a, h, Vv), S = Bf + i.reduce((P, H) => P + y_(H), 0) + 20, C = i.length ? Math.min(80, Math.max(0, Math.floor((x.width - S) / i.length))) : 0, k = cW({
     horizontal: !0,
     count: i.length,
     getScrollElement: () => h.current,
@@ -40400,15 +40400,12 @@ function PO({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
     } else return;
     P.preventDefault();
   }, q = A.find((P) => P.error), U = A.find((P) => P.data?.values === null)?.data?.why, G = Array.from({ length: Math.max(0, x.last - x.first + 1) }, (P, H) => x.first + H);
-  return /* @__PURE__ */ S.jsxs(An, { direction: "column", gap: 2, h: "full", minH: 0, children: [
-    q?.error ? /* @__PURE__ */ S.jsx(Po, { again: () => {
+  return /* @__PURE__ */ w.jsxs(An, { direction: "column", gap: 2, h: "full", minH: 0, children: [
+    q?.error ? /* @__PURE__ */ w.jsx(Po, { again: () => {
       q.refetch();
     }, error: q.error, title: "The rows can't be read" }) : null,
-    U ? /* @__PURE__ */ S.jsxs(Ze, { color: "orange.fg", fontSize: "sm", overflowWrap: "anywhere", children: [
-      "Row ids stand, values are not to be had: ",
-      U
-    ] }) : null,
-    /* @__PURE__ */ S.jsxs(
+    U ? /* @__PURE__ */ w.jsx(Ze, { color: "orange.fg", fontSize: "sm", overflowWrap: "anywhere", children: U }) : null,
+    /* @__PURE__ */ w.jsxs(
       at,
       {
         "aria-activedescendant": a ? `${p}-${m}` : void 0,
@@ -40437,16 +40434,16 @@ function PO({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
         tabIndex: 0,
         _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" },
         children: [
-          /* @__PURE__ */ S.jsxs(at, { bg: "bg.subtle", borderBottomWidth: 1, borderColor: "border", h: `${Vv}px`, position: "sticky", role: "row", "aria-rowindex": 1, top: 0, w: `max(100%, ${k.getTotalSize()}px)`, zIndex: 2, children: [
-            /* @__PURE__ */ S.jsx(m_, { at: 0, name: "row", pinned: !0, size: Bf }),
+          /* @__PURE__ */ w.jsxs(at, { bg: "bg.subtle", borderBottomWidth: 1, borderColor: "border", h: `${Vv}px`, position: "sticky", role: "row", "aria-rowindex": 1, top: 0, w: `max(100%, ${k.getTotalSize()}px)`, zIndex: 2, children: [
+            /* @__PURE__ */ w.jsx(m_, { at: 0, name: "row", pinned: !0, size: Bf }),
             T.map((P) => {
               const H = i[P.index];
-              return H ? /* @__PURE__ */ S.jsx(m_, { at: P.start, index: P.index + 2, masked: H.masked, name: H.name, right: Uy(H), size: P.size, type: H.type }, P.key) : null;
+              return H ? /* @__PURE__ */ w.jsx(m_, { at: P.start, index: P.index + 2, masked: H.masked, name: H.name, right: Uy(H), size: P.size, type: H.type }, P.key) : null;
             })
           ] }),
-          /* @__PURE__ */ S.jsx(at, { h: `${x.height}px`, position: "relative", role: "rowgroup", w: `max(100%, ${k.getTotalSize()}px)`, children: /* @__PURE__ */ S.jsx(at, { left: 0, position: "absolute", right: 0, role: "presentation", top: `${x.offset}px`, children: G.map((P) => {
+          /* @__PURE__ */ w.jsx(at, { h: `${x.height}px`, position: "relative", role: "rowgroup", w: `max(100%, ${k.getTotalSize()}px)`, children: /* @__PURE__ */ w.jsx(at, { left: 0, position: "absolute", right: 0, role: "presentation", top: `${x.offset}px`, children: G.map((P) => {
             const H = D(P), I = H !== void 0 && !!l?.has(H);
-            return /* @__PURE__ */ S.jsxs(
+            return /* @__PURE__ */ w.jsxs(
               at,
               {
                 "aria-rowindex": P + 2,
@@ -40469,8 +40466,8 @@ function PO({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
                 role: "row",
                 _hover: { bg: I ? "blue.subtle" : "bg.muted" },
                 children: [
-                  /* @__PURE__ */ S.jsx(dW, { active: y && P === m, bg: I ? "blue.subtle" : "bg.subtle", chosen: I, onTrace: d, pickable: !!u, row: H }),
-                  T.map((B) => /* @__PURE__ */ S.jsx(fW, { at: B.start, index: B.index + 2, masked: !!i[B.index]?.masked, right: Uy(i[B.index]), size: B.size, value: V(P, B.index) }, B.key))
+                  /* @__PURE__ */ w.jsx(dW, { active: y && P === m, bg: I ? "blue.subtle" : "bg.subtle", chosen: I, onTrace: d, pickable: !!u, row: H }),
+                  T.map((B) => /* @__PURE__ */ w.jsx(fW, { at: B.start, index: B.index + 2, masked: !!i[B.index]?.masked, right: Uy(i[B.index]), size: B.size, value: V(P, B.index) }, B.key))
                 ]
               },
               P
@@ -40482,7 +40479,7 @@ function PO({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
   ] });
 }
 function m_({ name: e, type: t, at: r, size: i, index: a = 1, masked: l, pinned: u, right: d }) {
-  return /* @__PURE__ */ S.jsxs(
+  return /* @__PURE__ */ w.jsxs(
     at,
     {
       "aria-colindex": a,
@@ -40504,25 +40501,25 @@ function m_({ name: e, type: t, at: r, size: i, index: a = 1, masked: l, pinned:
       w: `${i}px`,
       zIndex: u ? 1 : 0,
       children: [
-        /* @__PURE__ */ S.jsx(Ze, { fontWeight: "semibold", lineHeight: "short", truncate: !0, children: e }),
-        t ? /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontFamily: "mono", fontSize: "2xs", lineHeight: "short", truncate: !0, children: l ? "masked" : t }) : null
+        /* @__PURE__ */ w.jsx(Ze, { fontWeight: "semibold", lineHeight: "short", truncate: !0, children: e }),
+        t ? /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontFamily: "mono", fontSize: "2xs", lineHeight: "short", truncate: !0, children: l ? "masked" : t }) : null
       ]
     }
   );
 }
 function dW({ row: e, chosen: t, active: r, pickable: i, bg: a, onTrace: l }) {
-  return /* @__PURE__ */ S.jsxs(Nn, { bg: a, borderColor: "border", borderRightWidth: 1, gap: 1, h: "full", left: 0, position: "sticky", px: 2, role: "rowheader", w: `${Bf}px`, zIndex: 1, display: "inline-flex", verticalAlign: "top", children: [
-    i ? /* @__PURE__ */ S.jsx(at, { "aria-hidden": !0, bg: t ? "blue.solid" : "bg", borderColor: t ? "blue.solid" : "border.emphasized", borderRadius: "sm", borderWidth: 1, boxSize: 3.5, color: "white", flexShrink: 0, fontSize: "10px", lineHeight: "12px", textAlign: "center", children: t ? "✓" : "" }) : null,
-    /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", flex: 1, fontVariantNumeric: "tabular-nums", pl: 1, truncate: !0, children: e === void 0 ? "…" : Jt(e) }),
-    e === void 0 ? null : /* @__PURE__ */ S.jsxs(Nn, { gap: 0, opacity: r ? 1 : 0, _groupHover: { opacity: 1 }, children: [
-      /* @__PURE__ */ S.jsx(v_, { direction: "backward", onTrace: l, row: e }),
-      /* @__PURE__ */ S.jsx(v_, { direction: "forward", onTrace: l, row: e })
+  return /* @__PURE__ */ w.jsxs(Nn, { bg: a, borderColor: "border", borderRightWidth: 1, gap: 1, h: "full", left: 0, position: "sticky", px: 2, role: "rowheader", w: `${Bf}px`, zIndex: 1, display: "inline-flex", verticalAlign: "top", children: [
+    i ? /* @__PURE__ */ w.jsx(at, { "aria-hidden": !0, bg: t ? "blue.solid" : "bg", borderColor: t ? "blue.solid" : "border.emphasized", borderRadius: "sm", borderWidth: 1, boxSize: 3.5, color: "white", flexShrink: 0, fontSize: "10px", lineHeight: "12px", textAlign: "center", children: t ? "✓" : "" }) : null,
+    /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", flex: 1, fontVariantNumeric: "tabular-nums", pl: 1, truncate: !0, children: e === void 0 ? "…" : Jt(e) }),
+    e === void 0 ? null : /* @__PURE__ */ w.jsxs(Nn, { gap: 0, opacity: r ? 1 : 0, _groupHover: { opacity: 1 }, children: [
+      /* @__PURE__ */ w.jsx(v_, { direction: "backward", onTrace: l, row: e }),
+      /* @__PURE__ */ w.jsx(v_, { direction: "forward", onTrace: l, row: e })
     ] })
   ] });
 }
 function v_({ row: e, direction: t, onTrace: r }) {
   const i = t === "backward" ? `Where row ${e} came from` : `Where row ${e} went`;
-  return /* @__PURE__ */ S.jsx(
+  return /* @__PURE__ */ w.jsx(
     X0,
     {
       "aria-label": i,
@@ -40541,7 +40538,7 @@ function v_({ row: e, direction: t, onTrace: r }) {
 }
 const fW = R.memo(function({ value: t, at: r, size: i, index: a, right: l, masked: u }) {
   const d = u ? "•••" : NU(t);
-  return /* @__PURE__ */ S.jsx(at, { "aria-colindex": a, h: "full", left: `${r}px`, lineHeight: `${vn}px`, position: "absolute", px: 2, role: "gridcell", textAlign: l ? "end" : "start", title: t === void 0 || d.length < 12 ? void 0 : d.slice(0, 2e3), top: 0, truncate: !0, w: `${i}px`, color: u || t === null ? "fg.muted" : "fg", fontStyle: t === null && !u ? "italic" : void 0, fontVariantNumeric: "tabular-nums", children: t === void 0 ? /* @__PURE__ */ S.jsx(Kh, { display: "inline-block", h: 3, w: "60%" }) : d.slice(0, 500) });
+  return /* @__PURE__ */ w.jsx(at, { "aria-colindex": a, h: "full", left: `${r}px`, lineHeight: `${vn}px`, position: "absolute", px: 2, role: "gridcell", textAlign: l ? "end" : "start", title: t === void 0 || d.length < 12 ? void 0 : d.slice(0, 2e3), top: 0, truncate: !0, w: `${i}px`, color: u || t === null ? "fg.muted" : "fg", fontStyle: t === null && !u ? "italic" : void 0, fontVariantNumeric: "tabular-nums", children: t === void 0 ? /* @__PURE__ */ w.jsx(Kh, { display: "inline-block", h: 3, w: "60%" }) : d.slice(0, 500) });
 });
 function Uy(e) {
   return /^(tinyint|smallint|int|bigint|float|double|decimal)/.test(e?.type ?? "");
@@ -40561,9 +40558,9 @@ function IO({ items: e }) {
       r("");
     }, 4e3);
   };
-  return /* @__PURE__ */ S.jsxs(A$, { positioning: { placement: "bottom-end" }, children: [
-    /* @__PURE__ */ S.jsx(N$, { asChild: !0, children: /* @__PURE__ */ S.jsx(Rn, { "aria-live": "polite", size: "xs", variant: "outline", children: t || "Take away ▾" }) }),
-    /* @__PURE__ */ S.jsx(g6, { children: /* @__PURE__ */ S.jsx(M$, { children: /* @__PURE__ */ S.jsx(P$, { children: e.map((a) => /* @__PURE__ */ S.jsx(D$, { onClick: () => {
+  return /* @__PURE__ */ w.jsxs(A$, { positioning: { placement: "bottom-end" }, children: [
+    /* @__PURE__ */ w.jsx(N$, { asChild: !0, children: /* @__PURE__ */ w.jsx(Rn, { "aria-live": "polite", size: "xs", variant: "outline", children: t || "Take away ▾" }) }),
+    /* @__PURE__ */ w.jsx(g6, { children: /* @__PURE__ */ w.jsx(M$, { children: /* @__PURE__ */ w.jsx(P$, { children: e.map((a) => /* @__PURE__ */ w.jsx(D$, { onClick: () => {
       i(a);
     }, value: a.label, children: a.label }, a.label)) }) }) })
   ] });
@@ -40591,31 +40588,31 @@ function hW() {
   }), p = R.useMemo(() => new Set(l), [l]), m = (T, _) => {
     t({ version: u.data?.version ?? null, rows: T, where: T.length ? [] : a, direction: _ });
   };
-  if (u.error) return /* @__PURE__ */ S.jsx(Po, { again: () => {
+  if (u.error) return /* @__PURE__ */ w.jsx(Po, { again: () => {
     u.refetch();
   }, error: u.error, title: "The data set can't be shown" });
-  if (!u.data) return /* @__PURE__ */ S.jsx(ki, { label: "Loading the data set" });
-  const { label: v, name: y, columns: b, versions: x } = u.data, w = x.find((T) => T.version === u.data.version), C = h.data?.selected, k = ["csv", "json", "jsonl", "arrow"];
-  return /* @__PURE__ */ S.jsxs(An, { direction: "column", gap: 3, h: "full", minH: 0, children: [
-    /* @__PURE__ */ S.jsxs(An, { align: "start", gap: 4, wrap: "wrap", children: [
-      /* @__PURE__ */ S.jsxs("div", { children: [
-        /* @__PURE__ */ S.jsxs(Nn, { gap: 2, children: [
-          /* @__PURE__ */ S.jsx(Dh, { as: "h2", size: "lg", children: v }),
-          /* @__PURE__ */ S.jsx(Zs, { value: w?.coverage ?? null })
+  if (!u.data) return /* @__PURE__ */ w.jsx(ki, { label: "Loading the data set" });
+  const { label: v, name: y, columns: b, versions: x } = u.data, S = x.find((T) => T.version === u.data.version), C = h.data?.selected, k = ["csv", "json", "jsonl", "arrow"];
+  return /* @__PURE__ */ w.jsxs(An, { direction: "column", gap: 3, h: "full", minH: 0, children: [
+    /* @__PURE__ */ w.jsxs(An, { align: "start", gap: 4, wrap: "wrap", children: [
+      /* @__PURE__ */ w.jsxs("div", { children: [
+        /* @__PURE__ */ w.jsxs(Nn, { gap: 2, children: [
+          /* @__PURE__ */ w.jsx(Dh, { as: "h2", size: "lg", children: v }),
+          /* @__PURE__ */ w.jsx(Zs, { value: S?.coverage ?? null })
         ] }),
-        /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: y }),
-        w?.coverage === "untracked" || w?.coverage === "coarse" ? /* @__PURE__ */ S.jsx(Rn, { color: "orange.fg", h: "auto", onClick: () => {
+        /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: y }),
+        S?.coverage === "untracked" || S?.coverage === "coarse" ? /* @__PURE__ */ w.jsx(Rn, { color: "orange.fg", h: "auto", onClick: () => {
           m([], "backward");
         }, p: 0, size: "xs", variant: "plain", children: "See why it was not captured row by row" }) : null
       ] }),
-      /* @__PURE__ */ S.jsx(Xc, {}),
-      /* @__PURE__ */ S.jsxs(zy, { size: "xs", w: "auto", children: [
-        /* @__PURE__ */ S.jsx(Oy, { "aria-label": "Version", onChange: (T) => {
+      /* @__PURE__ */ w.jsx(Xc, {}),
+      /* @__PURE__ */ w.jsxs(zy, { size: "xs", w: "auto", children: [
+        /* @__PURE__ */ w.jsx(Oy, { "aria-label": "Version", onChange: (T) => {
           t({ version: T.target.value, rows: [] });
-        }, value: u.data.version, children: x.map((T, _) => /* @__PURE__ */ S.jsx("option", { value: T.version, children: `${_ ? "" : "latest · "}${Jt(T.rows)} rows · ${T.written ? "written" : "read"} by ${ag(T.step)} · ${sg(T.step.ended)}` }, T.version)) }),
-        /* @__PURE__ */ S.jsx(Ay, {})
+        }, value: u.data.version, children: x.map((T, _) => /* @__PURE__ */ w.jsx("option", { value: T.version, children: `${_ ? "" : "latest · "}${Jt(T.rows)} rows · ${T.written ? "written" : "read"} by ${ag(T.step)} · ${sg(T.step.ended)}` }, T.version)) }),
+        /* @__PURE__ */ w.jsx(Ay, {})
       ] }),
-      /* @__PURE__ */ S.jsx(
+      /* @__PURE__ */ w.jsx(
         IO,
         {
           items: [
@@ -40630,23 +40627,23 @@ function hW() {
         }
       )
     ] }),
-    /* @__PURE__ */ S.jsxs(An, { align: "center", gap: 3, wrap: "wrap", children: [
-      /* @__PURE__ */ S.jsx(jU, { columns: b, onChange: (T) => {
+    /* @__PURE__ */ w.jsxs(An, { align: "center", gap: 3, wrap: "wrap", children: [
+      /* @__PURE__ */ w.jsx(jU, { columns: b, onChange: (T) => {
         t({ where: T, rows: [] });
       }, where: a }),
-      /* @__PURE__ */ S.jsx(Xc, {}),
-      /* @__PURE__ */ S.jsx(Ze, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: l.length ? `${lh(l.length)} chosen` : C === void 0 ? "" : a.length ? `${ig(C, u.data.rows)} rows` : lh(u.data.rows) }),
-      l.length ? /* @__PURE__ */ S.jsx(Rn, { onClick: () => {
+      /* @__PURE__ */ w.jsx(Xc, {}),
+      /* @__PURE__ */ w.jsx(Ze, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: l.length ? `${lh(l.length)} chosen` : C === void 0 ? "" : a.length ? `${ig(C, u.data.rows)} rows` : lh(u.data.rows) }),
+      l.length ? /* @__PURE__ */ w.jsx(Rn, { onClick: () => {
         t({ rows: [] });
       }, size: "xs", variant: "ghost", children: "Clear" }) : null,
-      /* @__PURE__ */ S.jsxs(Rn, { colorPalette: "blue", disabled: !l.length && !C, onClick: () => {
+      /* @__PURE__ */ w.jsxs(Rn, { colorPalette: "blue", disabled: !l.length && !C, onClick: () => {
         m(l, "backward");
       }, size: "xs", children: [
         "← Where ",
         l.length === 1 ? "it" : l.length ? "they" : "all",
         " came from"
       ] }),
-      /* @__PURE__ */ S.jsxs(Rn, { colorPalette: "blue", disabled: !l.length && !C, onClick: () => {
+      /* @__PURE__ */ w.jsxs(Rn, { colorPalette: "blue", disabled: !l.length && !C, onClick: () => {
         m(l, "forward");
       }, size: "xs", variant: "outline", children: [
         "Where ",
@@ -40654,8 +40651,8 @@ function hW() {
         " went →"
       ] })
     ] }),
-    h.error ? /* @__PURE__ */ S.jsx(Po, { error: h.error, title: "The rows can't be selected" }) : null,
-    C === 0 ? /* @__PURE__ */ S.jsx(ml, { title: a.length ? "No row satisfies the filter" : "This version has no rows", children: a.length ? "Take a condition away to see more." : null }) : C ? /* @__PURE__ */ S.jsx(
+    h.error ? /* @__PURE__ */ w.jsx(Po, { error: h.error, title: "The rows can't be selected" }) : null,
+    C === 0 ? /* @__PURE__ */ w.jsx(ml, { title: a.length ? "No row satisfies the filter" : "This version has no rows", children: a.length ? "Take a condition away to see more." : null }) : C ? /* @__PURE__ */ w.jsx(
       PO,
       {
         columns: b,
@@ -40673,12 +40670,12 @@ function hW() {
       },
       `${u.data.version} ${a.join(`
 `)}`
-    ) : /* @__PURE__ */ S.jsx(ki, { label: "Loading rows" }),
-    /* @__PURE__ */ S.jsx(gW, { by: w?.step })
+    ) : /* @__PURE__ */ w.jsx(ki, { label: "Loading rows" }),
+    /* @__PURE__ */ w.jsx(gW, { by: S?.step })
   ] });
 }
 function gW({ by: e }) {
-  return e ? /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontSize: "xs", children: [e.dag_id && `DAG ${e.dag_id}`, `task ${ag(e)}`, e.run_id && `run ${e.run_id}`, sg(e.ended)].filter(Boolean).join(" · ") }) : null;
+  return e ? /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontSize: "xs", children: [e.dag_id && `DAG ${e.dag_id}`, `task ${ag(e)}`, e.run_id && `run ${e.run_id}`, sg(e.ended)].filter(Boolean).join(" · ") }) : null;
 }
 function pW({ where: e }) {
   const { open: t } = pl(), r = Mo({
@@ -40700,44 +40697,44 @@ function pW({ where: e }) {
       queryFn: ({ signal: l }) => _i(`/steps/${encodeURIComponent(a.step)}`, {}, l)
     }))
   });
-  return r.error ? /* @__PURE__ */ S.jsx(Po, { again: () => {
+  return r.error ? /* @__PURE__ */ w.jsx(Po, { again: () => {
     r.refetch();
-  }, error: r.error, title: "The steps can't be listed" }) : r.data ? r.data.total ? /* @__PURE__ */ S.jsx(An, { direction: "column", gap: 4, children: r.data.items.map((a, l) => {
+  }, error: r.error, title: "The steps can't be listed" }) : r.data ? r.data.total ? /* @__PURE__ */ w.jsx(An, { direction: "column", gap: 4, children: r.data.items.map((a, l) => {
     const u = i[l]?.data;
-    return /* @__PURE__ */ S.jsxs(at, { borderColor: "border", borderRadius: "md", borderWidth: 1, overflow: "hidden", children: [
-      /* @__PURE__ */ S.jsxs(Nn, { bg: "bg.subtle", gap: 3, px: 3, py: 2, children: [
-        /* @__PURE__ */ S.jsx(Ze, { fontWeight: "semibold", children: ag(a) }),
-        a.coverage === "exact" ? null : /* @__PURE__ */ S.jsx(Zs, { value: a.coverage }),
-        /* @__PURE__ */ S.jsxs(Ze, { color: "fg.muted", fontSize: "sm", children: [
+    return /* @__PURE__ */ w.jsxs(at, { borderColor: "border", borderRadius: "md", borderWidth: 1, overflow: "hidden", children: [
+      /* @__PURE__ */ w.jsxs(Nn, { bg: "bg.subtle", gap: 3, px: 3, py: 2, children: [
+        /* @__PURE__ */ w.jsx(Ze, { fontWeight: "semibold", children: ag(a) }),
+        a.coverage === "exact" ? null : /* @__PURE__ */ w.jsx(Zs, { value: a.coverage }),
+        /* @__PURE__ */ w.jsxs(Ze, { color: "fg.muted", fontSize: "sm", children: [
           a.run_id,
           " · ",
           sg(a.started),
           a.try_number > 1 ? ` · try ${a.try_number}` : ""
         ] })
       ] }),
-      /* @__PURE__ */ S.jsx(Mz, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ S.jsx(Pz, { children: (u?.writes ?? []).map((d) => /* @__PURE__ */ S.jsxs(Ny, { children: [
-        /* @__PURE__ */ S.jsxs(Gr, { overflowWrap: "anywhere", w: "38%", children: [
-          /* @__PURE__ */ S.jsx(Rn, { h: "auto", onClick: () => {
+      /* @__PURE__ */ w.jsx(Mz, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ w.jsx(Pz, { children: (u?.writes ?? []).map((d) => /* @__PURE__ */ w.jsxs(Ny, { children: [
+        /* @__PURE__ */ w.jsxs(Gr, { overflowWrap: "anywhere", w: "38%", children: [
+          /* @__PURE__ */ w.jsx(Rn, { h: "auto", onClick: () => {
             t({ dataset: d.output.id, version: d.output.version });
           }, p: 0, size: "sm", variant: "plain", _hover: { textDecoration: "underline" }, children: d.output.label }),
-          /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontSize: "xs", children: d.output.name })
+          /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontSize: "xs", children: d.output.name })
         ] }),
-        /* @__PURE__ */ S.jsxs(Gr, { textAlign: "end", w: "16%", children: [
+        /* @__PURE__ */ w.jsxs(Gr, { textAlign: "end", w: "16%", children: [
           Jt(d.output.rows),
           " rows"
         ] }),
-        /* @__PURE__ */ S.jsxs(Gr, { color: "fg.muted", w: "30%", children: [
+        /* @__PURE__ */ w.jsxs(Gr, { color: "fg.muted", w: "30%", children: [
           "from ",
           d.inputs.map((h) => `${h.label} (${Jt(h.rows)})`).join(", ") || "no captured input"
         ] }),
-        /* @__PURE__ */ S.jsxs(Gr, { children: [
-          /* @__PURE__ */ S.jsx(Zs, { value: d.coverage }),
+        /* @__PURE__ */ w.jsxs(Gr, { children: [
+          /* @__PURE__ */ w.jsx(Zs, { value: d.coverage }),
           " ",
-          /* @__PURE__ */ S.jsx(Ze, { as: "span", color: "fg.muted", fontSize: "xs", children: d.reason })
+          /* @__PURE__ */ w.jsx(Ze, { as: "span", color: "fg.muted", fontSize: "xs", children: d.reason })
         ] })
       ] }, d.index)) }) })
     ] }, a.step);
-  }) }) : /* @__PURE__ */ S.jsx(ml, { title: "No lineage of this was captured", children: "Tasks of ProvSparkOperator show their outputs here once they have run." }) : /* @__PURE__ */ S.jsx(ki, { label: "Loading steps", lines: 4 });
+  }) }) : /* @__PURE__ */ w.jsx(ml, { title: "No lineage of this was captured", children: "Tasks of ProvSparkOperator show their outputs here once they have run." }) : /* @__PURE__ */ w.jsx(ki, { label: "Loading steps", lines: 4 });
 }
 function mW(e) {
   const t = /* @__PURE__ */ new Map(), r = /* @__PURE__ */ new Map(), i = new Map(e.steps.map((d) => [d.step, d])), a = new Map(e.stops.map((d) => [d.step, d.why])), l = (d, h, p) => {
@@ -40788,42 +40785,42 @@ function yW({ step: e, onClose: t }) {
     queryKey: ["step", e],
     queryFn: ({ signal: l }) => _i(`/steps/${encodeURIComponent(e)}`, {}, l)
   });
-  return /* @__PURE__ */ S.jsxs(An, { "aria-label": "Step", as: "aside", borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, children: [
-    /* @__PURE__ */ S.jsxs(Nn, { children: [
-      /* @__PURE__ */ S.jsx(Dh, { as: "h3", flex: 1, size: "md", children: i ? ag(i) : "Step" }),
-      /* @__PURE__ */ S.jsx(Zs, { value: i?.coverage ?? null }),
-      /* @__PURE__ */ S.jsx(kz, { "aria-label": "Close the step", onClick: t, size: "xs" })
+  return /* @__PURE__ */ w.jsxs(An, { "aria-label": "Step", as: "aside", borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, children: [
+    /* @__PURE__ */ w.jsxs(Nn, { children: [
+      /* @__PURE__ */ w.jsx(Dh, { as: "h3", flex: 1, size: "md", children: i ? ag(i) : "Step" }),
+      /* @__PURE__ */ w.jsx(Zs, { value: i?.coverage ?? null }),
+      /* @__PURE__ */ w.jsx(kz, { "aria-label": "Close the step", onClick: t, size: "xs" })
     ] }),
-    a ? /* @__PURE__ */ S.jsx(Po, { error: a, title: "The step can't be shown" }) : null,
-    !i && !a ? /* @__PURE__ */ S.jsx(ki, { label: "Loading the step", lines: 5 }) : null,
-    i ? /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
-      /* @__PURE__ */ S.jsxs(y$, { orientation: "horizontal", size: "sm", children: [
-        i.dag_id ? /* @__PURE__ */ S.jsx(As, { name: "DAG", children: i.dag_id }) : null,
-        /* @__PURE__ */ S.jsx(As, { name: "Run", children: i.run_id || "command line" }),
-        /* @__PURE__ */ S.jsx(As, { name: "Try", children: String(i.try_number) }),
-        /* @__PURE__ */ S.jsx(As, { name: "Ended", children: `${sg(i.ended)}, ${i.status}` }),
-        /* @__PURE__ */ S.jsx(As, { name: "Stored in", children: `${Jt(i.stored_bytes)} bytes` }),
-        Object.entries(i.engine).map(([l, u]) => /* @__PURE__ */ S.jsx(As, { name: l, children: u }, l))
+    a ? /* @__PURE__ */ w.jsx(Po, { error: a, title: "The step can't be shown" }) : null,
+    !i && !a ? /* @__PURE__ */ w.jsx(ki, { label: "Loading the step", lines: 5 }) : null,
+    i ? /* @__PURE__ */ w.jsxs(w.Fragment, { children: [
+      /* @__PURE__ */ w.jsxs(y$, { orientation: "horizontal", size: "sm", children: [
+        i.dag_id ? /* @__PURE__ */ w.jsx(As, { name: "DAG", children: i.dag_id }) : null,
+        /* @__PURE__ */ w.jsx(As, { name: "Run", children: i.run_id || "command line" }),
+        /* @__PURE__ */ w.jsx(As, { name: "Try", children: String(i.try_number) }),
+        /* @__PURE__ */ w.jsx(As, { name: "Ended", children: `${sg(i.ended)}, ${i.status}` }),
+        /* @__PURE__ */ w.jsx(As, { name: "Stored in", children: `${Jt(i.stored_bytes)} bytes` }),
+        Object.entries(i.engine).map(([l, u]) => /* @__PURE__ */ w.jsx(As, { name: l, children: u }, l))
       ] }),
-      r.data?.airflow && i.dag_id ? /* @__PURE__ */ S.jsx(O$, { colorPalette: "blue", fontSize: "sm", href: bW(i), children: "Task instance in Airflow" }) : null,
-      i.untracked.map((l) => /* @__PURE__ */ S.jsx(Ze, { color: "red.fg", fontSize: "sm", children: l }, l)),
-      i.error ? /* @__PURE__ */ S.jsx(Ze, { color: "red.fg", fontFamily: "mono", fontSize: "xs", whiteSpace: "pre-wrap", children: i.error }) : null,
-      i.writes.map((l) => /* @__PURE__ */ S.jsxs(at, { children: [
-        /* @__PURE__ */ S.jsxs(Nn, { children: [
-          /* @__PURE__ */ S.jsx(Ze, { fontSize: "sm", fontWeight: "semibold", children: `writes ${l.output.label}` }),
-          /* @__PURE__ */ S.jsx(Zs, { value: l.coverage })
+      r.data?.airflow && i.dag_id ? /* @__PURE__ */ w.jsx(O$, { colorPalette: "blue", fontSize: "sm", href: bW(i), children: "Task instance in Airflow" }) : null,
+      i.untracked.map((l) => /* @__PURE__ */ w.jsx(Ze, { color: "red.fg", fontSize: "sm", children: l }, l)),
+      i.error ? /* @__PURE__ */ w.jsx(Ze, { color: "red.fg", fontFamily: "mono", fontSize: "xs", whiteSpace: "pre-wrap", children: i.error }) : null,
+      i.writes.map((l) => /* @__PURE__ */ w.jsxs(at, { children: [
+        /* @__PURE__ */ w.jsxs(Nn, { children: [
+          /* @__PURE__ */ w.jsx(Ze, { fontSize: "sm", fontWeight: "semibold", children: `writes ${l.output.label}` }),
+          /* @__PURE__ */ w.jsx(Zs, { value: l.coverage })
         ] }),
-        /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontSize: "sm", children: `${lh(l.output.rows)} out, from ${l.inputs.map((u) => `${Jt(u.rows)} of ${u.label}`).join(" and ") || "no captured input"}` }),
-        l.site ? /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: l.site }) : null,
-        l.reason ? /* @__PURE__ */ S.jsx(Ze, { color: "orange.fg", fontSize: "sm", children: l.reason }) : null
+        /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontSize: "sm", children: `${lh(l.output.rows)} out, from ${l.inputs.map((u) => `${Jt(u.rows)} of ${u.label}`).join(" and ") || "no captured input"}` }),
+        l.site ? /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: l.site }) : null,
+        l.reason ? /* @__PURE__ */ w.jsx(Ze, { color: "orange.fg", fontSize: "sm", children: l.reason }) : null
       ] }, l.index))
     ] }) : null
   ] });
 }
 function As({ name: e, children: t }) {
-  return /* @__PURE__ */ S.jsxs(b$, { children: [
-    /* @__PURE__ */ S.jsx(x$, { minW: "5rem", children: e }),
-    /* @__PURE__ */ S.jsx(w$, { overflowWrap: "anywhere", children: t })
+  return /* @__PURE__ */ w.jsxs(b$, { children: [
+    /* @__PURE__ */ w.jsx(x$, { minW: "5rem", children: e }),
+    /* @__PURE__ */ w.jsx(w$, { overflowWrap: "anywhere", children: t })
   ] });
 }
 function bW(e) {
@@ -41058,10 +41055,10 @@ function GW(e, t) {
   var r = t ? UW : $W, i = this._parents, a = this._groups;
   typeof e != "function" && (e = BW(e));
   for (var l = a.length, u = new Array(l), d = new Array(l), h = new Array(l), p = 0; p < l; ++p) {
-    var m = i[p], v = a[p], y = v.length, b = qW(e.call(m, m && m.__data__, p, i)), x = b.length, w = d[p] = new Array(x), C = u[p] = new Array(x), k = h[p] = new Array(y);
-    r(m, v, w, C, k, b, t);
+    var m = i[p], v = a[p], y = v.length, b = qW(e.call(m, m && m.__data__, p, i)), x = b.length, S = d[p] = new Array(x), C = u[p] = new Array(x), k = h[p] = new Array(y);
+    r(m, v, S, C, k, b, t);
     for (var T = 0, _ = 0, z, O; T < x; ++T)
-      if (z = w[T]) {
+      if (z = S[T]) {
         for (T >= _ && (_ = T + 1); !(O = C[_]) && ++_ < x; ) ;
         z._next = O || null;
       }
@@ -41582,7 +41579,7 @@ function QO() {
   function b(z, O) {
     if (!(m || !e.call(this, z, O))) {
       var A = _(this, t.call(this, z, O), z, O, "mouse");
-      A && (Wn(z.view).on("mousemove.drag", x, Zc).on("mouseup.drag", w, Zc), YO(z.view), Bv(z), p = !1, d = z.clientX, h = z.clientY, A("start", z));
+      A && (Wn(z.view).on("mousemove.drag", x, Zc).on("mouseup.drag", S, Zc), YO(z.view), Bv(z), p = !1, d = z.clientX, h = z.clientY, A("start", z));
     }
   }
   function x(z) {
@@ -41592,7 +41589,7 @@ function QO() {
     }
     a.mouse("drag", z);
   }
-  function w(z) {
+  function S(z) {
     Wn(z.view).on("mousemove.drag mouseup.drag", null), XO(z.view, p), Ws(z), a.mouse("end", z);
   }
   function C(z, O) {
@@ -42208,8 +42205,8 @@ function dA(e, t, r, i) {
   }
   function l(p, m, v, y, b, x) {
     if (p !== v || m !== y) {
-      var w = b.push("translate(", null, t, null, r);
-      x.push({ i: w - 4, x: qr(p, v) }, { i: w - 2, x: qr(m, y) });
+      var S = b.push("translate(", null, t, null, r);
+      x.push({ i: S - 4, x: qr(p, v) }, { i: S - 2, x: qr(m, y) });
     } else (v || y) && b.push("translate(" + v + t + y + r);
   }
   function u(p, m, v, y) {
@@ -42220,14 +42217,14 @@ function dA(e, t, r, i) {
   }
   function h(p, m, v, y, b, x) {
     if (p !== v || m !== y) {
-      var w = b.push(a(b) + "scale(", null, ",", null, ")");
-      x.push({ i: w - 4, x: qr(p, v) }, { i: w - 2, x: qr(m, y) });
+      var S = b.push(a(b) + "scale(", null, ",", null, ")");
+      x.push({ i: S - 4, x: qr(p, v) }, { i: S - 2, x: qr(m, y) });
     } else (v !== 1 || y !== 1) && b.push(a(b) + "scale(" + v + "," + y + ")");
   }
   return function(p, m) {
     var v = [], y = [];
     return p = e(p), m = e(m), l(p.translateX, p.translateY, m.translateX, m.translateY, v, y), u(p.rotate, m.rotate, v, y), d(p.skewX, m.skewX, v, y), h(p.scaleX, p.scaleY, m.scaleX, m.scaleY, v, y), p = m = null, function(b) {
-      for (var x = -1, w = y.length, C; ++x < w; ) v[(C = y[x]).i] = C.x(b);
+      for (var x = -1, S = y.length, C; ++x < S; ) v[(C = y[x]).i] = C.x(b);
       return v.join("");
     };
   };
@@ -42244,8 +42241,8 @@ function Vq(e) {
 }
 var Uf = (function e(t, r, i) {
   function a(l, u) {
-    var d = l[0], h = l[1], p = l[2], m = u[0], v = u[1], y = u[2], b = m - d, x = v - h, w = b * b + x * x, C, k;
-    if (w < Lq)
+    var d = l[0], h = l[1], p = l[2], m = u[0], v = u[1], y = u[2], b = m - d, x = v - h, S = b * b + x * x, C, k;
+    if (S < Lq)
       k = Math.log(y / p) / t, C = function(N) {
         return [
           d + N * b,
@@ -42254,7 +42251,7 @@ var Uf = (function e(t, r, i) {
         ];
       };
     else {
-      var T = Math.sqrt(w), _ = (y * y - p * p + i * w) / (2 * p * r * T), z = (y * y - p * p - i * w) / (2 * y * r * T), O = Math.log(Math.sqrt(_ * _ + 1) - _), A = Math.log(Math.sqrt(z * z + 1) - z);
+      var T = Math.sqrt(S), _ = (y * y - p * p + i * S) / (2 * p * r * T), z = (y * y - p * p - i * S) / (2 * y * r * T), O = Math.log(Math.sqrt(_ * _ + 1) - _), A = Math.log(Math.sqrt(z * z + 1) - z);
       k = (A - O) / t, C = function(N) {
         var D = N * k, V = P_(O), L = p / (r * T) * (V * Vq(t * D + O) - Hq(O));
         return [
@@ -42756,8 +42753,8 @@ function zF(e) {
   for (var i = this._groups, a = i.length, l = [], u = [], d = 0; d < a; ++d)
     for (var h = i[d], p = h.length, m, v = 0; v < p; ++v)
       if (m = h[v]) {
-        for (var y = e.call(m, m.__data__, v, h), b, x = Tr(m, r), w = 0, C = y.length; w < C; ++w)
-          (b = y[w]) && hg(b, t, r, w, y, x);
+        for (var y = e.call(m, m.__data__, v, h), b, x = Tr(m, r), S = 0, C = y.length; S < C; ++S)
+          (b = y[S]) && hg(b, t, r, S, y, x);
         l.push(y), u.push(m);
       }
   return new Io(l, u, t, r);
@@ -43036,7 +43033,7 @@ function rY(e, t, r) {
   );
 }
 function wA() {
-  var e = JF, t = eY, r = rY, i = tY, a = nY, l = [0, 1 / 0], u = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, h = Uf, p = lg("start", "zoom", "end"), m, v, y, b = 500, x = 150, w = 0, C = 10;
+  var e = JF, t = eY, r = rY, i = tY, a = nY, l = [0, 1 / 0], u = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, h = Uf, p = lg("start", "zoom", "end"), m, v, y, b = 500, x = 150, S = 0, C = 10;
   function k(P) {
     P.property("__zoom", H_).on("wheel.zoom", D, { passive: !1 }).on("mousedown.zoom", V).on("dblclick.zoom", L).filter(a).on("touchstart.zoom", q).on("touchmove.zoom", U).on("touchend.zoom touchcancel.zoom", G).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
@@ -43153,7 +43150,7 @@ function wA() {
     function ge(j) {
       if (Tc(j), !B.moved) {
         var ee = j.clientX - oe, fe = j.clientY - le;
-        B.moved = ee * ee + fe * fe > w;
+        B.moved = ee * ee + fe * fe > S;
       }
       B.event(j).zoom("mouse", r(_(B.that.__zoom, B.mouse[0] = yr(j, I), B.mouse[1]), B.extent, u));
     }
@@ -43226,7 +43223,7 @@ function wA() {
     var P = p.on.apply(p, arguments);
     return P === p ? k : P;
   }, k.clickDistance = function(P) {
-    return arguments.length ? (w = (P = +P) * P, k) : Math.sqrt(w);
+    return arguments.length ? (S = (P = +P) * P, k) : Math.sqrt(S);
   }, k.tapDistance = function(P) {
     return arguments.length ? (C = +P, k) : C;
   }, k;
@@ -43333,8 +43330,8 @@ const V_ = {
 }, Ob = (e, t, [r, i, a] = [0, 0, 1], l = !1, u = !1) => {
   const d = (t.x - r) / a, h = (t.y - i) / a, p = t.width / a, m = t.height / a, v = [];
   for (const y of e.values()) {
-    const { measured: b, selectable: x = !0, hidden: w = !1 } = y;
-    if (u && !x || w)
+    const { measured: b, selectable: x = !0, hidden: S = !1 } = y;
+    if (u && !x || S)
       continue;
     const C = b.width ?? y.width ?? y.initialWidth ?? 0, k = b.height ?? y.height ?? y.initialHeight ?? 0, { x: T, y: _ } = y.internals.positionAbsolute, z = zA(d, h, p, m, T, _, C, k), O = C * k, A = l && z > 0;
     (!y.internals.handleBounds || A || z >= O || y.dragging) && v.push(y);
@@ -43399,7 +43396,7 @@ async function cY({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edge
   for (const y of r) {
     if (y.deletable === !1)
       continue;
-    const b = l.has(y.id), x = !b && y.parentId && u.find((w) => w.id === y.parentId);
+    const b = l.has(y.id), x = !b && y.parentId && u.find((S) => S.id === y.parentId);
     (b || x) && u.push(y);
   }
   const d = new Set(t.map((y) => y.id)), h = i.filter((y) => y.deletable !== !1), m = aY(u, h);
@@ -43521,11 +43518,11 @@ function dY(e, t, r, i, a, l) {
   };
 }
 const Nb = (e, t, r, i, a, l) => {
-  const u = uY(l, t, r), d = (t - u.x) / e.width, h = (r - u.y) / e.height, p = Math.min(d, h), m = ol(p, i, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * m, x = r / 2 - y * m, w = dY(e, b, x, m, t, r), C = {
-    left: Math.min(w.left - u.left, 0),
-    top: Math.min(w.top - u.top, 0),
-    right: Math.min(w.right - u.right, 0),
-    bottom: Math.min(w.bottom - u.bottom, 0)
+  const u = uY(l, t, r), d = (t - u.x) / e.width, h = (r - u.y) / e.height, p = Math.min(d, h), m = ol(p, i, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * m, x = r / 2 - y * m, S = dY(e, b, x, m, t, r), C = {
+    left: Math.min(S.left - u.left, 0),
+    top: Math.min(S.top - u.top, 0),
+    right: Math.min(S.right - u.right, 0),
+    bottom: Math.min(S.bottom - u.bottom, 0)
   };
   return {
     x: b - C.left + C.right,
@@ -43714,7 +43711,7 @@ function SY({ source: e, sourcePosition: t = Se.Bottom, target: r, targetPositio
     sourcePosition: t,
     target: m
   }), y = v.x !== 0 ? "x" : "y", b = v[y];
-  let x = [], w, C;
+  let x = [], S, C;
   const k = { x: 0, y: 0 }, T = { x: 0, y: 0 }, [, , _, z] = HA({
     sourceX: e.x,
     sourceY: e.y,
@@ -43722,10 +43719,10 @@ function SY({ source: e, sourcePosition: t = Se.Bottom, target: r, targetPositio
     targetY: r.y
   });
   if (d[y] * h[y] === -1) {
-    y === "x" ? (w = a.x ?? p.x + (m.x - p.x) * u, C = a.y ?? (p.y + m.y) / 2) : (w = a.x ?? (p.x + m.x) / 2, C = a.y ?? p.y + (m.y - p.y) * u);
+    y === "x" ? (S = a.x ?? p.x + (m.x - p.x) * u, C = a.y ?? (p.y + m.y) / 2) : (S = a.x ?? (p.x + m.x) / 2, C = a.y ?? p.y + (m.y - p.y) * u);
     const D = [
-      { x: w, y: p.y },
-      { x: w, y: m.y }
+      { x: S, y: p.y },
+      { x: S, y: m.y }
     ], V = [
       { x: p.x, y: C },
       { x: m.x, y: C }
@@ -43745,14 +43742,14 @@ function SY({ source: e, sourcePosition: t = Se.Bottom, target: r, targetPositio
       (d[y] === 1 && (!H && I || H && B) || d[y] !== 1 && (!H && B || H && I)) && (x = y === "x" ? D : V);
     }
     const L = { x: p.x + k.x, y: p.y + k.y }, q = { x: m.x + T.x, y: m.y + T.y }, U = Math.max(Math.abs(L.x - x[0].x), Math.abs(q.x - x[0].x)), G = Math.max(Math.abs(L.y - x[0].y), Math.abs(q.y - x[0].y));
-    U >= G ? (w = (L.x + q.x) / 2, C = x[0].y) : (w = x[0].x, C = (L.y + q.y) / 2);
+    U >= G ? (S = (L.x + q.x) / 2, C = x[0].y) : (S = x[0].x, C = (L.y + q.y) / 2);
   }
   const O = { x: p.x + k.x, y: p.y + k.y }, A = { x: m.x + T.x, y: m.y + T.y }, N = [];
   for (const D of [e, O, ...x, A, r]) {
     const [V, L] = N.slice(-2);
     L && wY(V, L, D) && N.pop(), N.push(D);
   }
-  return [N, w, C, _, z];
+  return [N, S, C, _, z];
 }
 function EY(e, t, r, i) {
   const a = Math.min(F_(e, t) / 2, F_(t, r) / 2, i), { x: l, y: u } = t;
@@ -43766,7 +43763,7 @@ function EY(e, t, r, i) {
   return `L ${l},${u + a * h}Q ${l},${u} ${l + a * d},${u}`;
 }
 function t0({ sourceX: e, sourceY: t, sourcePosition: r = Se.Bottom, targetX: i, targetY: a, targetPosition: l = Se.Top, borderRadius: u = 5, centerX: d, centerY: h, offset: p = 20, stepPosition: m = 0.5 }) {
-  const [v, y, b, x, w] = SY({
+  const [v, y, b, x, S] = SY({
     source: { x: e, y: t },
     sourcePosition: r,
     target: { x: i, y: a },
@@ -43778,7 +43775,7 @@ function t0({ sourceX: e, sourceY: t, sourcePosition: r = Se.Bottom, targetX: i,
   let C = `M${v[0].x} ${v[0].y}`;
   for (let k = 1; k < v.length - 1; k++)
     C += EY(v[k - 1], v[k], v[k + 1], u);
-  return C += `L${v[v.length - 1].x} ${v[v.length - 1].y}`, [C, y, b, x, w];
+  return C += `L${v[v.length - 1].x} ${v[v.length - 1].y}`, [C, y, b, x, S];
 }
 function Y_(e) {
   return e && !!(e.internals.handleBounds || e.handles?.length) && !!(e.measured.width || e.width || e.initialWidth);
@@ -43943,12 +43940,12 @@ function jb(e, t, r, i, a) {
     return;
   }
   OY(e, r), a && !m.parentId && m.internals.rootParentIndex === void 0 && h === "auto" && (m.internals.rootParentIndex = ++a.i, m.internals.z = m.internals.z + a.i * kY), a && m.internals.rootParentIndex !== void 0 && (a.i = m.internals.rootParentIndex);
-  const v = l && !Db(h) ? BA : 0, { x: y, y: b, z: x } = AY(e, m, u, d, v, h), { positionAbsolute: w } = e.internals, C = y !== w.x || b !== w.y;
+  const v = l && !Db(h) ? BA : 0, { x: y, y: b, z: x } = AY(e, m, u, d, v, h), { positionAbsolute: S } = e.internals, C = y !== S.x || b !== S.y;
   (C || x !== e.internals.z) && t.set(e.id, {
     ...e,
     internals: {
       ...e.internals,
-      positionAbsolute: C ? { x: y, y: b } : w,
+      positionAbsolute: C ? { x: y, y: b } : S,
       z: x
     }
   });
@@ -43978,7 +43975,7 @@ function Lb(e, t, r, i = [0, 0]) {
     l.set(u.parentId, { expandedRect: p, parent: d });
   }
   return l.size > 0 && l.forEach(({ expandedRect: u, parent: d }, h) => {
-    const p = d.internals.positionAbsolute, m = Rr(d), v = d.origin ?? i, y = u.x < p.x ? Math.round(Math.abs(p.x - u.x)) : 0, b = u.y < p.y ? Math.round(Math.abs(p.y - u.y)) : 0, x = Math.max(m.width, Math.round(u.width)), w = Math.max(m.height, Math.round(u.height)), C = (x - m.width) * v[0], k = (w - m.height) * v[1];
+    const p = d.internals.positionAbsolute, m = Rr(d), v = d.origin ?? i, y = u.x < p.x ? Math.round(Math.abs(p.x - u.x)) : 0, b = u.y < p.y ? Math.round(Math.abs(p.y - u.y)) : 0, x = Math.max(m.width, Math.round(u.width)), S = Math.max(m.height, Math.round(u.height)), C = (x - m.width) * v[0], k = (S - m.height) * v[1];
     (y > 0 || b > 0 || C || k) && (a.push({
       id: h,
       type: "position",
@@ -44001,7 +43998,7 @@ function Lb(e, t, r, i = [0, 0]) {
       setAttributes: !0,
       dimensions: {
         width: x + (y ? v[0] * y - C : 0),
-        height: w + (b ? v[1] * b - k : 0)
+        height: S + (b ? v[1] * b - k : 0)
       }
     });
   }), a;
@@ -44026,17 +44023,17 @@ function NY(e, t, r, i, a, l, u) {
       }), h = !0;
       continue;
     }
-    const w = Mb(b.nodeElement), C = x.measured.width !== w.width || x.measured.height !== w.height;
-    if (!!(w.width && w.height && (C || !x.internals.handleBounds || b.force))) {
+    const S = Mb(b.nodeElement), C = x.measured.width !== S.width || x.measured.height !== S.height;
+    if (!!(S.width && S.height && (C || !x.internals.handleBounds || b.force))) {
       const T = b.nodeElement.getBoundingClientRect(), _ = ka(x.extent) ? x.extent : l;
       let { positionAbsolute: z } = x.internals;
       if (x.parentId && x.extent === "parent") {
         const A = t.get(x.parentId);
-        A && (z = TA(z, w, A));
-      } else _ && (z = _a(z, _, w));
+        A && (z = TA(z, S, A));
+      } else _ && (z = _a(z, _, S));
       const O = {
         ...x,
-        measured: w,
+        measured: S,
         internals: {
           ...x.internals,
           positionAbsolute: z,
@@ -44049,7 +44046,7 @@ function NY(e, t, r, i, a, l, u) {
       t.set(x.id, O), x.parentId && jb(O, t, r, { nodeOrigin: a, zIndexMode: u }), h = !0, C && (p.push({
         id: x.id,
         type: "dimensions",
-        dimensions: w
+        dimensions: S
       }), x.expandParent && x.parentId && y.push({
         id: x.id,
         parentId: x.parentId,
@@ -44174,7 +44171,7 @@ function IY({ dragItems: e, snapGrid: t, x: r, y: i }) {
   };
 }
 function DY({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, onDragStop: a }) {
-  let l = { x: null, y: null }, u = 0, d = /* @__PURE__ */ new Map(), h = !1, p = { x: 0, y: 0 }, m = null, v = !1, y = null, b = !1, x = !1, w = null;
+  let l = { x: null, y: null }, u = 0, d = /* @__PURE__ */ new Map(), h = !1, p = { x: 0, y: 0 }, m = null, v = !1, y = null, b = !1, x = !1, S = null;
   function C({ noDragClassName: T, handleSelector: _, domNode: z, isSelectable: O, nodeId: A, nodeClickDistance: N = 0 }) {
     y = Wn(z);
     function D({ x: U, y: G }) {
@@ -44213,13 +44210,13 @@ function DY({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
         });
         he = he || W.position.x !== ie.x || W.position.y !== ie.y, W.position = ie, W.internals.positionAbsolute = ae;
       }
-      if (x = x || he, !!he && (ge(d, !0), w && (i || J || !A && oe))) {
+      if (x = x || he, !!he && (ge(d, !0), S && (i || J || !A && oe))) {
         const [ue, W] = Xv({
           nodeId: A,
           dragItems: d,
           nodeLookup: P
         });
-        i?.(w, d, ue, W), J?.(w, ue, W), A || oe?.(w, W);
+        i?.(S, d, ue, W), J?.(S, ue, W), A || oe?.(S, W);
       }
     }
     async function V() {
@@ -44250,10 +44247,10 @@ function DY({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
     }
     const q = QO().clickDistance(N).on("start", (U) => {
       const { domNode: G, nodeDragThreshold: P, transform: H, snapGrid: I, snapToGrid: B } = t();
-      m = G?.getBoundingClientRect() || null, b = !1, x = !1, w = U.sourceEvent, P === 0 && L(U), l = Hc(U.sourceEvent, { transform: H, snapGrid: I, snapToGrid: B, containerBounds: m }), p = wr(U.sourceEvent, m);
+      m = G?.getBoundingClientRect() || null, b = !1, x = !1, S = U.sourceEvent, P === 0 && L(U), l = Hc(U.sourceEvent, { transform: H, snapGrid: I, snapToGrid: B, containerBounds: m }), p = wr(U.sourceEvent, m);
     }).on("drag", (U) => {
       const { autoPanOnNodeDrag: G, transform: P, snapGrid: H, snapToGrid: I, nodeDragThreshold: B, nodeLookup: F } = t(), J = Hc(U.sourceEvent, { transform: P, snapGrid: H, snapToGrid: I, containerBounds: m });
-      if (w = U.sourceEvent, (U.sourceEvent.type === "touchmove" && U.sourceEvent.touches.length > 1 || // if user deletes a node while dragging, we need to abort the drag to prevent errors
+      if (S = U.sourceEvent, (U.sourceEvent.type === "touchmove" && U.sourceEvent.touches.length > 1 || // if user deletes a node while dragging, we need to abort the drag to prevent errors
       A && !F.has(A)) && (b = !0), !b) {
         if (!h && G && v && (h = !0, V()), !v) {
           const oe = wr(U.sourceEvent, m), le = oe.x - p.x, ge = oe.y - p.y;
@@ -44339,7 +44336,7 @@ function VY(e, t) {
   return t ? r = !0 : e && !t && (r = !1), r;
 }
 const FA = () => !0;
-function BY(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a, edgeUpdaterType: l, isTarget: u, domNode: d, nodeLookup: h, lib: p, autoPanOnConnect: m, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: w, onConnectEnd: C, isValidConnection: k = FA, onReconnectEnd: T, updateConnection: _, getTransform: z, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: D }) {
+function BY(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a, edgeUpdaterType: l, isTarget: u, domNode: d, nodeLookup: h, lib: p, autoPanOnConnect: m, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: S, onConnectEnd: C, isValidConnection: k = FA, onReconnectEnd: T, updateConnection: _, getTransform: z, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: D }) {
   const V = PA(e.target);
   let L = 0, q;
   const { x: U, y: G } = wr(e), P = qA(l, D), H = d?.getBoundingClientRect();
@@ -44420,7 +44417,7 @@ function BY(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
   function de(ie) {
     if (!("touches" in ie && ie.touches.length > 0)) {
       if (I) {
-        (q || ge) && oe && le && w?.(oe);
+        (q || ge) && oe && le && S?.(oe);
         const { inProgress: ae, ...pe } = ue, Ee = {
           ...pe,
           toPosition: ue.toHandle ? ue.toPosition : null
@@ -44433,7 +44430,7 @@ function BY(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
   V.addEventListener("mousemove", Q), V.addEventListener("mouseup", de), V.addEventListener("touchmove", Q), V.addEventListener("touchend", de);
 }
 function YA(e, { handle: t, connectionMode: r, fromNodeId: i, fromHandleId: a, fromType: l, doc: u, lib: d, flowId: h, isValidConnection: p = FA, nodeLookup: m }) {
-  const v = l === "target", y = t ? u.querySelector(`.${d}-flow__handle[data-id="${h}-${t?.nodeId}-${t?.id}-${t?.type}"]`) : null, { x: b, y: x } = wr(e), w = u.elementFromPoint(b, x), C = w?.classList.contains(`${d}-flow__handle`) ? w : y, k = {
+  const v = l === "target", y = t ? u.querySelector(`.${d}-flow__handle[data-id="${h}-${t?.nodeId}-${t?.id}-${t?.type}"]`) : null, { x: b, y: x } = wr(e), S = u.elementFromPoint(b, x), C = S?.classList.contains(`${d}-flow__handle`) ? S : y, k = {
     handleDomNode: C,
     isValid: !1,
     connection: null,
@@ -44468,9 +44465,9 @@ function $Y({ domNode: e, panZoom: t, getTransform: r, getViewScale: i }) {
       const z = r(), O = _.sourceEvent.ctrlKey && iu() ? 10 : 1, A = -_.sourceEvent.deltaY * (_.sourceEvent.deltaMode === 1 ? 0.05 : _.sourceEvent.deltaMode ? 1 : 2e-3) * m, N = z[2] * Math.pow(2, A * O);
       t.scaleTo(N);
     };
-    let w = [0, 0];
+    let S = [0, 0];
     const C = (_) => {
-      (_.sourceEvent.type === "mousedown" || _.sourceEvent.type === "touchstart") && (w = [
+      (_.sourceEvent.type === "mousedown" || _.sourceEvent.type === "touchstart") && (S = [
         _.sourceEvent.clientX ?? _.sourceEvent.touches[0].clientX,
         _.sourceEvent.clientY ?? _.sourceEvent.touches[0].clientY
       ]);
@@ -44481,8 +44478,8 @@ function $Y({ domNode: e, panZoom: t, getTransform: r, getViewScale: i }) {
       const O = [
         _.sourceEvent.clientX ?? _.sourceEvent.touches[0].clientX,
         _.sourceEvent.clientY ?? _.sourceEvent.touches[0].clientY
-      ], A = [O[0] - w[0], O[1] - w[1]];
-      w = O;
+      ], A = [O[0] - S[0], O[1] - S[1]];
+      S = O;
       const N = i() * Math.max(z[2], Math.log(z[2])) * (b ? -1 : 1), D = {
         x: z[0] - A[0] * N,
         y: z[1] - A[1] * N
@@ -44539,9 +44536,9 @@ function WY({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: i, 
       // @ts-ignore
       { internal: !0 }
     );
-    const w = vg(r.property("__zoom"));
-    clearTimeout(e.panScrollTimeout), e.isPanScrolling ? h?.(m, w) : (e.isPanScrolling = !0, d?.(m, w)), e.panScrollTimeout = setTimeout(() => {
-      p?.(m, w), e.isPanScrolling = !1;
+    const S = vg(r.property("__zoom"));
+    clearTimeout(e.panScrollTimeout), e.isPanScrolling ? h?.(m, S) : (e.isPanScrolling = !0, d?.(m, S)), e.panScrollTimeout = setTimeout(() => {
+      p?.(m, S), e.isPanScrolling = !1;
     }, 150);
   };
 }
@@ -44582,17 +44579,17 @@ function YY({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: 
 }
 function XY({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScroll: r, zoomOnPinch: i, panOnDrag: a, panOnScroll: l, zoomOnDoubleClick: u, userSelectionActive: d, noWheelClassName: h, noPanClassName: p, lib: m, connectionInProgress: v }) {
   return (y) => {
-    const b = t || r, x = i && y.ctrlKey, w = y.type === "wheel";
+    const b = t || r, x = i && y.ctrlKey, S = y.type === "wheel";
     if (y.button === 1 && y.type === "mousedown" && (yi(y, `${m}-flow__node`) || yi(y, `${m}-flow__edge`) || yi(y, `${m}-flow__selection`) || yi(y, `${m}-flow__nodesselection`)))
       return !0;
-    if (!a && !b && !l && !u && !i || d || v && !w || yi(y, h) && w || yi(y, p) && (!w || l && w && !t) || !i && y.ctrlKey && w)
+    if (!a && !b && !l && !u && !i || d || v && !S || yi(y, h) && S || yi(y, p) && (!S || l && S && !t) || !i && y.ctrlKey && S)
       return !1;
     if (!i && y.type === "touchstart" && y.touches?.length > 1)
       return y.preventDefault(), !1;
-    if (!b && !l && !x && w || !a && (y.type === "mousedown" || y.type === "touchstart") || Array.isArray(a) && !a.includes(y.button) && y.type === "mousedown")
+    if (!b && !l && !x && S || !a && (y.type === "mousedown" || y.type === "touchstart") || Array.isArray(a) && !a.includes(y.button) && y.type === "mousedown")
       return !1;
     const C = Array.isArray(a) && a.includes(y.button) || !y.button || y.button <= 1;
-    return (!y.ctrlKey || w || e) && C;
+    return (!y.ctrlKey || S || e) && C;
   };
 }
 function QY({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: a, onPanZoom: l, onPanZoomStart: u, onPanZoomEnd: d, onDraggingChange: h }) {
@@ -44626,7 +44623,7 @@ function QY({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
     [0, 0],
     [m.width, m.height]
   ], i);
-  const w = x.on("wheel.zoom"), C = x.on("dblclick.zoom");
+  const S = x.on("wheel.zoom"), C = x.on("dblclick.zoom");
   b.wheelDelta(QA);
   async function k(G, P) {
     return x ? new Promise((H) => {
@@ -44651,7 +44648,7 @@ function QY({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
     }) : GY({
       noWheelClassName: G,
       preventScrolling: le,
-      d3ZoomHandler: w
+      d3ZoomHandler: S
     });
     x.on("wheel.zoom", pe, { passive: !1 });
     const Ee = qY({
@@ -44779,10 +44776,10 @@ function ek(e, t) {
 }
 function ZY(e, t, r, i, a, l, u, d) {
   let { affectsX: h, affectsY: p } = t;
-  const { isHorizontal: m, isVertical: v } = t, y = m && v, { xSnapped: b, ySnapped: x } = r, { minWidth: w, maxWidth: C, minHeight: k, maxHeight: T } = i, { x: _, y: z, width: O, height: A, aspectRatio: N } = e;
+  const { isHorizontal: m, isVertical: v } = t, y = m && v, { xSnapped: b, ySnapped: x } = r, { minWidth: S, maxWidth: C, minHeight: k, maxHeight: T } = i, { x: _, y: z, width: O, height: A, aspectRatio: N } = e;
   let D = Math.floor(m ? b - e.pointerX : 0), V = Math.floor(v ? x - e.pointerY : 0);
   const L = O + (h ? -D : D), q = A + (p ? -V : V), U = -l[0] * O, G = -l[1] * A;
-  let P = _f(L, w, C), H = _f(q, k, T);
+  let P = _f(L, S, C), H = _f(q, k, T);
   if (u) {
     let F = 0, J = 0;
     h && D < 0 ? F = mi(_ + D + U, u[0][0]) : !h && D > 0 && (F = vi(_ + L + U, u[1][0])), p && V < 0 ? J = mi(z + V + G, u[0][1]) : !p && V > 0 && (J = vi(z + q + G, u[1][1])), P = Math.max(P, F), H = Math.max(H, J);
@@ -44804,7 +44801,7 @@ function ZY(e, t, r, i, a, l, u, d) {
       }
     }
     if (v) {
-      const F = _f(q * N, w, C) / N;
+      const F = _f(q * N, S, C) / N;
       if (H = Math.max(H, F), u) {
         let J = 0;
         !h && !p || p && !h && y ? J = vi(_ + q * N + U, u[1][0]) / N : J = mi(_ + (p ? V : -V) * N + U, u[0][0]) / N, H = Math.max(H, J);
@@ -44850,7 +44847,7 @@ function tX({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
     resizeDirection: void 0,
     keepAspectRatio: !1
   };
-  function d({ controlPosition: p, boundaries: m, keepAspectRatio: v, resizeDirection: y, onResizeStart: b, onResize: x, onResizeEnd: w, shouldResize: C }) {
+  function d({ controlPosition: p, boundaries: m, keepAspectRatio: v, resizeDirection: y, onResizeStart: b, onResize: x, onResizeEnd: S, shouldResize: C }) {
     let k = { ...KA }, T = { ...JY };
     u = {
       boundaries: m,
@@ -44948,7 +44945,7 @@ function tX({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
       }
       x?.(L, pe), i(le, I);
     }).on("end", (L) => {
-      w?.(L, { ...k }), a?.({ ...k });
+      S?.(L, { ...k }), a?.({ ...k });
     });
     l.call(V);
   }
@@ -44971,16 +44968,16 @@ function nX() {
   }
   var r = typeof Object.is == "function" ? Object.is : t, i = e.useState, a = e.useEffect, l = e.useLayoutEffect, u = e.useDebugValue;
   function d(v, y) {
-    var b = y(), x = i({ inst: { value: b, getSnapshot: y } }), w = x[0].inst, C = x[1];
+    var b = y(), x = i({ inst: { value: b, getSnapshot: y } }), S = x[0].inst, C = x[1];
     return l(
       function() {
-        w.value = b, w.getSnapshot = y, h(w) && C({ inst: w });
+        S.value = b, S.getSnapshot = y, h(S) && C({ inst: S });
       },
       [v, b, y]
     ), a(
       function() {
-        return h(w) && C({ inst: w }), v(function() {
-          h(w) && C({ inst: w });
+        return h(S) && C({ inst: S }), v(function() {
+          h(S) && C({ inst: S });
         });
       },
       [v]
@@ -45018,15 +45015,15 @@ function oX() {
   return Jv.useSyncExternalStoreWithSelector = function(p, m, v, y, b) {
     var x = l(null);
     if (x.current === null) {
-      var w = { hasValue: !1, value: null };
-      x.current = w;
-    } else w = x.current;
+      var S = { hasValue: !1, value: null };
+      x.current = S;
+    } else S = x.current;
     x = d(
       function() {
         function k(A) {
           if (!T) {
-            if (T = !0, _ = A, A = y(A), b !== void 0 && w.hasValue) {
-              var N = w.value;
+            if (T = !0, _ = A, A = y(A), b !== void 0 && S.hasValue) {
+              var N = S.value;
               if (b(N, A))
                 return z = N;
             }
@@ -45051,7 +45048,7 @@ function oX() {
     var C = a(p, x[0], x[1]);
     return u(
       function() {
-        w.hasValue = !0, w.value = C;
+        S.hasValue = !0, S.value = C;
       },
       [C]
     ), h(C), C;
@@ -45148,21 +45145,21 @@ const sk = { display: "none" }, pX = {
 }, eN = "react-flow__node-desc", tN = "react-flow__edge-desc", mX = "react-flow__aria-live", vX = (e) => e.ariaLiveMessage, yX = (e) => e.ariaLabelConfig;
 function bX({ rfId: e }) {
   const t = Be(vX);
-  return S.jsx("div", { id: `${mX}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: pX, children: t });
+  return w.jsx("div", { id: `${mX}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: pX, children: t });
 }
 function xX({ rfId: e, disableKeyboardA11y: t }) {
   const r = Be(yX);
-  return S.jsxs(S.Fragment, { children: [S.jsx("div", { id: `${eN}-${e}`, style: sk, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), S.jsx("div", { id: `${tN}-${e}`, style: sk, children: r["edge.a11yDescription.default"] }), !t && S.jsx(bX, { rfId: e })] });
+  return w.jsxs(w.Fragment, { children: [w.jsx("div", { id: `${eN}-${e}`, style: sk, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), w.jsx("div", { id: `${tN}-${e}`, style: sk, children: r["edge.a11yDescription.default"] }), !t && w.jsx(bX, { rfId: e })] });
 }
 const bg = R.forwardRef(({ position: e = "top-left", children: t, className: r, style: i, ...a }, l) => {
   const u = `${e}`.split("-");
-  return S.jsx("div", { className: Rt(["react-flow__panel", r, ...u]), style: i, ref: l, ...a, children: t });
+  return w.jsx("div", { className: Rt(["react-flow__panel", r, ...u]), style: i, ref: l, ...a, children: t });
 });
 bg.displayName = "Panel";
 const lk = "https://reactflow.dev?utm_source=attribution";
 function wX({ proOptions: e, position: t = "bottom-right" }) {
   return R.useEffect(() => {
-  }, []), e?.hideAttribution ? null : S.jsx(bg, { position: t, className: "react-flow__attribution", "data-message": `Please only hide this attribution when you are subscribed to React Flow Pro: ${lk}`, children: S.jsx("a", { href: lk, target: "_blank", rel: "noopener noreferrer", "aria-label": "React Flow attribution", children: "React Flow" }) });
+  }, []), e?.hideAttribution ? null : w.jsx(bg, { position: t, className: "react-flow__attribution", "data-message": `Please only hide this attribution when you are subscribed to React Flow Pro: ${lk}`, children: w.jsx("a", { href: lk, target: "_blank", rel: "noopener noreferrer", "aria-label": "React Flow attribution", children: "React Flow" }) });
 }
 const SX = (e) => {
   const t = [], r = [];
@@ -45185,7 +45182,7 @@ function CX({ onSelectionChange: e }) {
 const _X = (e) => !!e.onSelectionChangeHandlers;
 function kX({ onSelectionChange: e }) {
   const t = Be(_X);
-  return e || t ? S.jsx(CX, { onSelectionChange: e }) : null;
+  return e || t ? w.jsx(CX, { onSelectionChange: e }) : null;
 }
 const nN = [0, 0], TX = { x: 0, y: 0, zoom: 1 }, RX = [
   "nodes",
@@ -45323,8 +45320,8 @@ function au(e = null, t = { target: fk, actInsideInputWithModifier: !0 }) {
       const m = (b) => {
         if (a.current = b.ctrlKey || b.metaKey || b.shiftKey || b.altKey, (!a.current || a.current && !p) && IA(b))
           return !1;
-        const w = gk(b.code, d);
-        if (l.current.add(b[w]), hk(u, l.current, !1)) {
+        const S = gk(b.code, d);
+        if (l.current.add(b[S]), hk(u, l.current, !1)) {
           const C = b.composedPath?.()?.[0] || b.target, k = C?.nodeName === "BUTTON" || C?.nodeName === "A";
           t.preventDefault !== !1 && (a.current || !k) && b.preventDefault(), i(!0);
         }
@@ -45528,16 +45525,16 @@ const aN = R.createContext(null);
 function VX({ children: e }) {
   const t = st(), r = R.useCallback((d) => {
     const { nodes: h = [], setNodes: p, hasDefaultNodes: m, onNodesChange: v, nodeLookup: y, fitViewQueued: b, onNodesChangeMiddlewareMap: x } = t.getState();
-    let w = h;
+    let S = h;
     for (const k of d)
-      w = typeof k == "function" ? k(w) : k;
+      S = typeof k == "function" ? k(S) : k;
     let C = pk({
-      items: w,
+      items: S,
       lookup: y
     });
     for (const k of x.values())
       C = k(C);
-    m && p(w), C.length > 0 ? v?.(C) : b && window.requestAnimationFrame(() => {
+    m && p(S), C.length > 0 ? v?.(C) : b && window.requestAnimationFrame(() => {
       const { fitViewQueued: k, nodes: T, setNodes: _ } = t.getState();
       k && _(T);
     });
@@ -45551,7 +45548,7 @@ function VX({ children: e }) {
       lookup: y
     }));
   }, []), l = yk(a), u = R.useMemo(() => ({ nodeQueue: i, edgeQueue: l }), []);
-  return S.jsx(aN.Provider, { value: u, children: e });
+  return w.jsx(aN.Provider, { value: u, children: e });
 }
 function BX() {
   const e = R.useContext(aN);
@@ -45567,28 +45564,28 @@ function Hb() {
     }, d = (v) => {
       r.edgeQueue.push(v);
     }, h = (v) => {
-      const { nodeLookup: y, nodeOrigin: b } = t.getState(), x = vk(v) ? v : y.get(v.id), w = x.parentId ? NA(x.position, x.measured, x.parentId, y, b) : x.position, C = {
+      const { nodeLookup: y, nodeOrigin: b } = t.getState(), x = vk(v) ? v : y.get(v.id), S = x.parentId ? NA(x.position, x.measured, x.parentId, y, b) : x.position, C = {
         ...x,
-        position: w,
+        position: S,
         width: x.measured?.width ?? x.width,
         height: x.measured?.height ?? x.height
       };
       return ou(C, x.parentId ? void 0 : b);
     }, p = (v, y, b = { replace: !1 }) => {
-      u((x) => x.map((w) => {
-        if (w.id === v) {
-          const C = typeof y == "function" ? y(w) : y;
-          return b.replace && vk(C) ? C : { ...w, ...C };
+      u((x) => x.map((S) => {
+        if (S.id === v) {
+          const C = typeof y == "function" ? y(S) : y;
+          return b.replace && vk(C) ? C : { ...S, ...C };
         }
-        return w;
+        return S;
       }));
     }, m = (v, y, b = { replace: !1 }) => {
-      d((x) => x.map((w) => {
-        if (w.id === v) {
-          const C = typeof y == "function" ? y(w) : y;
-          return b.replace && LX(C) ? C : { ...w, ...C };
+      d((x) => x.map((S) => {
+        if (S.id === v) {
+          const C = typeof y == "function" ? y(S) : y;
+          return b.replace && LX(C) ? C : { ...S, ...C };
         }
-        return w;
+        return S;
       }));
     };
     return {
@@ -45611,19 +45608,19 @@ function Hb() {
         r.edgeQueue.push((b) => [...b, ...y]);
       },
       toObject: () => {
-        const { nodes: v = [], edges: y = [], transform: b } = t.getState(), [x, w, C] = b;
+        const { nodes: v = [], edges: y = [], transform: b } = t.getState(), [x, S, C] = b;
         return {
           nodes: v.map((k) => ({ ...k })),
           edges: y.map((k) => ({ ...k })),
           viewport: {
             x,
-            y: w,
+            y: S,
             zoom: C
           }
         };
       },
       deleteElements: async ({ nodes: v = [], edges: y = [] }) => {
-        const { nodes: b, edges: x, onNodesDelete: w, onEdgesDelete: C, triggerNodeChanges: k, triggerEdgeChanges: T, onDelete: _, onBeforeDelete: z } = t.getState(), { nodes: O, edges: A } = await cY({
+        const { nodes: b, edges: x, onNodesDelete: S, onEdgesDelete: C, triggerNodeChanges: k, triggerEdgeChanges: T, onDelete: _, onBeforeDelete: z } = t.getState(), { nodes: O, edges: A } = await cY({
           nodesToRemove: v,
           edgesToRemove: y,
           nodes: b,
@@ -45636,7 +45633,7 @@ function Hb() {
         }
         if (D) {
           const V = O.map(mk);
-          w?.(O), k(V);
+          S?.(O), k(V);
         }
         return (D || N) && _?.({ nodes: O, edges: A }), { deletedNodes: O, deletedEdges: A };
       },
@@ -45646,37 +45643,37 @@ function Hb() {
        * considered fully intersecting.
        */
       getIntersectingNodes: (v, y = !0, b) => {
-        const x = $_(v), w = x ? v : h(v), C = b !== void 0;
-        if (!w)
+        const x = $_(v), S = x ? v : h(v), C = b !== void 0;
+        if (!S)
           return [];
         const { nodeOrigin: k } = t.getState();
         return (b || t.getState().nodes).filter((T) => {
           const _ = t.getState().nodeLookup.get(T.id);
           if (_ && !x && (T.id === v.id || !_.internals.positionAbsolute))
             return !1;
-          const z = ou(C ? T : _, k), O = xh(z, w);
-          return y && O > 0 || O >= z.width * z.height || O >= w.width * w.height;
+          const z = ou(C ? T : _, k), O = xh(z, S);
+          return y && O > 0 || O >= z.width * z.height || O >= S.width * S.height;
         });
       },
       isNodeIntersecting: (v, y, b = !0) => {
-        const w = $_(v) ? v : h(v);
-        if (!w)
+        const S = $_(v) ? v : h(v);
+        if (!S)
           return !1;
-        const C = xh(w, y);
-        return b && C > 0 || C >= y.width * y.height || C >= w.width * w.height;
+        const C = xh(S, y);
+        return b && C > 0 || C >= y.width * y.height || C >= S.width * S.height;
       },
       updateNode: p,
       updateNodeData: (v, y, b = { replace: !1 }) => {
         p(v, (x) => {
-          const w = typeof y == "function" ? y(x) : y;
-          return b.replace ? { ...x, data: w } : { ...x, data: { ...x.data, ...w } };
+          const S = typeof y == "function" ? y(x) : y;
+          return b.replace ? { ...x, data: S } : { ...x, data: { ...x.data, ...S } };
         }, b);
       },
       updateEdge: m,
       updateEdgeData: (v, y, b = { replace: !1 }) => {
         m(v, (x) => {
-          const w = typeof y == "function" ? y(x) : y;
-          return b.replace ? { ...x, data: w } : { ...x, data: { ...x.data, ...w } };
+          const S = typeof y == "function" ? y(x) : y;
+          return b.replace ? { ...x, data: S } : { ...x, data: { ...x.data, ...S } };
         }, b);
       },
       getNodesBounds: (v) => {
@@ -45738,7 +45735,7 @@ const xg = {
   lib: e.lib,
   connectionInProgress: e.connection.inProgress
 });
-function FX({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: i = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: u = ma.Free, zoomOnDoubleClick: d = !0, panOnDrag: h = !0, defaultViewport: p, translateExtent: m, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: w, noWheelClassName: C, noPanClassName: k, onViewportChange: T, isControlledViewport: _, paneClickDistance: z, selectionOnDrag: O }) {
+function FX({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: i = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: u = ma.Free, zoomOnDoubleClick: d = !0, panOnDrag: h = !0, defaultViewport: p, translateExtent: m, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: S, noWheelClassName: C, noPanClassName: k, onViewportChange: T, isControlledViewport: _, paneClickDistance: z, selectionOnDrag: O }) {
   const A = st(), N = R.useRef(null), { userSelectionActive: D, lib: V, connectionInProgress: L } = Be(qX, ft), q = au(b), U = R.useRef();
   GX(N);
   const G = R.useCallback((P) => {
@@ -45817,7 +45814,7 @@ function FX({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, p
     L,
     O,
     z
-  ]), S.jsx("div", { className: "react-flow__renderer", ref: N, style: xg, children: w });
+  ]), w.jsx("div", { className: "react-flow__renderer", ref: N, style: xg, children: S });
 }
 const YX = (e) => ({
   userSelectionActive: e.userSelectionActive,
@@ -45825,7 +45822,7 @@ const YX = (e) => ({
 });
 function XX() {
   const { userSelectionActive: e, userSelectionRect: t } = Be(YX, ft);
-  return e && t ? S.jsx("div", { className: "react-flow__selection react-flow__container", style: {
+  return e && t ? w.jsx("div", { className: "react-flow__selection react-flow__container", style: {
     width: t.width,
     height: t.height,
     transform: `translate(${t.x}px, ${t.y}px)`
@@ -45840,7 +45837,7 @@ const ny = (e, t) => (r) => {
   panBy: e.panBy,
   autoPanSpeed: e.autoPanSpeed
 });
-function KX({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = ru.Full, panOnDrag: i, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: u, onSelectionStart: d, onSelectionEnd: h, onPaneClick: p, onPaneContextMenu: m, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: w }) {
+function KX({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = ru.Full, panOnDrag: i, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: u, onSelectionStart: d, onSelectionEnd: h, onPaneClick: p, onPaneContextMenu: m, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: S }) {
   const C = R.useRef(0), k = st(), { userSelectionActive: T, elementsSelectable: _, dragging: z, panBy: O, autoPanSpeed: A } = Be(QX, ft), N = _ && (e || T), D = R.useRef(null), V = R.useRef(), L = R.useRef(/* @__PURE__ */ new Set()), q = R.useRef(/* @__PURE__ */ new Set()), U = R.useRef(!1), G = R.useRef(!1), P = R.useRef({ x: 0, y: 0 }), H = R.useRef(!1), I = (W) => {
     if (G.current || U.current || k.getState().connection.inProgress) {
       G.current = !1, U.current = !1;
@@ -45963,7 +45960,7 @@ function KX({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = ru.Full
   }, fe = (W) => {
     W.target?.releasePointerCapture?.(W.pointerId), he();
   }, ue = i === !0 || Array.isArray(i) && i.includes(0);
-  return S.jsxs("div", { className: Rt(["react-flow__pane", { draggable: ue, dragging: z, selection: e }]), onClick: N ? void 0 : ny(I, D), onContextMenu: ny(B, D), onWheel: ny(F, D), onPointerEnter: N ? void 0 : y, onPointerMove: N ? j : b, onPointerUp: ee, onPointerCancel: N ? fe : void 0, onPointerDownCapture: N ? oe : void 0, onClickCapture: N ? J : void 0, onPointerLeave: x, ref: D, style: xg, children: [w, S.jsx(XX, {})] });
+  return w.jsxs("div", { className: Rt(["react-flow__pane", { draggable: ue, dragging: z, selection: e }]), onClick: N ? void 0 : ny(I, D), onContextMenu: ny(B, D), onWheel: ny(F, D), onPointerEnter: N ? void 0 : y, onPointerMove: N ? j : b, onPointerUp: ee, onPointerCancel: N ? fe : void 0, onPointerDownCapture: N ? oe : void 0, onClickCapture: N ? J : void 0, onPointerLeave: x, ref: D, style: xg, children: [S, w.jsx(XX, {})] });
 }
 function i0({ id: e, store: t, unselect: r = !1, nodeRef: i }) {
   const { addSelectedNodes: a, unselectNodesAndEdges: l, multiSelectionActive: u, nodeLookup: d, onError: h } = t.getState(), p = d.get(e);
@@ -46010,12 +46007,12 @@ const ZX = (e) => (t) => t.selected && (t.draggable || e && typeof t.draggable >
 function lN() {
   const e = st();
   return R.useCallback((r) => {
-    const { nodeExtent: i, snapToGrid: a, snapGrid: l, nodesDraggable: u, onError: d, updateNodePositions: h, nodeLookup: p, nodeOrigin: m } = e.getState(), v = /* @__PURE__ */ new Map(), y = ZX(u), b = a ? l[0] : 5, x = a ? l[1] : 5, w = r.direction.x * b * r.factor, C = r.direction.y * x * r.factor;
+    const { nodeExtent: i, snapToGrid: a, snapGrid: l, nodesDraggable: u, onError: d, updateNodePositions: h, nodeLookup: p, nodeOrigin: m } = e.getState(), v = /* @__PURE__ */ new Map(), y = ZX(u), b = a ? l[0] : 5, x = a ? l[1] : 5, S = r.direction.x * b * r.factor, C = r.direction.y * x * r.factor;
     for (const [, k] of p) {
       if (!y(k))
         continue;
       let T = {
-        x: k.internals.positionAbsolute.x + w,
+        x: k.internals.positionAbsolute.x + S,
         y: k.internals.positionAbsolute.y + C
       };
       a && (T = Eu(T, l));
@@ -46041,7 +46038,7 @@ const cN = () => R.useContext(Vb), eQ = (e) => ({
 }), uN = R.createContext(null);
 function tQ({ children: e }) {
   const t = Be(eQ, ft);
-  return S.jsx(uN.Provider, { value: t, children: e });
+  return w.jsx(uN.Provider, { value: t, children: e });
 }
 function nQ() {
   const e = R.useContext(uN);
@@ -46073,7 +46070,7 @@ const rQ = {
   };
 };
 function iQ({ type: e = "source", position: t = Se.Top, isValidConnection: r, isConnectable: i = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: u, onConnect: d, children: h, className: p, onMouseDown: m, onTouchStart: v, ...y }, b) {
-  const x = u || null, w = e === "target", C = st(), k = cN(), { connectOnClick: T, noPanClassName: _, rfId: z } = nQ(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: D, connectionInProcess: V, clickConnectionInProcess: L, valid: q } = Be(oQ(k, x, e), ft);
+  const x = u || null, S = e === "target", C = st(), k = cN(), { connectOnClick: T, noPanClassName: _, rfId: z } = nQ(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: D, connectionInProcess: V, clickConnectionInProcess: L, valid: q } = Be(oQ(k, x, e), ft);
   k || C.getState().onError?.("010", kr.error010());
   const U = (H) => {
     const { defaultEdgeOptions: I, onConnect: B, hasDefaultEdges: F } = C.getState(), J = {
@@ -46099,7 +46096,7 @@ function iQ({ type: e = "source", position: t = Se.Top, isValidConnection: r, is
         domNode: B.domNode,
         nodeLookup: B.nodeLookup,
         lib: B.lib,
-        isTarget: w,
+        isTarget: S,
         handleId: x,
         nodeId: k,
         flowId: B.rfId,
@@ -46145,15 +46142,15 @@ function iQ({ type: e = "source", position: t = Se.Top, isValidConnection: r, is
     const Q = structuredClone(j);
     delete Q.inProgress, Q.toPosition = Q.toHandle ? Q.toHandle.position : null, B?.(H, Q), C.setState({ connectionClickStartHandle: null });
   };
-  return S.jsx("div", { "data-handleid": x, "data-nodeid": k, "data-handlepos": t, "data-id": `${z}-${k}-${x}-${e}`, className: Rt([
+  return w.jsx("div", { "data-handleid": x, "data-nodeid": k, "data-handlepos": t, "data-id": `${z}-${k}-${x}-${e}`, className: Rt([
     "react-flow__handle",
     `react-flow__handle-${t}`,
     "nodrag",
     _,
     p,
     {
-      source: !w,
-      target: w,
+      source: !S,
+      target: S,
       connectable: i,
       connectablestart: a,
       connectableend: l,
@@ -46171,16 +46168,16 @@ function iQ({ type: e = "source", position: t = Se.Top, isValidConnection: r, is
 }
 const sl = R.memo(oN(iQ));
 function aQ({ data: e, isConnectable: t, sourcePosition: r = Se.Bottom }) {
-  return S.jsxs(S.Fragment, { children: [e?.label, S.jsx(sl, { type: "source", position: r, isConnectable: t })] });
+  return w.jsxs(w.Fragment, { children: [e?.label, w.jsx(sl, { type: "source", position: r, isConnectable: t })] });
 }
 function sQ({ data: e, isConnectable: t, targetPosition: r = Se.Top, sourcePosition: i = Se.Bottom }) {
-  return S.jsxs(S.Fragment, { children: [S.jsx(sl, { type: "target", position: r, isConnectable: t }), e?.label, S.jsx(sl, { type: "source", position: i, isConnectable: t })] });
+  return w.jsxs(w.Fragment, { children: [w.jsx(sl, { type: "target", position: r, isConnectable: t }), e?.label, w.jsx(sl, { type: "source", position: i, isConnectable: t })] });
 }
 function lQ() {
   return null;
 }
 function cQ({ data: e, isConnectable: t, targetPosition: r = Se.Top }) {
-  return S.jsxs(S.Fragment, { children: [S.jsx(sl, { type: "target", position: r, isConnectable: t }), e?.label] });
+  return w.jsxs(w.Fragment, { children: [w.jsx(sl, { type: "target", position: r, isConnectable: t }), e?.label] });
 }
 const wh = {
   ArrowUp: { x: 0, y: -1 },
@@ -46227,7 +46224,7 @@ function fQ({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y:
   }), !m)
     return null;
   const v = e ? (b) => {
-    const x = i.getState().nodes.filter((w) => w.selected);
+    const x = i.getState().nodes.filter((S) => S.selected);
     e(b, x);
   } : void 0, y = (b) => {
     Object.prototype.hasOwnProperty.call(wh, b.key) && (b.preventDefault(), h({
@@ -46235,17 +46232,17 @@ function fQ({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y:
       factor: b.shiftKey ? 4 : 1
     }));
   };
-  return S.jsx("div", { className: Rt(["react-flow__nodesselection", "react-flow__container", t]), style: {
+  return w.jsx("div", { className: Rt(["react-flow__nodesselection", "react-flow__container", t]), style: {
     transform: u
-  }, children: S.jsx("div", { ref: p, className: "react-flow__nodesselection-rect", onContextMenu: v, tabIndex: r ? void 0 : -1, onKeyDown: r ? void 0 : y, style: {
+  }, children: w.jsx("div", { ref: p, className: "react-flow__nodesselection-rect", onContextMenu: v, tabIndex: r ? void 0 : -1, onKeyDown: r ? void 0 : y, style: {
     width: a,
     height: l
   } }) });
 }
 const wk = typeof window < "u" ? window : void 0, hQ = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
-function dN({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: u, paneClickDistance: d, deleteKeyCode: h, selectionKeyCode: p, selectionOnDrag: m, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: w, zoomActivationKeyCode: C, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: _, panOnScroll: z, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: D, autoPanOnSelection: V, defaultViewport: L, translateExtent: q, minZoom: U, maxZoom: G, preventScrolling: P, onSelectionContextMenu: H, noWheelClassName: I, noPanClassName: B, disableKeyboardA11y: F, onViewportChange: J, isControlledViewport: oe }) {
-  const { nodesSelectionActive: le, userSelectionActive: ge } = Be(hQ, ft), he = au(p, { target: wk }), j = au(w, { target: wk }), ee = j || D, fe = j || z, ue = m && ee !== !0, W = he || ge || ue;
-  return WX({ deleteKeyCode: h, multiSelectionKeyCode: x }), S.jsx(FX, { onPaneContextMenu: l, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: _, panOnScroll: fe, panActivationKeyPressed: j, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && ee, defaultViewport: L, translateExtent: q, minZoom: U, maxZoom: G, zoomActivationKeyCode: C, preventScrolling: P, noWheelClassName: I, noPanClassName: B, onViewportChange: J, isControlledViewport: oe, paneClickDistance: d, selectionOnDrag: ue, children: S.jsxs(KX, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: u, panOnDrag: ee, autoPanOnSelection: V, isSelecting: !!W, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ue, children: [e, le && S.jsx(fQ, { onSelectionContextMenu: H, noPanClassName: B, disableKeyboardA11y: F })] }) });
+function dN({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: u, paneClickDistance: d, deleteKeyCode: h, selectionKeyCode: p, selectionOnDrag: m, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: S, zoomActivationKeyCode: C, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: _, panOnScroll: z, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: D, autoPanOnSelection: V, defaultViewport: L, translateExtent: q, minZoom: U, maxZoom: G, preventScrolling: P, onSelectionContextMenu: H, noWheelClassName: I, noPanClassName: B, disableKeyboardA11y: F, onViewportChange: J, isControlledViewport: oe }) {
+  const { nodesSelectionActive: le, userSelectionActive: ge } = Be(hQ, ft), he = au(p, { target: wk }), j = au(S, { target: wk }), ee = j || D, fe = j || z, ue = m && ee !== !0, W = he || ge || ue;
+  return WX({ deleteKeyCode: h, multiSelectionKeyCode: x }), w.jsx(FX, { onPaneContextMenu: l, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: _, panOnScroll: fe, panActivationKeyPressed: j, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && ee, defaultViewport: L, translateExtent: q, minZoom: U, maxZoom: G, zoomActivationKeyCode: C, preventScrolling: P, noWheelClassName: I, noPanClassName: B, onViewportChange: J, isControlledViewport: oe, paneClickDistance: d, selectionOnDrag: ue, children: w.jsxs(KX, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: u, panOnDrag: ee, autoPanOnSelection: V, isSelecting: !!W, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ue, children: [e, le && w.jsx(fQ, { onSelectionContextMenu: H, noPanClassName: B, disableKeyboardA11y: F })] }) });
 }
 dN.displayName = "FlowRenderer";
 const gQ = R.memo(dN), pQ = (e) => (t) => e ? Ob(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
@@ -46282,7 +46279,7 @@ function bQ({ node: e, nodeType: t, hasDimensions: r, resizeObserver: i }) {
     }
   }, [e.id, t, e.sourcePosition, e.targetPosition]), l;
 }
-function xQ({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave: a, onContextMenu: l, onDoubleClick: u, nodesDraggable: d, elementsSelectable: h, nodesConnectable: p, nodesFocusable: m, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: w, nodeTypes: C, nodeClickDistance: k, onError: T }) {
+function xQ({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave: a, onContextMenu: l, onDoubleClick: u, nodesDraggable: d, elementsSelectable: h, nodesConnectable: p, nodesFocusable: m, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: S, nodeTypes: C, nodeClickDistance: k, onError: T }) {
   const { node: _, internals: z, isParent: O } = Be((W) => {
     const Q = W.nodeLookup.get(e), de = W.parentLookup.has(e);
     return {
@@ -46346,7 +46343,7 @@ function xQ({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave: 
       zoom: W[2]
     });
   };
-  return S.jsx("div", { className: Rt([
+  return w.jsx("div", { className: Rt([
     "react-flow__node",
     `react-flow__node-${A}`,
     {
@@ -46368,7 +46365,7 @@ function xQ({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave: 
     visibility: G ? "visible" : "hidden",
     ..._.style,
     ...F
-  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: oe, onMouseMove: le, onMouseLeave: ge, onContextMenu: he, onClick: ee, onDoubleClick: j, onKeyDown: q ? fe : void 0, tabIndex: q ? 0 : void 0, onFocus: q ? ue : void 0, role: _.ariaRole ?? (q ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${eN}-${w}`, "aria-label": _.ariaLabel, ..._.domAttributes, children: S.jsx(JX, { value: e, children: S.jsx(N, { id: e, data: _.data, type: A, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: _.selected ?? !1, selectable: V, draggable: D, deletable: _.deletable ?? !0, isConnectable: L, sourcePosition: _.sourcePosition, targetPosition: _.targetPosition, dragging: H, dragHandle: _.dragHandle, zIndex: z.z, parentId: _.parentId, ...B }) }) });
+  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: oe, onMouseMove: le, onMouseLeave: ge, onContextMenu: he, onClick: ee, onDoubleClick: j, onKeyDown: q ? fe : void 0, tabIndex: q ? 0 : void 0, onFocus: q ? ue : void 0, role: _.ariaRole ?? (q ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${eN}-${S}`, "aria-label": _.ariaLabel, ..._.domAttributes, children: w.jsx(JX, { value: e, children: w.jsx(N, { id: e, data: _.data, type: A, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: _.selected ?? !1, selectable: V, draggable: D, deletable: _.deletable ?? !0, isConnectable: L, sourcePosition: _.sourcePosition, targetPosition: _.targetPosition, dragging: H, dragHandle: _.dragHandle, zIndex: z.z, parentId: _.parentId, ...B }) }) });
 }
 var wQ = R.memo(xQ);
 const SQ = (e) => ({
@@ -46379,7 +46376,7 @@ const SQ = (e) => ({
 });
 function fN(e) {
   const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, onError: a } = Be(SQ, ft), l = mQ(e.onlyRenderVisibleElements), u = yQ();
-  return S.jsx("div", { className: "react-flow__nodes", style: xg, children: l.map((d) => (
+  return w.jsx("div", { className: "react-flow__nodes", style: xg, children: l.map((d) => (
     /*
      * The split of responsibilities between NodeRenderer and
      * NodeComponentWrapper may appear weird. However, it’s designed to
@@ -46405,7 +46402,7 @@ function fN(e) {
      *   memorized – so if `NodeRenderer` *has* to rerender, it only
      *   needs to regenerate the list of nodes, nothing else.
      */
-    S.jsx(wQ, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: u, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
+    w.jsx(wQ, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: u, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
   )) });
 }
 fN.displayName = "NodeRenderer";
@@ -46434,13 +46431,13 @@ const _Q = ({ color: e = "none", strokeWidth: t = 1 }) => {
     strokeWidth: t,
     ...e && { stroke: e }
   };
-  return S.jsx("polyline", { className: "arrow", style: r, strokeLinecap: "round", fill: "none", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4" });
+  return w.jsx("polyline", { className: "arrow", style: r, strokeLinecap: "round", fill: "none", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4" });
 }, kQ = ({ color: e = "none", strokeWidth: t = 1 }) => {
   const r = {
     strokeWidth: t,
     ...e && { stroke: e, fill: e }
   };
-  return S.jsx("polyline", { className: "arrowclosed", style: r, strokeLinecap: "round", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4 -5,-4" });
+  return w.jsx("polyline", { className: "arrowclosed", style: r, strokeLinecap: "round", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4 -5,-4" });
 }, Sk = {
   [yh.Arrow]: _Q,
   [yh.ArrowClosed]: kQ
@@ -46451,7 +46448,7 @@ function TQ(e) {
 }
 const RQ = ({ id: e, type: t, color: r, width: i = 12.5, height: a = 12.5, markerUnits: l = "strokeWidth", strokeWidth: u, orient: d = "auto-start-reverse" }) => {
   const h = TQ(t);
-  return h ? S.jsx("marker", { className: "react-flow__arrowhead", id: e, markerWidth: `${i}`, markerHeight: `${a}`, viewBox: "-10 -10 20 20", markerUnits: l, orient: d, refX: "0", refY: "0", children: S.jsx(h, { color: r, strokeWidth: u }) }) : null;
+  return h ? w.jsx("marker", { className: "react-flow__arrowhead", id: e, markerWidth: `${i}`, markerHeight: `${a}`, viewBox: "-10 -10 20 20", markerUnits: l, orient: d, refX: "0", refY: "0", children: w.jsx(h, { color: r, strokeWidth: u }) }) : null;
 }, hN = ({ defaultColor: e, rfId: t }) => {
   const r = Be((l) => l.edges), i = Be((l) => l.defaultEdgeOptions), a = R.useMemo(() => _Y(r, {
     id: t,
@@ -46459,7 +46456,7 @@ const RQ = ({ id: e, type: t, color: r, width: i = 12.5, height: a = 12.5, marke
     defaultMarkerStart: i?.markerStart,
     defaultMarkerEnd: i?.markerEnd
   }), [r, i, t, e]);
-  return a.length ? S.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: S.jsx("defs", { children: a.map((l) => S.jsx(RQ, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
+  return a.length ? w.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: w.jsx("defs", { children: a.map((l) => w.jsx(RQ, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
 };
 hN.displayName = "MarkerDefinitions";
 var zQ = R.memo(hN);
@@ -46467,20 +46464,20 @@ function gN({ x: e, y: t, label: r, labelStyle: i, labelShowBg: a = !0, labelBgS
   const [v, y] = R.useState({ x: 1, y: 0, width: 0, height: 0 }), b = Rt(["react-flow__edge-textwrapper", p]), x = R.useRef(null);
   return R.useEffect(() => {
     if (x.current) {
-      const w = x.current.getBBox();
+      const S = x.current.getBBox();
       y({
-        x: w.x,
-        y: w.y,
-        width: w.width,
-        height: w.height
+        x: S.x,
+        y: S.y,
+        width: S.width,
+        height: S.height
       });
     }
-  }, [r]), r ? S.jsxs("g", { transform: `translate(${e - v.width / 2} ${t - v.height / 2})`, className: b, visibility: v.width ? "visible" : "hidden", ...m, children: [a && S.jsx("rect", { width: v.width + 2 * u[0], x: -u[0], y: -u[1], height: v.height + 2 * u[1], className: "react-flow__edge-textbg", style: l, rx: d, ry: d }), S.jsx("text", { className: "react-flow__edge-text", y: v.height / 2, dy: "0.3em", ref: x, style: i, children: r }), h] }) : null;
+  }, [r]), r ? w.jsxs("g", { transform: `translate(${e - v.width / 2} ${t - v.height / 2})`, className: b, visibility: v.width ? "visible" : "hidden", ...m, children: [a && w.jsx("rect", { width: v.width + 2 * u[0], x: -u[0], y: -u[1], height: v.height + 2 * u[1], className: "react-flow__edge-textbg", style: l, rx: d, ry: d }), w.jsx("text", { className: "react-flow__edge-text", y: v.height / 2, dy: "0.3em", ref: x, style: i, children: r }), h] }) : null;
 }
 gN.displayName = "EdgeText";
 const OQ = R.memo(gN);
 function wg({ path: e, labelX: t, labelY: r, label: i, labelStyle: a, labelShowBg: l, labelBgStyle: u, labelBgPadding: d, labelBgBorderRadius: h, interactionWidth: p = 20, ...m }) {
-  return S.jsxs(S.Fragment, { children: [S.jsx("path", { ...m, d: e, fill: "none", className: Rt(["react-flow__edge-path", m.className]) }), p ? S.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: p, className: "react-flow__edge-interaction" }) : null, i && xr(t) && xr(r) ? S.jsx(OQ, { x: t, y: r, label: i, labelStyle: a, labelShowBg: l, labelBgStyle: u, labelBgPadding: d, labelBgBorderRadius: h }) : null] });
+  return w.jsxs(w.Fragment, { children: [w.jsx("path", { ...m, d: e, fill: "none", className: Rt(["react-flow__edge-path", m.className]) }), p ? w.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: p, className: "react-flow__edge-interaction" }) : null, i && xr(t) && xr(r) ? w.jsx(OQ, { x: t, y: r, label: i, labelStyle: a, labelShowBg: l, labelBgStyle: u, labelBgPadding: d, labelBgBorderRadius: h }) : null] });
 }
 function Ek({ pos: e, x1: t, y1: r, x2: i, y2: a }) {
   return e === Se.Left || e === Se.Right ? [0.5 * (t + i), r] : [t, 0.5 * (r + a)];
@@ -46517,7 +46514,7 @@ function pN({ sourceX: e, sourceY: t, sourcePosition: r = Se.Bottom, targetX: i,
   ];
 }
 function mN(e) {
-  return R.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, sourcePosition: u, targetPosition: d, label: h, labelStyle: p, labelShowBg: m, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: C, interactionWidth: k }) => {
+  return R.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, sourcePosition: u, targetPosition: d, label: h, labelStyle: p, labelShowBg: m, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: C, interactionWidth: k }) => {
     const [T, _, z] = pN({
       sourceX: r,
       sourceY: i,
@@ -46526,14 +46523,14 @@ function mN(e) {
       targetY: l,
       targetPosition: d
     }), O = e.isInternal ? void 0 : t;
-    return S.jsx(wg, { id: O, path: T, labelX: _, labelY: z, label: h, labelStyle: p, labelShowBg: m, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: C, interactionWidth: k });
+    return w.jsx(wg, { id: O, path: T, labelX: _, labelY: z, label: h, labelStyle: p, labelShowBg: m, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: C, interactionWidth: k });
   });
 }
 const AQ = mN({ isInternal: !1 }), vN = mN({ isInternal: !0 });
 AQ.displayName = "SimpleBezierEdge";
 vN.displayName = "SimpleBezierEdgeInternal";
 function yN(e) {
-  return R.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, label: u, labelStyle: d, labelShowBg: h, labelBgStyle: p, labelBgPadding: m, labelBgBorderRadius: v, style: y, sourcePosition: b = Se.Bottom, targetPosition: x = Se.Top, markerEnd: w, markerStart: C, pathOptions: k, interactionWidth: T }) => {
+  return R.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, label: u, labelStyle: d, labelShowBg: h, labelBgStyle: p, labelBgPadding: m, labelBgBorderRadius: v, style: y, sourcePosition: b = Se.Bottom, targetPosition: x = Se.Top, markerEnd: S, markerStart: C, pathOptions: k, interactionWidth: T }) => {
     const [_, z, O] = t0({
       sourceX: r,
       sourceY: i,
@@ -46545,7 +46542,7 @@ function yN(e) {
       offset: k?.offset,
       stepPosition: k?.stepPosition
     }), A = e.isInternal ? void 0 : t;
-    return S.jsx(wg, { id: A, path: _, labelX: z, labelY: O, label: u, labelStyle: d, labelShowBg: h, labelBgStyle: p, labelBgPadding: m, labelBgBorderRadius: v, style: y, markerEnd: w, markerStart: C, interactionWidth: T });
+    return w.jsx(wg, { id: A, path: _, labelX: z, labelY: O, label: u, labelStyle: d, labelShowBg: h, labelBgStyle: p, labelBgPadding: m, labelBgBorderRadius: v, style: y, markerEnd: S, markerStart: C, interactionWidth: T });
   });
 }
 const bN = yN({ isInternal: !1 }), xN = yN({ isInternal: !0 });
@@ -46554,23 +46551,23 @@ xN.displayName = "SmoothStepEdgeInternal";
 function wN(e) {
   return R.memo(({ id: t, ...r }) => {
     const i = e.isInternal ? void 0 : t;
-    return S.jsx(bN, { ...r, id: i, pathOptions: R.useMemo(() => ({ borderRadius: 0, offset: r.pathOptions?.offset }), [r.pathOptions?.offset]) });
+    return w.jsx(bN, { ...r, id: i, pathOptions: R.useMemo(() => ({ borderRadius: 0, offset: r.pathOptions?.offset }), [r.pathOptions?.offset]) });
   });
 }
 const NQ = wN({ isInternal: !1 }), SN = wN({ isInternal: !0 });
 NQ.displayName = "StepEdge";
 SN.displayName = "StepEdgeInternal";
 function EN(e) {
-  return R.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, label: u, labelStyle: d, labelShowBg: h, labelBgStyle: p, labelBgPadding: m, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: w }) => {
+  return R.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, label: u, labelStyle: d, labelShowBg: h, labelBgStyle: p, labelBgPadding: m, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: S }) => {
     const [C, k, T] = VA({ sourceX: r, sourceY: i, targetX: a, targetY: l }), _ = e.isInternal ? void 0 : t;
-    return S.jsx(wg, { id: _, path: C, labelX: k, labelY: T, label: u, labelStyle: d, labelShowBg: h, labelBgStyle: p, labelBgPadding: m, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: w });
+    return w.jsx(wg, { id: _, path: C, labelX: k, labelY: T, label: u, labelStyle: d, labelShowBg: h, labelBgStyle: p, labelBgPadding: m, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: S });
   });
 }
 const MQ = EN({ isInternal: !1 }), CN = EN({ isInternal: !0 });
 MQ.displayName = "StraightEdge";
 CN.displayName = "StraightEdgeInternal";
 function _N(e) {
-  return R.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, sourcePosition: u = Se.Bottom, targetPosition: d = Se.Top, label: h, labelStyle: p, labelShowBg: m, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: C, pathOptions: k, interactionWidth: T }) => {
+  return R.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, sourcePosition: u = Se.Bottom, targetPosition: d = Se.Top, label: h, labelStyle: p, labelShowBg: m, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: C, pathOptions: k, interactionWidth: T }) => {
     const [_, z, O] = LA({
       sourceX: r,
       sourceY: i,
@@ -46580,7 +46577,7 @@ function _N(e) {
       targetPosition: d,
       curvature: k?.curvature
     }), A = e.isInternal ? void 0 : t;
-    return S.jsx(wg, { id: A, path: _, labelX: z, labelY: O, label: h, labelStyle: p, labelShowBg: m, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: C, interactionWidth: T });
+    return w.jsx(wg, { id: A, path: _, labelX: z, labelY: O, label: h, labelStyle: p, labelShowBg: m, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: C, interactionWidth: T });
   });
 }
 const PQ = _N({ isInternal: !1 }), kN = _N({ isInternal: !0 });
@@ -46602,10 +46599,10 @@ const Ck = {
   zIndex: void 0
 }, IQ = (e, t, r) => r === Se.Left ? e - t : r === Se.Right ? e + t : e, DQ = (e, t, r) => r === Se.Top ? e - t : r === Se.Bottom ? e + t : e, kk = "react-flow__edgeupdater";
 function Tk({ position: e, centerX: t, centerY: r, radius: i = 10, onMouseDown: a, onMouseEnter: l, onMouseOut: u, type: d }) {
-  return S.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: u, className: Rt([kk, `${kk}-${d}`]), cx: IQ(t, i, e), cy: DQ(r, i, e), r: i, stroke: "transparent", fill: "transparent" });
+  return w.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: u, className: Rt([kk, `${kk}-${d}`]), cx: IQ(t, i, e), cy: DQ(r, i, e), r: i, stroke: "transparent", fill: "transparent" });
 }
 function jQ({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: i, sourceY: a, targetX: l, targetY: u, sourcePosition: d, targetPosition: h, onReconnect: p, onReconnectStart: m, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
-  const x = st(), w = (z, O) => {
+  const x = st(), S = (z, O) => {
     if (z.button !== 0)
       return;
     const { autoPanOnConnect: A, domNode: N, connectionMode: D, connectionRadius: V, lib: L, onConnectStart: q, cancelConnection: U, nodeLookup: G, rfId: P, panBy: H, updateConnection: I } = x.getState(), B = O.type === "target", F = (le, ge) => {
@@ -46638,15 +46635,15 @@ function jQ({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: i, sourc
       dragThreshold: x.getState().connectionDragThreshold,
       handleDomNode: z.currentTarget
     });
-  }, C = (z) => w(z, { nodeId: r.target, id: r.targetHandle ?? null, type: "target" }), k = (z) => w(z, { nodeId: r.source, id: r.sourceHandle ?? null, type: "source" }), T = () => b(!0), _ = () => b(!1);
-  return S.jsxs(S.Fragment, { children: [(e === !0 || e === "source") && S.jsx(Tk, { position: d, centerX: i, centerY: a, radius: t, onMouseDown: C, onMouseEnter: T, onMouseOut: _, type: "source" }), (e === !0 || e === "target") && S.jsx(Tk, { position: h, centerX: l, centerY: u, radius: t, onMouseDown: k, onMouseEnter: T, onMouseOut: _, type: "target" })] });
+  }, C = (z) => S(z, { nodeId: r.target, id: r.targetHandle ?? null, type: "target" }), k = (z) => S(z, { nodeId: r.source, id: r.sourceHandle ?? null, type: "source" }), T = () => b(!0), _ = () => b(!1);
+  return w.jsxs(w.Fragment, { children: [(e === !0 || e === "source") && w.jsx(Tk, { position: d, centerX: i, centerY: a, radius: t, onMouseDown: C, onMouseEnter: T, onMouseOut: _, type: "source" }), (e === !0 || e === "target") && w.jsx(Tk, { position: h, centerX: l, centerY: u, radius: t, onMouseDown: k, onMouseEnter: T, onMouseOut: _, type: "target" })] });
 }
-function LQ({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: i, onClick: a, onDoubleClick: l, onContextMenu: u, onMouseEnter: d, onMouseMove: h, onMouseLeave: p, reconnectRadius: m, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: w, noPanClassName: C, onError: k, disableKeyboardA11y: T }) {
+function LQ({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: i, onClick: a, onDoubleClick: l, onContextMenu: u, onMouseEnter: d, onMouseMove: h, onMouseLeave: p, reconnectRadius: m, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: S, noPanClassName: C, onError: k, disableKeyboardA11y: T }) {
   let _ = Be((ae) => ae.edgeLookup.get(e));
   const z = Be((ae) => ae.defaultEdgeOptions);
   _ = z ? { ...z, ..._ } : _;
-  let O = _.type || "default", A = w?.[O] || Ck[O];
-  A === void 0 && (k?.("011", kr.error011(O)), O = "default", A = w?.default || Ck.default);
+  let O = _.type || "default", A = S?.[O] || Ck[O];
+  A === void 0 && (k?.("011", kr.error011(O)), O = "default", A = S?.default || Ck.default);
   const N = !!(_.focusable || t && typeof _.focusable > "u"), D = typeof v < "u" && (_.reconnectable || r && typeof _.reconnectable > "u"), V = !!(_.selectable || i && typeof _.selectable > "u"), L = R.useRef(null), [q, U] = R.useState(!1), [G, P] = R.useState(!1), H = st(), { zIndex: I = _.zIndex, sourceX: B, sourceY: F, targetX: J, targetY: oe, sourcePosition: le, targetPosition: ge } = Be(R.useCallback((ae) => {
     const pe = ae.nodeLookup.get(_.source), Ee = ae.nodeLookup.get(_.target);
     if (!pe || !Ee)
@@ -46693,7 +46690,7 @@ function LQ({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectabl
       ae.key === "Escape" ? (L.current?.blur(), pe({ edges: [_] })) : Ee([e]);
     }
   };
-  return S.jsx("svg", { style: { zIndex: I }, children: S.jsxs("g", { className: Rt([
+  return w.jsx("svg", { style: { zIndex: I }, children: w.jsxs("g", { className: Rt([
     "react-flow__edge",
     `react-flow__edge-${O}`,
     _.className,
@@ -46705,7 +46702,7 @@ function LQ({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectabl
       updating: q,
       selectable: V
     }
-  ]), onClick: ee, onDoubleClick: fe, onContextMenu: ue, onMouseEnter: W, onMouseMove: Q, onMouseLeave: de, onKeyDown: N ? ie : void 0, tabIndex: N ? 0 : void 0, role: _.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": _.ariaLabel === null ? void 0 : _.ariaLabel || `Edge from ${_.source} to ${_.target}`, "aria-describedby": N ? `${tN}-${x}` : void 0, ref: L, ..._.domAttributes, children: [!G && S.jsx(A, { id: e, source: _.source, target: _.target, type: _.type, selected: _.selected, animated: _.animated, selectable: V, deletable: _.deletable ?? !0, label: _.label, labelStyle: _.labelStyle, labelShowBg: _.labelShowBg, labelBgStyle: _.labelBgStyle, labelBgPadding: _.labelBgPadding, labelBgBorderRadius: _.labelBgBorderRadius, sourceX: B, sourceY: F, targetX: J, targetY: oe, sourcePosition: le, targetPosition: ge, data: _.data, style: _.style, sourceHandleId: _.sourceHandle, targetHandleId: _.targetHandle, markerStart: he, markerEnd: j, pathOptions: "pathOptions" in _ ? _.pathOptions : void 0, interactionWidth: _.interactionWidth }), D && S.jsx(jQ, { edge: _, isReconnectable: D, reconnectRadius: m, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: B, sourceY: F, targetX: J, targetY: oe, sourcePosition: le, targetPosition: ge, setUpdateHover: U, setReconnecting: P })] }) });
+  ]), onClick: ee, onDoubleClick: fe, onContextMenu: ue, onMouseEnter: W, onMouseMove: Q, onMouseLeave: de, onKeyDown: N ? ie : void 0, tabIndex: N ? 0 : void 0, role: _.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": _.ariaLabel === null ? void 0 : _.ariaLabel || `Edge from ${_.source} to ${_.target}`, "aria-describedby": N ? `${tN}-${x}` : void 0, ref: L, ..._.domAttributes, children: [!G && w.jsx(A, { id: e, source: _.source, target: _.target, type: _.type, selected: _.selected, animated: _.animated, selectable: V, deletable: _.deletable ?? !0, label: _.label, labelStyle: _.labelStyle, labelShowBg: _.labelShowBg, labelBgStyle: _.labelBgStyle, labelBgPadding: _.labelBgPadding, labelBgBorderRadius: _.labelBgBorderRadius, sourceX: B, sourceY: F, targetX: J, targetY: oe, sourcePosition: le, targetPosition: ge, data: _.data, style: _.style, sourceHandleId: _.sourceHandle, targetHandleId: _.targetHandle, markerStart: he, markerEnd: j, pathOptions: "pathOptions" in _ ? _.pathOptions : void 0, interactionWidth: _.interactionWidth }), D && w.jsx(jQ, { edge: _, isReconnectable: D, reconnectRadius: m, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: B, sourceY: F, targetX: J, targetY: oe, sourcePosition: le, targetPosition: ge, setUpdateHover: U, setReconnecting: P })] }) });
 }
 var HQ = R.memo(LQ);
 const VQ = (e) => ({
@@ -46715,9 +46712,9 @@ const VQ = (e) => ({
   connectionMode: e.connectionMode,
   onError: e.onError
 });
-function TN({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: i, noPanClassName: a, onReconnect: l, onEdgeContextMenu: u, onEdgeMouseEnter: d, onEdgeMouseMove: h, onEdgeMouseLeave: p, onEdgeClick: m, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: w }) {
+function TN({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: i, noPanClassName: a, onReconnect: l, onEdgeContextMenu: u, onEdgeMouseEnter: d, onEdgeMouseMove: h, onEdgeMouseLeave: p, onEdgeClick: m, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: S }) {
   const { edgesFocusable: C, edgesReconnectable: k, elementsSelectable: T, onError: _ } = Be(VQ, ft), z = CQ(t);
-  return S.jsxs("div", { className: "react-flow__edges", children: [S.jsx(zQ, { defaultColor: e, rfId: r }), z.map((O) => S.jsx(HQ, { id: O, edgesFocusable: C, edgesReconnectable: k, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: u, onMouseEnter: d, onMouseMove: h, onMouseLeave: p, onClick: m, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: _, edgeTypes: i, disableKeyboardA11y: w }, O))] });
+  return w.jsxs("div", { className: "react-flow__edges", children: [w.jsx(zQ, { defaultColor: e, rfId: r }), z.map((O) => w.jsx(HQ, { id: O, edgesFocusable: C, edgesReconnectable: k, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: u, onMouseEnter: d, onMouseMove: h, onMouseLeave: p, onClick: m, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: _, edgeTypes: i, disableKeyboardA11y: S }, O))] });
 }
 TN.displayName = "EdgeRenderer";
 const BQ = R.memo(TN), Rk = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
@@ -46730,7 +46727,7 @@ function $Q({ children: e }) {
       a && u[0] === a[0] && u[1] === a[1] && u[2] === a[2] || (a = u, r.current && (r.current.style.transform = Rk(u)));
     };
     return l(), t.subscribe(l);
-  }, [t]), S.jsx("div", { ref: r, className: "react-flow__viewport xyflow__viewport react-flow__container", style: { transform: Rk(i) }, children: e });
+  }, [t]), w.jsx("div", { ref: r, className: "react-flow__viewport xyflow__viewport react-flow__container", style: { transform: Rk(i) }, children: e });
 }
 function UQ(e) {
   const t = Hb(), r = R.useRef(!1);
@@ -46764,16 +46761,16 @@ const XQ = (e) => ({
 });
 function QQ({ containerStyle: e, style: t, type: r, component: i }) {
   const { nodesConnectable: a, width: l, height: u, isValid: d, inProgress: h } = Be(XQ, ft);
-  return !(l && a && h) ? null : S.jsx("svg", { style: e, width: l, height: u, className: "react-flow__connectionline react-flow__container", children: S.jsx("g", { className: Rt(["react-flow__connection", MA(d)]), children: S.jsx(RN, { style: t, type: r, CustomComponent: i, isValid: d }) }) });
+  return !(l && a && h) ? null : w.jsx("svg", { style: e, width: l, height: u, className: "react-flow__connectionline react-flow__container", children: w.jsx("g", { className: Rt(["react-flow__connection", MA(d)]), children: w.jsx(RN, { style: t, type: r, CustomComponent: i, isValid: d }) }) });
 }
 const RN = ({ style: e, type: t = bi.Bezier, CustomComponent: r, isValid: i }) => {
   const { inProgress: a, from: l, fromNode: u, fromHandle: d, fromPosition: h, to: p, toNode: m, toHandle: v, toPosition: y, pointer: b } = YQ();
   if (!a)
     return;
   if (r)
-    return S.jsx(r, { connectionLineType: t, connectionLineStyle: e, fromNode: u, fromHandle: d, fromX: l.x, fromY: l.y, toX: p.x, toY: p.y, fromPosition: h, toPosition: y, connectionStatus: MA(i), toNode: m, toHandle: v, pointer: b });
+    return w.jsx(r, { connectionLineType: t, connectionLineStyle: e, fromNode: u, fromHandle: d, fromX: l.x, fromY: l.y, toX: p.x, toY: p.y, fromPosition: h, toPosition: y, connectionStatus: MA(i), toNode: m, toHandle: v, pointer: b });
   let x = "";
-  const w = {
+  const S = {
     sourceX: l.x,
     sourceY: l.y,
     sourcePosition: h,
@@ -46783,24 +46780,24 @@ const RN = ({ style: e, type: t = bi.Bezier, CustomComponent: r, isValid: i }) =
   };
   switch (t) {
     case bi.Bezier:
-      [x] = LA(w);
+      [x] = LA(S);
       break;
     case bi.SimpleBezier:
-      [x] = pN(w);
+      [x] = pN(S);
       break;
     case bi.Step:
       [x] = t0({
-        ...w,
+        ...S,
         borderRadius: 0
       });
       break;
     case bi.SmoothStep:
-      [x] = t0(w);
+      [x] = t0(S);
       break;
     default:
-      [x] = VA(w);
+      [x] = VA(S);
   }
-  return S.jsx("path", { d: x, fill: "none", className: "react-flow__connection-path", style: e });
+  return w.jsx("path", { d: x, fill: "none", className: "react-flow__connection-path", style: e });
 };
 RN.displayName = "ConnectionLine";
 const KQ = {};
@@ -46812,13 +46809,13 @@ function ZQ() {
   st(), R.useRef(!1), R.useEffect(() => {
   }, []);
 }
-function zN({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: i, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: u, onNodeMouseEnter: d, onNodeMouseMove: h, onNodeMouseLeave: p, onNodeContextMenu: m, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: w, connectionLineComponent: C, connectionLineContainerStyle: k, selectionKeyCode: T, selectionOnDrag: _, selectionMode: z, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: D, onlyRenderVisibleElements: V, elementsSelectable: L, defaultViewport: q, translateExtent: U, minZoom: G, maxZoom: P, preventScrolling: H, defaultMarkerColor: I, zoomOnScroll: B, zoomOnPinch: F, panOnScroll: J, panOnScrollSpeed: oe, panOnScrollMode: le, zoomOnDoubleClick: ge, panOnDrag: he, autoPanOnSelection: j, onPaneClick: ee, onPaneMouseEnter: fe, onPaneMouseMove: ue, onPaneMouseLeave: W, onPaneScroll: Q, onPaneContextMenu: de, paneClickDistance: ie, nodeClickDistance: ae, onEdgeContextMenu: pe, onEdgeMouseEnter: Ee, onEdgeMouseMove: Ce, onEdgeMouseLeave: Re, reconnectRadius: Ie, onReconnect: Pe, onReconnectStart: lt, onReconnectEnd: It, noDragClassName: pt, noWheelClassName: Pn, noPanClassName: tn, disableKeyboardA11y: yn, nodeExtent: sn, rfId: bn, viewport: In, onViewportChange: zr, nodesDraggable: Yn }) {
-  return zk(e), zk(t), ZQ(), UQ(r), GQ(In), S.jsx(gQ, { onPaneClick: ee, onPaneMouseEnter: fe, onPaneMouseMove: ue, onPaneMouseLeave: W, onPaneContextMenu: de, onPaneScroll: Q, paneClickDistance: ie, deleteKeyCode: D, selectionKeyCode: T, selectionOnDrag: _, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: L, zoomOnScroll: B, zoomOnPinch: F, zoomOnDoubleClick: ge, panOnScroll: J, panOnScrollSpeed: oe, panOnScrollMode: le, panOnDrag: he, autoPanOnSelection: j, defaultViewport: q, translateExtent: U, minZoom: G, maxZoom: P, onSelectionContextMenu: v, preventScrolling: H, noDragClassName: pt, noWheelClassName: Pn, noPanClassName: tn, disableKeyboardA11y: yn, onViewportChange: zr, isControlledViewport: !!In, children: S.jsxs($Q, { children: [S.jsx(BQ, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: u, onReconnect: Pe, onReconnectStart: lt, onReconnectEnd: It, onlyRenderVisibleElements: V, onEdgeContextMenu: pe, onEdgeMouseEnter: Ee, onEdgeMouseMove: Ce, onEdgeMouseLeave: Re, reconnectRadius: Ie, defaultMarkerColor: I, noPanClassName: tn, disableKeyboardA11y: yn, rfId: bn }), S.jsx(QQ, { style: w, type: x, component: C, containerStyle: k }), S.jsx("div", { className: "react-flow__edgelabel-renderer" }), S.jsx(EQ, { nodeTypes: e, onNodeClick: i, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: h, onNodeMouseLeave: p, onNodeContextMenu: m, nodeClickDistance: ae, onlyRenderVisibleElements: V, noPanClassName: tn, noDragClassName: pt, disableKeyboardA11y: yn, nodeExtent: sn, rfId: bn, nodesDraggable: Yn }), S.jsx("div", { className: "react-flow__viewport-portal" })] }) });
+function zN({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: i, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: u, onNodeMouseEnter: d, onNodeMouseMove: h, onNodeMouseLeave: p, onNodeContextMenu: m, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: S, connectionLineComponent: C, connectionLineContainerStyle: k, selectionKeyCode: T, selectionOnDrag: _, selectionMode: z, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: D, onlyRenderVisibleElements: V, elementsSelectable: L, defaultViewport: q, translateExtent: U, minZoom: G, maxZoom: P, preventScrolling: H, defaultMarkerColor: I, zoomOnScroll: B, zoomOnPinch: F, panOnScroll: J, panOnScrollSpeed: oe, panOnScrollMode: le, zoomOnDoubleClick: ge, panOnDrag: he, autoPanOnSelection: j, onPaneClick: ee, onPaneMouseEnter: fe, onPaneMouseMove: ue, onPaneMouseLeave: W, onPaneScroll: Q, onPaneContextMenu: de, paneClickDistance: ie, nodeClickDistance: ae, onEdgeContextMenu: pe, onEdgeMouseEnter: Ee, onEdgeMouseMove: Ce, onEdgeMouseLeave: Re, reconnectRadius: Ie, onReconnect: Pe, onReconnectStart: lt, onReconnectEnd: It, noDragClassName: pt, noWheelClassName: Pn, noPanClassName: tn, disableKeyboardA11y: yn, nodeExtent: sn, rfId: bn, viewport: In, onViewportChange: zr, nodesDraggable: Yn }) {
+  return zk(e), zk(t), ZQ(), UQ(r), GQ(In), w.jsx(gQ, { onPaneClick: ee, onPaneMouseEnter: fe, onPaneMouseMove: ue, onPaneMouseLeave: W, onPaneContextMenu: de, onPaneScroll: Q, paneClickDistance: ie, deleteKeyCode: D, selectionKeyCode: T, selectionOnDrag: _, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: L, zoomOnScroll: B, zoomOnPinch: F, zoomOnDoubleClick: ge, panOnScroll: J, panOnScrollSpeed: oe, panOnScrollMode: le, panOnDrag: he, autoPanOnSelection: j, defaultViewport: q, translateExtent: U, minZoom: G, maxZoom: P, onSelectionContextMenu: v, preventScrolling: H, noDragClassName: pt, noWheelClassName: Pn, noPanClassName: tn, disableKeyboardA11y: yn, onViewportChange: zr, isControlledViewport: !!In, children: w.jsxs($Q, { children: [w.jsx(BQ, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: u, onReconnect: Pe, onReconnectStart: lt, onReconnectEnd: It, onlyRenderVisibleElements: V, onEdgeContextMenu: pe, onEdgeMouseEnter: Ee, onEdgeMouseMove: Ce, onEdgeMouseLeave: Re, reconnectRadius: Ie, defaultMarkerColor: I, noPanClassName: tn, disableKeyboardA11y: yn, rfId: bn }), w.jsx(QQ, { style: S, type: x, component: C, containerStyle: k }), w.jsx("div", { className: "react-flow__edgelabel-renderer" }), w.jsx(EQ, { nodeTypes: e, onNodeClick: i, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: h, onNodeMouseLeave: p, onNodeContextMenu: m, nodeClickDistance: ae, onlyRenderVisibleElements: V, noPanClassName: tn, noDragClassName: pt, disableKeyboardA11y: yn, nodeExtent: sn, rfId: bn, nodesDraggable: Yn }), w.jsx("div", { className: "react-flow__viewport-portal" })] }) });
 }
 zN.displayName = "GraphView";
 const JQ = R.memo(zN), eK = OA(), Ok = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: u, fitViewOptions: d, minZoom: h = 0.5, maxZoom: p = 2, nodeOrigin: m, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
-  const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), C = /* @__PURE__ */ new Map(), k = i ?? t ?? [], T = r ?? e ?? [], _ = m ?? [0, 0], z = v ?? nu;
-  UA(w, C, k);
+  const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), C = /* @__PURE__ */ new Map(), k = i ?? t ?? [], T = r ?? e ?? [], _ = m ?? [0, 0], z = v ?? nu;
+  UA(S, C, k);
   const { nodesInitialized: O } = r0(T, b, x, {
     nodeOrigin: _,
     nodeExtent: z,
@@ -46842,7 +46839,7 @@ const JQ = R.memo(zN), eK = OA(), Ok = ({ nodes: e, edges: t, defaultNodes: r, d
     parentLookup: x,
     edges: k,
     edgeLookup: C,
-    connectionLookup: w,
+    connectionLookup: S,
     onNodesChange: null,
     onEdgesChange: null,
     hasDefaultNodes: r !== void 0,
@@ -46919,7 +46916,7 @@ const JQ = R.memo(zN), eK = OA(), Ok = ({ nodes: e, edges: t, defaultNodes: r, d
     onClickConnectEnd: void 0
   };
 }, tK = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: u, fitViewOptions: d, minZoom: h, maxZoom: p, nodeOrigin: m, nodeExtent: v, zIndexMode: y }) => hX((b, x) => {
-  async function w() {
+  async function S() {
     const { nodeLookup: C, panZoom: k, fitViewOptions: T, fitViewResolver: _, width: z, height: O, minZoom: A, maxZoom: N } = x();
     k && (await lY({
       nodes: C,
@@ -46954,7 +46951,7 @@ const JQ = R.memo(zN), eK = OA(), Ok = ({ nodes: e, edges: t, defaultNodes: r, d
         checkEquality: !0,
         zIndexMode: N
       }), q = D && L;
-      A && V ? (w(), b({
+      A && V ? (S(), b({
         nodes: C,
         nodesInitialized: V,
         fitViewQueued: !1,
@@ -46983,7 +46980,7 @@ const JQ = R.memo(zN), eK = OA(), Ok = ({ nodes: e, edges: t, defaultNodes: r, d
      */
     updateNodeInternals: (C) => {
       const { triggerNodeChanges: k, nodeLookup: T, parentLookup: _, domNode: z, nodeOrigin: O, nodeExtent: A, debug: N, fitViewQueued: D, zIndexMode: V } = x(), { changes: L, updatedInternals: q } = NY(C, T, _, z, O, A, V);
-      q && (RY(T, _, { nodeOrigin: O, nodeExtent: A, zIndexMode: V }), D ? (w(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), L?.length > 0 && (N && console.log("React Flow: trigger node changes", L), k?.(L)));
+      q && (RY(T, _, { nodeOrigin: O, nodeExtent: A, zIndexMode: V }), D ? (S(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), L?.length > 0 && (N && console.log("React Flow: trigger node changes", L), k?.(L)));
     },
     updateNodePositions: (C, k = !1) => {
       const T = [];
@@ -47138,10 +47135,10 @@ function nK({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: i
     nodeExtent: v,
     zIndexMode: y
   }));
-  return S.jsx(gX, { value: x, children: S.jsx(VX, { children: S.jsx(tQ, { children: b }) }) });
+  return w.jsx(gX, { value: x, children: w.jsx(VX, { children: w.jsx(tQ, { children: b }) }) });
 }
 function rK({ children: e, nodes: t, edges: r, defaultNodes: i, defaultEdges: a, width: l, height: u, fitView: d, fitViewOptions: h, minZoom: p, maxZoom: m, nodeOrigin: v, nodeExtent: y, zIndexMode: b }) {
-  return R.useContext(yg) ? S.jsx(S.Fragment, { children: e }) : S.jsx(nK, { initialNodes: t, initialEdges: r, defaultNodes: i, defaultEdges: a, initialWidth: l, initialHeight: u, fitView: d, initialFitViewOptions: h, initialMinZoom: p, initialMaxZoom: m, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
+  return R.useContext(yg) ? w.jsx(w.Fragment, { children: e }) : w.jsx(nK, { initialNodes: t, initialEdges: r, defaultNodes: i, defaultEdges: a, initialWidth: l, initialHeight: u, fitView: d, initialFitViewOptions: h, initialMinZoom: p, initialMaxZoom: m, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
 }
 const oK = {
   width: "100%",
@@ -47150,18 +47147,18 @@ const oK = {
   position: "relative",
   zIndex: 0
 };
-function iK({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, className: a, nodeTypes: l, edgeTypes: u, onNodeClick: d, onEdgeClick: h, onInit: p, onMove: m, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: C, onClickConnectEnd: k, onNodeMouseEnter: T, onNodeMouseMove: _, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: D, onNodeDragStop: V, onNodesDelete: L, onEdgesDelete: q, onDelete: U, onSelectionChange: G, onSelectionDragStart: P, onSelectionDrag: H, onSelectionDragStop: I, onSelectionContextMenu: B, onSelectionStart: F, onSelectionEnd: J, onBeforeDelete: oe, connectionMode: le, connectionLineType: ge = bi.Bezier, connectionLineStyle: he, connectionLineComponent: j, connectionLineContainerStyle: ee, deleteKeyCode: fe = "Backspace", selectionKeyCode: ue = "Shift", selectionOnDrag: W = !1, selectionMode: Q = ru.Full, panActivationKeyCode: de = "Space", multiSelectionKeyCode: ie = iu() ? "Meta" : "Control", zoomActivationKeyCode: ae = iu() ? "Meta" : "Control", snapToGrid: pe, snapGrid: Ee, onlyRenderVisibleElements: Ce = !1, selectNodesOnDrag: Re, nodesDraggable: Ie, autoPanOnNodeFocus: Pe, nodesConnectable: lt, nodesFocusable: It, nodeOrigin: pt = nN, edgesFocusable: Pn, edgesReconnectable: tn, elementsSelectable: yn = !0, defaultViewport: sn = TX, minZoom: bn = 0.5, maxZoom: In = 2, translateExtent: zr = nu, preventScrolling: Yn = !0, nodeExtent: Ni, defaultMarkerColor: yl = "#b1b1b7", zoomOnScroll: Sg = !0, zoomOnPinch: _u = !0, panOnScroll: bl = !1, panOnScrollSpeed: xl = 0.5, panOnScrollMode: wl = ma.Free, zoomOnDoubleClick: Eg = !0, panOnDrag: Cg = !0, onPaneClick: ln, onPaneMouseEnter: _g, onPaneMouseMove: ku, onPaneMouseLeave: Tu, onPaneScroll: Aa, onPaneContextMenu: kg, paneClickDistance: Ru = 1, nodeClickDistance: Tg = 0, children: Rg, onReconnect: Mi, onReconnectStart: cn, onReconnectEnd: Or, onEdgeContextMenu: un, onEdgeDoubleClick: zg, onEdgeMouseEnter: Og, onEdgeMouseMove: Ag, onEdgeMouseLeave: Na, reconnectRadius: Ma = 10, onNodesChange: Pa, onEdgesChange: ro, noDragClassName: Ia = "nodrag", noWheelClassName: Pi = "nowheel", noPanClassName: Sl = "nopan", fitView: zu, fitViewOptions: El, connectOnClick: Cl, attributionPosition: Ii, proOptions: Ng, defaultEdgeOptions: Ou, elevateNodesOnSelect: Au = !0, elevateEdgesOnSelect: Nu = !1, disableKeyboardA11y: Da = !1, autoPanOnConnect: _l, autoPanOnNodeDrag: Mu, autoPanOnSelection: Pu = !0, autoPanSpeed: cr, connectionRadius: zt, isValidConnection: nn, onError: Vo, style: Iu, id: Du, nodeDragThreshold: Mg, connectionDragThreshold: ju, viewport: Di, onViewportChange: ja, width: La, height: oo, colorMode: Bo = "light", debug: ji, onScroll: io, ariaLabelConfig: bt, zIndexMode: kl = "basic", ...Lu }, Hu) {
+function iK({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, className: a, nodeTypes: l, edgeTypes: u, onNodeClick: d, onEdgeClick: h, onInit: p, onMove: m, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: C, onClickConnectEnd: k, onNodeMouseEnter: T, onNodeMouseMove: _, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: D, onNodeDragStop: V, onNodesDelete: L, onEdgesDelete: q, onDelete: U, onSelectionChange: G, onSelectionDragStart: P, onSelectionDrag: H, onSelectionDragStop: I, onSelectionContextMenu: B, onSelectionStart: F, onSelectionEnd: J, onBeforeDelete: oe, connectionMode: le, connectionLineType: ge = bi.Bezier, connectionLineStyle: he, connectionLineComponent: j, connectionLineContainerStyle: ee, deleteKeyCode: fe = "Backspace", selectionKeyCode: ue = "Shift", selectionOnDrag: W = !1, selectionMode: Q = ru.Full, panActivationKeyCode: de = "Space", multiSelectionKeyCode: ie = iu() ? "Meta" : "Control", zoomActivationKeyCode: ae = iu() ? "Meta" : "Control", snapToGrid: pe, snapGrid: Ee, onlyRenderVisibleElements: Ce = !1, selectNodesOnDrag: Re, nodesDraggable: Ie, autoPanOnNodeFocus: Pe, nodesConnectable: lt, nodesFocusable: It, nodeOrigin: pt = nN, edgesFocusable: Pn, edgesReconnectable: tn, elementsSelectable: yn = !0, defaultViewport: sn = TX, minZoom: bn = 0.5, maxZoom: In = 2, translateExtent: zr = nu, preventScrolling: Yn = !0, nodeExtent: Ni, defaultMarkerColor: yl = "#b1b1b7", zoomOnScroll: Sg = !0, zoomOnPinch: _u = !0, panOnScroll: bl = !1, panOnScrollSpeed: xl = 0.5, panOnScrollMode: wl = ma.Free, zoomOnDoubleClick: Eg = !0, panOnDrag: Cg = !0, onPaneClick: ln, onPaneMouseEnter: _g, onPaneMouseMove: ku, onPaneMouseLeave: Tu, onPaneScroll: Aa, onPaneContextMenu: kg, paneClickDistance: Ru = 1, nodeClickDistance: Tg = 0, children: Rg, onReconnect: Mi, onReconnectStart: cn, onReconnectEnd: Or, onEdgeContextMenu: un, onEdgeDoubleClick: zg, onEdgeMouseEnter: Og, onEdgeMouseMove: Ag, onEdgeMouseLeave: Na, reconnectRadius: Ma = 10, onNodesChange: Pa, onEdgesChange: ro, noDragClassName: Ia = "nodrag", noWheelClassName: Pi = "nowheel", noPanClassName: Sl = "nopan", fitView: zu, fitViewOptions: El, connectOnClick: Cl, attributionPosition: Ii, proOptions: Ng, defaultEdgeOptions: Ou, elevateNodesOnSelect: Au = !0, elevateEdgesOnSelect: Nu = !1, disableKeyboardA11y: Da = !1, autoPanOnConnect: _l, autoPanOnNodeDrag: Mu, autoPanOnSelection: Pu = !0, autoPanSpeed: cr, connectionRadius: zt, isValidConnection: nn, onError: Vo, style: Iu, id: Du, nodeDragThreshold: Mg, connectionDragThreshold: ju, viewport: Di, onViewportChange: ja, width: La, height: oo, colorMode: Bo = "light", debug: ji, onScroll: io, ariaLabelConfig: bt, zIndexMode: kl = "basic", ...Lu }, Hu) {
   const ur = Du || "1", $o = AX(Bo), Pg = R.useCallback((Tl) => {
     Tl.currentTarget.scrollTo({ top: 0, left: 0, behavior: "instant" }), io?.(Tl);
   }, [io]);
-  return S.jsx("div", { "data-testid": "rf__wrapper", ...Lu, onScroll: Pg, style: { ...Iu, ...oK }, ref: Hu, className: Rt(["react-flow", a, $o]), id: Du, role: "application", children: S.jsxs(rK, { nodes: e, edges: t, width: La, height: oo, fitView: zu, fitViewOptions: El, minZoom: bn, maxZoom: In, nodeOrigin: pt, nodeExtent: Ni, zIndexMode: kl, children: [S.jsx(OX, { nodes: e, edges: t, defaultNodes: r, defaultEdges: i, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: C, onClickConnectEnd: k, nodesDraggable: Ie, autoPanOnNodeFocus: Pe, nodesConnectable: lt, nodesFocusable: It, edgesFocusable: Pn, edgesReconnectable: tn, elementsSelectable: yn, elevateNodesOnSelect: Au, elevateEdgesOnSelect: Nu, minZoom: bn, maxZoom: In, nodeExtent: Ni, onNodesChange: Pa, onEdgesChange: ro, snapToGrid: pe, snapGrid: Ee, connectionMode: le, translateExtent: zr, connectOnClick: Cl, defaultEdgeOptions: Ou, fitView: zu, fitViewOptions: El, onNodesDelete: L, onEdgesDelete: q, onDelete: U, onNodeDragStart: N, onNodeDrag: D, onNodeDragStop: V, onSelectionDrag: H, onSelectionDragStart: P, onSelectionDragStop: I, onMove: m, onMoveStart: v, onMoveEnd: y, noPanClassName: Sl, nodeOrigin: pt, rfId: ur, autoPanOnConnect: _l, autoPanOnNodeDrag: Mu, autoPanSpeed: cr, onError: Vo, connectionRadius: zt, isValidConnection: nn, selectNodesOnDrag: Re, nodeDragThreshold: Mg, connectionDragThreshold: ju, onBeforeDelete: oe, debug: ji, ariaLabelConfig: bt, zIndexMode: kl }), S.jsx(JQ, { onInit: p, onNodeClick: d, onEdgeClick: h, onNodeMouseEnter: T, onNodeMouseMove: _, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: u, connectionLineType: ge, connectionLineStyle: he, connectionLineComponent: j, connectionLineContainerStyle: ee, selectionKeyCode: ue, selectionOnDrag: W, selectionMode: Q, deleteKeyCode: fe, multiSelectionKeyCode: ie, panActivationKeyCode: de, zoomActivationKeyCode: ae, onlyRenderVisibleElements: Ce, defaultViewport: sn, translateExtent: zr, minZoom: bn, maxZoom: In, preventScrolling: Yn, zoomOnScroll: Sg, zoomOnPinch: _u, zoomOnDoubleClick: Eg, panOnScroll: bl, panOnScrollSpeed: xl, panOnScrollMode: wl, panOnDrag: Cg, autoPanOnSelection: Pu, onPaneClick: ln, onPaneMouseEnter: _g, onPaneMouseMove: ku, onPaneMouseLeave: Tu, onPaneScroll: Aa, onPaneContextMenu: kg, paneClickDistance: Ru, nodeClickDistance: Tg, onSelectionContextMenu: B, onSelectionStart: F, onSelectionEnd: J, onReconnect: Mi, onReconnectStart: cn, onReconnectEnd: Or, onEdgeContextMenu: un, onEdgeDoubleClick: zg, onEdgeMouseEnter: Og, onEdgeMouseMove: Ag, onEdgeMouseLeave: Na, reconnectRadius: Ma, defaultMarkerColor: yl, noDragClassName: Ia, noWheelClassName: Pi, noPanClassName: Sl, rfId: ur, disableKeyboardA11y: Da, nodeExtent: Ni, viewport: Di, onViewportChange: ja, nodesDraggable: Ie }), S.jsx(kX, { onSelectionChange: G }), Rg, S.jsx(wX, { proOptions: Ng, position: Ii }), S.jsx(xX, { rfId: ur, disableKeyboardA11y: Da })] }) });
+  return w.jsx("div", { "data-testid": "rf__wrapper", ...Lu, onScroll: Pg, style: { ...Iu, ...oK }, ref: Hu, className: Rt(["react-flow", a, $o]), id: Du, role: "application", children: w.jsxs(rK, { nodes: e, edges: t, width: La, height: oo, fitView: zu, fitViewOptions: El, minZoom: bn, maxZoom: In, nodeOrigin: pt, nodeExtent: Ni, zIndexMode: kl, children: [w.jsx(OX, { nodes: e, edges: t, defaultNodes: r, defaultEdges: i, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: C, onClickConnectEnd: k, nodesDraggable: Ie, autoPanOnNodeFocus: Pe, nodesConnectable: lt, nodesFocusable: It, edgesFocusable: Pn, edgesReconnectable: tn, elementsSelectable: yn, elevateNodesOnSelect: Au, elevateEdgesOnSelect: Nu, minZoom: bn, maxZoom: In, nodeExtent: Ni, onNodesChange: Pa, onEdgesChange: ro, snapToGrid: pe, snapGrid: Ee, connectionMode: le, translateExtent: zr, connectOnClick: Cl, defaultEdgeOptions: Ou, fitView: zu, fitViewOptions: El, onNodesDelete: L, onEdgesDelete: q, onDelete: U, onNodeDragStart: N, onNodeDrag: D, onNodeDragStop: V, onSelectionDrag: H, onSelectionDragStart: P, onSelectionDragStop: I, onMove: m, onMoveStart: v, onMoveEnd: y, noPanClassName: Sl, nodeOrigin: pt, rfId: ur, autoPanOnConnect: _l, autoPanOnNodeDrag: Mu, autoPanSpeed: cr, onError: Vo, connectionRadius: zt, isValidConnection: nn, selectNodesOnDrag: Re, nodeDragThreshold: Mg, connectionDragThreshold: ju, onBeforeDelete: oe, debug: ji, ariaLabelConfig: bt, zIndexMode: kl }), w.jsx(JQ, { onInit: p, onNodeClick: d, onEdgeClick: h, onNodeMouseEnter: T, onNodeMouseMove: _, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: u, connectionLineType: ge, connectionLineStyle: he, connectionLineComponent: j, connectionLineContainerStyle: ee, selectionKeyCode: ue, selectionOnDrag: W, selectionMode: Q, deleteKeyCode: fe, multiSelectionKeyCode: ie, panActivationKeyCode: de, zoomActivationKeyCode: ae, onlyRenderVisibleElements: Ce, defaultViewport: sn, translateExtent: zr, minZoom: bn, maxZoom: In, preventScrolling: Yn, zoomOnScroll: Sg, zoomOnPinch: _u, zoomOnDoubleClick: Eg, panOnScroll: bl, panOnScrollSpeed: xl, panOnScrollMode: wl, panOnDrag: Cg, autoPanOnSelection: Pu, onPaneClick: ln, onPaneMouseEnter: _g, onPaneMouseMove: ku, onPaneMouseLeave: Tu, onPaneScroll: Aa, onPaneContextMenu: kg, paneClickDistance: Ru, nodeClickDistance: Tg, onSelectionContextMenu: B, onSelectionStart: F, onSelectionEnd: J, onReconnect: Mi, onReconnectStart: cn, onReconnectEnd: Or, onEdgeContextMenu: un, onEdgeDoubleClick: zg, onEdgeMouseEnter: Og, onEdgeMouseMove: Ag, onEdgeMouseLeave: Na, reconnectRadius: Ma, defaultMarkerColor: yl, noDragClassName: Ia, noWheelClassName: Pi, noPanClassName: Sl, rfId: ur, disableKeyboardA11y: Da, nodeExtent: Ni, viewport: Di, onViewportChange: ja, nodesDraggable: Ie }), w.jsx(kX, { onSelectionChange: G }), Rg, w.jsx(wX, { proOptions: Ng, position: Ii }), w.jsx(xX, { rfId: ur, disableKeyboardA11y: Da })] }) });
 }
 var aK = oN(iK);
 function sK({ dimensions: e, lineWidth: t, variant: r, className: i }) {
-  return S.jsx("path", { strokeWidth: t, d: `M${e[0] / 2} 0 V${e[1]} M0 ${e[1] / 2} H${e[0]}`, className: Rt(["react-flow__background-pattern", r, i]) });
+  return w.jsx("path", { strokeWidth: t, d: `M${e[0] / 2} 0 V${e[1]} M0 ${e[1] / 2} H${e[0]}`, className: Rt(["react-flow__background-pattern", r, i]) });
 }
 function lK({ radius: e, className: t }) {
-  return S.jsx("circle", { cx: e, cy: e, r: e, className: Rt(["react-flow__background-pattern", "dots", t]) });
+  return w.jsx("circle", { cx: e, cy: e, r: e, className: Rt(["react-flow__background-pattern", "dots", t]) });
 }
 var Ro;
 (function(e) {
@@ -47187,36 +47184,36 @@ function ON({
   className: p,
   patternClassName: m
 }) {
-  const v = R.useRef(null), { transform: y, patternId: b } = Be(uK, ft), x = i || cK[t], w = t === Ro.Dots, C = t === Ro.Cross, k = Array.isArray(r) ? r : [r, r], T = [k[0] * y[2] || 1, k[1] * y[2] || 1], _ = x * y[2], z = Array.isArray(l) ? l : [l, l], O = C ? [_, _] : T, A = [
+  const v = R.useRef(null), { transform: y, patternId: b } = Be(uK, ft), x = i || cK[t], S = t === Ro.Dots, C = t === Ro.Cross, k = Array.isArray(r) ? r : [r, r], T = [k[0] * y[2] || 1, k[1] * y[2] || 1], _ = x * y[2], z = Array.isArray(l) ? l : [l, l], O = C ? [_, _] : T, A = [
     z[0] * y[2] + O[0] / 2,
     z[1] * y[2] + O[1] / 2
   ], N = `${b}${e || ""}`;
-  return S.jsxs("svg", { className: Rt(["react-flow__background", p]), style: {
+  return w.jsxs("svg", { className: Rt(["react-flow__background", p]), style: {
     ...h,
     ...xg,
     "--xy-background-color-props": d,
     "--xy-background-pattern-color-props": u
-  }, ref: v, "data-testid": "rf__background", children: [S.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: w ? S.jsx(lK, { radius: _ / 2, className: m }) : S.jsx(sK, { dimensions: O, lineWidth: a, variant: t, className: m }) }), S.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
+  }, ref: v, "data-testid": "rf__background", children: [w.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: S ? w.jsx(lK, { radius: _ / 2, className: m }) : w.jsx(sK, { dimensions: O, lineWidth: a, variant: t, className: m }) }), w.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
 }
 ON.displayName = "Background";
 const dK = R.memo(ON);
 function fK() {
-  return S.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 32", children: S.jsx("path", { d: "M32 18.133H18.133V32h-4.266V18.133H0v-4.266h13.867V0h4.266v13.867H32z" }) });
+  return w.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 32", children: w.jsx("path", { d: "M32 18.133H18.133V32h-4.266V18.133H0v-4.266h13.867V0h4.266v13.867H32z" }) });
 }
 function hK() {
-  return S.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 5", children: S.jsx("path", { d: "M0 0h32v4.2H0z" }) });
+  return w.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 5", children: w.jsx("path", { d: "M0 0h32v4.2H0z" }) });
 }
 function gK() {
-  return S.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 30", children: S.jsx("path", { d: "M3.692 4.63c0-.53.4-.938.939-.938h5.215V0H4.708C2.13 0 0 2.054 0 4.63v5.216h3.692V4.631zM27.354 0h-5.2v3.692h5.17c.53 0 .984.4.984.939v5.215H32V4.631A4.624 4.624 0 0027.354 0zm.954 24.83c0 .532-.4.94-.939.94h-5.215v3.768h5.215c2.577 0 4.631-2.13 4.631-4.707v-5.139h-3.692v5.139zm-23.677.94c-.531 0-.939-.4-.939-.94v-5.138H0v5.139c0 2.577 2.13 4.707 4.708 4.707h5.138V25.77H4.631z" }) });
+  return w.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 30", children: w.jsx("path", { d: "M3.692 4.63c0-.53.4-.938.939-.938h5.215V0H4.708C2.13 0 0 2.054 0 4.63v5.216h3.692V4.631zM27.354 0h-5.2v3.692h5.17c.53 0 .984.4.984.939v5.215H32V4.631A4.624 4.624 0 0027.354 0zm.954 24.83c0 .532-.4.94-.939.94h-5.215v3.768h5.215c2.577 0 4.631-2.13 4.631-4.707v-5.139h-3.692v5.139zm-23.677.94c-.531 0-.939-.4-.939-.94v-5.138H0v5.139c0 2.577 2.13 4.707 4.708 4.707h5.138V25.77H4.631z" }) });
 }
 function pK() {
-  return S.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: S.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0 8 0 4.571 3.429 4.571 7.619v3.048H3.048A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047zm4.724-13.866H7.467V7.619c0-2.59 2.133-4.724 4.723-4.724 2.591 0 4.724 2.133 4.724 4.724v3.048z" }) });
+  return w.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: w.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0 8 0 4.571 3.429 4.571 7.619v3.048H3.048A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047zm4.724-13.866H7.467V7.619c0-2.59 2.133-4.724 4.723-4.724 2.591 0 4.724 2.133 4.724 4.724v3.048z" }) });
 }
 function mK() {
-  return S.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: S.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0c-4.114 1.828-1.37 2.133.305 2.438 1.676.305 4.42 2.59 4.42 5.181v3.048H3.047A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047z" }) });
+  return w.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: w.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0c-4.114 1.828-1.37 2.133.305 2.438 1.676.305 4.42 2.59 4.42 5.181v3.048H3.047A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047z" }) });
 }
 function Tf({ children: e, className: t, ...r }) {
-  return S.jsx("button", { type: "button", className: Rt(["react-flow__controls-button", t]), ...r, children: e });
+  return w.jsx("button", { type: "button", className: Rt(["react-flow__controls-button", t]), ...r, children: e });
 }
 const vK = (e) => ({
   isInteractive: e.nodesDraggable || e.nodesConnectable || e.elementsSelectable,
@@ -47225,7 +47222,7 @@ const vK = (e) => ({
   ariaLabelConfig: e.ariaLabelConfig
 });
 function AN({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: i = !0, fitViewOptions: a, onZoomIn: l, onZoomOut: u, onFitView: d, onInteractiveChange: h, className: p, children: m, position: v = "bottom-left", orientation: y = "vertical", "aria-label": b }) {
-  const x = st(), { isInteractive: w, minZoomReached: C, maxZoomReached: k, ariaLabelConfig: T } = Be(vK, ft), { zoomIn: _, zoomOut: z, fitView: O } = Hb(), A = () => {
+  const x = st(), { isInteractive: S, minZoomReached: C, maxZoomReached: k, ariaLabelConfig: T } = Be(vK, ft), { zoomIn: _, zoomOut: z, fitView: O } = Hb(), A = () => {
     _(), l?.();
   }, N = () => {
     z(), u?.();
@@ -47233,18 +47230,18 @@ function AN({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: 
     O(a), d?.();
   }, V = () => {
     x.setState({
-      nodesDraggable: !w,
-      nodesConnectable: !w,
-      elementsSelectable: !w
-    }), h?.(!w);
+      nodesDraggable: !S,
+      nodesConnectable: !S,
+      elementsSelectable: !S
+    }), h?.(!S);
   }, L = y === "horizontal" ? "horizontal" : "vertical";
-  return S.jsxs(bg, { className: Rt(["react-flow__controls", L, p]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && S.jsxs(S.Fragment, { children: [S.jsx(Tf, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: k, children: S.jsx(fK, {}) }), S.jsx(Tf, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: C, children: S.jsx(hK, {}) })] }), r && S.jsx(Tf, { className: "react-flow__controls-fitview", onClick: D, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: S.jsx(gK, {}) }), i && S.jsx(Tf, { className: "react-flow__controls-interactive", onClick: V, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: w ? S.jsx(mK, {}) : S.jsx(pK, {}) }), m] });
+  return w.jsxs(bg, { className: Rt(["react-flow__controls", L, p]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && w.jsxs(w.Fragment, { children: [w.jsx(Tf, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: k, children: w.jsx(fK, {}) }), w.jsx(Tf, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: C, children: w.jsx(hK, {}) })] }), r && w.jsx(Tf, { className: "react-flow__controls-fitview", onClick: D, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: w.jsx(gK, {}) }), i && w.jsx(Tf, { className: "react-flow__controls-interactive", onClick: V, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: S ? w.jsx(mK, {}) : w.jsx(pK, {}) }), m] });
 }
 AN.displayName = "Controls";
 const yK = R.memo(AN);
 function bK({ id: e, x: t, y: r, width: i, height: a, style: l, color: u, strokeColor: d, strokeWidth: h, className: p, borderRadius: m, shapeRendering: v, selected: y, onClick: b }) {
-  const { background: x, backgroundColor: w } = l || {}, C = u || x || w;
-  return S.jsx("rect", { className: Rt(["react-flow__minimap-node", { selected: y }, p]), x: t, y: r, rx: m, ry: m, width: i, height: a, style: {
+  const { background: x, backgroundColor: S } = l || {}, C = u || x || S;
+  return w.jsx("rect", { className: Rt(["react-flow__minimap-node", { selected: y }, p]), x: t, y: r, rx: m, ry: m, width: i, height: a, style: {
     fill: C,
     stroke: d,
     strokeWidth: h
@@ -47265,7 +47262,7 @@ function SK({
   onClick: u
 }) {
   const d = Be(wK, ft), h = ry(t), p = ry(e), m = ry(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
-  return S.jsx(S.Fragment, { children: d.map((y) => (
+  return w.jsx(w.Fragment, { children: d.map((y) => (
     /*
      * The split of responsibilities between MiniMapNodes and
      * NodeComponentWrapper may appear weird. However, it’s designed to
@@ -47273,15 +47270,15 @@ function SK({
      *
      * For more details, see a similar commit in `NodeRenderer/index.tsx`.
      */
-    S.jsx(CK, { id: y, nodeColorFunc: h, nodeStrokeColorFunc: p, nodeClassNameFunc: m, nodeBorderRadius: i, nodeStrokeWidth: a, NodeComponent: l, onClick: u, shapeRendering: v }, y)
+    w.jsx(CK, { id: y, nodeColorFunc: h, nodeStrokeColorFunc: p, nodeClassNameFunc: m, nodeBorderRadius: i, nodeStrokeWidth: a, NodeComponent: l, onClick: u, shapeRendering: v }, y)
   )) });
 }
 function EK({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: i, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: u, NodeComponent: d, onClick: h }) {
   const { node: p, x: m, y: v, width: y, height: b } = Be((x) => {
-    const w = x.nodeLookup.get(e);
-    if (!w)
+    const S = x.nodeLookup.get(e);
+    if (!S)
       return { node: void 0, x: 0, y: 0, width: 0, height: 0 };
-    const C = w.internals.userNode, { x: k, y: T } = w.internals.positionAbsolute, { width: _, height: z } = Rr(C);
+    const C = S.internals.userNode, { x: k, y: T } = S.internals.positionAbsolute, { width: _, height: z } = Rr(C);
     return {
       node: C,
       x: k,
@@ -47290,7 +47287,7 @@ function EK({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc
       height: z
     };
   }, ft);
-  return !p || p.hidden || !AA(p) ? null : S.jsx(d, { x: m, y: v, width: y, height: b, style: p.style, selected: !!p.selected, className: i(p), color: t(p), borderRadius: a, strokeColor: r(p), strokeWidth: l, shapeRendering: u, onClick: h, id: p.id });
+  return !p || p.hidden || !AA(p) ? null : w.jsx(d, { x: m, y: v, width: y, height: b, style: p.style, selected: !!p.selected, className: i(p), color: t(p), borderRadius: a, strokeColor: r(p), strokeWidth: l, shapeRendering: u, onClick: h, id: p.id });
 }
 const CK = R.memo(EK);
 var _K = R.memo(SK);
@@ -47338,7 +47335,7 @@ function NN({
   position: y = "bottom-right",
   onClick: b,
   onNodeClick: x,
-  pannable: w = !1,
+  pannable: S = !1,
   zoomable: C = !1,
   ariaLabel: k,
   inversePan: T,
@@ -47363,11 +47360,11 @@ function NN({
       width: U,
       height: G,
       inversePan: T,
-      pannable: w,
+      pannable: S,
       zoomStep: _,
       zoomable: C
     });
-  }, [w, C, T, _, q, U, G]);
+  }, [S, C, T, _, q, U, G]);
   const de = b ? (Ee) => {
     const [Ce, Re] = Q.current?.pointer(Ee) || [0, 0];
     b(Ee, { x: Ce, y: Re });
@@ -47375,7 +47372,7 @@ function NN({
     const Re = O.getState().nodeLookup.get(Ce).internals.userNode;
     x?.(Ee, Re);
   }, [x]), ae = x ? ie : void 0, pe = k ?? P["minimap.ariaLabel"];
-  return S.jsx(bg, { position: y, style: {
+  return w.jsx(bg, { position: y, style: {
     ...e,
     "--xy-minimap-background-color-props": typeof h == "string" ? h : void 0,
     "--xy-minimap-mask-background-color-props": typeof p == "string" ? p : void 0,
@@ -47384,17 +47381,16 @@ function NN({
     "--xy-minimap-node-background-color-props": typeof i == "string" ? i : void 0,
     "--xy-minimap-node-stroke-color-props": typeof r == "string" ? r : void 0,
     "--xy-minimap-node-stroke-width-props": typeof u == "number" ? u : void 0
-  }, className: Rt(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: S.jsxs("svg", { width: H, height: I, viewBox: `${he} ${j} ${ee} ${fe}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ue, ref: A, onClick: de, children: [pe && S.jsx("title", { id: ue, children: pe }), S.jsx(_K, { onClick: ae, nodeColor: i, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: u, nodeComponent: d }), S.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ge},${j - ge}h${ee + ge * 2}v${fe + ge * 2}h${-ee - ge * 2}z
+  }, className: Rt(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: w.jsxs("svg", { width: H, height: I, viewBox: `${he} ${j} ${ee} ${fe}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ue, ref: A, onClick: de, children: [pe && w.jsx("title", { id: ue, children: pe }), w.jsx(_K, { onClick: ae, nodeColor: i, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: u, nodeComponent: d }), w.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ge},${j - ge}h${ee + ge * 2}v${fe + ge * 2}h${-ee - ge * 2}z
         M${V.x},${V.y}h${V.width}v${V.height}h${-V.width}z`, fillRule: "evenodd", pointerEvents: "none" })] }) });
 }
 NN.displayName = "MiniMap";
-R.memo(NN);
-const NK = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, MK = {
+const NK = R.memo(NN), MK = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, PK = {
   [al.Line]: "right",
   [al.Handle]: "bottom-right"
 };
-function PK({ nodeId: e, position: t, variant: r = al.Handle, className: i, style: a = void 0, children: l, color: u, minWidth: d = 10, minHeight: h = 10, maxWidth: p = Number.MAX_VALUE, maxHeight: m = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: w, onResize: C, onResizeEnd: k }) {
-  const T = cN(), _ = typeof e == "string" ? e : T, z = st(), O = R.useRef(null), A = r === al.Handle, N = Be(R.useCallback(NK(A && b), [A, b]), ft), D = R.useRef(null), V = t ?? MK[r];
+function IK({ nodeId: e, position: t, variant: r = al.Handle, className: i, style: a = void 0, children: l, color: u, minWidth: d = 10, minHeight: h = 10, maxWidth: p = Number.MAX_VALUE, maxHeight: m = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: S, onResize: C, onResizeEnd: k }) {
+  const T = cN(), _ = typeof e == "string" ? e : T, z = st(), O = R.useRef(null), A = r === al.Handle, N = Be(R.useCallback(MK(A && b), [A, b]), ft), D = R.useRef(null), V = t ?? PK[r];
   R.useEffect(() => {
     if (!(!O.current || !_))
       return D.current || (D.current = tX({
@@ -47480,7 +47476,7 @@ function PK({ nodeId: e, position: t, variant: r = al.Handle, className: i, styl
         },
         keepAspectRatio: v,
         resizeDirection: y,
-        onResizeStart: w,
+        onResizeStart: S,
         onResize: C,
         onResizeEnd: k,
         shouldResize: x
@@ -47494,54 +47490,54 @@ function PK({ nodeId: e, position: t, variant: r = al.Handle, className: i, styl
     p,
     m,
     v,
-    w,
+    S,
     C,
     k,
     x
   ]);
   const L = V.split("-");
-  return S.jsx("div", { className: Rt(["react-flow__resize-control", "nodrag", ...L, r, i]), ref: O, style: {
+  return w.jsx("div", { className: Rt(["react-flow__resize-control", "nodrag", ...L, r, i]), ref: O, style: {
     ...a,
     scale: N,
     ...u && { [A ? "backgroundColor" : "borderColor"]: u }
   }, children: l });
 }
-R.memo(PK);
-const IK = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
-function DK(e) {
+R.memo(IK);
+const DK = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
+function jK(e) {
   const t = new MutationObserver(e);
   return t.observe(document.documentElement, { attributes: !0, attributeFilter: ["class"] }), () => {
     t.disconnect();
   };
 }
-function jK() {
-  return R.useSyncExternalStore(DK, () => document.documentElement.classList.contains("dark"));
+function LK() {
+  return R.useSyncExternalStore(jK, () => document.documentElement.classList.contains("dark"));
 }
-async function LK() {
+async function HK() {
   return await import(
     /* @vite-ignore */
     gb("provspark/static/layout.js")
   ), globalThis.ProvSparkLayout;
 }
-function HK(e, t) {
+function VK(e, t) {
   return Mo({
     queryKey: ["layout", ...t],
-    queryFn: async () => e ? (await LK())(e.boxes.map(({ id: r, width: i, height: a }) => ({ id: r, width: i, height: a })), e.lines.map(({ id: r, source: i, target: a }) => ({ id: r, source: i, target: a }))) : {},
+    queryFn: async () => e ? (await HK())(e.boxes.map(({ id: r, width: i, height: a }) => ({ id: r, width: i, height: a })), e.lines.map(({ id: r, source: i, target: a }) => ({ id: r, source: i, target: a }))) : {},
     enabled: !!e,
     staleTime: 1 / 0
   });
 }
-function VK({ graph: e, spots: t, error: r, chosen: i, onChoose: a }) {
-  const l = jK(), [u, d] = R.useState(null), h = R.useMemo(() => u ? vW(e, u) : null, [e, u]);
-  if (r) return /* @__PURE__ */ S.jsx(Po, { error: r, title: "The graph can't be drawn" });
-  if (!t) return /* @__PURE__ */ S.jsx(ki, { label: "Drawing the graph", lines: 4 });
+function BK({ graph: e, spots: t, error: r, chosen: i, onChoose: a }) {
+  const l = LK(), [u, d] = R.useState(null), h = R.useMemo(() => u ? vW(e, u) : null, [e, u]);
+  if (r) return /* @__PURE__ */ w.jsx(Po, { error: r, title: "The graph can't be drawn" });
+  if (!t) return /* @__PURE__ */ w.jsx(ki, { label: "Drawing the graph", lines: 4 });
   const p = e.boxes.map((v) => ({
     id: v.id,
     type: v.part.kind,
     position: t[v.id] ?? { x: 0, y: 0 },
     width: v.width,
     height: v.height,
-    ariaLabel: BK(v.part),
+    ariaLabel: GK(v.part),
     data: { part: v.part, faded: h !== null && !h.has(v.id), chosen: v.id === i }
   })), m = e.lines.map((v) => {
     const y = h !== null && !h.has(v.id), b = v.way === "data" ? "var(--chakra-colors-blue-solid)" : v.way === "context" ? "var(--chakra-colors-orange-solid)" : "var(--chakra-colors-fg-muted)";
@@ -47556,18 +47552,18 @@ function VK({ graph: e, spots: t, error: r, chosen: i, onChoose: a }) {
       labelBgStyle: { fill: "var(--chakra-colors-bg)" }
     };
   });
-  return /* @__PURE__ */ S.jsxs(at, { borderColor: "border", borderRadius: "md", borderWidth: 1, h: "full", overflow: "hidden", role: "group", "aria-label": "Graph of the trace", children: [
-    /* @__PURE__ */ S.jsx("style", { children: IK }),
-    /* @__PURE__ */ S.jsxs(
+  return /* @__PURE__ */ w.jsxs(at, { borderColor: "border", borderRadius: "md", borderWidth: 1, h: "full", overflow: "hidden", role: "group", "aria-label": "Graph of the trace", children: [
+    /* @__PURE__ */ w.jsx("style", { children: DK }),
+    /* @__PURE__ */ w.jsxs(
       aK,
       {
         colorMode: l ? "dark" : "light",
         edges: m,
         fitView: !0,
-        fitViewOptions: { padding: 0.12, maxZoom: 1.1 },
+        fitViewOptions: { padding: 0.12, maxZoom: 1.1, nodes: WK(e, t) },
         maxZoom: 2,
         minZoom: 0.05,
-        nodeTypes: FK,
+        nodeTypes: KK,
         nodes: p,
         nodesConnectable: !1,
         nodesDraggable: !1,
@@ -47581,26 +47577,32 @@ function VK({ graph: e, spots: t, error: r, chosen: i, onChoose: a }) {
           d(null);
         },
         proOptions: { hideAttribution: !0 },
-        style: qK,
+        style: QK,
         children: [
-          /* @__PURE__ */ S.jsx(dK, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Ro.Dots }),
-          /* @__PURE__ */ S.jsx(yK, { showInteractive: !1 })
+          /* @__PURE__ */ w.jsx(dK, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Ro.Dots }),
+          /* @__PURE__ */ w.jsx(yK, { showInteractive: !1 }),
+          e.boxes.length > $K ? /* @__PURE__ */ w.jsx(NK, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
         ]
       },
       e.boxes.map((v) => v.id).join()
     )
   ] });
 }
-function BK(e) {
+const $K = 24, UK = 1700;
+function WK(e, t) {
+  const r = t.d0;
+  return r ? e.boxes.filter((i) => Math.abs((t[i.id]?.x ?? 0) - r.x) < UK) : e.boxes;
+}
+function GK(e) {
   return e.kind === "dataset" ? `Data set ${e.node.dataset.label}: ${ig(e.node.rows, e.node.total)} rows` : e.kind === "hidden" ? "Hidden step: no access" : `Step ${e.about?.task_id ?? e.step}, ${e.coverage}`;
 }
-const Bb = () => /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
-  /* @__PURE__ */ S.jsx(sl, { isConnectable: !1, position: Se.Left, style: { opacity: 0 }, type: "target" }),
-  /* @__PURE__ */ S.jsx(sl, { isConnectable: !1, position: Se.Right, style: { opacity: 0 }, type: "source" })
-] }), $K = R.memo(function({ data: t }) {
+const Bb = () => /* @__PURE__ */ w.jsxs(w.Fragment, { children: [
+  /* @__PURE__ */ w.jsx(sl, { isConnectable: !1, position: Se.Left, style: { opacity: 0 }, type: "target" }),
+  /* @__PURE__ */ w.jsx(sl, { isConnectable: !1, position: Se.Right, style: { opacity: 0 }, type: "source" })
+] }), qK = R.memo(function({ data: t }) {
   if (t.part.kind !== "dataset") return null;
   const { node: r } = t.part;
-  return /* @__PURE__ */ S.jsxs(
+  return /* @__PURE__ */ w.jsxs(
     at,
     {
       bg: r.role === "asked" ? "blue.subtle" : "bg",
@@ -47616,27 +47618,27 @@ const Bb = () => /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
       title: r.dataset.name,
       transition: "opacity 120ms",
       children: [
-        /* @__PURE__ */ S.jsx(Bb, {}),
-        /* @__PURE__ */ S.jsxs(Nn, { gap: 1, children: [
-          /* @__PURE__ */ S.jsx(Ze, { flex: 1, fontSize: "sm", fontWeight: "semibold", truncate: !0, children: r.dataset.label }),
-          r.role === "between" ? null : /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontSize: "2xs", children: r.role === "asked" ? "asked" : "end" })
+        /* @__PURE__ */ w.jsx(Bb, {}),
+        /* @__PURE__ */ w.jsxs(Nn, { gap: 1, children: [
+          /* @__PURE__ */ w.jsx(Ze, { flex: 1, fontSize: "sm", fontWeight: "semibold", truncate: !0, children: r.dataset.label }),
+          r.role === "between" ? null : /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontSize: "2xs", children: r.role === "asked" ? "asked" : "end" })
         ] }),
-        /* @__PURE__ */ S.jsxs(Ze, { color: "fg.muted", fontSize: "xs", fontVariantNumeric: "tabular-nums", truncate: !0, children: [
-          /* @__PURE__ */ S.jsx(Ze, { as: "span", color: "fg", fontWeight: "medium", children: r.rows ? Jt(r.rows) : "no row" }),
+        /* @__PURE__ */ w.jsxs(Ze, { color: "fg.muted", fontSize: "xs", fontVariantNumeric: "tabular-nums", truncate: !0, children: [
+          /* @__PURE__ */ w.jsx(Ze, { as: "span", color: "fg", fontWeight: "medium", children: r.rows ? Jt(r.rows) : "no row" }),
           ` of ${Jt(r.total)}${r.context_only ? ` · ${Jt(r.context_only)} context` : ""}`
         ] })
       ]
     }
   );
-}), UK = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", WK = R.memo(function({ data: t }) {
+}), FK = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", YK = R.memo(function({ data: t }) {
   if (t.part.kind !== "step") return null;
   const { about: r, coverage: i, step: a, why: l } = t.part, u = i === "untracked";
-  return /* @__PURE__ */ S.jsxs(
+  return /* @__PURE__ */ w.jsxs(
     at,
     {
       alignItems: "center",
       bg: i === "coarse" ? void 0 : "bg.muted",
-      bgImage: i === "coarse" ? UK : void 0,
+      bgImage: i === "coarse" ? FK : void 0,
       borderColor: u ? "red.solid" : i === "coarse" ? "orange.solid" : t.chosen ? "blue.solid" : "border",
       borderRadius: "full",
       borderStyle: u ? "dashed" : "solid",
@@ -47652,33 +47654,33 @@ const Bb = () => /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
 `),
       transition: "opacity 120ms",
       children: [
-        /* @__PURE__ */ S.jsx(Bb, {}),
-        /* @__PURE__ */ S.jsxs(Ze, { fontSize: "xs", truncate: !0, children: [
+        /* @__PURE__ */ w.jsx(Bb, {}),
+        /* @__PURE__ */ w.jsxs(Ze, { fontSize: "xs", truncate: !0, children: [
           u ? "⚠ " : "⚙ ",
           r?.task_id ?? a
         ] })
       ]
     }
   );
-}), GK = R.memo(function({ data: t }) {
-  return /* @__PURE__ */ S.jsxs(at, { alignItems: "center", bg: "bg", borderColor: "border.emphasized", borderRadius: "full", borderStyle: "dashed", borderWidth: 1, color: "fg.muted", display: "flex", h: "full", justifyContent: "center", opacity: t.faded ? 0.25 : 1, title: "A step of a DAG that you may not read. No access to what lies beyond.", children: [
-    /* @__PURE__ */ S.jsx(Bb, {}),
-    /* @__PURE__ */ S.jsx(Ze, { fontSize: "xs", children: "hidden step" })
+}), XK = R.memo(function({ data: t }) {
+  return /* @__PURE__ */ w.jsxs(at, { alignItems: "center", bg: "bg", borderColor: "border.emphasized", borderRadius: "full", borderStyle: "dashed", borderWidth: 1, color: "fg.muted", display: "flex", h: "full", justifyContent: "center", opacity: t.faded ? 0.25 : 1, title: "A step of a DAG that you may not read. No access to what lies beyond.", children: [
+    /* @__PURE__ */ w.jsx(Bb, {}),
+    /* @__PURE__ */ w.jsx(Ze, { fontSize: "xs", children: "hidden step" })
   ] });
-}), qK = {
+}), QK = {
   background: "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color": "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color-hover": "var(--chakra-colors-bg-muted)",
   "--xy-controls-button-color": "var(--chakra-colors-fg)",
   "--xy-controls-button-color-hover": "var(--chakra-colors-fg)",
   "--xy-controls-button-border-color": "var(--chakra-colors-border)"
-}, FK = { dataset: $K, step: WK, hidden: GK };
-function YK(e, t) {
+}, KK = { dataset: qK, step: YK, hidden: XK };
+function ZK(e, t) {
   const r = (h) => t[h] ?? { x: 0, y: 0 }, i = Math.max(...e.boxes.map((h) => r(h.id).x + h.width)) + 20, a = Math.max(...e.boxes.map((h) => r(h.id).y + h.height)) + 20, l = new Map(e.boxes.map((h) => [h.id, h])), u = e.lines.map((h) => {
     const p = l.get(h.source), m = l.get(h.target);
     if (!p || !m) return "";
-    const [v, y] = [r(p.id).x + p.width, r(p.id).y + p.height / 2], [b, x] = [r(m.id).x, r(m.id).y + m.height / 2], w = Math.max(20, (b - v) / 2), C = h.way === "data" ? "" : ' stroke-dasharray="5 4"';
-    return `<path d="M${v} ${y}C${v + w} ${y} ${b - w} ${x} ${b} ${x}" fill="none" stroke="#64748b" stroke-width="1.5"${C}/>`;
+    const [v, y] = [r(p.id).x + p.width, r(p.id).y + p.height / 2], [b, x] = [r(m.id).x, r(m.id).y + m.height / 2], S = Math.max(20, (b - v) / 2), C = h.way === "data" ? "" : ' stroke-dasharray="5 4"';
+    return `<path d="M${v} ${y}C${v + S} ${y} ${b - S} ${x} ${b} ${x}" fill="none" stroke="#64748b" stroke-width="1.5"${C}/>`;
   }), d = e.boxes.map((h) => {
     const { x: p, y: m } = r(h.id), v = h.part.kind === "dataset" ? 6 : h.height / 2, y = h.part.kind === "hidden" || h.part.kind === "step" && h.part.coverage === "untracked" ? ' stroke-dasharray="4 3"' : "", b = h.part.kind === "dataset" ? h.part.node.dataset.label : h.part.kind === "step" ? h.part.about?.task_id ?? h.part.step : "hidden step", x = h.part.kind === "dataset" ? `<text x="${p + 12}" y="${m + 44}" fill="#475569">${Nk(ig(h.part.node.rows, h.part.node.total))}</text>` : "";
     return `<rect x="${p}" y="${m}" width="${h.width}" height="${h.height}" rx="${v}" fill="#fff" stroke="#94a3b8"${y}/><text x="${p + 12}" y="${m + (x ? 25 : 22)}" font-weight="600">${Nk(b)}</text>${x}`;
@@ -47689,8 +47691,8 @@ function YK(e, t) {
 function Nk(e) {
   return e.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
-function XK() {
-  const { state: e, go: t, on: r } = pl(), i = R.useMemo(() => kU(e), [e]), a = R.useMemo(() => ["trace", JSON.stringify(i)], [i]), { data: l, error: u, refetch: d } = Mo({ queryKey: a, queryFn: ({ signal: T }) => RO("/trace", i, T) }), h = R.useMemo(() => l ? mW(l) : void 0, [l]), p = HK(h, a), m = l?.nodes.find((T) => e.at === Pk(T)) ?? KK(l), v = R.useCallback(() => {
+function JK() {
+  const { state: e, go: t, on: r } = pl(), i = R.useMemo(() => kU(e), [e]), a = R.useMemo(() => ["trace", JSON.stringify(i)], [i]), { data: l, error: u, refetch: d } = Mo({ queryKey: a, queryFn: ({ signal: T }) => RO("/trace", i, T) }), h = R.useMemo(() => l ? mW(l) : void 0, [l]), p = VK(h, a), m = l?.nodes.find((T) => e.at === Pk(T)) ?? tZ(l), v = R.useCallback(() => {
     const T = e.via.at(-1);
     e.step ? t({ step: null }) : t(T ? { ...T, via: e.via.slice(0, -1), at: null } : { direction: null, at: null });
   }, [t, e.step, e.via]);
@@ -47701,15 +47703,15 @@ function XK() {
     return window.addEventListener("keydown", T), () => {
       window.removeEventListener("keydown", T);
     };
-  }, [v]), u) return /* @__PURE__ */ S.jsx(Po, { again: () => {
+  }, [v]), u) return /* @__PURE__ */ w.jsx(Po, { again: () => {
     d();
   }, error: u, title: "The trace failed" });
-  if (!l || !h || !m) return /* @__PURE__ */ S.jsx(ki, { label: "Tracing" });
+  if (!l || !h || !m) return /* @__PURE__ */ w.jsx(ki, { label: "Tracing" });
   const y = l.nodes[0];
-  if (!y) return /* @__PURE__ */ S.jsx(ml, { title: "Nothing to trace" });
+  if (!y) return /* @__PURE__ */ w.jsx(ml, { title: "Nothing to trace" });
   const b = l.direction === "backward", x = (T) => {
     T.kind === "dataset" && t({ at: Pk(T.node), step: null }), T.kind === "step" && t({ step: T.step });
-  }, w = e.step ? h.boxes.find((T) => T.part.kind === "step" && T.part.step === e.step)?.id ?? "" : `d${m.id}`, C = [
+  }, S = e.step ? h.boxes.find((T) => T.part.kind === "step" && T.part.step === e.step)?.id ?? "" : `d${m.id}`, C = [
     ...["csv", "json", "jsonl", "arrow"].map((T) => ({
       label: `Rows of ${m.dataset.label} as ${T === "jsonl" ? "JSON lines" : T === "arrow" ? "Arrow stream" : T.toUpperCase()}`,
       act: async () => {
@@ -47726,47 +47728,47 @@ function XK() {
       Is(new Blob([JSON.stringify(l, null, 1)], { type: "application/json" }), "trace.json");
     } },
     { label: "Graph as SVG", act: () => {
-      p.data && Is(new Blob([YK(h, p.data)], { type: "image/svg+xml" }), "trace.svg");
+      p.data && Is(new Blob([ZK(h, p.data)], { type: "image/svg+xml" }), "trace.svg");
     } },
     { label: "Copy as Python", act: () => Wy(PU(e, y.dataset.name)) },
     { label: "Copy as command", act: () => Wy(AO(e, y.dataset.name)) }
   ], k = (T) => (_, z) => {
     r({ dataset: T.dataset.id, version: T.version, rows: [_], direction: z });
   };
-  return /* @__PURE__ */ S.jsxs(An, { direction: "column", gap: 3, h: "full", minH: 0, children: [
-    /* @__PURE__ */ S.jsxs(An, { align: "center", gap: 4, wrap: "wrap", children: [
-      /* @__PURE__ */ S.jsxs(V$, { "aria-label": "Direction", onValueChange: ({ value: T }) => {
+  return /* @__PURE__ */ w.jsxs(An, { direction: "column", gap: 3, h: "full", minH: 0, children: [
+    /* @__PURE__ */ w.jsxs(An, { align: "center", gap: 4, wrap: "wrap", children: [
+      /* @__PURE__ */ w.jsxs(V$, { "aria-label": "Direction", onValueChange: ({ value: T }) => {
         t({ direction: T === "forward" ? "forward" : "backward", at: null, step: null });
       }, size: "xs", value: l.direction, children: [
-        /* @__PURE__ */ S.jsx(U$, {}),
-        /* @__PURE__ */ S.jsx(G$, { items: [{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }] })
+        /* @__PURE__ */ w.jsx(U$, {}),
+        /* @__PURE__ */ w.jsx(G$, { items: [{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }] })
       ] }),
-      /* @__PURE__ */ S.jsxs(c$, { checked: e.context, onCheckedChange: ({ checked: T }) => {
+      /* @__PURE__ */ w.jsxs(c$, { checked: e.context, onCheckedChange: ({ checked: T }) => {
         t({ context: T === !0, at: null, step: null });
       }, size: "sm", children: [
-        /* @__PURE__ */ S.jsx(h$, {}),
-        /* @__PURE__ */ S.jsx(f$, {}),
-        /* @__PURE__ */ S.jsx(u$, { children: "Also rows that values were computed from" })
+        /* @__PURE__ */ w.jsx(h$, {}),
+        /* @__PURE__ */ w.jsx(f$, {}),
+        /* @__PURE__ */ w.jsx(u$, { children: "Also rows that values were computed from" })
       ] }),
-      /* @__PURE__ */ S.jsx(Xc, {}),
-      /* @__PURE__ */ S.jsx(QK, {}),
-      /* @__PURE__ */ S.jsx(IO, { items: C })
+      /* @__PURE__ */ w.jsx(Xc, {}),
+      /* @__PURE__ */ w.jsx(eZ, {}),
+      /* @__PURE__ */ w.jsx(IO, { items: C })
     ] }),
-    l.stops.map((T) => /* @__PURE__ */ S.jsxs(yz, { size: "sm", status: T.what === "coarse" ? "warning" : "error", children: [
-      /* @__PURE__ */ S.jsx(xz, {}),
-      /* @__PURE__ */ S.jsxs(bz, { overflowWrap: "anywhere", children: [
+    l.stops.map((T) => /* @__PURE__ */ w.jsxs(yz, { size: "sm", status: T.what === "coarse" ? "warning" : "error", children: [
+      /* @__PURE__ */ w.jsx(xz, {}),
+      /* @__PURE__ */ w.jsxs(bz, { overflowWrap: "anywhere", children: [
         T.what === "coarse" ? `${T.dataset.label} was captured as a whole, so all its rows stand for all input rows: ` : T.what === "untracked" ? `The path ends: ${T.dataset.label} was written without capture: ` : `The path ends at ${T.dataset.label}: `,
         T.why
       ] })
     ] }, `${T.step} ${T.dataset.id} ${T.what} ${T.why}`)),
-    /* @__PURE__ */ S.jsx(at, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ S.jsx(VK, { chosen: w, error: p.error, graph: h, onChoose: x, spots: p.data }) }),
-    /* @__PURE__ */ S.jsxs(An, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
-      /* @__PURE__ */ S.jsx(at, { flex: m.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ S.jsx(Mk, { asked: i, node: y, onTrace: k(y), title: "asked about" }) }),
-      e.step ? /* @__PURE__ */ S.jsx(at, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ S.jsx(yW, { onClose: () => {
+    /* @__PURE__ */ w.jsx(at, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ w.jsx(BK, { chosen: S, error: p.error, graph: h, onChoose: x, spots: p.data }) }),
+    /* @__PURE__ */ w.jsxs(An, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
+      /* @__PURE__ */ w.jsx(at, { flex: m.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ w.jsx(Mk, { asked: i, node: y, onTrace: k(y), title: "asked about" }) }),
+      e.step ? /* @__PURE__ */ w.jsx(at, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ w.jsx(yW, { onClose: () => {
         t({ step: null });
-      }, step: e.step }) }) : m.id === 0 ? null : /* @__PURE__ */ S.jsx(at, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ S.jsx(Mk, { asked: i, node: m, onTrace: k(m), title: `${b ? "made" : "were made of"} ${y.rows === 1 ? "it" : "them"}` }) })
+      }, step: e.step }) }) : m.id === 0 ? null : /* @__PURE__ */ w.jsx(at, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ w.jsx(Mk, { asked: i, node: m, onTrace: k(m), title: `${b ? "made" : "were made of"} ${y.rows === 1 ? "it" : "them"}` }) })
     ] }),
-    l.nodes.length === 1 && !l.stops.length && !y.hidden ? /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontSize: "sm", children: b ? "No captured step wrote these rows: they are a source." : "No captured step read these rows: they are a result." }) : null
+    l.nodes.length === 1 && !l.stops.length && !y.hidden ? /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontSize: "sm", children: b ? "No captured step wrote these rows: they are a source." : "No captured step read these rows: they are a result." }) : null
   ] });
 }
 function Mk({ asked: e, node: t, title: r, onTrace: i }) {
@@ -47774,24 +47776,24 @@ function Mk({ asked: e, node: t, title: r, onTrace: i }) {
     (d, h, p, m) => RO("/trace/rows", { ...e, node: t.id, cursor: d, limit: h, columns: p }, m),
     [e, t.id]
   ), l = ["trace", JSON.stringify(e), t.id], u = Mo({ queryKey: ["columns", ...l], queryFn: ({ signal: d }) => a(0, 1, null, d), enabled: t.rows > 0 });
-  return /* @__PURE__ */ S.jsxs(An, { direction: "column", gap: 2, h: "full", minH: 0, children: [
-    /* @__PURE__ */ S.jsxs(Nn, { gap: 2, children: [
-      /* @__PURE__ */ S.jsx(Dh, { as: "h2", size: "sm", truncate: !0, title: t.dataset.name, children: t.dataset.label }),
-      /* @__PURE__ */ S.jsx(Ze, { color: "fg.muted", fontSize: "sm", truncate: !0, children: t.rows ? `${ig(t.rows, t.total)} rows ${r}` : `no row of ${Jt(t.total)} ${r}` })
+  return /* @__PURE__ */ w.jsxs(An, { direction: "column", gap: 2, h: "full", minH: 0, children: [
+    /* @__PURE__ */ w.jsxs(Nn, { gap: 2, children: [
+      /* @__PURE__ */ w.jsx(Dh, { as: "h2", size: "sm", truncate: !0, title: t.dataset.name, children: t.dataset.label }),
+      /* @__PURE__ */ w.jsx(Ze, { color: "fg.muted", fontSize: "sm", truncate: !0, children: t.rows ? `${ig(t.rows, t.total)} rows ${r}` : `no row of ${Jt(t.total)} ${r}` })
     ] }),
-    u.error ? /* @__PURE__ */ S.jsx(Po, { error: u.error, title: "The rows can't be read" }) : null,
-    t.rows === 0 ? /* @__PURE__ */ S.jsx(ml, { title: `No row of ${t.dataset.label} contributes`, children: "An empty group, or an outer join without a partner, has none." }) : null,
-    u.data ? /* @__PURE__ */ S.jsx(PO, { columns: u.data.columns, count: t.rows, label: `${t.dataset.label}: rows of the trace`, load: a, name: l, onTrace: i }, l.join(" ")) : t.rows && !u.error ? /* @__PURE__ */ S.jsx(ki, { label: "Loading rows", lines: 4 }) : null
+    u.error ? /* @__PURE__ */ w.jsx(Po, { error: u.error, title: "The rows can't be read" }) : null,
+    t.rows === 0 ? /* @__PURE__ */ w.jsx(ml, { title: `No row of ${t.dataset.label} contributes`, children: "An empty group, or an outer join without a partner, has none." }) : null,
+    u.data ? /* @__PURE__ */ w.jsx(PO, { columns: u.data.columns, count: t.rows, label: `${t.dataset.label}: rows of the trace`, load: a, name: l, onTrace: i }, l.join(" ")) : t.rows && !u.error ? /* @__PURE__ */ w.jsx(ki, { label: "Loading rows", lines: 4 }) : null
   ] });
 }
-function QK() {
-  return /* @__PURE__ */ S.jsxs(Nn, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
-    /* @__PURE__ */ S.jsxs(Nn, { gap: 1, children: [
-      /* @__PURE__ */ S.jsx(at, { borderColor: "blue.solid", borderTopWidth: 2, w: 5 }),
+function eZ() {
+  return /* @__PURE__ */ w.jsxs(Nn, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
+    /* @__PURE__ */ w.jsxs(Nn, { gap: 1, children: [
+      /* @__PURE__ */ w.jsx(at, { borderColor: "blue.solid", borderTopWidth: 2, w: 5 }),
       " data"
     ] }),
-    /* @__PURE__ */ S.jsxs(Nn, { gap: 1, children: [
-      /* @__PURE__ */ S.jsx(at, { borderColor: "orange.solid", borderStyle: "dashed", borderTopWidth: 2, w: 5 }),
+    /* @__PURE__ */ w.jsxs(Nn, { gap: 1, children: [
+      /* @__PURE__ */ w.jsx(at, { borderColor: "orange.solid", borderStyle: "dashed", borderTopWidth: 2, w: 5 }),
       " context"
     ] })
   ] });
@@ -47799,11 +47801,11 @@ function QK() {
 function Pk(e) {
   return `${e.dataset.id}.${e.version.slice(0, 12)}`;
 }
-function KK(e) {
+function tZ(e) {
   const t = e?.nodes.slice(1) ?? [], r = t.filter((i) => i.role === "end");
   return [...r.length ? r : t].sort((i, a) => a.rows - i.rows)[0] ?? e?.nodes[0];
 }
-const ZK = new vU({
+const nZ = new vU({
   defaultOptions: {
     queries: {
       staleTime: 3e4,
@@ -47812,10 +47814,10 @@ const ZK = new vU({
     }
   }
 });
-function JK({ theme: e, ...t }) {
-  return /* @__PURE__ */ S.jsx(W9, { client: ZK, children: /* @__PURE__ */ S.jsx(eZ, { theme: e, where: t }) });
+function rZ({ theme: e, ...t }) {
+  return /* @__PURE__ */ w.jsx(W9, { client: nZ, children: /* @__PURE__ */ w.jsx(oZ, { theme: e, where: t }) });
 }
-function eZ({ theme: e, where: t }) {
+function oZ({ theme: e, where: t }) {
   const { state: r, open: i } = pl(), a = !!t.dagId;
   return R.useEffect(() => {
     const l = (u) => {
@@ -47825,43 +47827,43 @@ function eZ({ theme: e, where: t }) {
     return window.addEventListener("keydown", l), () => {
       window.removeEventListener("keydown", l);
     };
-  }, [i, r.dataset, a]), /* @__PURE__ */ S.jsxs(An, { as: "section", "aria-label": "Provenance", "data-testid": "provspark", direction: "column", gap: 3, h: "full", minH: 0, p: e ? 0 : 2, children: [
-    /* @__PURE__ */ S.jsxs(Nn, { gap: 3, minH: 9, flexShrink: 0, children: [
-      a ? null : /* @__PURE__ */ S.jsx(Dh, { as: "h1", size: "xl", whiteSpace: "nowrap", children: "Provenance" }),
-      /* @__PURE__ */ S.jsx(TU, { root: a ? "Outputs" : "Data sets" }),
-      /* @__PURE__ */ S.jsx(Xc, {}),
-      /* @__PURE__ */ S.jsxs(Ze, { color: "fg.muted", fontSize: "xs", hideBelow: "lg", whiteSpace: "nowrap", children: [
-        a ? null : /* @__PURE__ */ S.jsxs(S.Fragment, { children: [
-          /* @__PURE__ */ S.jsx(Rf, { children: "/" }),
+  }, [i, r.dataset, a]), /* @__PURE__ */ w.jsxs(An, { as: "section", "aria-label": "Provenance", "data-testid": "provspark", direction: "column", gap: 3, h: "full", minH: 0, p: e ? 0 : 2, children: [
+    /* @__PURE__ */ w.jsxs(Nn, { gap: 3, minH: 9, flexShrink: 0, children: [
+      a ? null : /* @__PURE__ */ w.jsx(Dh, { as: "h1", size: "xl", whiteSpace: "nowrap", children: "Provenance" }),
+      /* @__PURE__ */ w.jsx(TU, { root: a ? "Outputs" : "Data sets" }),
+      /* @__PURE__ */ w.jsx(Xc, {}),
+      /* @__PURE__ */ w.jsxs(Ze, { color: "fg.muted", fontSize: "xs", hideBelow: "lg", whiteSpace: "nowrap", children: [
+        a ? null : /* @__PURE__ */ w.jsxs(w.Fragment, { children: [
+          /* @__PURE__ */ w.jsx(Rf, { children: "/" }),
           " search · "
         ] }),
-        /* @__PURE__ */ S.jsx(Rf, { children: "↑↓" }),
+        /* @__PURE__ */ w.jsx(Rf, { children: "↑↓" }),
         " move · ",
-        /* @__PURE__ */ S.jsx(Rf, { children: "Space" }),
+        /* @__PURE__ */ w.jsx(Rf, { children: "Space" }),
         " choose · ",
-        /* @__PURE__ */ S.jsx(Rf, { children: "Enter" }),
+        /* @__PURE__ */ w.jsx(Rf, { children: "Enter" }),
         " trace"
       ] }),
-      e ? /* @__PURE__ */ S.jsx(Rn, { "aria-label": e.dark ? "Light colours" : "Dark colours", onClick: e.toggle, size: "xs", variant: "ghost", children: e.dark ? "☀" : "☾" }) : null
+      e ? /* @__PURE__ */ w.jsx(Rn, { "aria-label": e.dark ? "Light colours" : "Dark colours", onClick: e.toggle, size: "xs", variant: "ghost", children: e.dark ? "☀" : "☾" }) : null
     ] }),
-    /* @__PURE__ */ S.jsx(at, { flex: 1, minH: 0, children: r.dataset ? r.direction ? /* @__PURE__ */ S.jsx(XK, {}) : /* @__PURE__ */ S.jsx(hW, {}) : a ? /* @__PURE__ */ S.jsx(pW, { where: t }) : /* @__PURE__ */ S.jsx(MU, {}) })
+    /* @__PURE__ */ w.jsx(at, { flex: 1, minH: 0, children: r.dataset ? r.direction ? /* @__PURE__ */ w.jsx(JK, {}) : /* @__PURE__ */ w.jsx(hW, {}) : a ? /* @__PURE__ */ w.jsx(pW, { where: t }) : /* @__PURE__ */ w.jsx(MU, {}) })
   ] });
 }
 function Rf({ children: e }) {
-  return /* @__PURE__ */ S.jsx(Ze, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
+  return /* @__PURE__ */ w.jsx(Ze, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
 }
-const tZ = uz(pz, { globalCss: { "html, body, #root": { height: "100%" } } }), Ik = "provspark-theme";
-function nZ() {
+const iZ = uz(pz, { globalCss: { "html, body, #root": { height: "100%" } } }), Ik = "provspark-theme";
+function aZ() {
   const [e, t] = R.useState(
     () => (localStorage.getItem(Ik) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
   );
   return R.useEffect(() => {
     document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(Ik, e ? "dark" : "light");
-  }, [e]), /* @__PURE__ */ S.jsx(bP, { value: tZ, children: /* @__PURE__ */ S.jsx(M9, { children: /* @__PURE__ */ S.jsx(at, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ S.jsx(JK, { theme: { dark: e, toggle: () => {
+  }, [e]), /* @__PURE__ */ w.jsx(bP, { value: iZ, children: /* @__PURE__ */ w.jsx(M9, { children: /* @__PURE__ */ w.jsx(at, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ w.jsx(rZ, { theme: { dark: e, toggle: () => {
     t((r) => !r);
   } } }) }) }) });
 }
 const Dk = document.getElementById("root");
 Dk && c7.createRoot(Dk).render(
-  /* @__PURE__ */ S.jsx(R.StrictMode, { children: /* @__PURE__ */ S.jsx(nZ, {}) })
+  /* @__PURE__ */ w.jsx(R.StrictMode, { children: /* @__PURE__ */ w.jsx(aZ, {}) })
 );

@@ -106,7 +106,7 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
       {failed?.error ? <Failed again={() => void failed.refetch()} error={failed.error} title="The rows can't be read" /> : null}
       {why ? (
         <Text color="orange.fg" fontSize="sm" overflowWrap="anywhere">
-          Row ids stand, values are not to be had: {why}
+          {why}
         </Text>
       ) : null}
       <Box

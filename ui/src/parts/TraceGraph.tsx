@@ -1,7 +1,7 @@
 // The map of a trace: data sets and steps from left to right; hovering shows a path, clicking chooses.
 import { Box, HStack, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
-import { Background, BackgroundVariant, Controls, Handle, Position, ReactFlow, type Edge, type Node, type NodeProps } from "@xyflow/react";
+import { Background, BackgroundVariant, Controls, Handle, MiniMap, Position, ReactFlow, type Edge, type Node, type NodeProps } from "@xyflow/react";
 import styles from "@xyflow/react/dist/style.css?inline";
 import { memo, useMemo, useState, type CSSProperties } from "react";
 
@@ -66,7 +66,7 @@ export function TraceGraph({ graph, spots, error, chosen, onChoose }: { graph: G
         colorMode={dark ? "dark" : "light"}
         edges={edges}
         fitView
-        fitViewOptions={{ padding: 0.12, maxZoom: 1.1 }}
+        fitViewOptions={{ padding: 0.12, maxZoom: 1.1, nodes: near(graph, spots) }}
         key={graph.boxes.map((b) => b.id).join()}
         maxZoom={2}
         minZoom={0.05}
@@ -82,9 +82,22 @@ export function TraceGraph({ graph, spots, error, chosen, onChoose }: { graph: G
       >
         <Background bgColor="var(--chakra-colors-bg)" color="var(--chakra-colors-border)" gap={18} size={1} variant={BackgroundVariant.Dots} />
         <Controls showInteractive={false} />
+        {graph.boxes.length > MANY ? (
+          <MiniMap ariaLabel="The whole trace" bgColor="var(--chakra-colors-bg-subtle)" maskColor="var(--chakra-colors-bg-emphasized)" nodeColor="var(--chakra-colors-fg-muted)" pannable style={{ height: 60, width: 280 }} zoomable />
+        ) : null}
       </ReactFlow>
     </Box>
   );
+}
+
+const MANY = 24;
+const REACH = 1700;
+
+// What is shown first: all of a small trace; of a long one the end that was asked about, where it can still be read.
+function near(graph: Graph, spots: Record<string, Spot>): { id: string }[] {
+  const asked = spots.d0;
+  if (!asked) return graph.boxes;
+  return graph.boxes.filter((b) => Math.abs((spots[b.id]?.x ?? 0) - asked.x) < REACH);
 }
 
 function name(part: Part): string {
