@@ -52,7 +52,7 @@ def opened(world: World, folder: Path) -> Linker:
     return Linker(Graph([store]))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_derivations_are_the_products_of_what_was_joined(seed: int, tmp_path: Path) -> None:
     world = random_world(seed)
     linker, random = opened(world, tmp_path), world.random
