@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Exists;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.LateralSubquery;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
@@ -15,6 +16,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Deduplicate;
 import org.apache.spark.sql.catalyst.plans.logical.Except;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LateralJoin;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
@@ -49,7 +51,7 @@ public class Normal {
   private LogicalPlan level(LogicalPlan plan, String[] rules) throws Exception {
     LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", plan);
     p = (LogicalPlan) p.transformAllExpressions(new Levels(this, rules));
-    p = kept(exceptAll(scalars(p)));
+    p = kept(exceptAll(scalars(laterals(p))));
     for (int i = 0; i < rules.length; i++) p = byRule(rules[i], p);
     return p;
   }
@@ -116,7 +118,8 @@ public class Normal {
       if (!isDefinedAt(e)) return otherwise.apply(e);
       try {
         SubqueryExpression s = (SubqueryExpression) e;
-        if (!(e instanceof ScalarSubquery) && holds((LogicalPlan) s.plan(), "DomainJoin")) {
+        boolean domains = e instanceof ScalarSubquery || e instanceof LateralSubquery;
+        if (!domains && holds((LogicalPlan) s.plan(), "DomainJoin")) {
           throw new IllegalStateException("it is correlated by more than equalities of columns");
         }
         Expression made = s.withNewPlan(normal.level((LogicalPlan) s.plan(), rules));
@@ -213,10 +216,30 @@ public class Normal {
 
   /** Where a correlation is no equality, Spark joins the subquery with the outer rows' distinct values: no rows of its own. */
   private LogicalPlan withoutDomain(LogicalPlan plan, LogicalPlan outer) {
-    if (plan instanceof Aggregate && ((LogicalPlan) ((Aggregate) plan).child()).sameResult(outer)) return marked(domain, plan);
+    if (plan instanceof Aggregate && same((LogicalPlan) ((Aggregate) plan).child(), outer)) return marked(domain, plan);
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) children.set(i, withoutDomain((LogicalPlan) children.get(i), outer));
     return (LogicalPlan) plan.withNewChildren(seq(children));
+  }
+
+  /** Whether it is the very plan, with the very columns: another reading of the same rows has columns of its own. */
+  private static boolean same(LogicalPlan plan, LogicalPlan outer) {
+    return plan.sameResult(outer) && plan.outputSet().equals(outer.outputSet());
+  }
+
+  // -- lateral joins
+
+  /** Become joins, in whose right side a copy of the left's distinct values, where Spark needs one, is marked. */
+  private LogicalPlan laterals(LogicalPlan plan) throws Exception {
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) children.set(i, laterals((LogicalPlan) children.get(i)));
+    LogicalPlan p = (LogicalPlan) plan.withNewChildren(seq(children));
+    if (!(p instanceof LateralJoin)) return p;
+    LogicalPlan join = byRule(OPTIMIZER + "RewriteLateralSubquery", p);
+    if (!(join instanceof Join)) throw new IllegalStateException("a lateral subquery became no join");
+    List sides = list(join.children());
+    sides.set(1, withoutDomain((LogicalPlan) sides.get(1), (LogicalPlan) sides.get(0)));
+    return (LogicalPlan) join.withNewChildren(seq(sides));
   }
 
   // -- EXCEPT ALL
