@@ -1,0 +1,238 @@
+"""The page in Airflow's own api-server, over the lineage of the Census DAG, run for real."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _api_server import Server, api_server
+from _browser import ROOT, Tab, browser
+from _dags import run_dag
+
+import provspark
+
+pytestmark = [pytest.mark.airflow, pytest.mark.long]
+ROW = 13
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("census")
+    conf = {"data": str(ROOT / "dags_examples" / "data"), "out": str(made / "data"), "store": str(made / "store")}
+    run = run_dag(ROOT / "dags_examples", "census", made / "airflow", conf, AIRFLOW__OPENLINEAGE__DISABLED="True")
+    assert run.code == 0, run.log[-3000:]
+    return made
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Server]:
+    settings = {
+        "AIRFLOW__CORE__MULTI_TEAM": "True",
+        "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags_examples"),
+        "AIRFLOW__PROVSPARK__STORE": str(home / "store"),
+    }
+    users, teams = {"ann": "admin", "eve": "viewer:others"}, {"census": ["census"], "others": ["another"]}
+    with api_server(home / "airflow", users, teams, **settings) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def tab(server: Server, chromium: Any) -> Iterator[Tab]:
+    made = Tab(chromium, server.token("ann"), server.url, permissions=["clipboard-read", "clipboard-write"])
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def expected(home: Path) -> dict[str, list[int]]:
+    """Which rows of each data set the report's row came from, as the Python API says."""
+    prov = provspark.open(str(home / "store"))
+    report = str(home / "data" / "report")
+    out = {}
+    for name in ("regions", "clean", "people"):
+        out[name] = prov.backward(report, [ROW], to=str(home / "data" / name))["source_row"].to_pylist()
+    for name in ("census.csv", "regions.csv"):
+        source = str(ROOT / "dags_examples" / "data" / name)
+        out[name] = prov.backward(report, [ROW], to=source)["source_row"].to_pylist()
+    return out
+
+
+def open_list(tab: Tab, server: Server) -> None:
+    tab.page.goto(f"{server.url}/plugin/provspark")
+    tab.view.locator("tbody tr").first.wait_for()
+
+
+def open_report(tab: Tab, server: Server) -> None:
+    open_list(tab, server)
+    tab.view.get_by_role("button", name="report", exact=True).click()
+    tab.page.wait_for_selector("[role=gridcell]")
+
+
+def open_trace(tab: Tab, server: Server) -> None:
+    open_report(tab, server)
+    tab.page.locator(f"[data-row='{ROW}']").click()
+    tab.view.get_by_role("button", name="Where it came from").click()
+    tab.page.wait_for_selector(".react-flow__node")
+
+
+def test_find_a_data_set_from_the_navigation(tab: Tab, server: Server) -> None:
+    tab.page.goto(server.url)
+    tab.page.get_by_role("link", name="Provena").first.click()
+    tab.view.locator("tbody tr").first.wait_for()
+    assert tab.view.locator("tbody tr").count() == 6
+    tab.check()
+    tab.page.fill("#provspark-search", "csv reg")
+    tab.page.wait_for_function("document.querySelectorAll('[data-testid=provspark] tbody tr').length === 1")
+    assert "q=csv+reg" in tab.page.url
+    tab.page.press("#provspark-search", "Enter")
+    assert tab.rows("regions.csv")[:3] == [0, 1, 2]
+    tab.check()
+
+
+def test_filter_rows(tab: Tab, server: Server) -> None:
+    open_report(tab, server)
+    tab.page.select_option("[aria-label=Column]", "region")
+    tab.page.fill("[aria-label=Value]", "Pacific")
+    tab.page.press("[aria-label=Value]", "Enter")
+    tab.view.get_by_text("3 of 15 rows").wait_for()
+    assert tab.rows("report") == [12, 13, 14]
+    tab.check()
+    tab.view.get_by_label("Remove region = Pacific").click()
+    tab.view.get_by_text("15 rows", exact=True).wait_for()
+
+
+def test_trace_back_shows_exactly_the_witnesses(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
+    open_trace(tab, server)
+    counts = tab.counts()
+    for name, rows in expected.items():
+        assert counts[name].split(" of ")[0] == str(len(rows))
+    assert tab.rows("census.csv") == expected["census.csv"]
+    for name in ("people", "regions.csv", "clean"):
+        tab.node(name).click()
+        assert tab.rows(f"{name}: rows of the trace") == expected[name]
+    tab.check()
+
+
+def test_trace_on_forward_and_back_by_the_breadcrumbs(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
+    open_trace(tab, server)
+    row = expected["census.csv"][0]
+    tab.page.locator(f"[aria-label*='census.csv'] [data-row='{row}']").hover()
+    tab.page.get_by_label(f"Where row {row} went").click()
+    tab.page.wait_for_url("**trace=forward**")
+    tab.page.wait_for_selector(".react-flow__node")
+    assert tab.counts()["report"] == "1 of 15"
+    assert tab.rows("report: rows of the trace") == [ROW]
+    tab.view.get_by_role("button", name=f"report · row {ROW}").click()
+    assert tab.rows("census.csv: rows") == expected["census.csv"]
+    tab.page.keyboard.press("Escape")
+    tab.view.get_by_role("button", name="Where it came from").wait_for()
+    tab.check()
+
+
+def test_a_deep_link_restores_the_view(tab: Tab, server: Server, chromium: Any, expected: dict[str, list[int]]) -> None:
+    open_trace(tab, server)
+    tab.node("people").click()
+    tab.rows("people: rows of the trace")
+    tab.page.locator(".react-flow__node-step", has_text="clean").click()
+    tab.view.get_by_role("link", name="Task instance in Airflow").wait_for()
+    again = Tab(chromium, server.token("ann"), server.url)
+    again.page.goto(tab.page.url)
+    again.view.get_by_role("link", name="Task instance in Airflow").wait_for()
+    again.view.get_by_label("Close the step").click()
+    assert again.rows("people: rows of the trace") == expected["people"]
+    again.check()
+    again.close()
+
+
+def test_export_of_the_witnesses(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
+    open_trace(tab, server)
+    tab.rows("census.csv")
+    tab.view.get_by_role("button", name="Take away").click()
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("menuitem", name="Rows of census.csv as CSV").click()
+    with Path(saved.value.path()).open(newline="") as file:
+        assert [int(line["provspark_row"]) for line in csv.DictReader(file)] == expected["census.csv"]
+    tab.view.get_by_role("button", name="Take away").click()
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("menuitem", name="Graph as SVG").click()
+    assert Path(saved.value.path()).read_text().count("<rect") == 10
+    tab.view.get_by_role("button", name="Take away").click()
+    tab.page.get_by_role("menuitem", name="Copy as command").click()
+    tab.view.get_by_role("button", name="Copied").wait_for()
+    copied = tab.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("provspark trace file:///") and f"--row {ROW}" in copied
+
+
+def test_dark_mode_is_airflows(server: Server, chromium: Any) -> None:
+    shades = {}
+    for theme in ("light", "dark"):
+        tab = Tab(chromium, server.token("ann"), server.url, color_scheme=theme)
+        tab.page.add_init_script(f"localStorage.setItem('theme', '{theme}')")
+        open_trace(tab, server)
+        tab.rows("census.csv")
+        shades[theme] = [
+            tab.page.evaluate(
+                "s => getComputedStyle(document.querySelector(s))[s.includes('p') ? 'color' : 'backgroundColor']", s
+            )
+            for s in (".react-flow__node-dataset p", "[role=grid] [role=row]")
+        ]
+        tab.check()
+        tab.close()
+    assert all(a != b for a, b in zip(shades["light"], shades["dark"], strict=True))
+
+
+def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -> None:
+    open_list(tab, server)
+    keys = tab.page.keyboard
+    keys.press("/")
+    keys.type("report")
+    tab.page.wait_for_function("document.querySelectorAll('[data-testid=provspark] tbody tr').length === 1")
+    keys.press("Enter")
+    tab.page.wait_for_selector("[role=gridcell]")
+    for _ in range(40):
+        keys.press("Tab")
+        if tab.page.evaluate("document.activeElement.getAttribute('role')") == "grid":
+            break
+    for _ in range(3):
+        keys.press("ArrowDown")
+    keys.press("Space")
+    tab.view.get_by_text("1 row chosen").wait_for()
+    keys.press("Enter")
+    tab.page.wait_for_selector(".react-flow__node")
+    assert "rows=3" in tab.page.url and "trace=backward" in tab.page.url
+    keys.press("Escape")
+    tab.view.get_by_text("1 row chosen").wait_for()
+
+
+def test_a_task_instances_tab_opens_on_its_outputs(tab: Tab, server: Server) -> None:
+    with server.client("ann") as api:
+        (run,) = api.get("/api/v2/dags/census/dagRuns").json()["dag_runs"]
+    tab.page.goto(f"{server.url}/dags/census/runs/{run['dag_run_id']}/tasks/clean")
+    tab.page.get_by_role("link", name="Provenance").last.click()
+    tab.view.get_by_role("button", name="clean").wait_for()
+    assert tab.view.locator("tbody tr").count() == 1
+    tab.check()
+    tab.view.get_by_role("button", name="clean").click()
+    assert tab.rows("clean")[0] == 0
+    assert "/tasks/clean/" in tab.page.url
+
+
+def test_a_user_who_may_not_read_the_dag(tab: Tab, server: Server, chromium: Any) -> None:
+    open_trace(tab, server)
+    eve = Tab(chromium, server.token("eve"), server.url)
+    eve.page.goto(f"{server.url}/plugin/provspark")
+    eve.view.get_by_text("No lineage yet").wait_for()
+    eve.check()
+    eve.page.goto(tab.page.url)
+    eve.view.get_by_text("The trace failed").wait_for()
+    eve.view.get_by_text("that you may see").wait_for()
+    for word in ("census.csv", "people", "Pacific"):
+        assert word not in eve.view.inner_text()
+    eve.close()
