@@ -146,6 +146,26 @@ def test_around_the_writer(spark: Any, sources: Path, tmp_path: Path) -> None:
     assert capture.manifest.untracked or any(w.coverage == "untracked" for w in capture.manifest.writes)
 
 
+def test_a_function_that_makes_rows_at_its_end(spark: Any, sources: Path, tmp_path: Path) -> None:
+    class Count:
+        def __init__(self) -> None:
+            self.n = 0
+
+        def eval(self, row: Any) -> None:
+            self.n += 1
+
+        def terminate(self) -> Any:
+            yield (self.n,)
+
+    t = Frames(spark, TABLES, sources)
+    t.dept.createOrReplaceTempView("dept")
+    spark.udtf.register("counted", sf.udtf(Count, returnType="n int"))
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        spark.sql("SELECT n FROM counted(TABLE(dept) WITH SINGLE PARTITION)").write.parquet(str(tmp_path / "out"))
+    assert [tuple(row) for row in outputs.read(tmp_path / "out").rows] == [(8,)]
+    assert [u.node for u in capture.untracked] == ["Generate"]
+
+
 def test_save_as_text_file(spark: Any, sources: Path, tmp_path: Path) -> None:
     t = Frames(spark, TABLES, sources)
     with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:

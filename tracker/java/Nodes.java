@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.Not;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Generate;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
@@ -38,6 +39,7 @@ public class Nodes {
     if (plan instanceof Join) detail = ((Join) plan).joinType().getClass().getSimpleName().replace("$", "");
     if (plan instanceof SubqueryAlias) detail = ((SubqueryAlias) plan).alias();
     if (plan instanceof Aggregate && keepsRows((Aggregate) plan)) detail = "kept";
+    if (plan instanceof Generate) detail = ((Generate) plan).generator().getClass().getSimpleName();
     text.append(nodes.size()).append(' ').append(first(plan)).append(' ');
     text.append(plan.getClass().getSimpleName()).append(' ');
     text.append(children.size()).append(' ').append(plan.subqueries().size()).append(' ').append(detail).append('\n');
