@@ -39,7 +39,7 @@ format: env ## let ruff sort imports and format
 	$(BIN)/ruff format .
 
 ui: ## check, test and build the page into provider/web/static (needs Node 20)
-	cd ui && npm ci --no-fund --no-audit && npm run types && npm run check && npm test && npm run build
+	cd ui && npm install --no-save --no-fund --no-audit && npm run types && npm run check && npm test && npm run build
 
 screens: env ## take the pictures of docs/screens anew (after make demo; needs Chromium)
 	$(BIN)/python tools/screens.py

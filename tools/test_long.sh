@@ -8,7 +8,7 @@ if [ -z "${PROVSPARK_TEST_POSTGRES:-}" ] && ! tests/setup_postgres.sh && [ -n "$
     exit 1
 fi
 echo "Tests marked long"
-"$VENV/bin/python" -m pytest -m long -n 2 --dist worksteal "$@" || [ $? = 5 ]
+"$VENV/bin/python" -m pytest -m long -n 2 --dist loadgroup "$@" || [ $? = 5 ]
 for version in ${OTHER_SPARKS:-}; do
     folder=$VENV/spark-$version
     if [ ! -d "$folder/pyspark" ]; then

@@ -12,7 +12,7 @@ from _dags import run_dag
 
 import provspark
 
-pytestmark = [pytest.mark.airflow, pytest.mark.long]
+pytestmark = [pytest.mark.airflow, pytest.mark.long, pytest.mark.xdist_group("page")]
 ROW = 13
 
 

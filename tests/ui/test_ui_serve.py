@@ -19,7 +19,7 @@ from provspark.web.local import local_app
 from provspark.web.policy import Policy
 from provspark.web.source import Source
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("page")]
 TOKEN = "a-token-for-this-test"
 TAGS = [
     "<script>alert(1)</script>",
