@@ -27,13 +27,14 @@ class Source:
     """(SparkSession, path) -> DataFrame."""
 
     def place(self, root: Path) -> Path:
-        """Write the files under `root`, once; return the data set's folder."""
+        """Write the files under `root`, once; return the data set's folder, which is this source's alone."""
         folder = root / self.name
         for relative, content in self.files.items():
             path = folder / relative
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
                 path.write_bytes(content)
+            assert path.stat().st_size == len(content), f"two sources are named {self.name}"
         return folder
 
 

@@ -19,7 +19,7 @@ from provspark.tracker import attach
 pytestmark = pytest.mark.spark
 
 LINES = Source(
-    "lines",
+    "numbers",
     ("n",),
     ((1,), (2,), (3,)),
     {"a.csv": b"1\n2\n", "b.csv": b"3\n"},
@@ -105,7 +105,7 @@ def test_joins_subqueries_caches_and_csv(world: World) -> None:
         cached = world.t.dept.cache()
         cached.count()
         world.t.emp.join(cached, "k").filter("id IN (SELECT n FROM skew_r)").collect()
-        world.t.lines.collect()
+        world.t.numbers.collect()
         world.t.emp.groupBy("g").agg(sf.max("id").alias("m")).write.parquet(world.path("out"))
     cached.unpersist()
     assert capture.untracked == ()
