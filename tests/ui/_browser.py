@@ -75,6 +75,13 @@ class Tab:
         table.locator("[data-row]").first.wait_for()
         return [int(r.get_attribute("data-row")) for r in table.locator("[data-row]").all()]
 
+    def shows(self, grid: str, rows: list[int]) -> None:
+        """Wait until a table, by its name, shows these rows; the one before may still stand there."""
+        table = self.page.locator(f"[role=grid][aria-label*='{grid}']")
+        for row in rows:
+            table.locator(f"[data-row='{row}']").wait_for()
+        assert self.rows(grid) == rows
+
     def check(self) -> None:
         """No error so far, and nothing that axe-core calls serious."""
         assert self.errors == []

@@ -116,7 +116,7 @@ def test_trace_back_shows_exactly_the_witnesses(tab: Tab, server: Server, expect
     assert tab.rows("census.csv") == expected["census.csv"]
     for name in ("people", "regions.csv", "clean"):
         tab.node(name).click()
-        assert tab.rows(f"{name}: rows of the trace") == expected[name]
+        tab.shows(f"{name}: rows of the trace", expected[name])
     tab.check()
 
 
@@ -128,9 +128,9 @@ def test_trace_on_forward_and_back_by_the_breadcrumbs(tab: Tab, server: Server, 
     tab.page.wait_for_url("**trace=forward**")
     tab.page.wait_for_selector(".react-flow__node")
     assert tab.counts()["report"] == "1 of 15"
-    assert tab.rows("report: rows of the trace") == [ROW]
+    tab.shows("report: rows of the trace", [ROW])
     tab.view.get_by_role("button", name=f"report · row {ROW}").click()
-    assert tab.rows("census.csv: rows") == expected["census.csv"]
+    tab.shows("census.csv: rows", expected["census.csv"])
     tab.page.keyboard.press("Escape")
     tab.view.get_by_role("button", name="Where it came from").wait_for()
     tab.check()
