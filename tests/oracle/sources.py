@@ -34,7 +34,6 @@ class Source:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
                 path.write_bytes(content)
-            assert path.stat().st_size == len(content), f"two sources are named {self.name}"
         return folder
 
 
