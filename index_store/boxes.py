@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import concat, expand, packed, rising, sort, sort_rows, take, transpose
+from provspark.index_store.box_lists import concat, expand, rising, sort, sort_rows, take, transpose
 from provspark.index_store.cutting import clip
 from provspark.index_store.joining import merge
 from provspark.index_store.model import Boxes, Int64
@@ -98,18 +98,9 @@ def _distinct(out: Int64, src: Int64) -> tuple[Int64, Int64]:
         return out, src
     if rising(out, src, strictly=True):
         return out, src
-    key = packed(out, src)
-    if key is None:
-        order = np.lexsort((src, out))
-        out, src = out[order], src[order]
-        new = np.concatenate([[True], (out[1:] != out[:-1]) | (src[1:] != src[:-1])])
-        return out[new], src[new]
-    key.sort()
-    new = np.concatenate([[True], key[1:] != key[:-1]])
-    low = int(src.min())
-    span = int(src.max()) - low + 1
-    high, rest = np.divmod(key if bool(new.all()) else key[new], span)
-    return high + int(out.min()), rest + low
+    out, src = sort_rows(out, src)
+    new = np.concatenate([[True], (out[1:] != out[:-1]) | (src[1:] != src[:-1])])
+    return (out, src) if bool(new.all()) else (out[new], src[new])
 
 
 def _heads(out: Int64, start: Int64, end: Int64) -> Bool:
