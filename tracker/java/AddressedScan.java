@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -51,7 +50,7 @@ public class AddressedScan {
         new HadoopFsRelation(
             relation.location(), partition, relation.dataSchema(), relation.bucketSpec(), format, relation.options(),
             relation.sparkSession());
-    LogicalPlan plan = over(addressed, list(node.output()));
+    LogicalPlan plan = over(addressed, Trees.list(node.output()));
     for (int i = 0; i < pruning.size(); i++) plan = new Filter((Expression) pruning.get(i), plan);
     return plan;
   }
@@ -67,31 +66,24 @@ public class AddressedScan {
     HadoopFsRelation addressed =
         new HadoopFsRelation(
             new Fixed(files), partition, relation.dataSchema(), scala.Option.empty(), format, relation.options(), session);
-    LogicalPlan read = over(addressed, list(node.output()));
+    LogicalPlan read = over(addressed, Trees.list(node.output()));
     List address = new ArrayList();
     address.add(read.output().last());
-    LogicalPlan plan = new Project(seq(address), read);
+    LogicalPlan plan = new Project(Trees.seq(address), read);
     return Dataset.ofRows(session, plan).queryExecution().toRdd().count();
   }
 
   private LogicalPlan over(HadoopFsRelation addressed, List output) {
     output.add(
         new AttributeReference(
-            name, DataTypes.LongType, false, Metadata.empty(), NamedExpression.newExprId(), seq(new ArrayList())));
+            name, DataTypes.LongType, false, Metadata.empty(), NamedExpression.newExprId(),
+            Trees.seq(new ArrayList())));
     List values = new ArrayList();
     scala.collection.Iterator it = node.productIterator();
     while (it.hasNext()) values.add(it.next());
     values.set(0, addressed);
-    values.set(1, seq(output));
+    values.set(1, Trees.seq(output));
     return (LogicalPlan) node.makeCopy(values.toArray());
-  }
-
-  private static List list(scala.collection.Seq items) {
-    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
-  }
-
-  private static scala.collection.immutable.Seq seq(List items) {
-    return scala.jdk.javaapi.CollectionConverters.asScala(items).toSeq();
   }
 
   /** Files that are known already, without partition columns. */
@@ -106,12 +98,12 @@ public class AddressedScan {
     public scala.collection.immutable.Seq rootPaths() {
       List out = new ArrayList();
       for (int i = 0; i < files.length; i++) out.add(files[i].getPath());
-      return seq(out);
+      return Trees.seq(out);
     }
 
     public scala.collection.immutable.Seq listFiles(
         scala.collection.immutable.Seq partitionFilters, scala.collection.immutable.Seq dataFilters) {
-      return seq(Arrays.asList(new Object[] {PartitionDirectory.apply(InternalRow.empty(), files)}));
+      return Trees.seq(Arrays.asList(new Object[] {PartitionDirectory.apply(InternalRow.empty(), files)}));
     }
 
     public String[] inputFiles() {

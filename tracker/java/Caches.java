@@ -50,9 +50,9 @@ public class Caches {
     Field field = field(CacheManager.class, "cachedData");
     synchronized (manager) {
       IndexedSeq all = (IndexedSeq) field.get(manager);
-      List others = list(all);
+      List others = Trees.list(all);
       others.remove(entry(i));
-      field.set(manager, seq(others).toIndexedSeq());
+      field.set(manager, Trees.seq(others).toIndexedSeq());
       try {
         return current(session, entry(i).plan());
       } finally {
@@ -72,8 +72,8 @@ public class Caches {
     InMemoryRelation old = entry.cachedRepresentation();
     CacheManager manager = manager(session);
     InMemoryRelation whole = represent(session, traced, old.cacheBuilder());
-    List shown = list(whole.output()).subList(0, old.output().size());
-    return put(manager, entry, whole.withOutput(seq(shown))) ? remember(whole) : -1;
+    List shown = Trees.list(whole.output()).subList(0, old.output().size());
+    return put(manager, entry, whole.withOutput(Trees.seq(shown))) ? remember(whole) : -1;
   }
 
   /** As CacheManager does for the same level and name, under the configuration that it caches under. */
@@ -136,10 +136,10 @@ public class Caches {
 
   /** The relation with the columns of its legs behind the user's. */
   public LogicalPlan whole(InMemoryRelation shown) {
-    List columns = list(shown.output());
-    List all = list(relation(number(shown)).output());
+    List columns = Trees.list(shown.output());
+    List all = Trees.list(relation(number(shown)).output());
     for (int i = columns.size(); i < all.size(); i++) columns.add(((Attribute) all.get(i)).newInstance());
-    return relation(number(shown)).withOutput(seq(columns));
+    return relation(number(shown)).withOutput(Trees.seq(columns));
   }
 
   /**
@@ -168,7 +168,7 @@ public class Caches {
   /** The first n columns of a checkpoint. */
   public Dataset shown(SparkSession session, Dataset checkpoint, int n) {
     LogicalPlan plan = checkpoint.queryExecution().analyzed();
-    return Dataset.ofRows(session, new Project(seq(list(plan.output()).subList(0, n)), plan));
+    return Dataset.ofRows(session, new Project(Trees.seq(Trees.list(plan.output()).subList(0, n)), plan));
   }
 
   /** The number of the RDD that a leaf reads. */
@@ -193,13 +193,5 @@ public class Caches {
     Field field = owner.getDeclaredField(name);
     field.setAccessible(true);
     return field;
-  }
-
-  private static List list(scala.collection.Seq items) {
-    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
-  }
-
-  private static scala.collection.immutable.Seq seq(List items) {
-    return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(items)).toSeq();
   }
 }

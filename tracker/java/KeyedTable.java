@@ -3,7 +3,6 @@ package provspark;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -19,13 +18,11 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Ascending$;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
-import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.ShiftRightUnsigned;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
@@ -38,11 +35,9 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions;
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCRelation;
-import org.apache.spark.sql.jdbc.JdbcDialect;
 import org.apache.spark.sql.jdbc.JdbcDialects;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
-import org.apache.spark.unsafe.types.UTF8String;
 
 /** A table that JDBC reaches, whose rows are told apart by key columns. Raw types, for Janino. */
 public class KeyedTable {
@@ -158,12 +153,12 @@ public class KeyedTable {
     List keys = columns(read);
     List shown = new ArrayList();
     List order = new ArrayList();
-    shown.add(alias(address(keys)));
+    shown.add(Trees.alias(address(keys), "__provspark_address"));
     for (int i = 0; i < keys.size(); i++) {
-      shown.add(alias(asText((Expression) keys.get(i))));
-      order.add(new SortOrder((Expression) keys.get(i), Ascending$.MODULE$, NullsFirst$.MODULE$, seq(new ArrayList())));
+      shown.add(Trees.alias(asText((Expression) keys.get(i)), "__provspark_address"));
+      order.add(new SortOrder((Expression) keys.get(i), Ascending$.MODULE$, NullsFirst$.MODULE$, Trees.seq(new ArrayList())));
     }
-    LogicalPlan plan = new Project(seq(shown), new Sort(seq(order), true, read, scala.Option.empty()));
+    LogicalPlan plan = new Project(Trees.seq(shown), new Sort(Trees.seq(order), true, read, scala.Option.empty()));
     InternalRow[] rows = Dataset.ofRows(session, plan).queryExecution().executedPlan().executeCollect();
     MessageDigest hash = MessageDigest.getInstance("SHA-256");
     ByteBuffer out = ByteBuffer.allocate(8 * rows.length).order(ByteOrder.LITTLE_ENDIAN);
@@ -208,9 +203,9 @@ public class KeyedTable {
 
   /** A plan with the address behind its columns. */
   public LogicalPlan addressed(LogicalPlan plan) {
-    List shown = list(plan.output());
-    shown.add(alias(address(columns(plan))));
-    return new Project(seq(shown), plan);
+    List shown = Trees.list(plan.output());
+    shown.add(Trees.alias(address(columns(plan)), "__provspark_address"));
+    return new Project(Trees.seq(shown), plan);
   }
 
   /** The address of a plan's row, as a string. */
@@ -225,7 +220,7 @@ public class KeyedTable {
     for (int i = 0; i < names.length; i++) {
       String name = names[i].trim();
       Attribute found = null;
-      Iterator it = list(plan.output()).iterator();
+      Iterator it = Trees.list(plan.output()).iterator();
       while (it.hasNext() && found == null) {
         Attribute a = (Attribute) it.next();
         if (exact ? a.name().equals(name) : a.name().equalsIgnoreCase(name)) found = a;
@@ -240,24 +235,11 @@ public class KeyedTable {
   private Expression address(List keys) {
     List texts = new ArrayList();
     for (int i = 0; i < keys.size(); i++) texts.add(asText((Expression) keys.get(i)));
-    return new ShiftRightUnsigned(new XxHash64(seq(texts), SEED), Literal$.MODULE$.apply(Integer.valueOf(1)));
+    return new ShiftRightUnsigned(new XxHash64(Trees.seq(texts), SEED), Literal$.MODULE$.apply(Integer.valueOf(1)));
   }
 
   private Expression asText(Expression e) {
     if (e.dataType().equals(DataTypes.StringType)) return e;
     return new Cast(e, DataTypes.StringType, scala.Option.apply(session.sessionState().conf().sessionLocalTimeZone()));
-  }
-
-  private static Alias alias(Expression e) {
-    scala.collection.immutable.Seq nil = seq(new ArrayList());
-    return new Alias(e, "__provspark_address", NamedExpression.newExprId(), nil, scala.Option.empty(), nil);
-  }
-
-  private static List list(scala.collection.Seq items) {
-    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
-  }
-
-  private static scala.collection.immutable.Seq seq(List items) {
-    return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(items)).toSeq();
   }
 }

@@ -7,7 +7,6 @@ import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.api.java.function.Function2;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -42,19 +41,21 @@ public class LocalRows {
    */
   public LogicalPlan leaf() {
     if (node instanceof LocalRelation) return numbered((LocalRelation) node);
-    List columns = list(node.output());
-    columns.add(alias(node instanceof Range ? (Expression) columns.get(0) : new MonotonicallyIncreasingID()));
-    return new Project(seq(columns), node);
+    List columns = Trees.list(node.output());
+    Expression place = node instanceof Range ? (Expression) columns.get(0) : new MonotonicallyIncreasingID();
+    columns.add(Trees.alias(place, NAME));
+    return new Project(Trees.seq(columns), node);
   }
 
   private static LogicalPlan numbered(LocalRelation node) {
-    List output = list(node.output());
+    List output = Trees.list(node.output());
     DataType[] types = new DataType[output.size()];
     for (int i = 0; i < types.length; i++) types[i] = ((Attribute) output.get(i)).dataType();
     output.add(
         new AttributeReference(
-            NAME, DataTypes.LongType, false, Metadata.empty(), NamedExpression.newExprId(), seq(new ArrayList())));
-    List rows = list(node.data());
+            NAME, DataTypes.LongType, false, Metadata.empty(), NamedExpression.newExprId(),
+            Trees.seq(new ArrayList())));
+    List rows = Trees.list(node.data());
     for (int i = 0; i < rows.size(); i++) {
       InternalRow row = (InternalRow) rows.get(i);
       Object[] values = new Object[types.length + 1];
@@ -64,8 +65,8 @@ public class LocalRows {
     }
     Object[] values = new Object[node.productArity()];
     for (int i = 0; i < values.length; i++) values[i] = node.productElement(i);
-    values[0] = seq(output);
-    values[1] = seq(rows);
+    values[0] = Trees.seq(output);
+    values[1] = Trees.seq(rows);
     return (LogicalPlan) node.makeCopy(values);
   }
 
@@ -73,7 +74,7 @@ public class LocalRows {
   public String count() throws Exception {
     List found = new ArrayList();
     if (node instanceof LocalRelation) {
-      found.add(new Count(node.schema()).of(list(((LocalRelation) node).data()).iterator()));
+      found.add(new Count(node.schema()).of(Trees.list(((LocalRelation) node).data()).iterator()));
     } else {
       found = ((LogicalRDD) node).rdd().toJavaRDD().mapPartitionsWithIndex(new Count(node.schema()), true).collect();
     }
@@ -132,18 +133,5 @@ public class LocalRows {
     StringBuilder out = new StringBuilder();
     for (int i = 0; i < 16; i++) out.append(String.format("%02x", new Object[] {Byte.valueOf(bytes[i])}));
     return out.toString();
-  }
-
-  private static Alias alias(Expression e) {
-    scala.collection.immutable.Seq nil = seq(new ArrayList());
-    return new Alias(e, NAME, NamedExpression.newExprId(), nil, scala.Option.empty(), nil);
-  }
-
-  private static List list(scala.collection.Seq items) {
-    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
-  }
-
-  private static scala.collection.immutable.Seq seq(List items) {
-    return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(items)).toSeq();
   }
 }

@@ -16,7 +16,6 @@ import org.apache.spark.sql.catalyst.expressions.Concat;
 import org.apache.spark.sql.catalyst.expressions.Empty2Null;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
-import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -29,10 +28,6 @@ import org.apache.spark.sql.types.DataTypes;
 /** The order in which a partitioned or bucketed write takes its rows, put below the tap. Raw types, for Janino. */
 public class PartitionShape {
   private static final String SPLIT = "\0";
-
-  private static scala.collection.immutable.Seq seq(List items) {
-    return scala.jdk.javaapi.CollectionConverters.asScala(items).toSeq();
-  }
 
   /**
    * `at`: places of the partition columns in the plan's output, split by spaces, of which the first `statics` have one
@@ -53,14 +48,14 @@ public class PartitionShape {
     for (int i = 0; i < output.length; i++) named.add(output[i].withName("c" + i));
     scala.Option spec = bucket.length() == 0 ? scala.Option.empty() : scala.Option.apply(spec(bucket));
     scala.collection.immutable.Map none = scala.collection.immutable.Map$.MODULE$.empty();
-    scala.collection.Seq wanted = V1WritesUtils$.MODULE$.getSortOrder(seq(named), seq(columns), spec, none, statics);
+    scala.collection.Seq wanted = V1WritesUtils$.MODULE$.getSortOrder(Trees.seq(named), Trees.seq(columns), spec, none, statics);
     List keys = new ArrayList();
     Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(wanted).iterator();
     while (it.hasNext()) keys.add(((SortOrder) it.next()).child());
-    scala.Option writer = V1WritesUtils$.MODULE$.getWriterBucketSpec(spec, seq(named), none);
+    scala.Option writer = V1WritesUtils$.MODULE$.getWriterBucketSpec(spec, Trees.seq(named), none);
     Expression place = folder(columns, writer.isDefined() ? ((WriterBucketSpec) writer.get()).bucketIdExpression() : null, zone);
     List out = new ArrayList();
-    if (V1WritesUtils$.MODULE$.isOrderingMatched(seq(keys), plan.outputOrdering())) {
+    if (V1WritesUtils$.MODULE$.isOrderingMatched(Trees.seq(keys), plan.outputOrdering())) {
       out.add(plan);
       out.add(place);
       return out;
@@ -71,15 +66,15 @@ public class PartitionShape {
       Expression key = (Expression) keys.get(i);
       List same = new ArrayList();
       if (i < columns.size() - statics && text((Attribute) key) && key.nullable()) {
-        Alias filled = alias(new Empty2Null(key), "provspark_" + ((Attribute) key).name());
+        Alias filled = Trees.alias(new Empty2Null(key), "provspark_" + ((Attribute) key).name());
         shown.add(filled);
         same.add(key);
         key = filled.toAttribute();
       }
-      order.add(new SortOrder(key, Ascending$.MODULE$, NullsFirst$.MODULE$, seq(same)));
+      order.add(new SortOrder(key, Ascending$.MODULE$, NullsFirst$.MODULE$, Trees.seq(same)));
     }
-    LogicalPlan below = shown.size() == output.length ? plan : new Project(seq(shown), plan);
-    out.add(new Sort(seq(order), false, below, scala.Option.empty()));
+    LogicalPlan below = shown.size() == output.length ? plan : new Project(Trees.seq(shown), plan);
+    out.add(new Sort(Trees.seq(order), false, below, scala.Option.empty()));
     out.add(place);
     return out;
   }
@@ -98,16 +93,11 @@ public class PartitionShape {
       String[] places = parts[i + 1].split(" ");
       for (int k = 0; k < places.length; k++) if (places[k].length() > 0) names[i].add("c" + places[k]);
     }
-    return new BucketSpec(Integer.parseInt(parts[0]), seq(names[0]), seq(names[1]));
+    return new BucketSpec(Integer.parseInt(parts[0]), Trees.seq(names[0]), Trees.seq(names[1]));
   }
 
   private static boolean text(Attribute column) {
     return column.dataType().equals(DataTypes.StringType);
-  }
-
-  private static Alias alias(Expression e, String name) {
-    scala.collection.immutable.Seq none = seq(new ArrayList());
-    return new Alias(e, name, NamedExpression.newExprId(), none, scala.Option.empty(), none);
   }
 
   /** The columns as strings with NUL between, nulls by their folder's name: cheaper a row than the folder itself. */
@@ -119,13 +109,13 @@ public class PartitionShape {
       choices.add(text(column) ? (Expression) column : new Cast(column, DataTypes.StringType, scala.Option.apply(zone)));
       choices.add(literal(ExternalCatalogUtils$.MODULE$.DEFAULT_PARTITION_NAME()));
       if (i > 0) parts.add(literal(SPLIT));
-      parts.add(new Coalesce(seq(choices)));
+      parts.add(new Coalesce(Trees.seq(choices)));
     }
     if (bucket != null) {
       if (!parts.isEmpty()) parts.add(literal(SPLIT));
       parts.add(new Cast(bucket, DataTypes.StringType, scala.Option.apply(zone)));
     }
-    return parts.size() == 1 ? (Expression) parts.get(0) : new Concat(seq(parts));
+    return parts.size() == 1 ? (Expression) parts.get(0) : new Concat(Trees.seq(parts));
   }
 
   private static Expression literal(Object value) {

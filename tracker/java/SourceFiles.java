@@ -91,14 +91,14 @@ public class SourceFiles {
   /** Lists what Spark would read under these predicates: namespace, name, then path, size, time of each file. */
   public String list(List predicates) throws Exception {
     pruning = partitionOnly(predicates);
-    scala.collection.immutable.Seq filters = seq(pruning);
+    scala.collection.immutable.Seq filters = Trees.seq(pruning);
     if (!pruning.isEmpty()) {
       filters = normalised(filters);
     }
     TreeMap sorted = new TreeMap(new ByCodePoint());
-    Iterator folders = list(relation.location().listFiles(filters, seq(new ArrayList()))).iterator();
+    Iterator folders = Trees.list(relation.location().listFiles(filters, Trees.seq(new ArrayList()))).iterator();
     while (folders.hasNext()) {
-      Iterator its = list(((PartitionDirectory) folders.next()).files()).iterator();
+      Iterator its = Trees.list(((PartitionDirectory) folders.next()).files()).iterator();
       while (its.hasNext()) {
         FileStatus status = ((FileStatusWithMetadata) its.next()).fileStatus();
         sorted.put(status.getPath().toString(), status);
@@ -138,7 +138,7 @@ public class SourceFiles {
     List out = new ArrayList();
     for (int i = 0; i < predicates.size(); i++) {
       Expression e = (Expression) predicates.get(i);
-      List used = list(e.references().toSeq());
+      List used = Trees.list(e.references().toSeq());
       boolean all = !used.isEmpty() && e.deterministic() && evaluable(e);
       for (int k = 0; all && k < used.size(); k++) all = isColumn((Attribute) used.get(k), names);
       if (all) out.add(e);
@@ -153,7 +153,7 @@ public class SourceFiles {
   private static boolean evaluable(Expression e) {
     if (e instanceof PlanExpression) return false;
     if (e instanceof Unevaluable && !(e instanceof Attribute)) return false;
-    Iterator it = list(e.children()).iterator();
+    Iterator it = Trees.list(e.children()).iterator();
     while (it.hasNext()) if (!evaluable((Expression) it.next())) return false;
     return true;
   }
@@ -161,7 +161,7 @@ public class SourceFiles {
   /** The one root path, or the deepest folder that holds all roots and files. */
   private String root() throws Exception {
     List all = new ArrayList();
-    Iterator it = list(relation.location().rootPaths()).iterator();
+    Iterator it = Trees.list(relation.location().rootPaths()).iterator();
     while (it.hasNext()) {
       Path p = (Path) it.next();
       all.add(p.getFileSystem(conf).makeQualified(p).toString());
@@ -264,13 +264,5 @@ public class SourceFiles {
     public int compare(Object a, Object b) {
       return UTF8String.fromString((String) a).compareTo(UTF8String.fromString((String) b));
     }
-  }
-
-  private static List list(scala.collection.Seq items) {
-    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
-  }
-
-  private static scala.collection.immutable.Seq seq(List items) {
-    return scala.jdk.javaapi.CollectionConverters.asScala(items).toSeq();
   }
 }

@@ -61,7 +61,7 @@ public class SqlStatement {
     } catch (Throwable e) {
       return "";
     }
-    List parts = name(analysed).equals("Union") ? list(analysed.children()) : one(analysed);
+    List parts = name(analysed).equals("Union") ? Trees.list(analysed.children()) : Trees.one(analysed);
     for (int i = 0; i < parts.size(); i++) if (!COMMANDS.contains(name((LogicalPlan) parts.get(i)))) return name((LogicalPlan) parts.get(i));
     commands = parts;
     return "write";
@@ -104,14 +104,14 @@ public class SqlStatement {
     List made = new ArrayList();
     for (int i = 0; i < plans.size(); i++) made.add(replaced((LogicalPlan) commands.get(i), (LogicalPlan) plans.get(i)));
     LogicalPlan whole = (LogicalPlan) made.get(0);
-    if (name(analysed).equals("Union")) whole = (LogicalPlan) analysed.withNewChildren(seq(made));
+    if (name(analysed).equals("Union")) whole = (LogicalPlan) analysed.withNewChildren(Trees.seq(made));
     return Dataset.ofRows(session, whole);
   }
 
   private static LogicalPlan replaced(LogicalPlan command, LogicalPlan plan) {
     LogicalPlan query = query(command);
-    List was = list(query.output());
-    List is = list(plan.output());
+    List was = Trees.list(query.output());
+    List is = Trees.list(plan.output());
     Map now = new HashMap();
     for (int i = 0; i < was.size(); i++) now.put(((Attribute) was.get(i)).exprId(), is.get(i));
     List values = values(command);
@@ -124,12 +124,12 @@ public class SqlStatement {
 
   /** Partition columns, as the new plan puts them out; anything else as it is. */
   private static Object bound(scala.collection.Seq items, Map now) {
-    List all = list(items);
+    List all = Trees.list(items);
     for (int i = 0; i < all.size(); i++) {
       if (!(all.get(i) instanceof Attribute)) return items;
       all.set(i, now.get(((Attribute) all.get(i)).exprId()));
     }
-    return seq(all);
+    return Trees.seq(all);
   }
 
   // -- parsing, as SparkSession.sql does
@@ -165,7 +165,7 @@ public class SqlStatement {
   private scala.collection.immutable.Seq positional(Object[] arguments) {
     List out = new ArrayList();
     for (int i = 0; i < arguments.length; i++) out.add(session.expression((Column) arguments[i]));
-    return seq(out);
+    return Trees.seq(out);
   }
 
   // -- small things
@@ -175,7 +175,7 @@ public class SqlStatement {
     String own = name(plan);
     if (names.contains(own)) return own;
     boolean through = own.equals("UnresolvedWith") || own.equals("Union") || own.endsWith("ParameterizedQuery");
-    Iterator it = list(plan.children()).iterator();
+    Iterator it = Trees.list(plan.children()).iterator();
     while (through && it.hasNext()) {
       String found = within((LogicalPlan) it.next(), names);
       if (found.length() > 0) return found;
@@ -196,19 +196,5 @@ public class SqlStatement {
 
   private static Set set(String words) {
     return new HashSet(Arrays.asList(words.split(" ")));
-  }
-
-  private static List one(Object item) {
-    List out = new ArrayList();
-    out.add(item);
-    return out;
-  }
-
-  private static List list(scala.collection.Seq items) {
-    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
-  }
-
-  private static scala.collection.immutable.Seq seq(List items) {
-    return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(items)).toSeq();
   }
 }
