@@ -17,13 +17,15 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import numpy.typing as npt
 
+from provspark.index_store.operations import Operations
+
 Int64 = npt.NDArray[np.int64]
 Kind = Literal["data", "context"]
 AxisRole = Literal["input", "output", "inner"]
 StepStatus = Literal["succeeded", "failed"]
 Coverage = Literal["exact", "coarse", "untracked"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -234,6 +236,8 @@ class Write:
     reason: Untracked | None = None
     site: str = ""
     """``file:line`` of the write in the user's script."""
+    operations: str = ""
+    """The file with the write's operations, relative to the step's folder; empty where none are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +342,7 @@ class PendingWrite:
     tensors: Sequence[PendingTensor] = field(default_factory=tuple)
     reason: Untracked | None = None
     site: str = ""
+    operations: Operations | None = None
 
 
 def jsonable(value: Any) -> Any:

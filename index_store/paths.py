@@ -5,9 +5,11 @@ from __future__ import annotations
 from provspark.errors import CorruptIndexError, StepRemovedError
 from provspark.index_store.fs import Folder
 
-__all__ = ["FORMAT", "MANIFEST", "NOTES", "STEPS", "manifest_path", "missing", "step_path"]
+__all__ = ["FOLDERS", "FORMAT", "MANIFEST", "NOTES", "STEPS", "manifest_path", "missing", "step_path"]
 
 FORMAT, STEPS, MANIFEST, NOTES = "format.json", "steps", "manifest.json", "taps"
+FOLDERS = ("operations", "tensors", "versions")
+"""Of a step, whose files its manifest lists."""
 
 
 def step_path(step: str) -> str:

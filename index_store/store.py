@@ -20,8 +20,9 @@ from provspark.errors import (
 from provspark.index_store import manifest as manifests
 from provspark.index_store.cache import Cache
 from provspark.index_store.fs import Folder, Stamp, open_folder
-from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Tensor, Version
-from provspark.index_store.paths import FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
+from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Tensor, Version, Write
+from provspark.index_store.operations import Operations
+from provspark.index_store.paths import FOLDERS, FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
 from provspark.index_store.reader import Group, TensorReader
 from provspark.index_store.tensor_file import TensorFile
 from provspark.index_store.versions import load_files
@@ -33,6 +34,7 @@ _THREADS = 16
 _GROUP_BYTES = 64 << 20
 _OPEN_FILES = 512
 _FILE_ROWS = 2_000_000
+_OPERATION_BYTES = 16 << 20
 
 
 class Store:
@@ -50,6 +52,7 @@ class Store:
         self._groups: Cache[Group] = Cache(_GROUP_BYTES)
         self._opened: Cache[TensorFile] = Cache(_OPEN_FILES)
         self._files: Cache[Files] = Cache(_FILE_ROWS)
+        self._operations: Cache[Operations] = Cache(_OPERATION_BYTES)
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> Store:
@@ -145,22 +148,35 @@ class Store:
             The step was removed meanwhile.
         """
         stored = self._stored(step, version.files)
-        path = f"{step_path(step)}/{version.files}"
         found = self._files.get(stored.sha256)
         if found is not None:
             return found
-        where = self.folder.where(path)
-        try:
-            data = self.folder.read(path)[0]
-        except FileNotFoundError:
-            raise missing(self.folder, step, path) from None
-        if hashlib.sha256(data).hexdigest() != stored.sha256:
-            raise CorruptIndexError(where, "its checksum differs")
+        data, where = self._read_whole(step, stored)
         try:
             found = load_files(data)
         except (pa.ArrowException, OSError, ValueError, LookupError) as e:
             raise CorruptIndexError(where, f"it is no list of files: {str(e)[:200]}") from e
         self._files.put(stored.sha256, found, 1 + len(found.paths))
+        return found
+
+    def operations(self, step: str, write: Write) -> Operations | None:
+        """Read what a write's plan did; None where the step kept no operations.
+
+        Raises
+        ------
+        CorruptIndexError, StoreFormatError
+            The file is not what was written, or newer than this package reads.
+        StepRemovedError
+            The step was removed meanwhile.
+        """
+        if not write.operations:
+            return None
+        stored = self._stored(step, write.operations)
+        found = self._operations.get(stored.sha256)
+        if found is None:
+            data, where = self._read_whole(step, stored)
+            found = manifests.from_json(Operations, manifests.unseal(data, where)[1], where)
+            self._operations.put(stored.sha256, found, len(data))
         return found
 
     def tensor(self, step: str, tensor: Tensor, order: Literal["out", "src"]) -> TensorReader:
@@ -227,8 +243,21 @@ class Store:
         self.folder.remove(manifest_path(step))
         with ThreadPoolExecutor(_THREADS) as pool:
             list(pool.map(lambda f: self.folder.remove(f"{base}/{f.path}"), files))
-        for name in ("/tensors", "/versions", ""):
-            self.folder.remove_empty(base + name)
+        for name in FOLDERS:
+            self.folder.remove_empty(f"{base}/{name}")
+        self.folder.remove_empty(base)
+
+    def _read_whole(self, step: str, stored: StoredFile) -> tuple[bytes, str]:
+        """Read a file of a step, checked; return it and what errors call it."""
+        path = f"{step_path(step)}/{stored.path}"
+        where = self.folder.where(path)
+        try:
+            data = self.folder.read(path)[0]
+        except FileNotFoundError:
+            raise missing(self.folder, step, path) from None
+        if hashlib.sha256(data).hexdigest() != stored.sha256:
+            raise CorruptIndexError(where, "its checksum differs")
+        return data, where
 
     def _read_manifest(self, step: str, stamp: Stamp) -> Manifest | None:
         known = self._known.get(step)

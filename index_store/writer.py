@@ -19,6 +19,7 @@ from provspark.index_store.codec import Stored, write_boxes
 from provspark.index_store.fs import Folder
 from provspark.index_store.layout import Holds, Lead
 from provspark.index_store.model import (
+    FORMAT_VERSION,
     Boxes,
     Manifest,
     PendingTensor,
@@ -33,8 +34,9 @@ from provspark.index_store.model import (
     Write,
 )
 from provspark.index_store.notes import Note, dump_note
+from provspark.index_store.operations import Operations
 from provspark.index_store.overlap import disjoint
-from provspark.index_store.paths import NOTES
+from provspark.index_store.paths import FOLDERS, NOTES
 from provspark.index_store.pending import check_write
 from provspark.index_store.versions import dump_files
 
@@ -73,7 +75,7 @@ class StepWriter:
         self._done = False
         self._taps = f"{step}/{NOTES}/{self._mark}"
         self._made: list[str] = []
-        for name in ("tensors", "versions"):
+        for name in FOLDERS:
             folder.make(f"{step}/{name}")
         folder.make(self._taps)
         self._begun = datetime.now(timezone.utc).isoformat(timespec="microseconds")
@@ -101,8 +103,17 @@ class StepWriter:
                 for k, (t, e) in enumerate(zip(write.tensors, encoded, strict=True))
             )
         distinct = dict.fromkeys(versions[1:])
+        operations = "" if write.operations is None else self._add_operations(write.operations, index)
         added = Write(
-            index, versions[0], write.coverage, tuple(distinct), write.axes, tensors, write.reason, write.site
+            index,
+            versions[0],
+            write.coverage,
+            tuple(distinct),
+            write.axes,
+            tensors,
+            write.reason,
+            write.site,
+            operations,
         )
         self._writes.append(added)
         self._note()
@@ -157,7 +168,7 @@ class StepWriter:
         for path in self._made:
             self._folder.remove(path)
         self._remove_taps()
-        for name in ("tensors", "versions"):
+        for name in FOLDERS:
             self._folder.remove_empty(f"{self._step}/{name}")
         self._folder.remove_empty(self._step)
 
@@ -202,6 +213,11 @@ class StepWriter:
         )
         self._versions.setdefault(identity, version)
         return version
+
+    def _add_operations(self, operations: Operations, index: int) -> str:
+        path = f"operations/{index}-{self._mark}.json"
+        self._put(path, manifests.seal(FORMAT_VERSION, operations))
+        return path
 
     def _add_tensor(
         self, pending: PendingTensor, number: str, boxes: Boxes, out: Encoded, src: Encoded | None

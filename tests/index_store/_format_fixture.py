@@ -25,6 +25,7 @@ from provspark.index_store.model import (
     StepKey,
     Untracked,
 )
+from provspark.index_store.operations import Column, Expression, Link, Operation, Operations, Term
 from provspark.index_store.store import Store
 
 
@@ -104,10 +105,37 @@ def again(store: Store, out: PendingVersion, src: PendingVersion) -> tuple[StepK
     key = StepKey("again", "run", "dag", 3, 2)
     step = store.writer(key)
     tensors = tuple(PendingTensor(o, s, b, kind) for (o, s, kind), b in made.items())
-    step.add(PendingWrite(out, "exact", (src,), axes, tensors))
+    step.add(PendingWrite(out, "exact", (src,), axes, tensors, operations=operations()))
     step.add(PendingWrite(src, "untracked", reason=Untracked("Generate", "not deterministic", "job.py:7")))
     step.publish(status="succeeded", started="2024-03-01T00:00:00.000000Z", ended="2024-03-01T00:00:01.000000Z")
     return key, [[a.tolist() for a in pairs(b)] for b in made.values()]
+
+
+def operations() -> Operations:
+    """A source and what counts its rows by a column whose name needs quoting."""
+    day, x, n = Column(1, "day `é`", "int"), Column(2, "x", "bigint"), Column(3, "n", "bigint")
+    key = Expression("group", f"`{day.label.replace('`', '``')}`", (Term("AttributeReference", "", 1),))
+    count = Expression("output", f"sum(`{x.label}`)", (Term("Sum", "sum", -1, 1), Term("AttributeReference", "", 2)), 3)
+    return Operations(
+        (
+            Operation(0, "LogicalRelation", ("source",), "read /data/in", columns=(x, day), axes=(1, 2)),
+            Operation(
+                1,
+                "Aggregate",
+                ("aggregate",),
+                "group by day: n = sum(x)",
+                children=(0,),
+                columns=(day, n),
+                expressions=(key, count),
+                links=(Link(3, 2, "aggregation"), Link(-1, 1, "group by")),
+                details=(("kind", "group"),),
+                contextual=True,
+                site="job.py:3",
+                name="counted",
+                rows=300,
+            ),
+        )
+    )
 
 
 if __name__ == "__main__":

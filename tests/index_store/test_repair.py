@@ -146,7 +146,7 @@ def test_a_manifest_that_tells_nothing_is_taken_out(store: Store, text: bytes) -
 
 def test_a_newer_format_is_not_taken_for_damage(store: Store) -> None:
     path = where(store, step(store, "again"), "manifest.json")
-    text = path.read_bytes().replace(b'"format":1', b'"format":2', 1)
+    text = path.read_bytes().replace(b'"format":2', b'"format":3', 1)
     path.write_bytes(text)
     with pytest.raises(StoreFormatError):
         repair(Store.open(store.url))

@@ -15,7 +15,7 @@ from provspark.errors import CorruptIndexError, StoreFormatError, UnknownStepErr
 from provspark.index_store import codec, writer
 from provspark.index_store import manifest as manifests
 from provspark.index_store.boxes import from_pairs, from_ranges
-from provspark.index_store.model import Manifest
+from provspark.index_store.model import FORMAT_VERSION, Manifest
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
 from provspark.testing.oracle import cells
@@ -138,7 +138,7 @@ def resealed(path: Path, change: Callable[[dict[str, object]], None]) -> None:
     """Change a manifest and seal it again, as a mistaken writer would."""
     body = json.loads(path.read_bytes())["body"]
     change(body)
-    path.write_bytes(manifests._sealed(1, manifests._canonical(body)))
+    path.write_bytes(manifests._sealed(FORMAT_VERSION, manifests._canonical(body)))
 
 
 def test_verify_tells_what_does_not_fit_together(store: Store) -> None:
@@ -186,8 +186,8 @@ def test_an_unknown_step_names_near_ones(store: Store) -> None:
 def test_newer_formats_are_refused_by_name(store: Store) -> None:
     manifest = next(p for p in files(store) if p.name == "manifest.json")
     whole = manifest.read_bytes()
-    manifest.write_bytes(whole.replace(b'"format":1', b'"format":2', 1))
-    with pytest.raises(StoreFormatError, match=r"manifest.json has store format 2.*up to format 1"):
+    manifest.write_bytes(whole.replace(b'"format":2', b'"format":3', 1))
+    with pytest.raises(StoreFormatError, match=r"manifest.json has store format 3.*up to format 2"):
         store.manifest(manifest.parent.name)
     manifest.write_bytes(whole)
     (Path(store.url.removeprefix("file://")) / "format.json").write_text('{"format":3,"more":[]}')
@@ -215,7 +215,7 @@ def test_a_manifest_under_another_steps_name(store: Store) -> None:
         (["writes", 0, "tensors", 0, "by_out"], "tensors/none", r"does not list"),
         (["writes", 0, "tensors", 0, "src"], 7, r"axes that it has not"),
         (["writes", 0, "axes", 1, "version"], "f", r"a version that it has not"),
-        (["format_version"], 2, r"it says format 1 and 2"),
+        (["format_version"], 1, r"it says format 2 and 1"),
     ],
 )
 def test_manifests_of_another_shape(store: Store, path: list[object], value: object, said: str) -> None:

@@ -11,6 +11,7 @@ import _format_reader
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from _format_fixture import operations
 from _format_reader import Reader
 
 import provspark
@@ -53,6 +54,12 @@ def test_the_package_reads_it(example: Path) -> None:
             names = [p for p in (tensor.by_out, tensor.by_src) if p]
             kinds.add(tuple(store.tensor_file(manifest.step, p).layout.holds for p in names))
     assert kinds == {("boxes",), ("boxes", "boxes"), ("boxes", "guide"), ("guide", "boxes")}
+
+
+def test_the_package_reads_operations() -> None:
+    store = Store.open(str(FIXTURES / "format-2" / "store"))
+    found = [store.operations(m.step, w) for m in store.manifests() for w in m.writes]
+    assert [o for o in found if o is not None] == [operations()]
 
 
 def test_a_reader_from_the_specification_reads_format_1() -> None:
