@@ -17,6 +17,7 @@ from provspark.errors import CaptureError, UnsupportedPlanError
 from provspark.index_store.model import Dataset
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.legs import Leg, Traced
+from provspark.tracker.rdds import Rdds
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.sources import Scan
 from provspark.tracker.sources.kept import KeptScan
@@ -59,6 +60,10 @@ class Held:
 
     def lend(self, to: Rewriter, plan: Any) -> Traced:
         """Return the plan, which ends in the legs' columns, as a leaf of another rewrite."""
+        return Traced(to.java.held(plan, self.width), self.place(to))
+
+    def place(self, to: Rewriter) -> tuple[Leg, ...]:
+        """Put its inputs and taps among those of another rewrite; return its legs in their numbers."""
         scans, taps, places = len(to.scans), len(to.taps), to.placed
 
         def moved(legs: Sequence[Leg]) -> tuple[Leg, ...]:
@@ -70,7 +75,7 @@ class Held:
             to.lent[places + tap.place] = (self, tap.place)
         to.placed += self.rewriter.placed
         to.java.skipTaps(self.rewriter.placed)
-        return Traced(to.java.held(plan, self.width), moved(self.legs))
+        return moved(self.legs)
 
 
 class Caches:
@@ -88,6 +93,7 @@ class Caches:
     def __init__(self, jvm: Jvm, taps: str, site: Callable[[Jvm, str, Any], str]) -> None:
         self._java: Any = jvm.new("Caches")
         self.local = LocalSites(jvm)
+        self.rdds = Rdds(jvm, self)
         self._taps, self._site = taps, site
         self._held: dict[int, Held | UnsupportedPlanError] = {}
         self._checkpoints: dict[int, Held | UnsupportedPlanError] = {}
@@ -118,12 +124,26 @@ class Caches:
 
     def traced(self, jvm: Jvm, plan: Any) -> tuple[Held, Any]:
         """Trace a plan that is to be computed once and read often; its columns are the user's and the legs'."""
+        rewriter, name = self._rewriter(jvm)
+        traced = rewriter.run(plan)
+        return Held(rewriter, traced.legs, name), rewriter.java.whole(traced.number)
+
+    def tapped(self, jvm: Jvm, plan: Any) -> tuple[Held, Any]:
+        """Trace a plan whose rows go where legs can't follow: a tap on top notes them by partition."""
+        rewriter, name = self._rewriter(jvm)
+        columns = plan.output().size()
+        traced = rewriter.run(plan)
+        number = rewriter.java.tapKeyed(traced.number, rewriter.shapes.partition())
+        rewriter.tapped(number, traced.legs, "RDD", keyed=True, coarse=True)
+        legs = (Leg(True, len(rewriter.taps) - 1),)
+        return Held(rewriter, legs, name), rewriter.java.userColumns(number, columns)
+
+    def _rewriter(self, jvm: Jvm) -> tuple[Rewriter, str]:
         self._made += 1
         name = f"c{self._made}"
         rewriter = Rewriter(jvm, f"{self._taps}/{name}", self)
         rewriter.java.markPartitions()
-        traced = rewriter.run(plan)
-        return Held(rewriter, traced.legs, name), rewriter.java.whole(traced.number)
+        return rewriter, name
 
     def current(self, jvm: Jvm, analysed: Any) -> Any:
         """Return a plan with what is cached now in its place, all of it known."""
@@ -166,6 +186,11 @@ class Caches:
         if isinstance(held, UnsupportedPlanError):
             raise held
         return held
+
+    def computes(self, leaf: Any) -> bool:
+        """Whether a leaf is an RDD that is no checkpoint and holds no rows that the script handed over."""
+        kind = leaf.getClass().getSimpleName()
+        return kind == "LogicalRDD" and self._java.rdd(leaf) not in self._checkpoints and not self.local.handed(leaf)
 
     def scans_of(self, jvm: Jvm, plan: Any) -> Sequence[Scan]:
         """Return what an RDD's rows were read from; UnsupportedPlanError where that is not known."""

@@ -157,6 +157,29 @@ class Capture:
             return take(frame._jdf)
         return caches.checkpoint(jvm, frame._jdf, take)
 
+    def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Return what `take` makes of a frame's Java Dataset, an RDD, so that frames made of it can be followed."""
+        try:
+            jvm = self._jvm(frame.sparkSession)
+            rdds = self._cached(jvm).rdds
+        except Exception as e:
+            log.debug("provspark: an RDD's rows are not known", exc_info=e)
+            return take(frame._jdf)
+        return rdds.of_frame(jvm, frame._jdf, self._sites.of_node, take)
+
+    def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
+        """Remember which line handed rows over to a JavaRDD."""
+        for _, jvm in list(self._sessions.values())[:1]:
+            self._cached(jvm).rdds.handed(rdd, rows, content, caller())
+
+    def rdd_read(self, rdd: Any, action: str) -> None:
+        """Note that values of an RDD were brought to the driver."""
+        for _, jvm in list(self._sessions.values())[:1]:
+            try:
+                self._read(jvm).note_rdd(jvm, rdd._jrdd.rdd(), self._cached(jvm), action, caller())
+            except Exception as e:
+                self._trouble(Untracked(action, f"what it brought to the driver is not known: {e}", caller()), e)
+
     def rows_made(self, frame: Any, *, local: bool) -> None:
         """Remember which line made local rows."""
         try:

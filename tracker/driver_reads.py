@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from provspark.errors import CaptureError, ProvSparkError
+from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
 from provspark.index_store.model import (
     Axis,
     Boxes,
@@ -68,15 +68,33 @@ class DriverReads:
 
     def note(self, jvm: Jvm, analysed: Any, caches: Caches, action: str, site: str) -> None:
         """Take note of an action on a plan."""
-        if str(jvm.session.conf().get(_SETTING, "true")).lower() == "false":
-            return
-        with self._noting:
-            for leaf in self._java.fresh(analysed):
-                try:
-                    for identity, dataset, finish in _versions(jvm, leaf, caches):
-                        self._reads.setdefault(identity, Read(identity, dataset, finish, action, site))
-                except ProvSparkError as e:
-                    self._lost(f"{getattr(e, 'node', 'DataFrame')} {action}", str(getattr(e, "why", e)), site)
+        if _on(jvm):
+            with self._noting:
+                self._note(jvm, analysed, caches, action, site)
+
+    def note_rdd(self, jvm: Jvm, rdd: Any, caches: Caches, action: str, site: str) -> None:
+        """Take note of an action on an RDD of Java's."""
+        if _on(jvm):
+            with self._noting:
+                self._within_rdd(jvm, rdd, caches, action, site)
+
+    def _note(self, jvm: Jvm, analysed: Any, caches: Caches, action: str, site: str) -> None:
+        for leaf in self._java.fresh(analysed):
+            if caches.computes(leaf):
+                self._within_rdd(jvm, leaf.rdd(), caches, action, site)
+                continue
+            try:
+                for identity, dataset, finish in _versions(jvm, leaf, caches):
+                    self._reads.setdefault(identity, Read(identity, dataset, finish, action, site))
+            except ProvSparkError as e:
+                self._lost(f"{getattr(e, 'node', 'DataFrame')} {action}", str(getattr(e, "why", e)), site)
+
+    def _within_rdd(self, jvm: Jvm, rdd: Any, caches: Caches, action: str, site: str) -> None:
+        try:
+            for analysed in caches.rdds.frames_of(rdd):
+                self._note(jvm, analysed, caches, action, site)
+        except UnsupportedPlanError as e:
+            self._lost(f"{e.node} {action}", e.why, site)
 
     def _lost(self, node: str, why: str, site: str) -> None:
         self._unknown.append(Untracked(node, f"{why}; it was read on the driver, which makes it context", site))
@@ -132,6 +150,10 @@ class DriverReads:
             if size and len(written.rows):
                 tensors.append(PendingTensor(0, len(axes) - 1, _all_of(written, size), "context"))
         return replace(write, axes=tuple(axes), tensors=tuple(tensors), inputs=tuple(inputs.values()))
+
+
+def _on(jvm: Jvm) -> bool:
+    return str(jvm.session.conf().get(_SETTING, "true")).lower() != "false"
 
 
 def _versions(jvm: Jvm, leaf: Any, caches: Caches) -> list[_Found]:

@@ -24,6 +24,45 @@ _RDD_SAVES = (
     "saveAsSequenceFile",
     "saveAsTextFile",
 )
+_RDD_ACTIONS = (
+    "aggregate",
+    "collect",
+    "collectAsMap",
+    "collectWithJobGroup",
+    "count",
+    "countApprox",
+    "countApproxDistinct",
+    "countByKey",
+    "countByValue",
+    "first",
+    "fold",
+    "histogram",
+    "isEmpty",
+    "lookup",
+    "max",
+    "mean",
+    "meanApprox",
+    "min",
+    "reduce",
+    "reduceByKeyLocally",
+    "sampleStdev",
+    "sampleVariance",
+    "stats",
+    "stdev",
+    "sum",
+    "sumApprox",
+    "take",
+    "takeOrdered",
+    "takeSample",
+    "toLocalIterator",
+    "top",
+    "treeAggregate",
+    "treeReduce",
+    "variance",
+)
+"""Methods of RDD that bring values to the driver."""
+_RDD_LOOKS = ("sortBy", "sortByKey", "zipWithIndex")
+"""Methods of RDD that run jobs of their own, of whose results the script gets nothing."""
 _STREAM = "streaming writes are not followed: write each batch by a step of its own"
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
@@ -59,6 +98,15 @@ class Listener(Protocol):
 
     def refused(self, node: str, why: str) -> None:
         """Hear that something is about to start that can't be followed."""
+
+    def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Return the RDD that `take` makes of a frame's Java Dataset, or of another in its stead."""
+
+    def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
+        """Take note of a JavaRDD that holds rows of the script; `content`: what they are, where it doesn't say."""
+
+    def rdd_read(self, rdd: Any, action: str) -> None:
+        """Take note that an action of the script brought values of an RDD to the driver."""
 
     def driver_read(self, frame: Any, action: str) -> None:
         """Take note that an action of the script brought values of a frame to the driver."""
@@ -97,6 +145,8 @@ class Interception:
         self._acting = threading.local()
         self._handed: weakref.WeakSet[Any] = weakref.WeakSet()
         """RDDs that hold rows of the script, and compute nothing."""
+        self._rdds: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """RDDs of frames, by frame."""
         self._undo: list[tuple[type, str, Any]] = []
         self._sessions: list[Any] = []
 
@@ -139,6 +189,14 @@ class Interception:
             self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
         for name in ACTIONS:
             self._around(DataFrame, name, self._read)
+        plain = DataFrame.__dict__["rdd"]
+        self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
+        self._around(DataFrame, "toJSON", self._json)
+        for name in _RDD_ACTIONS:
+            self._around(RDD, name, self._read_rdd)
+        for name in _RDD_LOOKS:
+            self._around(RDD, name, self._look)
+        self._around(SparkContext, "runJob", self._run_job)
         for owner in (DataFrame, RDD):
             for name in ("foreach", "foreachPartition"):
                 self._around(owner, name, self._foreach)
@@ -197,6 +255,42 @@ class Interception:
         self._listener.driver_read(frame, action.__name__)
         return result
 
+    def _rdd(self, plain: Any, frame: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        known = self._rdds.get(frame) or vars(frame).get("rdd")
+        if known is not None:
+            return known
+        if self._within():
+            return plain.__get__(frame, type(frame))
+        take = lambda jdf: plain.__get__(DataFrame(jdf, frame.sparkSession), DataFrame)  # noqa: E731
+        self._rdds[frame] = self._outermost(lambda: self._listener.rdd_of(frame, take))
+        return self._rdds[frame]
+
+    def _json(self, to_json: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        if self._within():
+            return to_json(frame, *args, **kwargs)
+        take = lambda jdf: to_json(DataFrame(jdf, frame.sparkSession), *args, **kwargs)  # noqa: E731
+        return self._outermost(lambda: self._listener.rdd_of(frame, take))
+
+    def _read_rdd(self, action: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return action(rdd, *args, **kwargs)
+        result = self._outermost(lambda: action(rdd, *args, **kwargs))
+        self._listener.rdd_read(rdd, action.__name__)
+        return result
+
+    def _run_job(self, run: Callable[..., Any], context: Any, rdd: Any, *args: Any, **kwargs: Any) -> Any:
+        def runJob(rdd: Any) -> Any:  # noqa: N802
+            return run(context, rdd, *args, **kwargs)
+
+        return self._read_rdd(runJob, rdd)
+
+    def _look(self, look: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._outermost(lambda: look(rdd, *args, **kwargs))
+
     def _foreach(self, action: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return action(this, *args, **kwargs)
@@ -218,25 +312,31 @@ class Interception:
         return bool(getattr(self._acting, "now", False))
 
     def _outermost(self, call: Callable[[], Any]) -> Any:
-        self._acting.now = True
+        before, self._acting.now = self._within(), True
         try:
             return call()
         finally:
-            self._acting.now = False
+            self._acting.now = before
 
     def _create(self, create: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:
         from pyspark import RDD
         from pyspark.sql import DataFrame
 
-        frame = create(spark, *args, **kwargs)
         data = args[0] if args else kwargs["data"]
+        frame = self._outermost(lambda: create(spark, *args, **kwargs))
         local = data in self._handed if isinstance(data, RDD) else not isinstance(data, DataFrame)
         self._listener.rows_made(frame, local=local)
         return frame
 
-    def _parallelize(self, parallelize: Callable[..., Any], context: Any, *args: Any, **kwargs: Any) -> Any:
-        rdd = parallelize(context, *args, **kwargs)
+    def _parallelize(self, parallelize: Callable[..., Any], context: Any, c: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark import RDD
+
+        rows = c if hasattr(c, "__len__") else list(c)
+        rdd = self._outermost(lambda: parallelize(context, rows, *args, **kwargs))
         self._handed.add(rdd)
+        if not self._within():
+            java = rdd._jrdd if rdd.__class__ is RDD else rdd._prev_jrdd  # a range is made of nothing
+            self._listener.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "")
         return rdd
 
     def _checkpoint(self, checkpoint: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
@@ -277,7 +377,8 @@ class Interception:
         self._patch(owner, name, original, patched)
 
     def _patch(self, owner: type, name: str, original: Any, patched: Any) -> None:
-        patched.__name__ = name
-        patched.__doc__ = getattr(original, "__doc__", None)
+        if not isinstance(patched, property):
+            patched.__name__ = name
+            patched.__doc__ = getattr(original, "__doc__", None)
         self._undo.append((owner, name, original))
         setattr(owner, name, patched)

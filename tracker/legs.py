@@ -12,17 +12,18 @@ from provspark.index_store.model import Kind
 class Leg:
     """Columns that say where a row came from.
 
-    A row leg is one long, the address of a row in the scan `origin`; a group leg is two, the hashes of a key whose
-    derivations tap `origin` noted; with `others` there is a third, the number of the one derivation that it leaves
-    out. Null where the row has no such origin (an outer join's other side, another branch of a union). Its kind is
-    that of the edges from the row to what it points at: a derivation that a tap notes has edges of both kinds, and a
-    path is context if any of its edges is.
+    A row leg is one long, the address of a row in the scan `origin`, or any where it stands for all rows of the scan
+    (`whole`); a group leg is two, the hashes of a key whose derivations tap `origin` noted; with `others` there is a
+    third, the number of the one derivation that it leaves out. Null where the row has no such origin (an outer join's
+    other side, another branch of a union). Its kind is that of the edges from the row to what it points at: a
+    derivation that a tap notes has edges of both kinds, and a path is context if any of its edges is.
     """
 
     grouped: bool
     origin: int
     kind: Kind = "data"
     others: bool = False
+    whole: bool = False
 
     @property
     def width(self) -> int:

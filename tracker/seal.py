@@ -90,7 +90,7 @@ class _Sealing:
         versions = {v.files.identity(v.dataset): v for v, _ in self.noted.scans}
         return PendingWrite(
             output=self.noted.written.version,
-            coverage="coarse" if any(tap.coarse for tap in self.noted.taps) else "exact",
+            coverage="coarse" if any(_coarse(tap) for tap in self.noted.taps) else "exact",
             inputs=tuple(versions.values()),
             axes=tuple(self.axes),
             tensors=tuple(self.tensors),
@@ -135,9 +135,9 @@ class _Sealing:
         columns: list[list[Int64]] = [[] for _ in range(tap.width)]
         for receipt in self.noted.receipts.get(tap.place, []):
             for block in blocks(tap, receipt, self.noted.folder):
-                if block.keys is None or block.counts is None:
+                if block.counts is None:
                     raise CaptureError(f"tap {tap.number} left no keys")
-                which = _index_in(_keys(block.keys[0].values(), block.keys[1].values()), distinct)
+                which = self.asked_in(tap, block, distinct)
                 kept = which >= 0
                 if not kept.any():
                     continue
@@ -163,6 +163,15 @@ class _Sealing:
                 ranges = _without(ranges, _places(without, _joined(columns[-1])))
             self.add(upper[0], axis, boxes.from_ranges(rows[ranges[0]], *ranges[1:]), upper[1])
         self.legs(tap.legs, axis, np.arange(size, dtype=np.int64), [_joined(c) for c in columns])
+
+    def asked_in(self, tap: Tap, block: Block, distinct: pa.Array) -> Int64:
+        """Place of each of a block's keys among those asked for, -1 where nobody asks."""
+        if block.keys is None:
+            raise CaptureError(f"tap {tap.number} left no keys")
+        first = block.keys[0].values()
+        if tap.whole:
+            return np.zeros(len(first), dtype=np.int64)
+        return _index_in(_keys(first, block.keys[1].values()), distinct)
 
     def check_found(self, tap: Tap, groups: Int64, distinct: int) -> None:
         """Every key asked for has a group, but for the one of a global aggregate over nothing."""
@@ -201,11 +210,18 @@ class _Sealing:
     def boxes_of(self, located: tuple[Leg, Int64, Int64]) -> Boxes:
         """Relate rows to the rows at their addresses in a scan."""
         leg, rows, addresses = located
+        if leg.whole:
+            none = np.zeros(len(rows), dtype=np.int64)
+            return boxes.from_ranges(rows, none, none + self.noted.scans[leg.origin][0].files.total)
         return boxes.from_pairs(rows, self.noted.scans[leg.origin][1].rows_of(addresses))
 
     def add(self, out: int, src: int, made: Boxes, kind: Kind) -> None:
         if len(made):
             self.tensors.append(PendingTensor(out, src, made, kind))
+
+
+def _coarse(tap: Tap) -> bool:
+    return tap.coarse or any(leg.whole for leg in tap.legs)
 
 
 def _keys(first: Int64, second: Int64) -> pa.Array:

@@ -21,7 +21,8 @@ class Tap:
     says that one key stands for all rows (a global aggregate): then a key without rows is no contradiction. `numbered`
     says that a number of each row follows its legs, by which a leg above may leave it out. `coarse` says
     that a row above need not be owed to each row of its key: a function made it, of some of them or of none. `lasting`
-    says that its keys are the same whenever the plan is run.
+    says that its keys are the same whenever the plan is run. `whole` says that the one key that is asked for stands
+    for all that it noted.
     """
 
     number: int
@@ -33,6 +34,7 @@ class Tap:
     numbered: bool = False
     coarse: bool = False
     lasting: bool = True
+    whole: bool = False
 
     @property
     def width(self) -> int:

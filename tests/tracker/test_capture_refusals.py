@@ -37,9 +37,15 @@ def aggregated_subquery(t: Frames) -> Any:
     return t.spark.sql(text)  # refused
 
 
-def round_trip(t: Frames) -> Any:
-    rows = t.dept.select("w").rdd.map(lambda r: (r.w + 1,))
-    return t.spark.createDataFrame(rows, "w LONG")  # refused
+def text_by_rdd(t: Frames) -> Any:
+    lines = t.spark.sparkContext.textFile(str(t.paths["rough"])).map(lambda line: (line,))
+    return t.spark.createDataFrame(t.dept.select("name").rdd.union(lines), "name STRING")  # refused
+
+
+def refused_by_rdd(t: Frames) -> Any:
+    path = str(t.paths["rough"])
+    rows = t.spark.read.schema("n INT").csv(path, mode="DROPMALFORMED").rdd  # refused
+    return t.spark.createDataFrame(rows, "n INT")
 
 
 def drop_malformed(t: Frames) -> Any:
@@ -54,7 +60,8 @@ def drop_malformed_json(t: Frames) -> Any:
 
 REFUSED: list[tuple[Plan, str]] = [
     (aggregated_subquery, "Subquery"),
-    (round_trip, "LogicalRDD"),
+    (text_by_rdd, "LogicalRDD"),
+    (refused_by_rdd, "Relation"),
     (drop_malformed, "Relation"),
     (drop_malformed_json, "Relation"),
 ]
@@ -83,7 +90,7 @@ def test_refused(
     assert capture.manifest is not None and capture.manifest.status == "succeeded"
 
 
-@pytest.mark.parametrize("plan", [round_trip, drop_malformed], ids=lambda p: p.__name__)
+@pytest.mark.parametrize("plan", [text_by_rdd, drop_malformed], ids=lambda p: p.__name__)
 def test_refused_fails_where_asked(plan: Plan, spark: Any, sources: Path, tmp_path: Path) -> None:
     t = Frames(spark, TABLES, sources)
     attached = attach(store=(tmp_path / "store").as_uri(), step="s", on_error="fail")

@@ -70,6 +70,10 @@ READS: dict[str, Callable[[Any], Any]] = {
     "toArrow": lambda d: d.toArrow(),
     "toLocalIterator": lambda d: list(d.toLocalIterator()),
     "aggregate": lambda d: d.agg(sf.max("w")).collect()[0][0],
+    "RDD": lambda d: d.rdd.map(lambda r: r.w).collect(),
+    "RDD sum": lambda d: d.rdd.map(lambda r: r.w).repartition(2).sum(),
+    "runJob": lambda d: d.sparkSession.sparkContext.runJob(d.toJSON(), list),
+    "frame of an RDD": lambda d: d.rdd.map(lambda r: (r.w,)).toDF(["w"]).count(),
     "filtered": lambda d: d.filter("w > 100").collect(),
 }
 
@@ -171,12 +175,13 @@ def test_lost_before_it_was_counted(world: World) -> None:
 def test_rows_of_unknown_origin(world: World) -> None:
     """It is told only if a write follows, once."""
     with world.step() as capture:
-        rows = world.spark.createDataFrame(world.t.dept.select("w").rdd.map(lambda r: (r.w,)), "w LONG")
-        rows.count(), rows.collect()
+        lines = world.spark.sparkContext.textFile(str(world.t.paths["numbers"]))
+        rows = lines.map(lambda line: (line,)).toDF("n STRING")
+        rows.count(), rows.collect(), lines.count()
         assert capture.untracked == ()
         world.t.emp.write.parquet(world.path("a"))
         world.t.emp.write.parquet(world.path("b"))
-    assert [u.node for u in capture.untracked] == ["LogicalRDD count"]
+    assert [u.node for u in capture.untracked] == ["LogicalRDD count", "LogicalRDD count"]
 
 
 def test_switched_off(world: World) -> None:

@@ -420,6 +420,11 @@ public class Rewrite {
     return with(plan(t), legs(t), made);
   }
 
+  /** One leg more, of which only counts that it is not null. */
+  public int present(int t) {
+    return with(plan(t), legs(t), one(alias(Keys.zero(), "__all")));
+  }
+
   /** A tap with one key for all rows. */
   public int tapAll(int t) {
     return tapKeyed(t, new ArrayList());

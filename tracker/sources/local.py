@@ -27,6 +27,11 @@ _PARTITION = 1 << 33
 _MOST = 1 << 62
 
 
+def local_dataset(site: str) -> Dataset:
+    """Return the data set of rows that a line of the script made."""
+    return Dataset("memory://local", site.strip("/").replace("#", "_").replace("?", "_").replace(os.sep, "/"))
+
+
 class LocalScan:
     """One reading of rows that the script made.
 
@@ -48,8 +53,7 @@ class LocalScan:
     @property
     def dataset(self) -> Dataset:
         """Named by the script's line; by the rows' hash where that is not known."""
-        name = self._site.strip("/").replace("#", "_").replace("?", "_").replace(os.sep, "/")
-        return Dataset("memory://local", name or self._content()[0])
+        return local_dataset(self._site or self._content()[0])
 
     def _content(self) -> tuple[str, list[int]]:
         if self._counted is None:
@@ -116,11 +120,10 @@ class LocalSites:
         """Note a frame that this line made; `local` if from rows, or else from a query."""
         self._java.note(jdf.queryExecution().analyzed(), site, local)
 
+    def handed(self, rdd: Any) -> bool:
+        """Whether an RDD holds rows that the script handed over, and computes nothing."""
+        return self._java.site(rdd) is not None
+
     def scan(self, jvm: Jvm, node: Any, kind: str) -> LocalScan | RangeScan:
-        """Return one reading; UnsupportedPlanError for an RDD that computes its rows."""
-        if kind == "Range":
-            return RangeScan(jvm, node)
-        site = self._java.site(node)
-        if site is None:
-            raise UnsupportedPlanError(kind, "where an RDD's rows come from is not known")
-        return LocalScan(jvm, node, site)
+        """Return one reading of what the script made."""
+        return RangeScan(jvm, node) if kind == "Range" else LocalScan(jvm, node, self._java.site(node))
