@@ -30,6 +30,9 @@ def merge(boxes: Boxes) -> Boxes:
     if not some.all():
         boxes = take(boxes, some)
     boxes = sort(boxes)
+    lines = _diagonals(boxes)
+    if lines is not None:
+        return lines
     while len(boxes) > 1:
         before = len(boxes)
         boxes = _join(boxes)
@@ -39,6 +42,21 @@ def merge(boxes: Boxes) -> Boxes:
     if bool(unit.any()):
         boxes = Boxes(boxes.out, boxes.n_out, boxes.src, boxes.n_src, boxes.diagonal & ~unit)
     return boxes
+
+
+def _diagonals(boxes: Boxes) -> Boxes | None:
+    """Join single pairs, one for each output row, that can only make diagonals, in one pass; else None."""
+    if len(boxes) < 2 or not bool((boxes.n_out == 1).all() and (boxes.n_src == 1).all()):
+        return None
+    down = boxes.out[1:] - boxes.out[:-1]
+    across = boxes.src[1:] - boxes.src[:-1]
+    next_row = down == 1
+    if not bool((down > 0).all()) or bool((next_row & (across == 0)).any()):
+        return None
+    next_row &= across == 1
+    heads = np.concatenate([[0], np.flatnonzero(~next_row) + 1])
+    size = np.diff(np.append(heads, len(boxes)))
+    return Boxes(boxes.out[heads], size, boxes.src[heads], size, size > 1)
 
 
 def _join(boxes: Boxes) -> Boxes:
