@@ -43,5 +43,15 @@ with DAG(
         application=str(HERE / "compas" / "label.py"),
         application_args=["{{ params.out }}/compas_complete", "{{ params.out }}/compas"],
     )
-    terms >> encode
+    credit_impute = ProvSparkOperator(
+        task_id="credit_impute",
+        application=str(HERE / "credit" / "impute.py"),
+        application_args=["{{ params.out }}/credit", "{{ params.out }}/credit_imputed"],
+    )
+    compas_impute = ProvSparkOperator(
+        task_id="compas_impute",
+        application=str(HERE / "compas" / "impute.py"),
+        application_args=["{{ params.data }}/compas.csv", "{{ params.out }}/compas_imputed"],
+    )
+    terms >> encode >> credit_impute
     complete >> label

@@ -2,19 +2,8 @@
 
 import sys
 
+from columns import COLUMNS
 from pyspark.sql import SparkSession
-
-COLUMNS = [
-    "age",
-    "c_charge_degree",
-    "race",
-    "sex",
-    "priors_count",
-    "days_b_screening_arrest",
-    "two_year_recid",
-    "c_jail_in",
-    "c_jail_out",
-]
 
 source, out = sys.argv[1:]
 spark = SparkSession.builder.appName("compas: complete").getOrCreate()

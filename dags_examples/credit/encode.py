@@ -10,8 +10,9 @@ source, out = sys.argv[1:]
 spark = SparkSession.builder.appName("credit: encode").getOrCreate()
 personal = sf.col("personal_status")
 credit = spark.read.parquet(source)
-credit = credit.withColumn("gender", sf.when(personal.isin(WOMEN), 0).otherwise(1))
-credit = credit.replace(STATUS, subset=["personal_status"]).withColumnRenamed("personal_status", "status")
+credit = credit.withColumn("gender", sf.when(personal.isin(WOMEN), 0).otherwise(1)).withColumn("status", personal)
+credit = credit.replace(STATUS, subset=["status"])
+credit = credit.drop("personal_status")
 kinds = {column: list(TERMS[column].values()) for column in ENCODED} | {"status": sorted(set(STATUS.values()))}
 for column, terms in kinds.items():
     for term in terms:
