@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from provspark.tracker.driver_reads import ACTIONS
+from provspark.tracker.imported import WhenImported
 
 _SETTERS = frozenset(
     {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
@@ -149,6 +150,7 @@ class Interception:
         """RDDs of frames, by frame."""
         self._undo: list[tuple[type, str, Any]] = []
         self._sessions: list[Any] = []
+        self._waiting: WhenImported | None = None
 
     def install(self) -> None:
         """Patch; sessions that exist already are told of at once."""
@@ -197,6 +199,7 @@ class Interception:
         for name in _RDD_LOOKS:
             self._around(RDD, name, self._look)
         self._around(SparkContext, "runJob", self._run_job)
+        self._waiting = WhenImported("pyspark.ml.base", lambda ml: self._around(ml.Estimator, "fit", self._fit))
         for owner in (DataFrame, RDD):
             for name in ("foreach", "foreachPartition"):
                 self._around(owner, name, self._foreach)
@@ -214,6 +217,8 @@ class Interception:
 
     def remove(self) -> None:
         """Put everything back as it was."""
+        if self._waiting is not None:
+            self._waiting.remove()
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)
@@ -290,6 +295,15 @@ class Interception:
 
     def _look(self, look: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         return self._outermost(lambda: look(rdd, *args, **kwargs))
+
+    def _fit(self, fit: Callable[..., Any], estimator: Any, dataset: Any, *args: Any, **kwargs: Any) -> Any:
+        """What a fitted model knows of the rows, it knows on the driver."""
+        if self._within():
+            return fit(estimator, dataset, *args, **kwargs)
+        self._listener.cache_changed(dataset.sparkSession)
+        result = self._outermost(lambda: fit(estimator, dataset, *args, **kwargs))
+        self._listener.driver_read(dataset, f"{type(estimator).__name__}.fit")
+        return result
 
     def _foreach(self, action: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():

@@ -14,15 +14,54 @@ Record = dict[str, Any]
 Lines = list[tuple[int, Record]]
 """Line of the source file, counted from 0 without the header, and the record."""
 
-CENSUS = (
-    "age workclass fnlwgt education education_num marital_status occupation relationship race sex "
-    "capital_gain capital_loss hours_per_week native_country income"
-).split()
-CENSUS_TEXTS = "workclass education marital_status occupation relationship race sex native_country income".split()
-CENSUS_ENCODED = "workclass education marital_status occupation relationship race native_country".split()
-COMPAS = (
-    "age c_charge_degree race sex priors_count days_b_screening_arrest two_year_recid c_jail_in c_jail_out"
-).split()
+CENSUS = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education_num",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital_gain",
+    "capital_loss",
+    "hours_per_week",
+    "native_country",
+    "income",
+]
+CENSUS_TEXTS = [
+    "workclass",
+    "education",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "native_country",
+    "income",
+]
+CENSUS_ENCODED = [
+    "workclass",
+    "education",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "native_country",
+]
+COMPAS = [
+    "age",
+    "c_charge_degree",
+    "race",
+    "sex",
+    "priors_count",
+    "days_b_screening_arrest",
+    "two_year_recid",
+    "c_jail_in",
+    "c_jail_out",
+]
 
 
 def lines(path: Path) -> Lines:

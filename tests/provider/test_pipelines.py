@@ -1,4 +1,4 @@
-"""The published pipelines: plain Spark's output, the published shapes, and rows and lineage worked out without Spark."""
+"""The published pipelines: what plain Spark writes, and rows and lineage worked out without Spark."""
 
 from __future__ import annotations
 

@@ -58,6 +58,13 @@ def all_of(*tables: Source) -> set[tuple[str, int]]:
     return {(t.name, i) for t in tables for i in range(len(t.rows))}
 
 
+def fitted(dept: Any) -> Any:
+    from pyspark.ml import Pipeline
+    from pyspark.ml.feature import Imputer
+
+    return Pipeline(stages=[Imputer(inputCols=["w"], outputCols=["v"])]).fit(dept)
+
+
 READS: dict[str, Callable[[Any], Any]] = {
     "collect": lambda d: d.collect(),
     "count": lambda d: d.count(),
@@ -75,6 +82,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "runJob": lambda d: d.sparkSession.sparkContext.runJob(d.toJSON(), list),
     "frame of an RDD": lambda d: d.rdd.map(lambda r: (r.w,)).toDF(["w"]).count(),
     "filtered": lambda d: d.filter("w > 100").collect(),
+    "fit": lambda d: fitted(d),
 }
 
 
