@@ -34,8 +34,66 @@ if TYPE_CHECKING:
     from provspark.tracker.caches import Caches
     from provspark.tracker.jvm import Jvm
 
-ACTIONS = ("collect", "count", "first", "head", "isEmpty", "tail", "take", "toArrow", "toLocalIterator", "toPandas")
+ACTIONS = (
+    "approxQuantile",
+    "collect",
+    "corr",
+    "count",
+    "cov",
+    "first",
+    "head",
+    "isEmpty",
+    "tail",
+    "take",
+    "toArrow",
+    "toLocalIterator",
+    "toPandas",
+)
 """Methods of DataFrame that bring values to the driver."""
+RDD_ACTIONS = (
+    "aggregate",
+    "collect",
+    "collectAsMap",
+    "collectWithJobGroup",
+    "count",
+    "countApprox",
+    "countApproxDistinct",
+    "countByKey",
+    "countByValue",
+    "first",
+    "fold",
+    "histogram",
+    "isEmpty",
+    "lookup",
+    "max",
+    "mean",
+    "meanApprox",
+    "min",
+    "reduce",
+    "reduceByKeyLocally",
+    "sampleStdev",
+    "sampleVariance",
+    "stats",
+    "stdev",
+    "sum",
+    "sumApprox",
+    "take",
+    "takeOrdered",
+    "takeSample",
+    "toLocalIterator",
+    "top",
+    "treeAggregate",
+    "treeReduce",
+    "variance",
+)
+"""Methods of RDD that bring values to the driver."""
+LEARNERS = {
+    "pyspark.ml.base": ("Estimator.fit", "Estimator.fitMultiple"),
+    "pyspark.ml.evaluation": ("Evaluator.evaluate",),
+    "pyspark.ml.stat": ("ChiSquareTest.test", "Correlation.corr", "KolmogorovSmirnovTest.test"),
+    "pyspark.mllib.common": ("callJavaFunc",),
+}
+"""By module, functions of MLlib that learn something from a frame or an RDD which then is on the driver."""
 _Found = tuple[str, Dataset, Callable[[], tuple[PendingVersion, Segments]]]
 _SETTING = "spark.provspark.driverReads"
 

@@ -6,10 +6,13 @@ import re
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol
+from functools import wraps
+from types import ModuleType
+from typing import Any
 
-from provspark.tracker.driver_reads import ACTIONS
+from provspark.tracker.driver_reads import ACTIONS, LEARNERS, RDD_ACTIONS
 from provspark.tracker.imported import WhenImported
+from provspark.tracker.listener import Listener
 
 _SETTERS = frozenset(
     {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
@@ -25,101 +28,12 @@ _RDD_SAVES = (
     "saveAsSequenceFile",
     "saveAsTextFile",
 )
-_RDD_ACTIONS = (
-    "aggregate",
-    "collect",
-    "collectAsMap",
-    "collectWithJobGroup",
-    "count",
-    "countApprox",
-    "countApproxDistinct",
-    "countByKey",
-    "countByValue",
-    "first",
-    "fold",
-    "histogram",
-    "isEmpty",
-    "lookup",
-    "max",
-    "mean",
-    "meanApprox",
-    "min",
-    "reduce",
-    "reduceByKeyLocally",
-    "sampleStdev",
-    "sampleVariance",
-    "stats",
-    "stdev",
-    "sum",
-    "sumApprox",
-    "take",
-    "takeOrdered",
-    "takeSample",
-    "toLocalIterator",
-    "top",
-    "treeAggregate",
-    "treeReduce",
-    "variance",
-)
-"""Methods of RDD that bring values to the driver."""
 _RDD_LOOKS = ("sortBy", "sortByKey", "zipWithIndex")
 """Methods of RDD that run jobs of their own, of whose results the script gets nothing."""
 _STREAM = "streaming writes are not followed: write each batch by a step of its own"
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
 _CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
-
-
-class Listener(Protocol):
-    """Who is told of what the script does."""
-
-    def session_made(self, spark: Any) -> None:
-        """Take note of a SparkSession that now exists."""
-
-    def context_stops(self, context: Any) -> None:
-        """Hear that a SparkContext is about to stop."""
-
-    def frame_made(self, jdf: Any) -> None:
-        """Take note of a Java Dataset that a line of the script just made."""
-
-    def cache_changed(self, spark: Any) -> None:
-        """Hear that something was put into Spark's cache, or taken out of it."""
-
-    def cache_table(self, spark: Any, text: str) -> Any:
-        """Run a CACHE TABLE; return its Java Dataset, or None to let Spark run it."""
-
-    def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Checkpoint a frame's Java Dataset, or another in its stead, by `take`; return the Java Dataset."""
-
-    def rows_made(self, frame: Any, *, local: bool) -> None:
-        """Take note of a frame made of rows that the script handed over (`local`), or by a query."""
-
-    def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
-        """Run what leaves something behind that can't be followed."""
-
-    def refused(self, node: str, why: str) -> None:
-        """Hear that something is about to start that can't be followed."""
-
-    def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Return the RDD that `take` makes of a frame's Java Dataset, or of another in its stead."""
-
-    def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
-        """Take note of a JavaRDD that holds rows of the script; `content`: what they are, where it doesn't say."""
-
-    def rdd_read(self, rdd: Any, action: str) -> None:
-        """Take note that an action of the script brought values of an RDD to the driver."""
-
-    def driver_read(self, frame: Any, action: str) -> None:
-        """Take note that an action of the script brought values of a frame to the driver."""
-
-    def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the end of a DataFrameWriter; return what it returns."""
-
-    def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the end of a DataFrameWriterV2; return what it returns."""
-
-    def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
-        """Run SQL text by `call`, or otherwise; return what that returns."""
 
 
 class _WriterProxy:
@@ -148,9 +62,9 @@ class Interception:
         """RDDs that hold rows of the script, and compute nothing."""
         self._rdds: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """RDDs of frames, by frame."""
-        self._undo: list[tuple[type, str, Any]] = []
+        self._undo: list[tuple[Any, str, Any]] = []
         self._sessions: list[Any] = []
-        self._waiting: WhenImported | None = None
+        self._waiting: list[WhenImported] = []
 
     def install(self) -> None:
         """Patch; sessions that exist already are told of at once."""
@@ -194,12 +108,11 @@ class Interception:
         plain = DataFrame.__dict__["rdd"]
         self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
         self._around(DataFrame, "toJSON", self._json)
-        for name in _RDD_ACTIONS:
+        for name in RDD_ACTIONS:
             self._around(RDD, name, self._read_rdd)
         for name in _RDD_LOOKS:
             self._around(RDD, name, self._look)
         self._around(SparkContext, "runJob", self._run_job)
-        self._waiting = WhenImported("pyspark.ml.base", lambda ml: self._around(ml.Estimator, "fit", self._fit))
         for owner in (DataFrame, RDD):
             for name in ("foreach", "foreachPartition"):
                 self._around(owner, name, self._foreach)
@@ -212,13 +125,14 @@ class Interception:
         self._around(SparkSession, "createDataFrame", self._create)
         self._around(SparkContext, "parallelize", self._parallelize)
         self._around(SparkSession, "sql", self._sql)
+        self._waiting = [WhenImported(name, self._watch_learning) for name in LEARNERS]
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
             session_made(spark)
 
     def remove(self) -> None:
         """Put everything back as it was."""
-        if self._waiting is not None:
-            self._waiting.remove()
+        while self._waiting:
+            self._waiting.pop().remove()
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)
@@ -296,14 +210,34 @@ class Interception:
     def _look(self, look: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         return self._outermost(lambda: look(rdd, *args, **kwargs))
 
-    def _fit(self, fit: Callable[..., Any], estimator: Any, dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        """What a fitted model knows of the rows, it knows on the driver."""
-        if self._within():
-            return fit(estimator, dataset, *args, **kwargs)
-        self._listener.cache_changed(dataset.sparkSession)
-        result = self._outermost(lambda: fit(estimator, dataset, *args, **kwargs))
-        self._listener.driver_read(dataset, f"{type(estimator).__name__}.fit")
-        return result
+    def _watch_learning(self, module: ModuleType) -> None:
+        for path in LEARNERS[module.__name__]:
+            *owners, name = path.split(".")
+            owner = getattr(module, owners[0]) if owners else module
+            plain = vars(owner)[name]
+            self._undo.append((owner, name, plain))
+            if isinstance(plain, staticmethod):
+                setattr(owner, name, staticmethod(self._learning(plain.__func__)))
+            else:
+                setattr(owner, name, self._learning(plain))
+
+    def _learning(self, learn: Callable[..., Any]) -> Callable[..., Any]:
+        from pyspark import RDD
+        from pyspark.sql import DataFrame
+
+        @wraps(learn)
+        def learning(*args: Any, **kwargs: Any) -> Any:
+            if self._within():
+                return learn(*args, **kwargs)
+            result = self._outermost(lambda: learn(*args, **kwargs))
+            for value in () if isinstance(result, RDD) else (*args, *kwargs.values()):
+                if isinstance(value, DataFrame):
+                    self._listener.driver_read(value, learn.__qualname__)
+                if isinstance(value, RDD):
+                    self._listener.rdd_read(value, learn.__qualname__)
+            return result
+
+        return learning
 
     def _foreach(self, action: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():

@@ -1,0 +1,142 @@
+"""MLlib: transformed rows stay the rows they were, vectors and all; what a model was fitted to is their context."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oracle import lineage, outputs
+from oracle.cases import Frames
+from oracle.tables import TABLES
+from oracle.values import canon
+from pyspark import StorageLevel
+from pyspark.ml import Pipeline
+from pyspark.ml.clustering import KMeans
+from pyspark.ml.evaluation import RegressionEvaluator
+from pyspark.ml.feature import (
+    Bucketizer,
+    Imputer,
+    OneHotEncoder,
+    SQLTransformer,
+    StandardScaler,
+    StringIndexer,
+    VectorAssembler,
+)
+from pyspark.ml.regression import LinearRegression
+from pyspark.ml.stat import Correlation
+from pyspark.mllib.stat import Statistics
+from pyspark.sql import functions as sf
+
+from provspark.tracker import attach
+
+pytestmark = pytest.mark.spark
+
+
+def all_of(name: str, t: Frames) -> set[tuple[str, int]]:
+    return {(name, i) for i in range(len(t._sources[name].rows))}
+
+
+def run(spark: Any, sources: Path, work: Path, plan: Callable[[Frames], Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    """Write by plain and by tracked Spark; return the rows, and their data and context edges."""
+    t = Frames(spark, TABLES, sources)
+    plan(t).write.parquet(str(work / "plain"))
+    with attach(store=(work / "store").as_uri(), step="s") as capture:
+        plan(t).write.parquet(str(work / "out"))
+    assert capture.untracked == ()
+    assert [w.coverage for w in capture.manifest.writes] == ["exact"]
+    plain, out = outputs.read(work / "plain"), outputs.read(work / "out")
+    assert Counter(map(canon, out.rows)) == Counter(map(canon, plain.rows))
+    assert out.schemas == plain.schemas
+    found = lineage.Lineage(work / "store", capture.manifest, TABLES, t.paths).backward(work / "out", len(out.rows))
+    data = [{(w[0], w[2]) for w in ws if len(w) == 3} for ws in found]
+    context = [{(w[0], w[2]) for w in ws if len(w) == 4} for ws in found]
+    return list(out.rows), data, context
+
+
+def features(rows: Any) -> Any:
+    stages = [
+        StringIndexer(inputCol="name", outputCol="name_i", handleInvalid="keep"),
+        OneHotEncoder(inputCols=["name_i"], outputCols=["name_v"]),
+        Imputer(inputCols=["w"], outputCols=["w_full"]),
+        Bucketizer(splits=[-1.0, 3.0, 6.0, 99.0], inputCol="w_full", outputCol="w_b"),
+        VectorAssembler(inputCols=["name_v", "w_full", "w_b"], outputCol="f"),
+        StandardScaler(inputCol="f", outputCol="f_scaled", withMean=True),
+    ]
+    return Pipeline(stages=stages).fit(rows)
+
+
+def prepared(t: Frames) -> Any:
+    return t.dept.select(sf.monotonically_increasing_id().alias("n"), "name", sf.col("w").cast("double").alias("w"))
+
+
+def test_features(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """Every row of the fit's data set is context of each row; the rows hold vectors."""
+    rows, data, context = run(spark, sources, tmp_path, lambda t: features(prepared(t)).transform(prepared(t)))
+    assert len(rows) == 8 and len(rows[0]) == 9
+    assert sorted(map(tuple, data)) == [(("dept", i),) for i in range(8)]
+    assert context == [{("dept", i) for i in range(8)}] * 8
+
+
+def test_fitted_elsewhere(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """The fit's data set and the transformed one are told apart; a fit after a join has both inputs."""
+
+    def plan(t: Frames) -> Any:
+        train = t.emp.join(t.dept.select("k", "w"), "k").select("id", "w", sf.col("v").cast("double").alias("v"))
+        assembler = VectorAssembler(inputCols=["id", "w"], outputCol="f")
+        model = LinearRegression(featuresCol="f", labelCol="v", maxIter=2).fit(assembler.transform(train.na.drop()))
+        score = t.skew.select("n", sf.col("n").alias("id"), sf.col("n").alias("w")).filter("n < 5")
+        return model.transform(assembler.transform(score)).select("n", "f", sf.round("prediction", 3).alias("p"))
+
+    rows, data, context = run(spark, sources, tmp_path, plan)
+    t = Frames(spark, TABLES, sources)
+    skew = next(s for s in TABLES if s.name == "skew")
+    place = {r[skew.columns.index("n")]: i for i, r in enumerate(skew.rows)}
+    assert data == [{("skew", place[r[0]])} for r in rows]
+    assert context == [all_of("emp", t) | all_of("dept", t)] * len(rows) and len(rows)
+
+
+LEARNED: dict[str, Callable[[Any], Any]] = {
+    "evaluate": lambda d: RegressionEvaluator(predictionCol="w", labelCol="w").evaluate(d),
+    "Correlation": lambda d: Correlation.corr(VectorAssembler(inputCols=["w"], outputCol="f").transform(d), "f"),
+    "fitMultiple": lambda d: list(
+        KMeans(k=2, seed=1).fitMultiple(
+            VectorAssembler(inputCols=["w"], outputCol="features").transform(d).persist(StorageLevel.MEMORY_ONLY), [{}]
+        )
+    ),
+    "approxQuantile": lambda d: d.approxQuantile("w", [0.5], 0.0),
+    "corr": lambda d: d.stat.corr("w", "w"),
+    "of an RDD": lambda d: Statistics.corr(d.rdd.map(lambda r: r.w), d.rdd.map(lambda r: r.w)),
+}
+
+
+@pytest.mark.parametrize("how", LEARNED)
+def test_learned(how: str, spark: Any, sources: Path, tmp_path: Path) -> None:
+    def plan(t: Frames) -> Any:
+        LEARNED[how](t.dept.select(sf.col("w").cast("double").alias("w")))
+        return t.emp.select("id").filter("id < 2")
+
+    rows, data, context = run(spark, sources, tmp_path, plan)
+    spark.catalog.clearCache()
+    assert data == [{("emp", i)} for (i,) in rows]
+    assert context == [{("dept", i) for i in range(8)}] * 2
+
+
+def test_sql_transformer_and_saved_model(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """A transformer that runs SQL; a model that is saved marks the step, and loaded again brings no context."""
+    t = Frames(spark, TABLES, sources)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        doubled = SQLTransformer(statement="SELECT w, w * 2 AS d FROM __THIS__ WHERE w > 5")
+        doubled.transform(t.dept).write.parquet(str(tmp_path / "out"))
+        features(prepared(t)).save(str(tmp_path / "model"))
+    assert capture.untracked and all(str(tmp_path / "model") in str(u) for u in capture.untracked)
+    assert [w.coverage for w in capture.manifest.writes] == ["exact"]
+    answers = lineage.Lineage(tmp_path / "store", capture.manifest, TABLES, t.paths)
+    made = outputs.read(tmp_path / "out").rows
+    assert sorted(made) == [(6, 12), (6, 12), (7, 14)]
+    dept = next(s for s in TABLES if s.name == "dept")
+    assert [{dept.rows[i][3] for _, _, i in ws} for ws in answers.backward(tmp_path / "out", 3)] == [
+        {w} for w, _ in made
+    ]

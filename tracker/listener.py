@@ -1,0 +1,58 @@
+"""What capture hears of a running script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Listener(Protocol):
+    """Who is told of what the script does."""
+
+    def session_made(self, spark: Any) -> None:
+        """Take note of a SparkSession that now exists."""
+
+    def context_stops(self, context: Any) -> None:
+        """Hear that a SparkContext is about to stop."""
+
+    def frame_made(self, jdf: Any) -> None:
+        """Take note of a Java Dataset that a line of the script just made."""
+
+    def cache_changed(self, spark: Any) -> None:
+        """Hear that something was put into Spark's cache, or taken out of it."""
+
+    def cache_table(self, spark: Any, text: str) -> Any:
+        """Run a CACHE TABLE; return its Java Dataset, or None to let Spark run it."""
+
+    def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Checkpoint a frame's Java Dataset, or another in its stead, by `take`; return the Java Dataset."""
+
+    def rows_made(self, frame: Any, *, local: bool) -> None:
+        """Take note of a frame made of rows that the script handed over (`local`), or by a query."""
+
+    def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
+        """Run what leaves something behind that can't be followed."""
+
+    def refused(self, node: str, why: str) -> None:
+        """Hear that something is about to start that can't be followed."""
+
+    def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Return the RDD that `take` makes of a frame's Java Dataset, or of another in its stead."""
+
+    def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
+        """Take note of a JavaRDD that holds rows of the script; `content`: what they are, where it doesn't say."""
+
+    def rdd_read(self, rdd: Any, action: str) -> None:
+        """Take note that an action of the script brought values of an RDD to the driver."""
+
+    def driver_read(self, frame: Any, action: str) -> None:
+        """Take note that an action of the script brought values of a frame to the driver."""
+
+    def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
+        """Run the end of a DataFrameWriter; return what it returns."""
+
+    def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
+        """Run the end of a DataFrameWriterV2; return what it returns."""
+
+    def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
+        """Run SQL text by `call`, or otherwise; return what that returns."""
