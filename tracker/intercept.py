@@ -62,6 +62,8 @@ class Interception:
         """RDDs that hold rows of the script, and compute nothing."""
         self._rdds: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """RDDs of frames, by frame."""
+        self._observed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """Frames, by what observes them."""
         self._undo: list[tuple[Any, str, Any]] = []
         self._sessions: list[Any] = []
         self._waiting: list[WhenImported] = []
@@ -69,7 +71,7 @@ class Interception:
     def install(self) -> None:
         """Patch; sessions that exist already are told of at once."""
         from pyspark import RDD, SparkContext
-        from pyspark.sql import SparkSession
+        from pyspark.sql import Observation, SparkSession
         from pyspark.sql.catalog import Catalog
         from pyspark.sql.classic.dataframe import DataFrame
         from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
@@ -108,6 +110,9 @@ class Interception:
         plain = DataFrame.__dict__["rdd"]
         self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
         self._around(DataFrame, "toJSON", self._json)
+        self._after(Observation, "_on", self._observed.__setitem__)
+        asked = Observation.__dict__["get"]
+        self._patch(Observation, "get", asked, property(lambda observation: self._ask(asked, observation)))
         for name in RDD_ACTIONS:
             self._around(RDD, name, self._read_rdd)
         for name in _RDD_LOOKS:
@@ -172,6 +177,12 @@ class Interception:
         self._listener.cache_changed(frame.sparkSession)
         result = self._outermost(lambda: action(frame, *args, **kwargs))
         self._listener.driver_read(frame, action.__name__)
+        return result
+
+    def _ask(self, asked: Any, observation: Any) -> Any:
+        result = asked.__get__(observation, type(observation))
+        if observation in self._observed:
+            self._listener.driver_read(self._observed[observation], "observe")
         return result
 
     def _rdd(self, plain: Any, frame: Any) -> Any:
