@@ -14,8 +14,16 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Small data is not worth the thorough compiler's while."""
+
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer to write the fixtures of test_golden_plans.py anew."""
+    parser.addoption("--update-plans", action="store_true", help="write the golden plans anew")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,7 +46,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.warehouse.dir", warehouse.as_uri())
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={warehouse}")
+        .config("spark.driver.extraJavaOptions", f"{JAVA} -Dderby.system.home={warehouse}")
         .config("spark.log.level", "ERROR")
         .config("spark.ui.showConsoleProgress", False)
         .getOrCreate()

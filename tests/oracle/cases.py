@@ -110,7 +110,8 @@ def check(case: Case, spark: Any, sources: Sequence[Source], root: Path, work: P
     got = answers.backward(work / "out", len(tracked.rows))
     compare_lineage(case, expected, Counter(zip(map(canon, tracked.rows), got, strict=True)))
     if case.forward:
-        answers.check_forward(work / "out", lineage.transpose(got))
+        wrong = answers.check_forward({work / "out": lineage.transpose(got)})
+        assert not wrong, wrong
 
 
 def run_plain(case: Case, frames: Frames, path: Path) -> outputs.Output:

@@ -23,7 +23,7 @@ def names(paths: Mapping[str, Path]) -> dict[str, str]:
 
 
 class Lineage:
-    """Edges of one output of a step, whose inputs are `sources` placed at `paths`.
+    """Edges of a step's outputs, whose inputs are `sources` placed at `paths`.
 
     A scan that skips partitions reads a version of its own, of fewer files; ids are brought back to those of the whole
     source by the first column, which then has to be unique.
@@ -58,17 +58,26 @@ class Lineage:
             )
         return [frozenset(w) for w in found]
 
-    def check_forward(self, output: Path, edges: set[Edge]) -> None:
-        """From all rows of each version read, forward finds what backward found, no less and no more."""
+    def check_forward(self, edges: Mapping[Path, set[Edge]]) -> dict[Path, str]:
+        """From all rows of each version read, forward finds what backward found by output, no less and no more.
+
+        Returns what is wrong, by output.
+        """
+        outputs = {Dataset("file", str(path)).uri: path for path in edges}
+        wrong = {}
         for dataset, version in self._versions:
             ids, name = self._ids[version], self._names[dataset]
-            pairs = set()
+            found: dict[Path, set[Edge]] = {path: set() for path in edges}
             for line in lines(self._prov.forward(dataset, rows=range(len(ids)), version=version, kinds=KINDS)):
-                assert line["dataset"] == Dataset("file", str(output)).uri
-                found = witness(name, line["occurrence"], ids[line["row"]], line["kind"])
-                pairs.add((found, line["source_row"]))
+                end = witness(name, line["occurrence"], ids[line["row"]], line["kind"])
+                path = outputs.get(line["dataset"], Path(line["dataset"]))
+                found.setdefault(path, set()).add((end, line["source_row"]))
             members = set(ids)
-            assert pairs == {(w, row) for w, row in edges if w[0] == name and w[2] in members}
+            for path, some in found.items():
+                expected = {e for e in edges.get(path, ()) if e[0][0] == name and e[0][2] in members}
+                if some != expected:
+                    wrong[path] = f"forward: too much {sorted(some - expected)}, lacking {sorted(expected - some)}"
+        return wrong
 
 
 def witness(source: str, occurrence: int, row: int, kind: Kind) -> Witness:

@@ -13,6 +13,7 @@ import pyarrow.orc
 import pyarrow.parquet
 
 Rows = Sequence[Sequence[Any]]
+_SCHEMAS: dict[Any, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,13 @@ def parquet(name: str, types: Mapping[str, pa.DataType], *files: Rows) -> Source
     """Parquet files, one for each list of rows; Spark looks for their schema once, for that takes a job."""
     named = numbered(files, "parquet")
     contents = {path: columnar(types, rows, pa.parquet.write_table) for path, rows in named.items()}
-    schemas: dict[str, Any] = {}
+    described = tuple(types.items())
 
     def read(spark: Any, path: str) -> Any:
-        if path in schemas:
-            return spark.read.schema(schemas[path]).parquet(path)
+        if described in _SCHEMAS:
+            return spark.read.schema(_SCHEMAS[described]).parquet(path)
         frame = spark.read.parquet(path)
-        schemas[path] = frame.schema
+        _SCHEMAS[described] = frame.schema
         return frame
 
     return Source(name, tuple(types), in_path_order(named), contents, read)
