@@ -18,11 +18,13 @@ from provspark.index_store.model import Manifest
 from provspark.index_store.query.answer import Answer, stops_of
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.graph import Direction, Graph
+from provspark.index_store.query.how import How
 from provspark.index_store.query.near import Neighbourhood
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.walk import Stop
 from provspark.index_store.query.whole import Correspondence
+from provspark.operation_api import OperationApi
 from provspark.questions import Questions, Rows, Which
 from provspark.stores import open_store, store_urls
 from provspark.views import Views
@@ -36,6 +38,7 @@ __all__ = [
     "Answer",
     "Correspondence",
     "Derivations",
+    "How",
     "Provenance",
     "RowSet",
     "Stop",
@@ -61,7 +64,7 @@ def open(url: str) -> Provenance:
     return Provenance(url)
 
 
-class Provenance:
+class Provenance(OperationApi):
     """Answers about the steps that were published when it was opened; `refresh` looks again.
 
     Parameters of all questions

@@ -19,6 +19,7 @@ from provspark.index_store.model import (
     Version,
     Write,
 )
+from provspark.index_store.operations import Operation, Operations
 
 Direction = Literal["backward", "forward"]
 Place = tuple[str, str, int, int]
@@ -43,6 +44,8 @@ class StoreLike(Protocol):
     def files(self, step: str, version: Version) -> Files: ...
 
     def tensor(self, step: str, tensor: Tensor, order: Literal["out", "src"]) -> Reader: ...
+
+    def operations(self, step: str, write: Write) -> Operations | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,12 @@ class Node:
     @cached_property
     def _readers(self) -> dict[tuple[Tensor, str], Reader]:
         return {}
+
+    @cached_property
+    def operations(self) -> tuple[Operation, ...]:
+        """What its plan did, in order; none where its step kept no operations."""
+        found = self.store.operations(self.step, self.write)
+        return found.operations if found else ()
 
     def axes(self, direction: Direction) -> tuple[int, ...]:
         """Numbers of the axes such that every tensor leads from an earlier to a later one."""

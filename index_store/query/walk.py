@@ -17,16 +17,20 @@ Part = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
 
 
+Blur = Literal["untracked", "unlinked", "coarse", "columns"]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Stop:
     """Where an answer is less than it could be.
 
     Parameters
     ----------
-    what : {"untracked", "unlinked", "coarse"}
+    what : {"untracked", "unlinked", "coarse", "columns"}
         The lineage of a write was not captured; steps that share a file don't agree on its rows; a write was
-        captured as a whole, so that all its output rows stand for all its input rows. The first two end a
-        path, the last only blurs it.
+        captured as a whole, so that all its output rows stand for all its input rows; a write's operations are
+        not known, so that all its output columns stand for all its input columns. The first two end a path,
+        the others only blur it.
     step : str
         Id of the step that the walk could not go through, or that was coarse.
     dataset : str
@@ -34,7 +38,7 @@ class Stop:
     why : str
     """
 
-    what: Literal["untracked", "unlinked", "coarse"]
+    what: Blur
     step: str
     dataset: str
     why: str
@@ -243,6 +247,6 @@ class _Walk:
 
     def blur(self, node: Node) -> None:
         write = node.write
-        what: Literal["untracked", "coarse"] = "untracked" if write.coverage == "untracked" else "coarse"
+        what: Blur = "untracked" if write.coverage == "untracked" else "coarse"
         why = str(write.reason) if write.reason else "no reason was stored"
         self.sink.stopped(Stop(what, node.step, str(write.output.dataset), why))

@@ -183,7 +183,7 @@ class Edge(Model):
 class Stop(Model):
     """Where the answer is less than it could be."""
 
-    what: Literal["untracked", "unlinked", "coarse"]
+    what: Literal["untracked", "unlinked", "coarse", "columns"]
     step: str
     dataset: Dataset
     why: str

@@ -1,0 +1,84 @@
+"""Which columns go into an expression's value whatever the row, and which only where a row's values choose them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from provspark.index_store.operations import Expression, Operation, Term
+
+__all__ = ["chosen", "counts_rows"]
+
+Use = tuple[int, bool]
+"""A column's id, and whether it stands in a condition."""
+
+_COUNTS = {"Count", "RowNumber", "CountIf", "MonotonicallyIncreasingID"}
+
+
+def chosen(operation: Operation) -> dict[int, set[Use]]:
+    """The uses, by the column that is made, that not every row makes."""
+    found: dict[int, set[Use]] = {}
+    by_column: dict[int, list[Expression]] = {}
+    for e in operation.expressions:
+        if e.column >= 0 and e.role != "branch":
+            by_column.setdefault(e.column, []).append(e)
+    for column, expressions in by_column.items():
+        uses = [list(_uses(e.terms)) for e in expressions]
+        made = {(c, condition) for of in uses for c, condition, _ in of}
+        always = {(c, condition) for of in uses for c, condition, sure in of if sure}
+        if len(expressions) > 1:
+            # One of them makes the value of each row, as in an unpivot.
+            always = set.intersection(*({(c, condition) for c, condition, sure in of if sure} for of in uses))
+        if made - always:
+            found[column] = made - always
+    return found
+
+
+def counts_rows(expression: Expression) -> bool:
+    """Whether it depends on how many rows there are, rather than on a column of theirs."""
+    for at, term in enumerate(expression.terms):
+        if term.node in _COUNTS and all(t.column < 0 for t in expression.terms[at : _end(expression.terms, at)]):
+            return True
+    return False
+
+
+def _uses(terms: tuple[Term, ...]) -> Iterator[tuple[int, bool, bool]]:
+    """Each use of a column: its id, whether in a condition, whether every row makes it."""
+    if not terms:
+        return
+    stack: list[tuple[bool, bool]] = [(False, True)]
+    for at, term in enumerate(terms):
+        condition, always = stack.pop()
+        if term.column >= 0:
+            yield term.column, condition, always
+        parts = [_part(term, k, terms, at) for k in range(term.children)]
+        stack += [(condition or c, always and a) for c, a in reversed(parts)]
+
+
+def _part(term: Term, number: int, terms: tuple[Term, ...], at: int) -> tuple[bool, bool]:
+    """Whether a child is a condition, and whether every row takes it."""
+    first = number == 0
+    if term.node == "CaseWhen":
+        last = number == term.children - 1 and term.children % 2 == 1
+        return (number % 2 == 0 and not last), first
+    if term.node == "If":
+        return first, first
+    if term.node == "NullIf":
+        return not first, True
+    if term.node in ("Coalesce", "Nvl", "IfNull", "NaNvl"):
+        return False, first
+    if term.node == "Nvl2":
+        return first, first
+    if term.node == "PivotFirst":
+        return first, first
+    if term.node == "AggregateExpression" and term.children > 1:
+        return not first, not first
+    return False, True
+
+
+def _end(terms: tuple[Term, ...], at: int) -> int:
+    """Where the subtree that begins at a place ends."""
+    waiting = 1
+    while waiting:
+        waiting += terms[at].children - 1
+        at += 1
+    return at

@@ -1,0 +1,243 @@
+"""Columns and cells that stand behind, or came of, those asked about: what a walk found, written out as tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.errors import UntrackedError
+from provspark.index_store.boxes import pairs
+from provspark.index_store.model import Int64, Kind, jsonable
+from provspark.index_store.operations import Dependence
+from provspark.index_store.query.answer import METADATA
+from provspark.index_store.query.bits import ROWS, named
+from provspark.index_store.query.column_maps import names_of
+from provspark.index_store.query.column_walk import Carried, Found
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.walk import Stop
+
+__all__ = ["Cells", "ColumnLine", "Columns"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnLine:
+    """A column asked about, and one that it stands in a dependence with; None where it is the rows themselves."""
+
+    column: str | None
+    dataset: str
+    version: str
+    occurrence: int
+    source_column: str | None
+    kind: Kind
+    dependence: Dependence
+    exact: bool
+    """False where some rows only, by their values, take this column, or the write's operations are not known."""
+    steps: tuple[str, ...]
+    """The steps on the ways between the two, in the order in which they ran."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answer:
+    asked: Sighting
+    direction: Direction
+    carried: Carried
+    existence: bool
+    """Whether to tell what decides which rows there are."""
+
+    @property
+    def stops(self) -> tuple[Stop, ...]:
+        """Where it is less than it could be."""
+        return self.carried.stops
+
+    @property
+    def via(self) -> list[tuple[Node, list[int]]]:
+        """The operations on the ways, by the writes, all in the order in which they ran."""
+        mask = 0
+        for found in self.carried.found:
+            for *_, via, _ in found.bits:
+                mask |= via
+        return self.carried.operations(mask)
+
+    def ends(self, found: Found, out: int, src: int) -> tuple[str | None, str | None]:
+        """The names of an entry's columns: the one asked about, the one found."""
+        asked, there = (out, src) if self.direction == "backward" else (src, out)
+        return _name(self.asked, asked), _name(found.at, there)
+
+    def beside(self, out: int, src: int) -> bool:
+        """Whether an entry is not to be told: rows of rows, and, unless asked for, what decides about rows."""
+        return out == ROWS and (src == ROWS or not self.existence)
+
+    def about(self) -> dict[bytes, str]:
+        told = {
+            "dataset": str(self.asked.version.dataset),
+            "version": self.asked.version.id,
+            "direction": self.direction,
+            "stops": jsonable(self.stops),
+        }
+        return {METADATA: json.dumps(told)}
+
+    def checked(self) -> None:
+        """Raise `UntrackedError` where nothing was found because a way stopped."""
+        blocked = [s for s in self.stops if s.what in ("untracked", "unlinked")]
+        if blocked and not self.carried.found:
+            raise UntrackedError(
+                f"the way {self.direction} from {self.asked.version.dataset} stops at step {blocked[0].step}, which "
+                f"wrote {blocked[0].dataset}: {blocked[0].why}. Ask for a data set before it with to=…, or run that "
+                f"step again with what stopped its capture put right."
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns(_Answer):
+    """Which columns stand behind columns, or came of them."""
+
+    def lines(self) -> list[ColumnLine]:
+        """Sorted, those of the rows themselves first."""
+        lines: dict[tuple[object, ...], bool] = {}
+        ways: dict[tuple[object, ...], int] = {}
+        for found in self.carried.found:
+            version = found.at.version
+            place = str(version.dataset), version.id, found.occurrence
+            for out, src, may, sure, via, _ in found.bits:
+                one, other = self.ends(found, out, src)
+                if self.beside(out, src):
+                    continue
+                pair = (one, *place, other)
+                ways[pair] = ways.get(pair, 0) | via
+                for kind, dependence, which in named(may):
+                    key = (*pair, kind, dependence)
+                    lines[key] = lines.get(key, False) or bool(sure & which)
+        steps = {pair: tuple(dict.fromkeys(n.step for n in self.carried.steps(via))) for pair, via in ways.items()}
+        told = [
+            ColumnLine(*key, exact, steps[key[:5]])  # type: ignore[arg-type, call-arg]
+            for key, exact in lines.items()
+        ]
+        return sorted(told, key=lambda x: tuple((v is not None, v) for v in _values(x)[:7]))
+
+    def table(self) -> pa.Table:
+        """One line for each `ColumnLine`."""
+        lines = [_values(line) for line in self.lines()]
+        columns = list(zip(*lines, strict=True)) or [()] * len(_COLUMNS)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, _COLUMNS, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=_COLUMNS).replace_schema_metadata(self.about())
+
+
+def _values(line: ColumnLine) -> tuple[object, ...]:
+    return tuple(getattr(line, name) for name in ColumnLine.__slots__)
+
+
+_COLUMNS = pa.schema(
+    [
+        ("column", pa.string()),
+        ("dataset", pa.string()),
+        ("version", pa.string()),
+        ("occurrence", pa.int32()),
+        ("source_column", pa.string()),
+        ("kind", pa.string()),
+        ("dependence", pa.string()),
+        ("exact", pa.bool_()),
+        ("steps", pa.list_(pa.string())),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells(_Answer):
+    """Which cells stand behind cells, or came of them."""
+
+    labels: Runs
+    """The rows asked about: label i is the i-th of them."""
+
+    def table(self) -> pa.Table:
+        """Write out distinct lines of row, column, dataset, version, occurrence, source_row, source_column, kind,
+        dependence, exact, why; sorted. ``why`` names the operations that choose by row where a line is not exact.
+        """
+        words = _Words()
+        parts: list[list[Int64]] = [[] for _ in _CODED]
+        for found in self.carried.found:
+            if found.rows is None:
+                continue
+            label, row = pairs(found.rows)
+            version = found.at.version
+            place = [words.code(w) for w in (str(version.dataset), version.id)]
+            for out, src, may, sure, _, doubt in found.bits:
+                one, other = self.ends(found, out, src)
+                if self.beside(out, src):
+                    continue
+                for _, dependence, which in named(may):
+                    exact = bool(sure & which)
+                    why = "" if exact else self.reason(doubt)
+                    names = [words.code(w) for w in (one, other, found.kind, dependence, why)]
+                    values = [label, names[0], *place, found.occurrence, row, *names[1:4], int(not exact), names[4]]
+                    for column, value in zip(parts, values, strict=True):
+                        column.append(np.broadcast_to(np.asarray(value, dtype=np.int64), label.shape))
+        return self._table([np.concatenate([*p, np.zeros(0, dtype=np.int64)]) for p in parts], words)
+
+    def _table(self, columns: list[Int64], words: _Words) -> pa.Table:
+        """Sort by what the words say, keep of equal lines the exact one."""
+        rank = words.ranks()
+        keys = [rank[c] if name in _WORDS else c for name, c in zip(_CODED, columns, strict=True)]
+        order = np.lexsort(keys[::-1])
+        columns, keys = [c[order] for c in columns], [k[order] for k in keys[:-2]]
+        new = np.ones(len(order), dtype=np.bool_)
+        if len(order):
+            new[1:] = np.any([k[1:] != k[:-1] for k in keys], axis=0)
+        told = dict(zip(_CODED, (c[new] for c in columns), strict=True))
+        arrays = {name: words.array(told[name]) if name in _WORDS else pa.array(told[name]) for name in _CODED}
+        arrays["row"] = pa.array(self.labels.at(told["row"]))
+        arrays["occurrence"] = arrays["occurrence"].cast(pa.int32())
+        arrays["exact"] = pa.array(told["exact"] == 0)
+        return pa.table(arrays).replace_schema_metadata(self.about())
+
+    def reason(self, doubt: int) -> str:
+        """What chooses by row, for people."""
+        told = []
+        for node, indexes in self.carried.operations(doubt):
+            for i in indexes:
+                if i < len(node.operations):
+                    op = node.operations[i]
+                    told.append(op.text + (f" ({op.site})" if op.site else ""))
+                elif node.write.coverage == "coarse":
+                    told.append(f"step {node.step} was captured as a whole")
+                else:
+                    told.append(f"step {node.step} kept no operations")
+        return "; ".join(told)
+
+
+_CODED = (
+    *("row", "column", "dataset", "version", "occurrence", "source_row", "source_column", "kind", "dependence"),
+    *("exact", "why"),
+)
+_WORDS = {"column", "dataset", "version", "source_column", "kind", "dependence", "why"}
+
+
+class _Words:
+    """Words by number."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str | None, int] = {None: 0}
+
+    def code(self, word: str | None) -> int:
+        return self.numbers.setdefault(word, len(self.numbers))
+
+    def ranks(self) -> Int64:
+        """Where each number's word stands in order; none comes first."""
+        ordered = sorted(self.numbers, key=lambda w: (w is not None, w or ""))
+        out = np.zeros(len(ordered), dtype=np.int64)
+        for at, word in enumerate(ordered):
+            out[self.numbers[word]] = at
+        return out
+
+    def array(self, codes: Int64) -> pa.Array:
+        """A dictionary array; number 0 is null."""
+        words = pa.array(list(self.numbers), pa.string())
+        indices = pa.array(codes.astype(np.int32), mask=codes == 0)
+        return pa.DictionaryArray.from_arrays(indices, words)
+
+
+def _name(at: Sighting, position: int) -> str | None:
+    return None if position == ROWS else names_of(at)[position - 1]

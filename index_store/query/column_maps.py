@@ -1,0 +1,199 @@
+"""What each column of a write's output came from: its operations' matrices multiplied, from the sources up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from provspark.index_store.model import Kind, Version
+from provspark.index_store.operations import Column, Operation
+from provspark.index_store.query.bits import ROWS, Bits, Entry, bit, compose, union
+from provspark.index_store.query.choices import chosen, counts_rows
+from provspark.index_store.query.graph import Node, Sighting
+
+__all__ = ["ColumnMap", "carried", "column_map", "names_of"]
+
+_PLACES = 20
+"""Bits for a position in an axis: a source is told as axis and position in one number."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnMap:
+    """From the columns of a write's output to those of its readings.
+
+    Positions are 1 + the number of the field; 0 stands for the rows. The bits of `via` and `doubt` are the numbers of
+    operations; the one after the last stands for the write as a whole.
+    """
+
+    node: Node
+    bits: Bits
+    """`src` is the axis and the position in one number."""
+    known: bool
+    """False where some reading is in no operation: every column of the output may then come of every column of it."""
+
+    @cached_property
+    def axes(self) -> dict[int, Bits]:
+        """The matrix of each reading, by its axis; `src` is the position."""
+        at = self.bits.src >> _PLACES
+        parts = {axis: self.bits.take(at == axis) for axis in np.unique(at).tolist()}
+        return {axis: p.moved(src=p.src & ((1 << _PLACES) - 1)) for axis, p in parts.items()}
+
+    @property
+    def size(self) -> int:
+        """How many bits of `via` it takes."""
+        return len(self.node.operations) + 1
+
+
+@lru_cache(maxsize=1024)
+def column_map(node: Node) -> ColumnMap:
+    """The matrix of a write; of one that is untracked there is none."""
+    operations = node.operations
+    told = {axis for op in operations for axis in op.axes}
+    blurred = _blurred(node, {axis: kinds for axis, kinds in _kinds(node).items() if axis not in told})
+    if not operations:
+        return ColumnMap(node, blurred, False)
+    states: list[Bits] = []
+    for op in operations:
+        states.append(_source(node, op) if op.axes else _made(op, operations, states))
+    columns = operations[-1].columns
+    where = {c.id + 1: at for c, at in zip(columns, _places(node.output, columns), strict=True) if at >= 0}
+    kept = Bits.of((where.get(e[0], ROWS), *e[1:]) for e in states[-1] if e[0] == ROWS or e[0] in where)
+    return ColumnMap(node, union([kept, blurred]), not len(blurred))
+
+
+@lru_cache(maxsize=4096)
+def names_of(at: Sighting) -> tuple[str, ...]:
+    """The columns of a version as its step names them: its fields, or else what its operations tell; perhaps none."""
+    if at.version.fields:
+        return tuple(f.name for f in at.version.fields)
+    operations = at.node.operations
+    if not operations:
+        return ()
+    if at is at.node.output:
+        return tuple(c.name for c in operations[-1].columns)
+    axes = {i for i, a in enumerate(at.node.write.axes) if a.version == at.version.id and a.role == "input"}
+    found = (op.columns for op in operations if axes & set(op.axes))
+    return tuple(dict.fromkeys(c.name for columns in found for c in columns))
+
+
+@lru_cache(maxsize=4096)
+def carried(one: Sighting, other: Sighting) -> Bits:
+    """From the columns of a version as one step names them to the same columns as another does."""
+    mine, theirs = names_of(one), names_of(other)
+    found: list[tuple[int, int]] = [(ROWS, ROWS)]
+    if one.version.format == "text" != other.version.format:
+        data = [n for n in theirs if n not in other.version.partitions]
+        whole = bit("transformation")
+        lines = [(1 + mine.index("value"), 1 + theirs.index(n), whole, whole, 0, 0) for n in data if "value" in mine]
+        return union([Bits.of(lines), Bits.of([(ROWS, ROWS, 1, 1, 0, 0)])])
+    if _by_position(one.version, other.version, mine, theirs):
+        parts = {*one.version.partitions, *other.version.partitions}
+        found += [
+            (1 + mine.index(a), 1 + theirs.index(b))
+            for a, b in zip([n for n in mine if n not in parts], [n for n in theirs if n not in parts], strict=False)
+        ]
+        found += [(1 + mine.index(n), 1 + theirs.index(n)) for n in parts if n in mine and n in theirs]
+    else:
+        found += [(1 + i, 1 + at) for i, n in enumerate(mine) if (at := _find(n, theirs)) is not None]
+    return Bits.of((a, b, 1, 1, 0, 0) for a, b in found)
+
+
+def _by_position(one: Version, other: Version, mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """CSV knows columns by their place, whatever a reader's schema calls them."""
+    return one.format == other.format == "csv" and mine != theirs
+
+
+def _find(name: str, names: tuple[str, ...]) -> int | None:
+    """The number of a name; of one that differs in case only, where no other does."""
+    if name in names:
+        return names.index(name)
+    near = [i for i, n in enumerate(names) if n.lower() == name.lower()]
+    return near[0] if len(near) == 1 else None
+
+
+def _places(at: Sighting, columns: tuple[Column, ...]) -> list[int]:
+    """The position of each column in a version; -1 where it has none of that name."""
+    names = names_of(at)
+    found = [_find(c.name, names) for c in columns]
+    return [-1 if at is None else at + 1 for at in found]
+
+
+def _source(node: Node, op: Operation) -> Bits:
+    entries: list[Entry] = []
+    via = 1 << op.index
+    for axis in op.axes:
+        places = _places(node.inputs[node.write.axes[axis].version], op.columns)
+        entries.append((ROWS, axis << _PLACES, 1, 1, via, 0))
+        # A column that no file holds (a file's name, a row's number) is of the row itself.
+        entries += [
+            (c.id + 1, axis << _PLACES | max(at, ROWS), 1, 1, via, 0) for c, at in zip(op.columns, places, strict=True)
+        ]
+    return Bits.of(entries)
+
+
+def _made(op: Operation, operations: tuple[Operation, ...], states: list[Bits]) -> Bits:
+    """One operation further: its own matrix times that of what it reads."""
+    below = [states[i] for i in op.children]
+    here = union([*below, *(states[i] for i in op.subqueries)])
+    counting = {e.column for e in op.expressions if e.column >= 0 and counts_rows(e)}
+    made = {link.out for link in op.links} | counting
+    old = {c.id for i in op.children for c in operations[i].columns}
+    handed = np.array([c.id + 1 for c in op.columns if c.id in old and c.id not in made], dtype=np.int64)
+    bare = {c.id for c in op.columns if c.id not in old and c.id not in made}
+    parts = [s.take(np.isin(s.out, handed)) for s in below]
+    return union([*parts, compose(_matrix(op, counting, bare), here), *_decided(op, operations, states)])
+
+
+def _matrix(op: Operation, counting: set[int], bare: set[int]) -> Bits:
+    """An operation's links; what it counts comes of the rows, and what it makes of nothing has no bit."""
+    via = 1 << op.index
+    rows = bit("aggregation")
+    entries: list[Entry] = [(out + 1, ROWS, rows, rows, via, 0) for out in counting]
+    entries += [(out + 1, ROWS, 0, 0, via, 0) for out in bare]
+    doubtful = chosen(op)
+    for link in op.links:
+        mask = bit(link.kind, link.context)
+        use = link.source, link.kind == "conditional"
+        doubt = use in doubtful.get(link.out, ())
+        entries.append((link.out + 1, link.source + 1, mask, 0 if doubt else mask, via, via if doubt else 0))
+    return Bits.of(entries)
+
+
+def _decided(op: Operation, operations: tuple[Operation, ...], states: list[Bits]) -> list[Bits]:
+    """What decided about the rows that it reads decides about its own; about a subquery's rows by its links' kind."""
+    via = 1 << op.index
+    parts = []
+    for i in (*op.children, *op.subqueries):
+        made = {c.id for c in operations[i].columns}
+        kinds = [link.context for link in op.links if link.source in made]
+        one = bit("identity", i in op.subqueries and bool(kinds) and all(kinds))
+        parts.append(compose(Bits.of([(ROWS, ROWS, one, one, via, 0)]), states[i]))
+    return parts
+
+
+def _blurred(node: Node, axes: dict[int, set[Kind]]) -> Bits:
+    """Every column of the output from every column of some readings, none of it sure."""
+    via = 1 << len(node.operations)
+    outs = range(1, 1 + len(names_of(node.output)))
+    entries: list[Entry] = []
+    for axis, kinds in axes.items():
+        mask = sum(bit("transformation", kind == "context") for kind in kinds)
+        one = sum(bit("identity", kind == "context") for kind in kinds)
+        there = range(1, 1 + len(names_of(node.inputs[node.write.axes[axis].version])))
+        entries.append((ROWS, axis << _PLACES, one, one, via, 0))
+        entries += [(out, axis << _PLACES | src, mask, 0, via, via) for out in outs for src in there or [ROWS]]
+    return Bits.of(entries)
+
+
+def _kinds(node: Node) -> dict[int, set[Kind]]:
+    """The kinds of the ways from the output to each reading."""
+    write = node.write
+    arrived: dict[int, set[Kind]] = {0: {"data"}}
+    for axis in node.axes("backward"):
+        for t in write.tensors:
+            if t.out == axis and axis in arrived:
+                after: set[Kind] = {"context"} if t.kind == "context" else arrived[axis]
+                arrived.setdefault(t.src, set()).update(after)
+    return {i: kinds for i, kinds in arrived.items() if write.axes[i].role == "input"}

@@ -1,0 +1,231 @@
+"""Walks of columns and of cells across writes: a write's matrix beside its tensors.
+
+A cell's lineage is, for each reading and kind of edge, its row's edges cut by its column's bits for that reading and
+kind. So a walk carries parts: a relation of rows and a matrix of columns that belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from provspark.index_store.model import Boxes, Dataset, Kind
+from provspark.index_store.query.bits import ROWS, Bits, compose, union
+from provspark.index_store.query.column_maps import carried, column_map
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.links import Linker, Links
+from provspark.index_store.query.relation import compose as compose_rows
+from provspark.index_store.query.relation import image, restrict, united
+from provspark.index_store.query.walk import Blur, Stop, plan
+from provspark.index_store.query.within import walk_axes, weaker
+
+__all__ = ["Carried", "Found", "carry"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a walk has carried to a version."""
+
+    at: Sighting
+    bits: Bits
+    """Backward from the columns asked about to the version's; forward from the version's to those asked about."""
+    rows: Boxes | None = None
+    """From the rows asked about to the version's; None where only columns are asked for."""
+    kind: Kind = "data"
+    """Of the rows' way; the bits then tell of this kind alone."""
+    occurrence: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Where a walk came to, and what the bits of `via` and `doubt` mean."""
+
+    found: tuple[Found, ...]
+    stops: tuple[Stop, ...]
+    nodes: tuple[Node, ...]
+    """The writes that it went through, in the order of the walk; backward, so that the last to run comes first."""
+    first: tuple[int, ...]
+    """The bit of each write's first operation."""
+
+    def steps(self, mask: int) -> list[Node]:
+        """The writes that have a bit in a mask, in the order in which they ran."""
+        return [node for node, ops in self.operations(mask) if ops]
+
+    def operations(self, mask: int) -> list[tuple[Node, list[int]]]:
+        """The operations that have a bit in a mask, by their write, in order; one past the last is the write itself."""
+        told = []
+        for node, first in zip(self.nodes, self.first, strict=True):
+            own = mask >> first & ((1 << len(node.operations) + 1) - 1)
+            told.append((node, [i for i in range(own.bit_length()) if own >> i & 1]))
+        return told
+
+
+def carry(
+    linker: Linker, start: Found, direction: Direction, to: Dataset | None, *, context: bool, cut: bool = True
+) -> Carried:
+    """Carry columns, or cells, of a version to a data set wherever it is met, or to the ends of all ways.
+
+    Parameters
+    ----------
+    context : bool
+        Whether edges of context are followed.
+    cut : bool
+        Whether rows are cut by the bits of their own kind of edge; else all bits go with all rows.
+    """
+    return _Walk(linker, direction, to, context, cut).run(start)
+
+
+@dataclass(slots=True)
+class _Walk:
+    linker: Linker
+    direction: Direction
+    to: Dataset | None
+    context: bool
+    cut: bool
+    found: list[Found] = field(default_factory=list)
+    stops: set[Stop] = field(default_factory=set)
+    pending: dict[Node, list[Found]] = field(default_factory=dict)
+    first: dict[Node, int] = field(default_factory=dict)
+    walked: dict[object, tuple[dict[tuple[int, Kind], Boxes], Boxes]] = field(default_factory=dict)
+    """Ways of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
+
+    def run(self, start: Found) -> Carried:
+        route = plan(self.linker, [start.at], self.direction).nodes
+        ran = route[::-1] if self.direction == "backward" else route
+        size = 0
+        for node in ran:
+            self.first[node] = size
+            size += len(node.operations) + 1
+        self.stand(start, self.linker.links(start.at, self.direction))
+        for node in route:
+            arrived = self.pending.pop(node, [])
+            if arrived and self.open(node):
+                self.enter(node, _merged(replace(p, occurrence=-1) for p in arrived))
+        return Carried(tuple(self.found), tuple(sorted(self.stops)), ran, tuple(self.first[n] for n in ran))
+
+    def stand(self, part: Found, links: Links) -> None:
+        """Take a part to the writes that share the files of its version."""
+        at, backward = part.at, self.direction == "backward"
+        for link in links.links:
+            there = link.target
+            bits = compose(part.bits, carried(at, there)) if backward else compose(carried(there, at), part.bits)
+            rows = part.rows if part.rows is None or link.whole else compose_rows(part.rows, link.boxes)
+            if len(bits) and (rows is None or len(rows)):
+                met = replace(part, at=there, bits=bits, rows=rows)
+                if there.version.dataset == self.to != at.version.dataset:
+                    self.found.append(met)
+                self.pending.setdefault(there.node, []).append(met)
+        for refusal in links.refused:
+            if part.rows is None or image(part.rows) & refusal.rows:
+                self.stop("unlinked", refusal.target.node, refusal.why)
+        if self.to is not None:
+            return
+        if part.rows is None:
+            if links.loose or not links.links:
+                self.found.append(part)
+        elif len(rest := restrict(part.rows, links.loose)):
+            self.found.append(replace(part, rows=rest))
+
+    def enter(self, node: Node, parts: list[Found]) -> None:
+        """Take parts from a write's output to its inputs, or the reverse."""
+        for part in parts:
+            went = self.behind(node, part) if self.direction == "backward" else self.ahead(node, part)
+            for there in _merged(went):
+                if there.at.version.dataset == self.to:
+                    self.found.append(there)
+                self.stand(there, self.onward(node, there))
+
+    def behind(self, node: Node, part: Found) -> Iterator[Found]:
+        for axis, version in self.readings(node):
+            for kind, rows in self.rows(node, part, 0, axis):
+                yield from self.stepped(node, part, axis, kind, rows, node.inputs[version])
+
+    def ahead(self, node: Node, part: Found) -> Iterator[Found]:
+        for axis, version in self.readings(node):
+            if version == part.at.version.id:
+                for kind, rows in self.rows(node, part, axis, 0):
+                    yield from self.stepped(node, part, axis, kind, rows, node.output)
+
+    def readings(self, node: Node) -> Iterator[tuple[int, str]]:
+        """The axes that a write's readings have, and their versions; those without a column only for rows uncut."""
+        known = column_map(node).axes
+        for axis, described in enumerate(node.write.axes):
+            if described.role == "input" and (axis in known or not self.cut):
+                yield axis, described.version
+
+    def rows(self, node: Node, part: Found, start: int, end: int) -> Iterator[tuple[Kind | None, Boxes | None]]:
+        """The rows of another axis, by the kind of the way; no kind and no rows where only columns are asked for."""
+        if part.rows is None:
+            yield None, None
+            return
+        key = (node, start, id(part.rows))
+        if key not in self.walked:
+            ends = {0} if start else {i for i, a in enumerate(node.write.axes) if a.role == "input"}
+            begin: dict[tuple[int, Kind], Boxes] = {(start, "data"): part.rows}
+            found = walk_axes(node, begin, self.direction, context=self.context, keep=ends)
+            self.walked[key] = found, part.rows
+        for (axis, kind), boxes in self.walked[key][0].items():
+            if axis == end:
+                yield kind, boxes
+
+    def stepped(
+        self, node: Node, part: Found, axis: int, kind: Kind | None, rows: Boxes | None, at: Sighting
+    ) -> Iterator[Found]:
+        """One matrix further."""
+        whole = 1 << len(node.operations)
+        bits = column_map(node).axes.get(axis) or Bits.of([(ROWS, ROWS, 1, 1, whole, 0)])
+        if kind is not None and self.cut:
+            bits = bits.of_kind(kind)
+        elif kind is None and not self.context:
+            bits = bits.of_kind("data")
+        bits = bits.shifted(self.first[node])
+        if kind is not None and node.write.coverage == "coarse":
+            bits = bits.doubted(whole << self.first[node])
+        bits = compose(part.bits, bits) if self.direction == "backward" else compose(bits, part.bits)
+        if len(bits):
+            occurrence = node.write.axes[axis].occurrence
+            yield Found(at, bits, rows, weaker(part.kind, kind or "data"), occurrence)
+
+    def onward(self, node: Node, there: Found) -> Links:
+        if self.direction == "backward" or (there.rows is None and not node.write.tensors):
+            return self.linker.links(there.at, self.direction)
+        return self.linker.onward(node)
+
+    def open(self, node: Node) -> bool:
+        """Say what keeps a write from being followed, or blurs it; whether it can be followed."""
+        write = node.write
+        why = str(write.reason) if write.reason else "no reason was stored"
+        if write.coverage == "untracked":
+            self.stop("untracked", node, why)
+            return False
+        if write.coverage == "coarse":
+            self.stop("coarse", node, why)
+        elif self.direction == "forward" and node.manifest.untracked:
+            self.stop("untracked", node, f"a write of this step went uncaptured: {node.manifest.untracked[0]}")
+        if not column_map(node).known:
+            self.stop("columns", node, "its operations were not kept, or not all of them")
+        return True
+
+    def stop(self, what: Blur, node: Node, why: str) -> None:
+        self.stops.add(Stop(what, node.step, str(node.write.output.dataset), why))
+
+
+def _merged(parts: Iterable[Found]) -> list[Found]:
+    """Put together what differs in its rows or in its columns alone."""
+    by_columns: dict[object, list[Found]] = {}
+    for p in parts:
+        place = (p.at.key, p.kind, p.occurrence)
+        by_columns.setdefault((place, p.rows is None or p.bits.key()), []).append(p)
+    by_rows: dict[object, list[Found]] = {}
+    for (place, _), alike in by_columns.items():  # type: ignore[misc]
+        one = alike[0]
+        if one.rows is None:
+            one = replace(one, bits=union([p.bits for p in alike]))
+        elif len(alike) > 1:
+            one = replace(one, rows=united([p.rows for p in alike if p.rows is not None]))
+        by_rows.setdefault((place, one.rows and _key(one.rows)), []).append(one)
+    return [a[0] if len(a) == 1 else replace(a[0], bits=union([p.bits for p in a])) for a in by_rows.values()]
+
+
+def _key(rows: Boxes) -> tuple[bytes, ...]:
+    return tuple(a.tobytes() for a in (rows.out, rows.n_out, rows.src, rows.n_src, rows.diagonal))

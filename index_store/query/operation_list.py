@@ -1,0 +1,125 @@
+"""Operations for people: those of one script line, or of one name, as one composite, with the columns in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from provspark.index_store.operations import Category, Column, Operation
+from provspark.index_store.query.graph import Node
+
+__all__ = ["OperationLine", "operation_lines", "operation_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationLine:
+    """One operation, or several of one script line or of one name that read as one."""
+
+    step: str
+    write: int
+    dataset: str
+    """What the write wrote."""
+    operations: tuple[int, ...]
+    """The operations' numbers within the write."""
+    categories: tuple[Category, ...]
+    contextual: bool
+    text: str
+    site: str
+    name: str
+    columns_in: tuple[str, ...]
+    columns_out: tuple[str, ...]
+    reads: tuple[str, ...]
+    """Columns that go into others, or decide about rows."""
+    makes: tuple[str, ...]
+    """Columns that it does not read as they are: new ones, and those that it computes anew."""
+    drops: tuple[str, ...]
+    """Columns that it does not hand on, under any name."""
+    rows_in: int | None
+    """Over all that it reads; None where that was not counted."""
+    rows_out: int | None
+
+
+def operation_lines(node: Node, chosen: Iterable[int] | None = None, *, parts: bool = False) -> list[OperationLine]:
+    """The operations of a write, in order; some of them only, or each alone instead of as composites."""
+    operations = node.operations
+    numbers = [i for i in (range(len(operations)) if chosen is None else chosen) if i < len(operations)]
+    groups: dict[object, list[int]] = {}
+    for i in numbers:
+        op = operations[i]
+        alone = parts or not (op.name or op.site) or "source" in op.categories
+        groups.setdefault(i if alone else (op.name, op.site if not op.name else ""), []).append(i)
+    return [_line(node, operations, g) for g in sorted(groups.values(), key=max)]
+
+
+def operation_table(lines: Sequence[OperationLine]) -> pa.Table:
+    """One line for each."""
+    names = OperationLine.__slots__
+    columns = {name: [getattr(line, name) for line in lines] for name in names}
+    return pa.table({f.name: pa.array(columns[f.name], f.type) for f in _SCHEMA}, schema=_SCHEMA)
+
+
+_TEXTS = pa.list_(pa.string())
+_SCHEMA = pa.schema(
+    [
+        *(("step", pa.string()), ("write", pa.int32()), ("dataset", pa.string())),
+        *(("operations", pa.list_(pa.int32())), ("categories", _TEXTS), ("contextual", pa.bool_())),
+        *((name, pa.string()) for name in ("text", "site", "name")),
+        *((name, _TEXTS) for name in ("columns_in", "columns_out", "reads", "makes", "drops")),
+        *(("rows_in", pa.int64()), ("rows_out", pa.int64())),
+    ]
+)
+
+
+def _line(node: Node, operations: Sequence[Operation], group: list[int]) -> OperationLine:
+    members = [operations[i] for i in group]
+    inside = set(group)
+    below = list(dict.fromkeys(i for op in members for i in op.children if i not in inside))
+    read_on = {i for k, op in enumerate(operations) if k not in inside for i in (*op.children, *op.subqueries)}
+    above = [i for i in group if i in read_on or i == len(operations) - 1] or group[-1:]
+    ins = _distinct(c for i in below for c in operations[i].columns)
+    outs = _distinct(c for i in above for c in operations[i].columns)
+    roots = _roots(members)
+    known = {c.id: c for i in below for c in operations[i].columns}
+    kept = {c.id: roots.get(c.id, c.id) for c in outs}
+    made = [c for c in outs if kept[c.id] not in known or known[kept[c.id]].name != c.name]
+    names = {c.id: c.name for op in operations for c in op.columns}
+    used = dict.fromkeys(k.source for op in members for k in op.links if k.kind != "identity")
+    rows_in = [operations[i].rows for i in below]
+    last = operations[above[-1]]
+    return OperationLine(
+        step=node.step,
+        write=node.write.index,
+        dataset=str(node.write.output.dataset),
+        operations=tuple(group),
+        categories=tuple(dict.fromkeys(c for op in members for c in op.categories)),
+        contextual=any(op.contextual for op in members),
+        text="; ".join(op.text for op in members),
+        site=members[-1].site,
+        name=members[-1].name,
+        columns_in=tuple(c.name for c in ins),
+        columns_out=tuple(c.name for c in outs),
+        reads=tuple(dict.fromkeys(names[i] for i in used if i in known)),
+        makes=tuple(c.name for c in made) if below else (),
+        drops=tuple(c.name for c in ins if c.id not in kept.values()),
+        rows_in=sum(rows_in) if below and min(rows_in) >= 0 else None,
+        rows_out=last.rows if len(above) == 1 and last.rows >= 0 else None,
+    )
+
+
+def _roots(members: Iterable[Operation]) -> dict[int, int]:
+    """The column that each column is under another id."""
+    found: dict[int, int] = {}
+    for op in members:
+        by_out: dict[int, list[tuple[int, str]]] = {}
+        for link in op.links:
+            by_out.setdefault(link.out, []).append((link.source, link.kind))
+        for out, sources in by_out.items():
+            if len(sources) == 1 and sources[0][1] == "identity":
+                found[out] = found.get(sources[0][0], sources[0][0])
+    return found
+
+
+def _distinct(columns: Iterable[Column]) -> list[Column]:
+    return list({c.id: c for c in columns}.values())

@@ -1,0 +1,155 @@
+"""How every question is asked: its parameters read, the version, rows and steps that it is about found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+
+import numpy as np
+
+from provspark.errors import ConditionError, RowOutOfRangeError, UnknownDatasetError, ValuesUnavailableError
+from provspark.index_store.boxes import from_pairs
+from provspark.index_store.model import Boxes, Int64, Kind
+from provspark.index_store.query.equal import equal_rows
+from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.reach import Place, Step
+from provspark.index_store.query.relation import labelled
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.walk import Stand
+from provspark.views import View, Views
+
+if TYPE_CHECKING:
+    from provspark.index_store.select import Condition
+
+__all__ = ["Asked", "Asking", "Rows", "Semantics", "Which"]
+
+Semantics = Literal["bag", "set"]
+Rows = Iterable[int] | None
+
+
+class Which(TypedDict, total=False):
+    """What every question takes beside the data set and its row ids; see `Provenance`."""
+
+    where: Sequence[Condition | tuple[str, str, Any]] | None
+    version: str | None
+    run: str | None
+    as_of: datetime | str | None
+    kinds: Iterable[Kind] | Kind
+    semantics: Semantics
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Rows of a version, the kinds of edges to follow, and the steps that count."""
+
+    view: View
+    labels: Runs
+    kinds: frozenset[Kind]
+    semantics: Semantics
+
+    @property
+    def at(self) -> Sighting:
+        """The version."""
+        return self.view.at
+
+    @property
+    def context(self) -> bool:
+        """Whether context edges are followed."""
+        return "context" in self.kinds
+
+    def start(self) -> Stand:
+        """From the number of each row asked about to the rows that stand for it."""
+        relation = labelled(self.labels) if self.semantics == "bag" else _with_equals(self.at, self.labels)
+        return Stand(self.at, relation)
+
+
+class Asking:
+    """Reads the parameters that all questions share."""
+
+    def __init__(self, views: Views) -> None:
+        self._views = views
+
+    def asked(self, dataset: str | RowSet, rows: Rows, which: Which) -> Asked:
+        """Find the version, its rows and the kinds of edges that a question is about."""
+        wrong = sorted(which.keys() - Which.__annotations__.keys())
+        if wrong:
+            raise TypeError(f"no parameter {wrong[0]!r}; there are {', '.join(Which.__annotations__)}")
+        semantics = which.get("semantics", "bag")
+        if semantics not in get_args(Semantics):
+            raise ConditionError(f"no semantics {semantics!r}; there are 'bag' and 'set'")
+        where, version = which.get("where"), which.get("version")
+        if isinstance(dataset, RowSet) and not (rows is None and where is None and version is None):
+            raise ConditionError("a set of rows was given, and rows, where or version beside; it has its own")
+        named = dataset.at if isinstance(dataset, RowSet) else dataset
+        view = self._views.of(named, version, which.get("run"), which.get("as_of"))
+        labels = dataset.runs if isinstance(dataset, RowSet) else _rows(view.at, rows, where)
+        return Asked(view, labels, _kinds(which.get("kinds", ("data",))), semantics)
+
+    def places(self, view: View, via: str | Sequence[str]) -> tuple[Place, ...]:
+        """Data sets and steps by their names."""
+        return tuple(self.place(view, v) for v in ((via,) if isinstance(via, str) else via))
+
+    def place(self, view: View, name: str) -> Place:
+        """A data set, or else a step, by its name."""
+        graph = view.back.graph
+        if any(m.step == name for m in graph.manifests):
+            return Step(name)
+        try:
+            return view.known(name)
+        except UnknownDatasetError:
+            known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
+            raise UnknownDatasetError(name, known) from None
+
+
+def _rows(at: Sighting, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
+    if rows is not None and where is not None:
+        raise ConditionError("rows and where were both given; select rows by one of them")
+    if where is not None:
+        from provspark.index_store.select import select_rows
+
+        return Runs.of(select_rows(at.version, at.files, where))
+    if rows is None:
+        return Runs.span(at.version.rows)
+    ids = _ids(rows)
+    if len(ids) and (ids.min() < 0 or ids.max() >= at.version.rows):
+        wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
+        raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)
+    return Runs.of(ids)
+
+
+def _with_equals(start: Sighting, labels: Runs) -> Boxes:
+    """From each row asked about to all rows that equal it in value."""
+    from provspark.index_store.values.reading import read_rows, scan_rows
+
+    version, files = start.version, start.files
+    columns = [f.name for f in version.fields]
+    if not columns:
+        raise ValuesUnavailableError(
+            f"the columns of {version.dataset} are not known, so its rows can't be compared; ask with semantics='bag'"
+        )
+    out, rows = equal_rows(
+        lambda ids: read_rows(version, files, ids),
+        lambda: scan_rows(version, files, columns, lambda bounds: True),
+        labels.rows(),
+    )
+    return from_pairs(out, rows)
+
+
+def _kinds(kinds: Iterable[Kind] | Kind) -> frozenset[Kind]:
+    chosen: frozenset[Kind] = frozenset((kinds,) if isinstance(kinds, str) else kinds)
+    wrong = sorted(map(str, chosen - set(get_args(Kind))))
+    if wrong or not chosen:
+        raise ConditionError(f"no kind of edge {', '.join(wrong) or 'given'}; there are 'data' and 'context'")
+    return chosen
+
+
+def _ids(rows: Iterable[int]) -> Int64:
+    ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else list(rows))
+    if not ids.size:
+        return np.zeros(0, dtype=np.int64)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        raise ConditionError(f"rows must be a list of whole numbers, found {ids.dtype} of shape {ids.shape}")
+    return ids.astype(np.int64)

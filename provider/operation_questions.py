@@ -1,0 +1,189 @@
+"""Questions of operations, columns and cells; answers as `Questions` gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, get_args
+
+from provspark.asking import Asked, Asking, Rows, Which
+from provspark.errors import ConditionError, UnknownColumnError, UnknownDatasetError
+from provspark.index_store.model import Dataset
+from provspark.index_store.query.bits import ROWS, identity
+from provspark.index_store.query.column_answer import Cells, Columns
+from provspark.index_store.query.column_maps import names_of
+from provspark.index_store.query.column_walk import Found, carry
+from provspark.index_store.query.dropped import Drop, Drops, dropped
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.how import How, how
+from provspark.index_store.query.operation_list import OperationLine, operation_lines
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.walk import plan
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["ColumnNames", "OperationQuestions"]
+
+ColumnNames = str | Sequence[str] | None
+
+
+class OperationQuestions(Asking):
+    """The questions of operations, columns and cells of `Provenance`, with the same parameters."""
+
+    def columns(
+        self,
+        dataset: str | RowSet,
+        column: ColumnNames = None,
+        *,
+        direction: Direction = "backward",
+        to: str | None = None,
+        existence: bool = True,
+        **which: Unpack[Which],
+    ) -> Columns:
+        """See `Provenance.columns`."""
+        _known_direction(direction)
+        if which.keys() & {"where", "semantics"}:
+            raise ConditionError("columns are those of all rows; ask cells() for those of some rows")
+        which = {"kinds": ("data", "context"), **which}
+        asked = self.asked(dataset.at.version.dataset.uri if isinstance(dataset, RowSet) else dataset, None, which)
+        bits = identity(_positions(asked, column, direction, existence))
+        linker = asked.view.linker(direction)
+        place = asked.view.dataset(to)
+        found = carry(linker, Found(asked.at, bits), direction, place, context=asked.context)
+        answer = Columns(asked.at, direction, found, existence)
+        answer.checked()
+        return answer
+
+    def cells(
+        self,
+        dataset: str | RowSet,
+        rows: Rows = None,
+        columns: ColumnNames = None,
+        *,
+        direction: Direction = "backward",
+        to: str | None = None,
+        existence: bool = False,
+        **which: Unpack[Which],
+    ) -> Cells:
+        """See `Provenance.cells`."""
+        _known_direction(direction)
+        asked = self.asked(dataset, rows, which)
+        start = Found(asked.at, identity(_positions(asked, columns, direction, existence)), asked.start().boxes)
+        linker = asked.view.linker(direction)
+        found = carry(linker, start, direction, asked.view.dataset(to), context=asked.context)
+        answer = Cells(asked.at, direction, found, existence, asked.labels)
+        answer.checked()
+        return answer
+
+    def how(
+        self,
+        dataset: str | RowSet,
+        rows: Rows = None,
+        *,
+        direction: Direction = "backward",
+        to: str | None = None,
+        **which: Unpack[Which],
+    ) -> How:
+        """See `Provenance.how`."""
+        _known_direction(direction)
+        asked = self.asked(dataset, rows, which)
+        linker, place = asked.view.linker(direction), asked.view.dataset(to)
+        return how(linker, asked.at, asked.labels, asked.start().boxes, direction, place, asked.kinds)
+
+    def operations(
+        self,
+        what: str | RowSet,
+        rows: Rows = None,
+        column: ColumnNames = None,
+        *,
+        direction: Direction = "backward",
+        to: str | None = None,
+        parts: bool = False,
+        **which: Unpack[Which],
+    ) -> list[OperationLine]:
+        """See `Provenance.operations`."""
+        _known_direction(direction)
+        nodes = self._step(what) if isinstance(what, str) else []
+        if nodes:
+            if rows is not None or column is not None or which:
+                raise ConditionError(f"{what} is a step: all its operations are told; name a data set to choose some")
+            return [line for node in nodes for line in operation_lines(node, parts=parts)]
+        some = rows is not None or which.get("where") is not None or isinstance(what, RowSet)
+        if column is not None:
+            if some:
+                found = self.cells(what, rows, column, direction=direction, to=to, **which).via
+            else:
+                found = self.columns(what, column, direction=direction, to=to, existence=False, **which).via
+            return [line for node, chosen in found for line in operation_lines(node, chosen, parts=parts)]
+        if some or to is not None:
+            return self.how(what, rows, direction=direction, to=to, **which).all_operations(parts=parts)
+        asked = self.asked(what, None, which)
+        route = plan(asked.view.linker(direction), [asked.at], direction).nodes
+        ran = route[::-1] if direction == "backward" else route
+        return [line for node in ran for line in operation_lines(node, parts=parts)]
+
+    def dropped(self, dataset: str | RowSet, column: ColumnNames = None, **which: Unpack[Which]) -> Drops:
+        """See `Provenance.dropped`."""
+        asked = self.asked(dataset, None, which)
+        return dropped(asked.view.linker("forward"), asked.at, _named(asked, column))
+
+    def _step(self, what: str) -> list[Node]:
+        """The writes of a step of that id, or of the only one whose id begins so; none where a data set is meant."""
+        graph = self._views.graph
+        steps = dict.fromkeys(n.step for n in graph.nodes)
+        found = [s for s in steps if s == what] or [s for s in steps if s.startswith(what)]
+        if len(found) != 1:
+            return []
+        try:
+            graph.sightings(Dataset.parse(what))
+        except UnknownDatasetError:
+            return [n for n in graph.nodes if n.step == found[0]]
+        return []
+
+
+def _known_direction(direction: str) -> None:
+    if direction not in get_args(Direction):
+        raise ConditionError(f"no direction {direction!r}; there are 'backward' and 'forward'")
+
+
+def _positions(asked: Asked, columns: ColumnNames, direction: Direction, existence: bool) -> list[int]:
+    """The columns, and the rows themselves: where what decides about them, or what counts them, is asked for."""
+    rows = existence if direction == "backward" else columns is None
+    return [*_named(asked, columns), *([ROWS] if rows else [])]
+
+
+def _named(asked: Asked, columns: ColumnNames) -> list[int]:
+    names = names_of(asked.at)
+    if columns is None:
+        if not names:
+            raise ConditionError(f"the columns of {asked.at.version.dataset} are not known to the store")
+        return list(range(1, 1 + len(names)))
+    return [_position(asked, name, names) for name in ((columns,) if isinstance(columns, str) else columns)]
+
+
+def _position(asked: Asked, name: str, names: tuple[str, ...]) -> int:
+    same = [i for i, n in enumerate(names) if n == name] or [
+        i for i, n in enumerate(names) if n.lower() == name.lower()
+    ]
+    if len(same) == 1:
+        return 1 + same[0]
+    ends = _ends(asked, name)
+    if ends:
+        hint = " and ".join(
+            f"it was dropped on the way by {d.text}{f' ({d.site})' if d.site else ''} of step {d.step}" for d in ends
+        )
+    else:
+        near = get_close_matches(name, names, 3, 0.6)
+        hint = "did you mean " + " or ".join(near) + "?" if near else "it has " + ", ".join(names)
+    raise UnknownColumnError(f"{asked.at.version.dataset} has no column {name!r}; {hint}")
+
+
+def _ends(asked: Asked, name: str) -> list[Drop]:
+    """Where a column of what a version came from was dropped on the way to it."""
+    back = asked.view.back
+    route = plan(back, [asked.at], "backward").nodes
+    steps = {(n.step, n.write.index) for n in route}
+    read: list[Sighting] = [at for n in route for at in n.inputs.values() if name in names_of(at)]
+    found = {d for at in read for d in dropped(back, at, [1 + names_of(at).index(name)]).lines}
+    return sorted(d for d in found if (d.step, d.write) in steps)
