@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from provspark.cli.common import json_option, open_provenance, store_option
+from provspark.cli.operations import OPERATION_NAMES, operation_rows
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.errors import UnknownStepError
 from provspark.index_store.model import Manifest, Write, jsonable
+
+if TYPE_CHECKING:
+    from provspark.api import Provenance
+    from provspark.index_store.query.operation_list import OperationLine
 
 __all__ = ["ls", "show"]
 
@@ -50,7 +55,7 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
 @store_option
 @json_option
 def show(step: str, store: str | None, as_json: bool) -> None:
-    """Show one step: what it read and wrote, and how its lineage is stored.
+    """Show one step: what it read and wrote, its operations, and how its lineage is stored.
 
     STEP is a step's id, or the beginning of one.
 
@@ -58,11 +63,18 @@ def show(step: str, store: str | None, as_json: bool) -> None:
     Example:
       provspark show clean-1f0c
     """
-    manifest = _find(open_provenance(store).graph.manifests, step)
+    from provspark.index_store.query.operation_list import operation_table
+
+    prov = open_provenance(store)
+    manifest = _find(prov.graph.manifests, step)
     if as_json:
-        echo_json(jsonable(manifest))
+        echo_json(jsonable(manifest) | {"operations": operation_table(_operations(prov, manifest)).to_pylist()})
     else:
-        _print_step(console(), manifest)
+        _print_step(console(), manifest, _operations(prov, manifest))
+
+
+def _operations(prov: Provenance, manifest: Manifest) -> list[OperationLine]:
+    return prov.ask.operations(manifest.step) if manifest.writes else []
 
 
 def _find(manifests: tuple[Manifest, ...] | list[Manifest], step: str) -> Manifest:
@@ -89,7 +101,7 @@ def _step_line(line: dict[str, Any]) -> list[Any]:
     return [line["step"], task, line["status"], started, coverage, ", ".join(line["outputs"]), line["run_id"]]
 
 
-def _print_step(out: Console, manifest: Manifest) -> None:
+def _print_step(out: Console, manifest: Manifest, operations: list[OperationLine]) -> None:
     key = manifest.key
     task = ".".join(p for p in (key.dag_id, key.task_id) if p)
     out.print(Text(manifest.step, style="bold"))
@@ -104,6 +116,9 @@ def _print_step(out: Console, manifest: Manifest) -> None:
     sizes = {f.path: f.size for f in manifest.files}
     for write in manifest.writes:
         _print_write(out, write, sizes)
+        own = [line for line in operations if line.write == write.index]
+        if own:
+            print_rows(out, OPERATION_NAMES, operation_rows(own), indent=4, cell=60)
     if not manifest.writes:
         out.print(Text("  it wrote nothing that was captured"))
     out.print(Text(f"  stored in {count(len(manifest.files), 'file')}, {sum(sizes.values()):,} bytes", style="dim"))

@@ -10,6 +10,7 @@ from provspark.cli.common import ErrorGroup
 from provspark.cli.export import export
 from provspark.cli.gc import gc
 from provspark.cli.listing import ls, show
+from provspark.cli.operations import columns, dropped, how, operations, why
 from provspark.cli.questions import co_contributory, co_dependency, composition, correspondence, derivations
 from provspark.cli.receiver import receiver
 from provspark.cli.repair import repair
@@ -37,7 +38,8 @@ def main(debug: bool) -> None:
     """
 
 
-_QUESTIONS = (trace, co_contributory, co_dependency, composition, correspondence, derivations, export)
+_OPERATIONS = (why, how, columns, operations, dropped)
+_QUESTIONS = (trace, *_OPERATIONS, co_contributory, co_dependency, composition, correspondence, derivations, export)
 for _command in (run, ls, show, *_QUESTIONS, serve, verify, repair, gc, catalogue, receiver):
     main.add_command(_command)
 

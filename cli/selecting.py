@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
     from provspark.api import Stop
 
-__all__ = ["STOPS", "answer_options", "print_stops", "row_options", "selected", "show_table"]
+__all__ = [
+    "STOPS",
+    "answer_options",
+    "print_stops",
+    "row_options",
+    "selected",
+    "show_table",
+    "version_options",
+    "way_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,6 +32,7 @@ STOPS = {
     "untracked": ("red", "was not captured"),
     "unlinked": ("red", "can't be linked"),
     "coarse": ("yellow", "was captured as a whole, so that all its output rows stand for all its input rows"),
+    "columns": ("yellow", "can't tell its columns apart, so that each may come of each column that it read"),
 }
 
 
@@ -39,14 +49,28 @@ def row_options(command: F) -> F:
             "'x like a%', 'x startswith a', 'x is null'; x may be struct.field.",
         ),
         click.option("--context", is_flag=True, help="Follow rows that values were computed from, too."),
+    ]
+    return _with(options, version_options(command))
+
+
+def version_options(command: F) -> F:
+    """Add the options that choose a version of DATASET and the steps that count, and ``--store``."""
+    options = [
         click.option("--version", metavar="ID", help="A version of DATASET (default: the latest)."),
         click.option("--run", metavar="RUN", help="The version of a run, or of the 'latest'; ahead, its steps only."),
         click.option("--as-of", metavar="TIME", help="Leave out steps that ended later."),
         store_option,
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return _with(options, command)
+
+
+def way_options(command: F) -> F:
+    """Add ``--backward/--forward``, which gives ``backward``, and ``--to``."""
+    options = [
+        click.option("--backward/--forward", default=True, help="What it came from (the default), or went into."),
+        click.option("--to", metavar="DATASET", help="Ask for this data set, wherever it is on the way."),
+    ]
+    return _with(options, command)
 
 
 def answer_options(command: F) -> F:
@@ -57,6 +81,10 @@ def answer_options(command: F) -> F:
         click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Lines to show."),
         json_option,
     ]
+    return _with(options, command)
+
+
+def _with(options: Sequence[Callable[[F], F]], command: F) -> F:
     for option in reversed(options):
         command = option(command)
     return command

@@ -13,7 +13,7 @@ from provspark.errors import SettingsError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from provspark.api import Correspondence, Derivations, Provenance, RowSet, Trace
+    from provspark.api import Correspondence, Derivations, How, Provenance, RowSet, Trace
 
 __all__ = ["ProvHook"]
 
@@ -103,6 +103,26 @@ class ProvHook(BaseHook):  # type: ignore[misc]
     def derivations(self, dataset: str, rows: Rows | None = None, **options: Any) -> Derivations:
         """List the ways in which rows came about; see `Provenance.derivations`."""
         return self.get_conn().derivations(dataset, rows, **options)
+
+    def columns(self, dataset: str, column: Any = None, **options: Any) -> pa.Table:
+        """Find the columns that columns came from or went into; see `Provenance.columns`."""
+        return self.get_conn().columns(dataset, column, **options)
+
+    def cells(self, dataset: str, rows: Rows | None = None, columns: Any = None, **options: Any) -> pa.Table:
+        """Find the cells that cells came from or went into; see `Provenance.cells`."""
+        return self.get_conn().cells(dataset, rows, columns, **options)
+
+    def how(self, dataset: str, rows: Rows | None = None, **options: Any) -> How:
+        """Find rows and the operations on the way to each; see `Provenance.how`."""
+        return self.get_conn().how(dataset, rows, **options)
+
+    def operations(self, what: str, rows: Rows | None = None, column: Any = None, **options: Any) -> pa.Table:
+        """List the operations of a step, or behind a data set; see `Provenance.operations`."""
+        return self.get_conn().operations(what, rows, column, **options)
+
+    def dropped(self, dataset: str, column: Any = None, **options: Any) -> pa.Table:
+        """Tell which operations dropped columns; see `Provenance.dropped`."""
+        return self.get_conn().dropped(dataset, column, **options)
 
     def select(self, dataset: str, rows: Rows | None = None, **options: Any) -> RowSet:
         """Select rows as a set; see `Provenance.select`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
@@ -123,21 +123,19 @@ class Answer:
                 "source_row": found,
                 "kind": _words(number_of, [p.kind for p in self.parts]),
             }
-        ).replace_schema_metadata({METADATA: json.dumps(self._about())})
+        ).replace_schema_metadata(about(self.asked, self.direction, self.stops))
 
-    def _about(self) -> dict[str, Any]:
-        return {
-            "dataset": str(self.asked.dataset),
-            "version": self.asked.id,
-            "direction": self.direction,
-            "stops": jsonable(self.stops),
-        }
+
+def about(asked: Version, direction: str, stops: Sequence[Stop]) -> dict[bytes, str]:
+    """What the metadata of an answer's table say: the question, and where the answer is less than it could be."""
+    told = {"dataset": str(asked.dataset), "version": asked.id, "direction": direction, "stops": jsonable(tuple(stops))}
+    return {METADATA: json.dumps(told)}
 
 
 def stops_of(table: pa.Table) -> tuple[Stop, ...]:
     """Where the answer in a table is less than it could be, from the table's metadata."""
-    about = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
-    return tuple(Stop(**stop) for stop in about.get("stops", ()))
+    told = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
+    return tuple(Stop(**stop) for stop in told.get("stops", ()))
 
 
 def ask(

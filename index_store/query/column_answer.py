@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +9,9 @@ import pyarrow as pa
 
 from provspark.errors import UntrackedError
 from provspark.index_store.boxes import pairs
-from provspark.index_store.model import Int64, Kind, jsonable
+from provspark.index_store.model import Int64, Kind
 from provspark.index_store.operations import Dependence
-from provspark.index_store.query.answer import METADATA
+from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_walk import Carried, Found
@@ -72,13 +71,7 @@ class _Answer:
         return out == ROWS and (src == ROWS or not self.existence)
 
     def about(self) -> dict[bytes, str]:
-        told = {
-            "dataset": str(self.asked.version.dataset),
-            "version": self.asked.version.id,
-            "direction": self.direction,
-            "stops": jsonable(self.stops),
-        }
-        return {METADATA: json.dumps(told)}
+        return about(self.asked.version, self.direction, self.stops)
 
     def checked(self) -> None:
         """Raise `UntrackedError` where nothing was found because a way stopped."""
@@ -170,7 +163,7 @@ class Cells(_Answer):
                     continue
                 for _, dependence, which in named(may):
                     exact = bool(sure & which)
-                    why = "" if exact else self.reason(doubt)
+                    why = None if exact else self.reason(doubt)
                     names = [words.code(w) for w in (one, other, found.kind, dependence, why)]
                     values = [label, names[0], *place, found.occurrence, row, *names[1:4], int(not exact), names[4]]
                     for column, value in zip(parts, values, strict=True):

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from provspark.index_store.model import Version
 from provspark.index_store.operations import Operation
+from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, column_map, names_of
 from provspark.index_store.query.graph import Node, Sighting
@@ -41,13 +43,16 @@ class Drop:
 class Drops:
     """All ends of some columns; one that is never dropped has none."""
 
+    asked: Version
     lines: tuple[Drop, ...]
     stops: tuple[Stop, ...]
 
     def table(self) -> pa.Table:
         """One line for each `Drop`."""
         columns = {n: [getattr(x, n) for x in self.lines] for n in Drop.__slots__}
-        return pa.table({f.name: pa.array(columns[f.name], f.type) for f in _SCHEMA}, schema=_SCHEMA)
+        return pa.table(
+            {f.name: pa.array(columns[f.name], f.type) for f in _SCHEMA}, schema=_SCHEMA
+        ).replace_schema_metadata(about(self.asked, "forward", self.stops))
 
 
 _SCHEMA = pa.schema(
@@ -85,7 +90,7 @@ def dropped(linker: Linker, start: Sighting, positions: list[int]) -> Drops:
             drops, on = _within(node, link.target, there, asked)
             lines.update(drops)
             waiting += [(node.output, p, asked) for p in on]
-    return Drops(tuple(sorted(lines)), tuple(sorted(stops)))
+    return Drops(start.version, tuple(sorted(lines)), tuple(sorted(stops)))
 
 
 def _within(node: Node, at: Sighting, positions: set[int], asked: str) -> tuple[list[Drop], set[int]]:

@@ -1,0 +1,193 @@
+"""``provspark why``, ``how``, ``columns``, ``operations`` and ``dropped``: what was done to rows and columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.text import Text
+
+from provspark.cli.common import json_option, open_provenance
+from provspark.cli.render import console, count, echo_json, print_rows
+from provspark.cli.selecting import (
+    answer_options,
+    row_options,
+    selected,
+    show_table,
+    version_options,
+    way_options,
+)
+
+if TYPE_CHECKING:
+    from provspark.api import How
+    from provspark.index_store.query.operation_list import OperationLine
+
+__all__ = ["OPERATION_NAMES", "columns", "dropped", "how", "operation_rows", "operations", "why"]
+
+_column_option = click.option(
+    "--column", "column", multiple=True, metavar="NAME", help="A column of DATASET; may be given again."
+)
+
+
+def _shown(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: given.pop(name) for name in ("csv_file", "parquet_file", "limit", "as_json")}
+
+
+def _direction(backward: bool) -> Any:
+    return "backward" if backward else "forward"
+
+
+@click.command()
+@row_options
+@_column_option
+@click.option("--existence", is_flag=True, help="Also the cells that decided that the rows are there.")
+@way_options
+@answer_options
+def why(column: tuple[str, ...], existence: bool, backward: bool, to: str | None, **given: Any) -> None:
+    """List the rows that rows of DATASET came from or went into; with --column the cells of their cells.
+
+    \b
+    Examples:
+      provspark why /data/report --row 17
+      provspark why /data/report --row 17 --column total --context
+      provspark why /data/people.csv --row 3 --column age --forward
+    """
+    prov = open_provenance(given.pop("store"))
+    shown, asked = _shown(given), selected(given)
+    if column or existence:
+        way = {"direction": _direction(backward), "to": to, "existence": existence}
+        show_table(prov.cells(**asked, columns=list(column) or None, **way), **shown)
+    else:
+        show_table((prov.backward if backward else prov.forward)(**asked, to=to), **shown)
+
+
+@click.command()
+@row_options
+@way_options
+@click.option("--parts", is_flag=True, help="Each operation alone, not those of a script line as one.")
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Lines to show.")
+@json_option
+def how(backward: bool, to: str | None, parts: bool, limit: int, as_json: bool, **given: Any) -> None:
+    """List the rows that rows of DATASET came from or went into, and the operations on the way to each.
+
+    \b
+    Example:
+      provspark how /data/report --row 17
+    """
+    prov = open_provenance(given.pop("store"))
+    found = prov.how(**selected(given), direction=_direction(backward), to=to)
+    if as_json:
+        answer = {"lines": found.why().to_pylist(), "operations": found.operations(parts=parts).to_pylist()}
+        echo_json({**answer, "stops": [{n: getattr(s, n) for n in s.__slots__} for s in found.answer.stops]})
+    else:
+        _print_how(found, parts, limit)
+
+
+def _print_how(found: How, parts: bool, limit: int) -> None:
+    show_table(found.why(), csv_file=None, parquet_file=None, limit=limit, as_json=False)
+    lines = found.lines(parts=parts)
+    for number, ((dataset, version, occurrence, kind), _) in enumerate(found.paths):
+        reading = f", reading {occurrence}" if occurrence > 0 else ""
+        console().print(Text(f"path {number}: {dataset}, version {version[:8]}{reading}, {kind}", style="bold"))
+        _print_operations([line for i, line in lines if i == number])
+
+
+@click.command()
+@click.argument("dataset")
+@_column_option
+@click.option("--existence/--no-existence", default=True, help="What decides which rows there are, or not.")
+@click.option("--data", is_flag=True, help="Data edges only, no context.")
+@version_options
+@way_options
+@answer_options
+def columns(column: tuple[str, ...], existence: bool, data: bool, backward: bool, to: str | None, **given: Any) -> None:
+    """List the columns that columns of DATASET came from or went into, and by what.
+
+    \b
+    Examples:
+      provspark columns /data/report --column total
+      provspark columns /data/people.csv --column age --forward
+    """
+    prov = open_provenance(given.pop("store"))
+    shown = _shown(given)
+    kinds = ("data",) if data else ("data", "context")
+    way = {"direction": _direction(backward), "to": to, "existence": existence, "kinds": kinds}
+    show_table(prov.columns(given.pop("dataset"), list(column) or None, **way, **given), **shown)
+
+
+@click.command()
+@row_options
+@_column_option
+@way_options
+@click.option("--parts", is_flag=True, help="Each operation alone, not those of a script line as one.")
+@json_option
+def operations(
+    column: tuple[str, ...], backward: bool, to: str | None, parts: bool, as_json: bool, **given: Any
+) -> None:
+    """List the operations of a step, or all behind a data set, or on the ways of some of its rows and columns.
+
+    DATASET may be a step's id, or the beginning of one.
+
+    \b
+    Examples:
+      provspark operations /data/report
+      provspark operations clean-1f0c --parts
+      provspark operations /data/report --row 17 --column total
+      provspark operations /data/people.csv --forward --column age
+    """
+    prov = open_provenance(given.pop("store"))
+    asked = selected(given)
+    chosen = {name: value for name, value in asked.items() if value not in (None, ("data",), "")}
+    what = chosen.pop("dataset")
+    way = {"direction": _direction(backward), "to": to, "parts": parts}
+    lines = prov.ask.operations(what, chosen.pop("rows", None), list(column) or None, **way, **chosen)
+    if as_json:
+        from provspark.index_store.query.operation_list import operation_table
+
+        echo_json(operation_table(lines).to_pylist())
+    elif lines:
+        _print_operations(lines)
+    else:
+        click.echo("No operation, as far as they were kept.")
+
+
+@click.command()
+@click.argument("dataset")
+@_column_option
+@version_options
+@answer_options
+def dropped(column: tuple[str, ...], **given: Any) -> None:
+    """Tell which operations dropped columns of DATASET, and what these had gone into by then.
+
+    \b
+    Example:
+      provspark dropped /data/people.csv --column fnlwgt
+    """
+    prov = open_provenance(given.pop("store"))
+    shown = _shown(given)
+    show_table(prov.dropped(given.pop("dataset"), list(column) or None, **given), **shown)
+
+
+def operation_rows(lines: list[OperationLine]) -> list[list[Any]]:
+    """Operations as rows of a table: number, category, text, columns, rows, line of the script."""
+    told = []
+    for line in lines:
+        first, last = line.operations[0], line.operations[-1]
+        number = str(first) if first == last else f"{first}–{last}"
+        text = f"{line.name}: {line.text}" if line.name else line.text
+        changed = [f"+{n}" for n in line.makes] + [f"-{n}" for n in line.drops]
+        rows = "" if line.rows_out is None else f"{line.rows_out:,}"
+        category = ", ".join(line.categories) + (", contextual" if line.contextual else "")
+        told.append([number, category, text, " ".join(changed), rows, line.site.rsplit("/", 1)[-1]])
+    return told
+
+
+OPERATION_NAMES = ["operation", "category", "what", "columns", "rows", "line"]
+
+
+def _print_operations(lines: list[OperationLine]) -> None:
+    steps = dict.fromkeys((line.step, line.write, line.dataset) for line in lines)
+    for step, write, dataset in steps:
+        own = [x for x in lines if (x.step, x.write) == (step, write)]
+        console().print(Text(f"{step}, write {write} to {dataset}: {count(len(own), 'operation')}", style="bold"))
+        print_rows(console(), OPERATION_NAMES, operation_rows(own), indent=2, cell=60)

@@ -1,0 +1,140 @@
+"""Questions of operations, columns and cells over a pipeline whose answers are plain to see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from _people import people
+
+import provspark
+from provspark.api import stops_of
+from provspark.errors import ConditionError, UnknownColumnError, UnknownDatasetError
+
+
+@pytest.fixture
+def prov(tmp_path: Path) -> provspark.Provenance:
+    return provspark.open(people(tmp_path))
+
+
+def lines(table: pa.Table, *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(x[n] for n in names) for x in table.to_pylist()]
+
+
+LINE = ("column", "source_column", "kind", "dependence", "exact")
+
+
+def test_columns_of_a_report(prov: provspark.Provenance, tmp_path: Path) -> None:
+    report, source = tmp_path / "report.csv", tmp_path / "people.csv"
+    table = prov.columns(str(report))
+    assert lines(table, *LINE) == [
+        (None, "age", "data", "filter", True),
+        (None, "city", "data", "group by", True),
+        ("city", "city", "data", "identity", True),
+        ("first", "name", "data", "aggregation", True),
+        ("n", None, "data", "aggregation", True),
+        ("n", "age", "data", "filter", True),
+    ]
+    assert set(table["dataset"].to_pylist()) == {f"file://{source}"}
+    steps = {x["column"]: [s.split("-")[1] for s in x["steps"]] for x in table.to_pylist()}
+    assert steps["city"] == ["clean", "report"]
+    ahead = prov.columns(str(source), "age", direction="forward", to=str(report))
+    assert lines(ahead, *LINE) == [
+        ("age", None, "data", "filter", True),
+        ("age", "n", "data", "filter", True),
+    ]
+
+
+def test_a_case_makes_a_superset_that_says_why(prov: provspark.Provenance, tmp_path: Path) -> None:
+    cells = prov.cells(str(tmp_path / "clean.csv"), where=[("name", "=", "Cy")], columns=["BAND"])
+    assert lines(cells, "row", "column", "source_row", "source_column", "dependence", "exact", "why") == [
+        (1, "band", 2, "age", "conditional", True, None),
+        (1, "band", 2, "name", "transformation", False, "band = case when age < 40 … (/app/clean.py:5)"),
+    ]
+    ahead = prov.cells(str(tmp_path / "people.csv"), [3], "name", direction="forward", to=str(tmp_path / "report.csv"))
+    assert lines(ahead, "source_row", "source_column", "dependence") == [(0, "first", "aggregation")]
+    counted = prov.cells(str(tmp_path / "report.csv"), [1], "n")
+    assert lines(counted, "source_row", "source_column", "dependence") == [
+        (row, *source) for row in (0, 2) for source in ((None, "aggregation"), ("age", "filter"))
+    ]
+
+
+def test_operations_of_a_script_line_read_as_one(prov: provspark.Provenance, tmp_path: Path) -> None:
+    report = str(tmp_path / "report.csv")
+    told = prov.operations(report).to_pylist()
+    assert [x["text"] for x in told] == [
+        "read people.csv",
+        "filter age is not null",
+        "band = case when age < 40 …; drop age",
+        "read clean.csv",
+        "group by city: n = count(1), first = min(name)",
+    ]
+    composite = told[2]
+    assert (composite["operations"], composite["makes"], composite["drops"]) == ([2, 3], ["band"], ["age"])
+    assert (composite["columns_in"], composite["columns_out"]) == (["name", "city", "age"], ["name", "city", "band"])
+    assert (composite["rows_in"], composite["rows_out"], composite["site"]) == (3, 3, "/app/clean.py:5")
+    assert composite["categories"] == ["vertical augmentation", "vertical reduction"]
+    assert (told[4]["name"], told[4]["contextual"], told[4]["rows_out"]) == ("counted", True, 2)
+    assert [x["operations"] for x in prov.operations(report, parts=True).to_pylist()] == [[0], [1], [2], [3], [0], [1]]
+    step = told[0]["step"]
+    assert prov.operations(step).to_pylist() == told[:3]
+    assert prov.operations(step[:12]).to_pylist() == told[:3]
+    assert [x["text"] for x in prov.operations(report, column="city").to_pylist()] == [
+        "read people.csv",
+        "read clean.csv",
+    ]
+    touched = prov.operations(report, column="first").to_pylist()
+    assert [x["operations"] for x in touched] == [[0], [0], [1]]
+    item = prov.operations(str(tmp_path / "clean.csv"), [0], column="band").to_pylist()
+    assert [x["operations"] for x in item] == [[0], [2]]
+
+
+def test_how_tells_the_operations_on_the_way(prov: provspark.Provenance, tmp_path: Path) -> None:
+    how = prov.how(str(tmp_path / "report.csv"), [1])
+    assert lines(how.why(), "row", "source_row", "kind", "path") == [(1, 0, "data", 0), (1, 2, "data", 0)]
+    told = lines(how.operations(parts=True), "path", "step", "operations")
+    assert [(p, s.split("-")[1], n) for p, s, n in told] == [
+        *((0, "clean", [n]) for n in range(4)),
+        *((0, "report", [n]) for n in range(2)),
+    ]
+    ahead = prov.how(str(tmp_path / "people.csv"), [3], direction="forward", to=str(tmp_path / "clean.csv"))
+    assert lines(ahead.why(), "source_row", "path") == [(2, 0)]
+    assert lines(ahead.operations(), "operations") == [([0],), ([1],), ([2, 3],)]
+
+
+def test_a_dropped_column_tells_by_what(prov: provspark.Provenance, tmp_path: Path) -> None:
+    drops = prov.dropped(str(tmp_path / "people.csv"))
+    assert lines(drops, "column", "operation", "known_as", "text", "into") == [
+        ("age", 3, "age", "drop age", ["band"]),
+        ("name", 1, "name", "group by city: n = count(1), first = min(name)", ["first"]),
+    ]
+    with pytest.raises(
+        UnknownColumnError, match=r"dropped on the way by drop age \(/app/clean.py:5\) of step people-clean"
+    ):
+        prov.cells(str(tmp_path / "report.csv"), [0], "age")
+    with pytest.raises(UnknownColumnError, match="did you mean first"):
+        prov.columns(str(tmp_path / "report.csv"), "frist")
+
+
+def test_a_step_without_operations_is_answered_as_far_as_can_be(prov: provspark.Provenance, tmp_path: Path) -> None:
+    copy, report = str(tmp_path / "copy.csv"), str(tmp_path / "report.csv")
+    table = prov.columns(copy, "city", to=report, existence=False)
+    assert lines(table, *LINE) == [("city", n, "data", "transformation", False) for n in ("city", "first", "n")]
+    assert [(s.what, s.step.split("-")[1]) for s in stops_of(table)] == [("columns", "copy")]
+    cells = prov.cells(copy, [0], "city", to=report)
+    assert set(cells["why"].to_pylist()) == {prov.steps()["step"].to_pylist()[2].join(("step ", " kept no operations"))}
+    assert prov.backward(copy, [0]).equals(prov.how(copy, [0]).why().drop_columns(["path"]))
+    assert prov.operations(prov.steps()["step"].to_pylist()[2]).num_rows == 0
+
+
+def test_questions_that_make_no_sense_say_so(prov: provspark.Provenance, tmp_path: Path) -> None:
+    with pytest.raises(ConditionError, match="ask cells"):
+        prov.columns(str(tmp_path / "report.csv"), where=[("n", "=", 1)])
+    with pytest.raises(ConditionError, match="no direction 'sideways'"):
+        prov.how(str(tmp_path / "report.csv"), direction="sideways")  # type: ignore[arg-type]
+    with pytest.raises(UnknownDatasetError, match="provspark ls"):
+        prov.operations("/nowhere")
+    with pytest.raises(ConditionError, match="is a step"):
+        prov.operations(prov.steps()["step"][0].as_py(), [1])
