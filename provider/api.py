@@ -26,6 +26,7 @@ from provspark.index_store.query.walk import Stop
 from provspark.index_store.query.whole import Correspondence
 from provspark.operation_api import OperationApi
 from provspark.questions import Questions, Rows, Which
+from provspark.replay.api import ReplayApi
 from provspark.stores import open_store, store_urls
 from provspark.views import Views
 
@@ -64,7 +65,7 @@ def open(url: str) -> Provenance:
     return Provenance(url)
 
 
-class Provenance(OperationApi):
+class Provenance(OperationApi, ReplayApi):
     """Answers about the steps that were published when it was opened; `refresh` looks again.
 
     Parameters of all questions

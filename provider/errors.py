@@ -109,6 +109,10 @@ class ValuesUnavailableError(ProvSparkError, RuntimeError):
     """The values of these rows can't be read by position (format or options); row ids stand."""
 
 
+class ReplayError(ProvSparkError, RuntimeError):
+    """A step's operations can't be replayed: none are stored, or no Spark runs here that could."""
+
+
 class UntrackedError(ProvSparkError, LookupError):
     """The question crosses a step whose lineage was not captured."""
 

@@ -1,0 +1,171 @@
+"""``provspark history``, ``whynot``, ``replay`` and ``counts``: what comes from running stored operations again."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from provspark.cli.common import json_option, open_provenance, store_option
+from provspark.cli.render import console, count, echo_json, print_rows
+from provspark.cli.selecting import row_options, selected
+
+if TYPE_CHECKING:
+    from provspark.replay.records import Ending, Replayed, Stage
+
+__all__ = ["counts", "history", "replay", "whynot"]
+
+
+@click.command()
+@row_options
+@click.option("--step", metavar="STEP", help="The step to replay, where more than one made or read the rows.")
+@click.option("--all-sources", is_flag=True, help="Tell of each line all rows of inputs that it came from.")
+@click.option("--limit", type=click.IntRange(min=0), default=5, show_default=True, help="Lines to show.")
+@json_option
+def replay(step: str | None, all_sources: bool, limit: int, as_json: bool, **given: Any) -> None:
+    """Show rows of DATASET after each operation of the step that made them, with the cells that it changed.
+
+    \b
+    Example:
+      provspark replay /data/report --row 17
+    """
+    prov = open_provenance(given.pop("store"))
+    told = prov.before_after(**selected(given), step=step, all_sources=all_sources, progress=_progress)
+    if as_json:
+        echo_json(told.as_dict())
+    else:
+        _show(told, limit)
+
+
+@click.command()
+@row_options
+@click.option("--direction", type=click.Choice(["both", "backward", "forward"]), default="both", show_default=True)
+@json_option
+def history(direction: Any, as_json: bool, **given: Any) -> None:
+    """Tell what rows of DATASET went through, before and after, across steps, and where they ended.
+
+    \b
+    Example:
+      provspark history /data/people.csv --row 224 --direction forward
+    """
+    prov = open_provenance(given.pop("store"))
+    told = prov.history(**selected(given), direction=direction, progress=_progress)
+    if as_json:
+        echo_json(told.as_dict())
+        return
+    for passage in told.passages:
+        at = "; ".join(f"{count(rows.count)} of {name}" for name, rows in passage.rows)
+        click.secho(f"{passage.step} → {passage.dataset}: {at}", bold=True)
+        if passage.replayed is None:
+            click.secho(f"  not replayed: {passage.why}", fg="yellow")
+            continue
+        for stage in passage.replayed.stages:
+            click.echo(f"  {_named(stage)}: {count(len(stage.lines))}{_marked(stage)}")
+        for ending in passage.endings:
+            _show_ending(ending)
+        _show_doubts(passage.replayed)
+
+
+@click.command()
+@click.argument("dataset")
+@click.option("--where", multiple=True, required=True, metavar="CONDITION", help="As 'id=42'; may be given again.")
+@click.option("--version", metavar="ID", help="A version of DATASET (default: the latest).")
+@click.option("--run", metavar="RUN", help="The version of a run, or of the 'latest'.")
+@store_option
+@json_option
+def whynot(dataset: str, where: tuple[str, ...], store: str | None, as_json: bool, **which: Any) -> None:
+    """Tell why DATASET has no row for which conditions hold: which input rows do, and what dropped them.
+
+    \b
+    Example:
+      provspark whynot /data/report --where customer=42
+    """
+    from provspark.index_store.select import parse_condition
+
+    prov = open_provenance(store)
+    told = prov.why_not(dataset, [parse_condition(text) for text in where], progress=_progress, **which)
+    if as_json:
+        echo_json(told.as_dict())
+        return
+    if told.found:
+        click.echo(f"{dataset} has {count(told.found.count)} for which this holds: {told.found.rows()[:20].tolist()}")
+    for condition in told.untraced:
+        click.secho(f"left out: {condition.column} is handed on from no column of an input", fg="yellow", err=True)
+    for missed in told.missed:
+        click.secho(f"{missed.step} read {missed.dataset}: {count(missed.rows.count)} for which this holds", bold=True)
+        for ending in missed.endings:
+            _show_ending(ending)
+        if missed.replayed:
+            if missed.replayed.results:
+                click.echo(f"  {count(len(missed.replayed.results))} of the output came from them")
+            _show_doubts(missed.replayed)
+
+
+@click.command()
+@click.argument("step")
+@store_option
+@json_option
+def counts(step: str, store: str | None, as_json: bool) -> None:
+    """Count the rows that go into and come out of each operation of STEP, by running all of it again."""
+    table = open_provenance(store).counts(step, progress=_progress)
+    if as_json:
+        echo_json(table.to_pylist())
+        return
+    names = ["write", "operation", "text", "rows_in", "rows_out", "why"]
+    print_rows(console(), names, [[line[n] for n in names] for line in table.to_pylist()], cell=80)
+
+
+def _progress(done: int, of: int, text: str) -> None:
+    """Show on a terminal how far a replay is."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{done} of {of}: {text[:100]}" if done < of else "\r\033[K", nl=False, err=True)
+
+
+def _show(told: Replayed, limit: int) -> None:
+    out = console()
+    for stage in told.stages:
+        click.secho(f"{_named(stage)}{_marked(stage)}", bold=True)
+        rows = [
+            [("* " if n in (*line.changed, *line.added) else "") + _text(v) for n, v in zip(stage.columns, line.values)]
+            for line in stage.lines[:limit]
+        ]
+        print_rows(out, stage.columns, rows, indent=2)
+        if len(stage.lines) > limit:
+            click.echo(f"  … {count(len(stage.lines) - limit, 'more line')}")
+    for ending in told.endings:
+        _show_ending(ending)
+    _show_doubts(told)
+
+
+def _named(stage: Stage) -> str:
+    operation = stage.operation
+    site = f" ({operation.site})" if operation.site else ""
+    return f"{operation.index} {operation.text}{site}"
+
+
+def _marked(stage: Stage) -> str:
+    changed = sorted({n for line in stage.lines for n in line.changed})
+    return f", changed {', '.join(changed)}" if changed else ""
+
+
+def _text(value: Any) -> str:
+    return "null" if value is None else str(value)
+
+
+def _show_ending(ending: Ending) -> None:
+    rows = ", ".join(f"row {s.row} of {s.dataset}" for s in ending.sources[:5])
+    rows += f" and {len(ending.sources) - 5} more" if len(ending.sources) > 5 else ""
+    kept = ", ".join(f"row {s.row} of {s.dataset}" for s in ending.kept_sources[:5])
+    what = "ended" if ending.whole else "lost a part"
+    click.secho(f"  {rows} {what} at {ending.operation.index} {ending}" + (f"; kept: {kept}" if kept else ""), fg="red")
+
+
+def _show_doubts(told: Replayed) -> None:
+    for dataset, rows in told.scanned:
+        click.secho(f"  read whole: {dataset}, {count(rows)}", dim=True, err=True)
+    for operation, why in (*told.stopped, *told.doubts):
+        click.secho(f"  {operation.index} {operation.text}: {why}", fg="yellow", err=True)
+    if told.verified is not True:
+        word = "differs from what is stored" if told.verified is False else "could not be checked"
+        click.secho(f"  the end of this replay {word}: {told.why}", fg="yellow", err=True)

@@ -1,0 +1,237 @@
+"""The questions that replay answers, as `provspark.api.Provenance` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from provspark.errors import ConditionError, ReplayError, UnknownStepError
+from provspark.index_store.query.rowset import RowSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from provspark.index_store.query.graph import Graph, Node
+    from provspark.index_store.select import Condition
+    from provspark.questions import Questions, Rows, Which
+    from provspark.replay.engine import Progress
+    from provspark.replay.history import History
+    from provspark.replay.records import Replayed
+    from provspark.replay.replayer import Replayer
+    from provspark.replay.why_not import WhyNot
+
+__all__ = ["ReplayApi"]
+
+
+class ReplayApi:
+    """Questions that are answered by running stored operations again, on Spark, for the rows in question."""
+
+    ask: Questions
+    _replayer: Replayer | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The writes of all stores."""
+        raise NotImplementedError
+
+    @property
+    def replayer(self) -> Replayer:
+        """What runs replays; its ``most`` says how many rows are followed, and ``cancel()`` stops it."""
+        from provspark.replay.replayer import Replayer
+
+        if self._replayer is None:
+            self._replayer = Replayer()
+        return self._replayer
+
+    def before_after(
+        self,
+        dataset: str | RowSet,
+        rows: Rows = None,
+        *,
+        step: str | None = None,
+        all_sources: bool = False,
+        progress: Progress | None = None,
+        **which: Unpack[Which],
+    ) -> Replayed:
+        """Tell the values of rows after each operation of a step, with the cells that it changed.
+
+        Parameters
+        ----------
+        step : str, optional
+            The step to replay: the one that made the rows, or one that read them. Without it, the one that made
+            them, or else the only one that read them.
+        all_sources : bool
+            For rows that the step read: each line also tells the rows of inputs that it met on the way. For rows
+            that it made it always does.
+        progress : callable, optional
+            Told how many operations are done, how many there are, and what the next one does.
+        dataset, rows, **which
+            See `Provenance`.
+
+        Returns
+        -------
+        Replayed
+            ``stages`` (an operation each, with its lines), ``endings``, ``verified``, ``scanned``, ``stopped``.
+
+        Raises
+        ------
+        ReplayError
+            The step's operations are not stored, or no Spark runs here.
+        VersionChangedError, ValuesUnavailableError
+            What the step read has changed since, or can't be read by row.
+        """
+        from provspark.replay.crossing import crossed
+
+        asked = self.ask.asked(dataset, rows, which)
+        made = {n: r for _, n, r in crossed(asked.view.back.links(asked.at, "backward"), asked.labels)}
+        chosen = {n: r for n, r in made.items() if step in (None, n.step)}
+        with self._following(progress) as replayer:
+            if len(chosen) == 1:
+                ((node, runs),) = chosen.items()
+                return replayer.outputs(node, runs)
+            read = [
+                (v, n, r)
+                for v, n, r in crossed(asked.view.ahead.links(asked.at, "forward"), asked.labels)
+                if step in (None, n.step)
+            ]
+            nodes = {n for _, n, _ in read} if not chosen else set(chosen)
+            if len(nodes) != 1:
+                names = sorted({n.step for n in nodes}) or sorted({n.step for n in made})
+                told = f"steps {', '.join(names)} made or read them; name one" if names else "no step made or read them"
+                raise ReplayError(f"which step of {asked.at.version.dataset} to replay is not clear: {told}")
+            (node,) = nodes
+            return replayer.inputs(node, {v: r for v, _, r in read}, all_sources=all_sources)
+
+    def history(
+        self,
+        dataset: str | RowSet,
+        rows: Rows = None,
+        *,
+        direction: Literal["backward", "forward", "both"] = "both",
+        progress: Progress | None = None,
+        **which: Unpack[Which],
+    ) -> History:
+        """Tell all that rows derive from and all that derives from them, with the operations between, across steps.
+
+        Where rows, or rows made of them, end, `History.endings` tells the operation that dropped them, and why.
+
+        Parameters
+        ----------
+        direction : {"both", "backward", "forward"}
+        progress, dataset, rows, **which
+            As for `before_after`.
+
+        Returns
+        -------
+        History
+            ``passages``, one for each write, ``endings``, ``table()``. A write that can't be replayed says why.
+
+        Notes
+        -----
+        PQ8, PQ10 and PQ11 of Chapman et al.
+        """
+        from provspark.replay.history import history
+
+        if direction not in ("both", "backward", "forward"):
+            raise ConditionError(f"no direction {direction!r}; there are 'both', 'backward' and 'forward'")
+        asked = self.ask.asked(dataset, rows, which)
+        with self._following(progress) as replayer:
+            return history(replayer, asked.view.back, asked.view.ahead, RowSet(asked.at, asked.labels), direction)
+
+    def why_not(
+        self,
+        dataset: str,
+        where: Sequence[Condition | tuple[str, str, Any]],
+        *,
+        version: str | None = None,
+        run: str | None = None,
+        as_of: datetime | str | None = None,
+        progress: Progress | None = None,
+    ) -> WhyNot:
+        """Tell why no row of a data set satisfies a condition.
+
+        The condition is taken back to columns of inputs along columns that were handed on unchanged; input rows that
+        satisfy it are replayed, and for each the operation is told at which it ended.
+
+        Parameters
+        ----------
+        where : sequence of (column, operator, value)
+            As for `Provenance`, on the data set's columns.
+        progress, dataset, version, run, as_of
+            As for `before_after`.
+
+        Returns
+        -------
+        WhyNot
+            ``found`` (rows that do satisfy it), ``missed`` (for each input), ``endings``, ``untraced``.
+
+        Raises
+        ------
+        ReplayError
+            No captured step made the data set. Other errors as for `before_after`.
+        """
+        from provspark.index_store.select import Condition
+        from provspark.replay.why_not import why_not
+
+        asked = self.ask.asked(dataset, (), {"version": version, "run": run, "as_of": as_of})
+        conditions = [Condition(*c) for c in where]
+        conditions = [c._replace(value=tuple(c.value)) if isinstance(c.value, list) else c for c in conditions]
+        with self._following(progress) as replayer:
+            return why_not(replayer, asked.view.back, asked.at, conditions)
+
+    def counts(self, step: str, *, progress: Progress | None = None) -> pa.Table:
+        """Count the rows that go into and come out of each operation of a step, by running all of it again.
+
+        Returns
+        -------
+        pyarrow.Table
+            step, write, operation, node, text, site, rows_in, rows_out, why: counts are null where the operation
+            can't be replayed, as ``why`` says.
+
+        Raises
+        ------
+        UnknownStepError
+        """
+        nodes: list[Node] = [n for n in self.graph.nodes if n.step == step]
+        if not nodes:
+            raise UnknownStepError(step, (m.step for m in self.graph.manifests))
+        lines = []
+        with self._following(progress) as replayer:
+            for node in nodes:
+                found = replayer.counts(node)
+                out = {o.index: n for o, n, _ in found}
+                for o, n, why in found:
+                    before = [out[c] for c in o.children]
+                    about = {"operation": o.index, "node": o.node, "text": o.text, "site": o.site, "why": why}
+                    into = None if not before or min(before) < 0 else sum(before)
+                    counted = {"rows_in": into, "rows_out": n if n >= 0 else None}
+                    lines.append({"step": step, "write": node.write.index, **about, **counted})
+        return pa.Table.from_pylist(lines, schema=_COUNTS)
+
+    @contextmanager
+    def _following(self, progress: Progress | None) -> Iterator[Replayer]:
+        replayer = self.replayer
+        replayer.progress = progress
+        try:
+            yield replayer
+        finally:
+            replayer.progress = None
+
+
+_COUNTS = pa.schema(
+    [
+        ("step", pa.string()),
+        ("write", pa.int64()),
+        ("operation", pa.int64()),
+        ("node", pa.string()),
+        ("text", pa.string()),
+        ("site", pa.string()),
+        ("rows_in", pa.int64()),
+        ("rows_out", pa.int64()),
+        ("why", pa.string()),
+    ]
+)

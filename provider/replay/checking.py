@@ -1,0 +1,77 @@
+"""Checks a replay against the store: the replayed end has to equal the stored rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from provspark.errors import ValuesUnavailableError, VersionChangedError
+from provspark.index_store.model import Int64
+from provspark.index_store.query.graph import Node
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.values.reading import read_rows
+from provspark.replay.columns import distinct
+from provspark.replay.reading import key_of
+from provspark.replay.records import Replayed, Stage
+from provspark.replay.within import sources_of
+
+__all__ = ["places", "verdict"]
+
+
+def verdict(told: Replayed, node: Node, results: Runs, *, most: int, shortened: bool) -> tuple[bool | None, str]:
+    """Tell whether the last operation's lines are the stored output rows, or why that is not known."""
+    last = told.stage(told.operations[-1].index)
+    if told.stopped:
+        operation, why = told.stopped[0]
+        return None, f"the replay stopped at {operation.text!r}: {why}"
+    if shortened or any(s.cut for s in told.stages) or results.count > most:
+        return None, f"there are more than {most:,} rows, and not all were followed"
+    if node.write.coverage != "exact":
+        return None, f"the lineage of this write is {node.write.coverage}"
+    try:
+        stored = stored_rows(node, results.rows())
+    except (ValuesUnavailableError, VersionChangedError) as e:
+        return None, str(e)
+    replayed = [_by_name(last, node, line.values) for line in last.lines] if last else []
+    if Counter(stored) == Counter(replayed):
+        return True, ""
+    why = f"replay ends in {len(replayed):,} rows, the store has {len(stored):,}"
+    if len(replayed) == len(stored):
+        why = "some values differ from the stored ones"
+    doubts = "; ".join(f"{o.text!r}: {w}" for o, w in told.doubts)
+    return False, why + (f" ({doubts})" if doubts else "")
+
+
+def places(stage: Stage, node: Node, rows: Int64) -> set[int]:
+    """Find the lines of the last stage that are output rows: equal in value and, where several are, in source."""
+    keys = [_by_name(stage, node, line.values) for line in stage.lines]
+    found: set[int] = set()
+    for row, key in zip(rows.tolist(), stored_rows(node, rows), strict=True):
+        equal = [n for n, k in enumerate(keys) if k == key]
+        if len(equal) > 1:
+            axes = node.write.axes
+            mine = {
+                (axes[a].version, axes[a].occurrence, r)
+                for a, runs in sources_of(node, Runs.of([row])).items()
+                for r in runs.rows().tolist()
+            }
+            exact = [n for n in equal if {(s.version, s.occurrence, s.row) for s in stage.lines[n].sources} == mine]
+            equal = exact or equal
+        found.update(equal)
+    return found
+
+
+def stored_rows(node: Node, rows: Int64) -> list[tuple[Any, ...]]:
+    """Read output rows, as keys that equal values share, by the version's columns."""
+    table = read_rows(node.write.output, node.output.files, np.asarray(rows, dtype=np.int64))
+    columns = [c.to_pylist() for c in table.columns]
+    return [tuple(map(key_of, row)) for row in zip(*columns, strict=True)]
+
+
+def _by_name(stage: Stage, node: Node, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    place = {c.name: i for i, c in enumerate(distinct(stage.operation.columns))}
+    lower = {name.lower(): i for name, i in place.items()}
+    at = [place.get(f.name, lower.get(f.name.lower(), -1)) for f in node.write.output.fields]
+    return tuple(key_of(values[i]) if i >= 0 else None for i in at)

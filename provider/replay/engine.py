@@ -1,0 +1,189 @@
+"""Replays the operations of one write for some rows of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from provspark.index_store.operations import Expression, Operation
+from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels
+from provspark.replay.rules import RULES, Refused, Rule
+from provspark.replay.rules.base import Frame, Witness
+from provspark.replay.session import Session
+from provspark.replay.sources import Sources
+from provspark.replay.subqueries import stand_in
+
+__all__ = ["Engine", "Kept", "Merged", "Progress"]
+
+Progress = Callable[[int, int, str], None]
+"""Told how many operations are done, how many there are, and the text of the next one."""
+KeptOf = Callable[[Sequence[Witness]], "int | None"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """The rows in question after an operation, as the driver holds them."""
+
+    frame: Frame
+    cut: bool
+    """There were more than are followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A row that was left for its duplicate."""
+
+    operation: int
+    parent: int
+    into: tuple[tuple[str, Any], ...]
+    witness: tuple[tuple[int, int], ...]
+
+
+@dataclass
+class Engine:
+    """One replay. `run` fills `kept` for each operation that the rows in question came to.
+
+    Parameters
+    ----------
+    operations : sequence of Operation
+    focus : mapping of int to sequence of int
+        By the number of a source operation, the ids of its rows in question.
+    kept_of : callable
+        Told the witnesses of duplicates, which one the output came from; None where the store does not know.
+    all_witnesses : bool
+        Whether every row that stands beside the ones in question is to know where it came from.
+    """
+
+    session: Session
+    sources: Sources
+    operations: Sequence[Operation]
+    focus_rows: Mapping[int, Sequence[int]]
+    kept_of: KeptOf
+    all_witnesses: bool = False
+    progress: Progress | None = None
+    kept_rows: dict[int, Kept] = field(default_factory=dict)
+    refused: dict[int, str] = field(default_factory=dict)
+    """By operation, why the rows can't be followed through it."""
+    doubts: dict[int, set[str]] = field(default_factory=dict)
+    merges: list[Merged] = field(default_factory=list)
+    _wholes: dict[int, Frame] = field(default_factory=dict)
+    _touched: dict[int, bool] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Follow the rows in question through all operations that they come to."""
+        every = self.operations
+        done = 0
+        for operation in every:
+            done += 1
+            if self.progress is not None:
+                self.progress(done - 1, len(every), operation.text)
+            if operation.index not in self.focus_rows and not any(c in self.kept_rows for c in operation.children):
+                continue
+            with self.session.running(operation.text):
+                try:
+                    frame = self._after(operation)
+                except Refused as e:
+                    self.refused[operation.index] = e.why
+                    if e.operation.index != operation.index:
+                        self.refused[operation.index] = f"it needs what {e.operation.text!r} makes: {e.why}"
+                    continue
+                if frame is None:
+                    continue
+                kept, found = self.session.keep(frame)
+            if found:
+                self.kept_rows[operation.index] = Kept(kept, found > self.session.most)
+        if self.progress is not None:
+            self.progress(len(every), len(every), "")
+
+    def _after(self, operation: Operation) -> Frame | None:
+        if not operation.children:
+            rows = self.focus_rows.get(operation.index)
+            return self.sources.taken(operation, rows) if rows else None
+        if any(c in self.refused for c in operation.children):
+            raise Refused(operation, "an operation before it could not be replayed, so that rows may be missing here")
+        return self._rule(operation).focus(operation, self)
+
+    def _rule(self, operation: Operation) -> Rule:
+        if operation.opaque:
+            raise Refused(operation, operation.opaque)
+        rule = RULES.get(operation.node)
+        if rule is None:
+            raise Refused(operation, f"{operation.node} is not replayed")
+        return rule
+
+    # -- what rules ask
+
+    def operation(self, index: int) -> Operation:
+        """See `Kit`."""
+        return self.operations[index]
+
+    def focus(self, index: int) -> Frame | None:
+        """See `Kit`."""
+        kept = self.kept_rows.get(index)
+        if kept is None:
+            return None
+        parent = f"array(named_struct('op', {index}, 'row', {NUMBER})) AS {PARENT}"
+        return kept.frame.selectExpr(*labels(self.operation(index).columns), WITNESS, parent, FOCUS)
+
+    def rest(self, index: int) -> Frame:
+        """See `Kit`."""
+        whole = self.whole(index)
+        return whole.filter(f"NOT {FOCUS}") if self._is_touched(index) else whole
+
+    def all(self, index: int) -> Frame:
+        """See `Kit`."""
+        mine = self.focus(index)
+        return self.rest(index) if mine is None else mine.unionByName(self.rest(index))
+
+    def whole(self, index: int) -> Frame:
+        """See `Kit`."""
+        found = self._wholes.get(index)
+        if found is None:
+            operation = self.operation(index)
+            if operation.children:
+                rule = self._rule(operation)
+                found = rule.build(operation, [self.whole(c) for c in operation.children], self)
+            else:
+                found = self._whole_source(operation)
+            self._wholes[index] = found
+        return found
+
+    def sql(self, operation: Operation, expression: Expression) -> str:
+        """See `Kit`."""
+        if not expression.sql:
+            raise Refused(operation, operation.opaque or "the text of one of its expressions is not stored")
+        return stand_in(operation, expression.sql, self)
+
+    def keep(self, operation: Operation, frame: Frame) -> Frame:
+        """See `Kit`."""
+        kept, found = self.session.keep(frame)
+        if found > self.session.most:
+            raise Refused(operation, f"it compares more than {self.session.most:,} rows at once")
+        return kept
+
+    def kept(self, members: Sequence[Witness]) -> int | None:
+        """See `Kit`."""
+        return self.kept_of(members)
+
+    def merged(self, operation: Operation, parent: int, into: dict[str, Any], witness: Witness) -> None:
+        """See `Kit`."""
+        self.merges.append(Merged(operation.index, parent, tuple(into.items()), tuple(witness)))
+
+    def unsure(self, operation: Operation, why: str) -> None:
+        """See `Kit`."""
+        self.doubts.setdefault(operation.index, set()).add(why)
+
+    def _whole_source(self, operation: Operation) -> Frame:
+        if operation.opaque:
+            raise Refused(operation, operation.opaque)
+        mine = self.focus_rows.get(operation.index, ())
+        return self.sources.whole(operation, mine, all_witnesses=self.all_witnesses)
+
+    def _is_touched(self, index: int) -> bool:
+        """Whether rows in question can be among an operation's."""
+        found = self._touched.get(index)
+        if found is None:
+            found = index in self.focus_rows or any(self._is_touched(c) for c in self.operation(index).children)
+            self._touched[index] = found
+        return found

@@ -1,0 +1,161 @@
+"""Replays writes: finds the rows in question, runs the engine, checks what comes out, and tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from provspark.errors import ReplayError
+from provspark.index_store.operations import Operation
+from provspark.index_store.query.graph import Node
+from provspark.index_store.query.runs import Runs
+from provspark.replay.checking import places, verdict
+from provspark.replay.endings import endings_of
+from provspark.replay.engine import Engine, Progress
+from provspark.replay.reading import stages_of
+from provspark.replay.records import Replayed, Source
+from provspark.replay.rules import Refused
+from provspark.replay.session import Session
+from provspark.replay.sources import Sources
+from provspark.replay.within import KeptOf, Witness, results_of, sources_of
+
+__all__ = ["MOST", "Replayer", "operations_of"]
+
+MOST = 1000
+"""Rows that are followed after one operation."""
+
+
+def operations_of(node: Node) -> tuple[Operation, ...]:
+    """Return a write's operations.
+
+    Raises
+    ------
+    ReplayError
+        The step kept none.
+    """
+    if not node.operations:
+        why = f": {node.write.reason}" if node.write.reason else ""
+        raise ReplayError(
+            f"step {node.step} kept no operations of its write of {node.write.output.dataset}, so it can't be "
+            f"replayed{why}. Run it again with this version of provspark."
+        )
+    return node.operations
+
+
+@dataclass
+class Replayer:
+    """Runs replays, one at a time, in one Spark session of its own that is made when first needed.
+
+    Parameters
+    ----------
+    most : int
+        Rows that are followed after one operation; what is beyond is left out, and the answer says so.
+    """
+
+    most: int = MOST
+    progress: Progress | None = None
+    _session: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session, started."""
+        if self._session is None:
+            self._session = Session(self.most)
+        return self._session
+
+    def cancel(self) -> None:
+        """Stop what runs, from another thread; the question raises what Spark says then."""
+        if self._session is not None:
+            self._session.cancel()
+
+    def outputs(self, node: Node, rows: Runs) -> Replayed:
+        """Replay what output rows came from, and keep what led to them."""
+        found = self._replay(node, sources_of(node, rows), True)
+        last = operations_of(node)[-1].index
+        stage = found.stage(last)
+        if stage is None:
+            return found
+        at = places(stage, node, rows.rows()[: self.most])
+        return found.only(found.ancestors(last, at)) if at else found
+
+    def inputs(self, node: Node, rows: Mapping[str, Runs], *, all_sources: bool = False) -> Replayed:
+        """Replay what became of rows of versions that the write read, by the versions' ids."""
+        axes = {i: rows[a.version] for i, a in enumerate(node.write.axes) if a.role == "input" and a.version in rows}
+        return self._replay(node, axes, all_sources)
+
+    def counts(self, node: Node) -> list[tuple[Operation, int, str]]:
+        """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
+        every = operations_of(node)
+        used = {t.column for o in every for e in o.expressions for t in e.terms} | {c.id for c in every[-1].columns}
+        sources = Sources(self.session.spark, node, used)
+        engine = Engine(self.session, sources, every, {}, lambda members: None)
+        found = []
+        try:
+            for operation in every:
+                if self.progress is not None:
+                    self.progress(operation.index, len(every), operation.text)
+                with self.session.running(operation.text):
+                    try:
+                        found.append((operation, engine.whole(operation.index).count(), ""))
+                    except Refused as e:
+                        found.append((operation, -1, e.why))
+        finally:
+            sources.close()
+        if self.progress is not None:
+            self.progress(len(every), len(every), "")
+        return found
+
+    def _replay(self, node: Node, axes: Mapping[int, Runs], all_sources: bool) -> Replayed:
+        every = operations_of(node)
+        focus: dict[int, list[int]] = {}
+        shortened = False
+        for operation in every:
+            mine = Runs.span(0)
+            for axis in operation.axes:
+                mine = mine | axes.get(axis, Runs.span(0))
+            if mine:
+                shortened = shortened or mine.count > self.most
+                focus[operation.index] = mine.rows()[: self.most].tolist()
+        used = {t.column for o in every for e in o.expressions for t in e.terms} | {c.id for c in every[-1].columns}
+        kept_of = KeptOf(node, {o.index: o.axes for o in every})
+        sources = Sources(self.session.spark, node, used)
+        by_id = all_sources or any(o.node == "Deduplicate" for o in every)
+        names = _Names(node, every)
+        asked = {(op, row) for op, rows in focus.items() for row in rows}
+        try:
+            engine = Engine(self.session, sources, every, focus, kept_of, by_id, self.progress)
+            engine.run()
+            stages = stages_of(every, engine.kept_rows, lambda w: names(w) if all_sources or w in asked else ())
+        finally:
+            sources.close()
+        in_question = {s for w in asked for s in names(w)}
+        results = results_of(node, axes)
+        told = Replayed(
+            node.step,
+            node.write.index,
+            str(node.write.output.dataset),
+            every,
+            stages,
+            endings_of(every, stages, engine.refused, engine.merges, in_question, names),
+            results=tuple(results.rows()[: self.most].tolist()),
+            scanned=tuple(sorted(sources.scanned.items())),
+            stopped=tuple((every[i], why) for i, why in sorted(engine.refused.items())),
+            doubts=tuple((every[i], w) for i, whys in sorted(engine.doubts.items()) for w in sorted(whys)),
+        )
+        verified, why = verdict(told, node, results, most=self.most, shortened=shortened)
+        return replace(told, verified=verified, why=why)
+
+
+class _Names:
+    """By a witness, the rows of inputs that it is."""
+
+    def __init__(self, node: Node, operations: Sequence[Operation]) -> None:
+        axes = node.write.axes
+        self._sources = {
+            o.index: [(str(node.inputs[axes[a].version].version.dataset), axes[a]) for a in o.axes if axes[a].version]
+            for o in operations
+        }
+
+    def __call__(self, witness: Witness) -> tuple[Source, ...]:
+        operation, row = witness
+        return tuple(Source(name, a.version, a.occurrence, row) for name, a in self._sources[operation])

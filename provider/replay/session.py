@@ -1,0 +1,108 @@
+"""The Spark session that replay runs in: one of its own in the process's Spark context, or a small one made for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from provspark.errors import PackageMissingError, ReplayError
+from provspark.replay.columns import NUMBER
+
+__all__ = ["Session"]
+
+_SETTINGS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.datetime.java8API.enabled": "true",
+    "spark.sql.retainGroupColumns": "false",
+    "spark.sql.caseSensitive": "true",
+}
+"""Few rows: what Spark does to run fast on many costs more than it gives."""
+
+
+class Session:
+    """A session whose settings are replay's alone.
+
+    Parameters
+    ----------
+    most : int
+        Rows that are followed after one operation.
+    settings : mapping
+        The settings of the step's own session that decide what its expressions mean.
+    """
+
+    def __init__(self, most: int, settings: Mapping[str, str] | None = None) -> None:
+        self.spark = _session()
+        self.most = most
+        for name, value in {**(settings or {}), **_SETTINGS}.items():
+            self.spark.conf.set(name, value)
+        self._rows = _compiled(self.spark, "Snapshots", NUMBER, most)
+        self._group = f"provspark-replay-{uuid.uuid4().hex}"
+
+    @contextmanager
+    def running(self, what: str) -> Iterator[None]:
+        """Let what runs meanwhile be cancelled by `cancel`; it shows under this name in Spark's page."""
+        context = self.spark.sparkContext
+        context.setJobGroup(self._group, f"provspark replay: {what}", True)
+        try:
+            yield
+        finally:
+            context._jsc.clearJobGroup()
+
+    def cancel(self) -> None:
+        """Stop what runs, from another thread."""
+        self.spark.sparkContext.cancelJobGroup(self._group)
+
+    def keep(self, frame: Any) -> tuple[Any, int]:
+        """Compute a frame; return its rows, kept in the driver and numbered, and how many there were, or most + 1."""
+        from pyspark.sql import DataFrame
+
+        kept = DataFrame(self._rows.keep(frame._jdf), self.spark)
+        return kept, int(self._rows.found())
+
+
+def _session() -> Any:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise PackageMissingError("replay", "pyspark") from None
+    running = SparkSession.getActiveSession()
+    if running is None:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        running = (
+            SparkSession.builder.master("local[2]")
+            .appName("provspark replay")
+            .config("spark.ui.enabled", False)
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.ui.showConsoleProgress", False)
+            .config("spark.log.level", "ERROR")
+            .getOrCreate()
+        )
+    if not hasattr(running, "_jsparkSession"):
+        raise ReplayError(
+            "replay builds plans in Spark's driver, and this process is a client of Spark Connect; "
+            "run it in a process of its own"
+        )
+    return running.newSession()
+
+
+def _compiled(spark: Any, name: str, *arguments: Any) -> Any:
+    """Compile a class of ours, which only the driver uses, and make one."""
+    jvm = spark._jvm
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setTargetVersion(8)
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))
+    made = compiler.getClassLoader().loadClass(f"provspark.{name}").getConstructors()[0]
+    given = spark.sparkContext._gateway.new_array(jvm.java.lang.Object, len(arguments))
+    for i, argument in enumerate(arguments):
+        given[i] = argument
+    return made.newInstance(given)
