@@ -14,6 +14,7 @@ from provspark.cli.operations import columns, dropped, how, operations, why
 from provspark.cli.questions import co_contributory, co_dependency, composition, correspondence, derivations
 from provspark.cli.receiver import receiver
 from provspark.cli.repair import repair
+from provspark.cli.replay import counts, history, replay, whynot
 from provspark.cli.run import run
 from provspark.cli.serve import serve
 from provspark.cli.trace import trace
@@ -39,7 +40,18 @@ def main(debug: bool) -> None:
 
 
 _OPERATIONS = (why, how, columns, operations, dropped)
-_QUESTIONS = (trace, *_OPERATIONS, co_contributory, co_dependency, composition, correspondence, derivations, export)
+_REPLAYS = (history, whynot, replay, counts)
+_QUESTIONS = (
+    trace,
+    *_OPERATIONS,
+    *_REPLAYS,
+    co_contributory,
+    co_dependency,
+    composition,
+    correspondence,
+    derivations,
+    export,
+)
 for _command in (run, ls, show, *_QUESTIONS, serve, verify, repair, gc, catalogue, receiver):
     main.add_command(_command)
 

@@ -126,10 +126,11 @@ def _show(told: Replayed, limit: int) -> None:
     out = console()
     for stage in told.stages:
         click.secho(f"{_named(stage)}{_marked(stage)}", bold=True)
-        rows = [
-            [("* " if n in (*line.changed, *line.added) else "") + _text(v) for n, v in zip(stage.columns, line.values)]
-            for line in stage.lines[:limit]
-        ]
+        rows = []
+        for line in stage.lines[:limit]:
+            new = {*line.changed, *line.added}
+            cells = zip(stage.columns, line.values, strict=True)
+            rows.append([("* " if name in new else "") + _text(value) for name, value in cells])
         print_rows(out, stage.columns, rows, indent=2)
         if len(stage.lines) > limit:
             click.echo(f"  … {count(len(stage.lines) - limit, 'more line')}")

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from provspark.api import Correspondence, Derivations, How, Provenance, RowSet, Trace
+    from provspark.replay.history import History
+    from provspark.replay.records import Replayed
+    from provspark.replay.why_not import WhyNot
 
 __all__ = ["ProvHook"]
 
@@ -123,6 +126,22 @@ class ProvHook(BaseHook):  # type: ignore[misc]
     def dropped(self, dataset: str, column: Any = None, **options: Any) -> pa.Table:
         """Tell which operations dropped columns; see `Provenance.dropped`."""
         return self.get_conn().dropped(dataset, column, **options)
+
+    def before_after(self, dataset: str, rows: Rows | None = None, **options: Any) -> Replayed:
+        """Tell the values of rows after each operation of a step; see `Provenance.before_after`."""
+        return self.get_conn().before_after(dataset, rows, **options)
+
+    def history(self, dataset: str, rows: Rows | None = None, **options: Any) -> History:
+        """Tell what rows derive from and what derives from them; see `Provenance.history`."""
+        return self.get_conn().history(dataset, rows, **options)
+
+    def why_not(self, dataset: str, where: Any, **options: Any) -> WhyNot:
+        """Tell why no row of a data set satisfies a condition; see `Provenance.why_not`."""
+        return self.get_conn().why_not(dataset, where, **options)
+
+    def counts(self, step: str) -> pa.Table:
+        """Count the rows of each operation of a step; see `Provenance.counts`."""
+        return self.get_conn().counts(step)
 
     def select(self, dataset: str, rows: Rows | None = None, **options: Any) -> RowSet:
         """Select rows as a set; see `Provenance.select`."""
