@@ -149,10 +149,12 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         if store is None:
             return _lineage()
         from provspark.events import facets_for, start_facets
+        from provspark.index_store.store import Store
 
         capture = Capture(store, _key(task_instance), self.on_error)
         try:
-            facets = facets_for(store, outcome.read(capture))
+            opened = Store.open(store)
+            facets = facets_for(store, opened.manifest(capture.key.id), opened)
         except ProvSparkError as error:
             self.log.warning("ProvSpark: OpenLineage's event carries no versions: %s", error)
             return _lineage(run_facets=start_facets(store, capture.key))

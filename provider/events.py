@@ -16,10 +16,12 @@ from openlineage.client.generated.base import DatasetFacet, RunFacet
 from openlineage.client.generated.output_statistics_output_dataset import OutputStatisticsOutputDatasetFacet
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, SchemaDatasetFacetFields
 
+from provspark.column_facet import column_lineage
 from provspark.errors import EventError
 from provspark.facet import KEY, PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
 from provspark.index_store.catalogue.urls import store_url
-from provspark.index_store.model import Manifest, StepKey, Version
+from provspark.index_store.model import Manifest, StepKey, Version, Write
+from provspark.index_store.query.graph import Node
 from provspark.index_store.store import Store
 
 __all__ = [
@@ -48,7 +50,7 @@ def start_facets(store: str, key: StepKey) -> dict[str, RunFacet]:
     return {KEY: ProvSparkRunFacet(**_identity(store, key))}
 
 
-def facets_for(store: str, manifest: Manifest) -> StepFacets:
+def facets_for(store: str, manifest: Manifest, opened: Store | None = None) -> StepFacets:
     """Data sets with their facets, and run facets, of a published step.
 
     A version that several writes read is one input. Versions of one data set are entries of their own.
@@ -58,6 +60,8 @@ def facets_for(store: str, manifest: Manifest) -> StepFacets:
     store : str
         URL of the store that holds the step.
     manifest : Manifest
+    opened : Store, optional
+        The same store, to read the step's operations from: outputs then carry OpenLineage's column lineage, too.
     """
     inputs = {(v.dataset, v.id, v.rows): v for write in manifest.writes for v in write.inputs}
     run = ProvSparkRunFacet(
@@ -76,7 +80,7 @@ def facets_for(store: str, manifest: Manifest) -> StepFacets:
             OutputDataset(
                 w.output.dataset.namespace,
                 w.output.dataset.name,
-                facets=_facets(store, manifest, w.output, w.coverage),
+                facets=_facets(store, manifest, w.output, w.coverage) | _columns(opened, manifest, w),
                 outputFacets={"outputStatistics": _statistics(w.output)},
             )
             for w in manifest.writes
@@ -85,7 +89,9 @@ def facets_for(store: str, manifest: Manifest) -> StepFacets:
     )
 
 
-def events_from_manifest(store: str, manifest: Manifest, *, namespace: str = "provspark") -> list[RunEvent]:
+def events_from_manifest(
+    store: str, manifest: Manifest, *, namespace: str = "provspark", opened: Store | None = None
+) -> list[RunEvent]:
     """START, and COMPLETE or FAIL, of a published step.
 
     Parameters
@@ -95,6 +101,8 @@ def events_from_manifest(store: str, manifest: Manifest, *, namespace: str = "pr
     manifest : Manifest
     namespace : str
         The job's namespace; the job is ``dag_id.task_id``, or the task alone outside a DAG.
+    opened : Store, optional
+        See `facets_for`.
 
     Returns
     -------
@@ -103,7 +111,7 @@ def events_from_manifest(store: str, manifest: Manifest, *, namespace: str = "pr
     """
     key = manifest.key
     run_id = str(uuid5(_RUNS, key.id))
-    facets = facets_for(store, manifest)
+    facets = facets_for(store, manifest, opened)
     job = Job(namespace, ".".join(part for part in (key.dag_id, key.task_id) if part))
     end = RunState.COMPLETE if manifest.status == "succeeded" else RunState.FAIL
     return [
@@ -130,7 +138,7 @@ def events_from_store(store: str, *, namespace: str = "provspark") -> Iterator[R
     """`events_from_manifest` of every step of a store."""
     opened = Store.open(store)
     for manifest in opened.manifests():
-        yield from events_from_manifest(opened.url, manifest, namespace=namespace)
+        yield from events_from_manifest(opened.url, manifest, namespace=namespace, opened=opened)
 
 
 def read_events(path: str | Path) -> Iterator[dict[str, Any]]:
@@ -183,6 +191,11 @@ def _facets(store: str, manifest: Manifest, version: Version, coverage: str | No
         return {KEY: ours}
     fields = [SchemaDatasetFacetFields(f.name, f.type) for f in version.fields]
     return {KEY: ours, "schema": SchemaDatasetFacet(fields, producer=PRODUCER)}
+
+
+def _columns(opened: Store | None, manifest: Manifest, write: Write) -> dict[str, DatasetFacet]:
+    found = None if opened is None else column_lineage(Node(opened, manifest, write))
+    return {} if found is None else {"columnLineage": found}
 
 
 def _statistics(version: Version) -> OutputStatisticsOutputDatasetFacet:
