@@ -23,6 +23,7 @@ __all__ = ["export"]
 @click.option("--both", "direction", flag_value="both", help="Either.")
 @click.option("--hops", type=click.IntRange(min=0), metavar="N", help="Steps to go through at most.")
 @click.option("--limit", type=click.IntRange(min=1), default=10_000, show_default=True, help="Edges at most.")
+@click.option("--column", "columns", multiple=True, metavar="NAME", help="In PROV-JSON, cells of this column, too.")
 @click.option("--prov-json", metavar="FILE", help="W3C PROV, as PROV-JSON.")
 @click.option("--graphml", metavar="FILE", help="GraphML.")
 @click.option("--node-link", metavar="FILE", help="NetworkX's node-link JSON.")
@@ -32,6 +33,7 @@ def export(
     direction: str,
     hops: int | None,
     limit: int,
+    columns: tuple[str, ...],
     prov_json: str | None,
     graphml: str | None,
     node_link: str | None,
@@ -52,10 +54,17 @@ def export(
         raise SettingsError("nothing to write; give --prov-json, --graphml, --node-link, --csv or --parquet a FILE")
     prov = open_provenance(given.pop("store"))
     asked = selected(given)
+    if columns and (direction == "both" or not prov_json):
+        raise SettingsError("--column tells cells of one direction in PROV-JSON: give --prov-json, leave --both out")
     if prov_json or graphml or node_link:
         near = prov.neighbourhood(**asked, direction=direction, hops=hops, limit=limit)  # type: ignore[arg-type]
         if prov_json:
-            _write(prov_json, json.dumps(near.prov_json(), indent=1, ensure_ascii=False) + "\n")
+            told = near.prov_json()
+            way: Any = direction
+            if columns:
+                around = prov.cell_neighbourhood(**asked, columns=columns, direction=way, hops=hops, limit=limit)
+                told = around.prov_json()
+            _write(prov_json, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
         if graphml:
             _write(graphml, near.graphml())
         if node_link:

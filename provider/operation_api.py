@@ -9,6 +9,7 @@ import pyarrow as pa
 from provspark.asking import Rows, Which
 from provspark.index_store.query.graph import Direction
 from provspark.index_store.query.how import How
+from provspark.index_store.query.near_cells import CellNeighbourhood
 from provspark.index_store.query.operation_list import operation_table
 from provspark.index_store.query.rowset import RowSet
 from provspark.operation_questions import ColumnNames
@@ -176,6 +177,33 @@ class OperationApi:
         """
         asked = self.ask.operations(what, rows, column, direction=direction, to=to, parts=parts, **which)
         return operation_table(asked)
+
+    def cell_neighbourhood(
+        self,
+        dataset: str | RowSet,
+        rows: Rows = None,
+        columns: ColumnNames = None,
+        direction: Direction = "backward",
+        *,
+        hops: int | None = None,
+        limit: int = 10_000,
+        **which: Unpack[Which],
+    ) -> CellNeighbourhood:
+        """Collect the cells around cells and the edges between them, for exports.
+
+        Parameters
+        ----------
+        columns : str or sequence of str, optional
+            Columns of `dataset`; all of them when it is left out.
+        dataset, rows, direction, hops, limit, **which
+            See `Provenance.neighbourhood`; a direction is one of two.
+
+        Returns
+        -------
+        CellNeighbourhood
+            ``cells``, ``edges``, ``prov_json()``.
+        """
+        return self.ask.cell_neighbourhood(dataset, rows, columns, direction, hops=hops, limit=limit, **which)
 
     def dropped(self, dataset: str | RowSet, column: ColumnNames = None, **which: Unpack[Which]) -> pa.Table:
         """Tell where columns end: the operations that did not hand them on, under any name.

@@ -16,6 +16,8 @@ from provspark.index_store.query.column_walk import Found, carry
 from provspark.index_store.query.dropped import Drop, Drops, dropped
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.how import How, how
+from provspark.index_store.query.near import RowNode, neighbourhood
+from provspark.index_store.query.near_cells import CellNeighbourhood, cell_neighbourhood
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.walk import plan
@@ -122,6 +124,27 @@ class OperationQuestions(Asking):
         route = plan(asked.view.linker(direction), [asked.at], direction).nodes
         ran = route[::-1] if direction == "backward" else route
         return [line for node in ran for line in operation_lines(node, parts=parts)]
+
+    def cell_neighbourhood(
+        self,
+        dataset: str | RowSet,
+        rows: Rows = None,
+        columns: ColumnNames = None,
+        direction: Direction = "backward",
+        *,
+        hops: int | None = None,
+        limit: int = 10_000,
+        **which: Unpack[Which],
+    ) -> CellNeighbourhood:
+        """See `Provenance.cell_neighbourhood`."""
+        _known_direction(direction)
+        asked = self.asked(dataset, rows, which)
+        chosen = [names_of(asked.at)[p - 1] for p in _named(asked, columns)]
+        linker, context = asked.view.linker(direction), asked.context
+        near = neighbourhood(linker, asked.at, asked.labels, direction, context=context, hops=hops, limit=limit)
+        version = asked.at.version
+        start = [RowNode(str(version.dataset), version.id, row) for row in asked.labels.rows().tolist()]
+        return cell_neighbourhood(near, start, chosen, direction, limit=limit)
 
     def dropped(self, dataset: str | RowSet, column: ColumnNames = None, **which: Unpack[Which]) -> Drops:
         """See `Provenance.dropped`."""

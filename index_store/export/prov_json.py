@@ -2,23 +2,29 @@
 
 Versions and rows are entities, a version a collection of its rows, writes are activities. A data edge is a derivation
 with the usage and generation that it stands on; a context edge is a usage alone; a row that a write read and dropped is
-invalidated by it; one record in two versions is two alternates.
+invalidated by it; one record in two versions is two alternates. Cells, where they are asked for, are entities, too:
+members of their row and of their column, which is a member of the version, and derived from cells in the same way.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from provspark.index_store.query.near import Neighbourhood, RowNode
 from provspark.index_store.times import utc
 
+if TYPE_CHECKING:
+    from provspark.index_store.query.near_cells import CellNeighbourhood, CellNode
+
 __all__ = ["prov_json"]
 
 _PREFIX = {"ps": "urn:provspark:"}
+_COLLECTION = {"$": "prov:Collection", "type": "prov:QUALIFIED_NAME"}
 
 
-def prov_json(near: Neighbourhood) -> dict[str, Any]:
-    """Return a PROV-JSON document."""
+def prov_json(near: Neighbourhood, cells: CellNeighbourhood | None = None) -> dict[str, Any]:
+    """Return a PROV-JSON document of rows, and of cells of theirs."""
     relations = _Relations()
     for row in near.rows:
         relations.add("hadMember", f"{row.version}/{row.row}", collection=_version(row.version), entity=_row(row))
@@ -37,14 +43,49 @@ def prov_json(near: Neighbourhood) -> dict[str, Any]:
         relations.add("wasInvalidatedBy", name, entity=_row(row), activity=_write(step, number))
     for one, other in near.same:
         relations.add("alternateOf", f"{one.id}/{other.id}", alternate1=_row(one), alternate2=_row(other))
-    return {"prefix": _PREFIX, "entity": _entities(near), "activity": _activities(near), **relations.found}
+    entities = _entities(near)
+    if cells is not None:
+        _add_cell_entities(cells, entities)
+        _add_cells(cells, relations)
+    return {"prefix": _PREFIX, "entity": entities, "activity": _activities(near), **relations.found}
+
+
+def _add_cells(cells: CellNeighbourhood, relations: _Relations) -> None:
+    for cell in cells.cells:
+        if cell.column:
+            column = _column(cell)
+            relations.add("hadMember", cell.id, collection=_row(cell.row), entity=_cell(cell))
+            relations.add("hadMember", f"{column}/{cell.row.row}", collection=column, entity=_cell(cell))
+            relations.add("hadMember", column, collection=_version(cell.row.version), entity=column)
+    for edge in cells.edges:
+        write, key = _write(edge.step, edge.write), f"{edge.step}/{edge.write}"
+        relations.add("used", f"{key}/{edge.source.id}", activity=write, entity=_cell(edge.source))
+        if edge.kind == "data":
+            relations.add("wasGeneratedBy", f"{key}/{edge.cell.id}", entity=_cell(edge.cell), activity=write)
+            ends = {"generatedEntity": _cell(edge.cell), "usedEntity": _cell(edge.source)}
+            name = f"{key}/{edge.cell.id}/{edge.source.id}/{edge.occurrence}/{edge.dependence}"
+            relations.add("wasDerivedFrom", name, **ends, activity=write)
+            about = {"ps:occurrence": edge.occurrence, "ps:dependence": edge.dependence, "ps:exact": edge.exact}
+            relations.found["wasDerivedFrom"][relations.name("wasDerivedFrom", name)].update(about)
+    for one, other in cells.same:
+        if one.column:
+            relations.add("alternateOf", f"{one.id}/{other.id}", alternate1=_cell(one), alternate2=_cell(other))
+
+
+def _add_cell_entities(cells: CellNeighbourhood, found: dict[str, Any]) -> None:
+    for cell in cells.cells:
+        if cell.column:
+            where = f"{cell.column} of {cell.row.dataset}"
+            found[_row(cell.row)]["prov:type"] = _COLLECTION
+            found[_column(cell)] = {"prov:type": _COLLECTION, "prov:label": where, "ps:column": cell.column}
+            found[_cell(cell)] = {"prov:label": f"row {cell.row.row}, {where}", "ps:column": cell.column}
 
 
 def _entities(near: Neighbourhood) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for identity, at in near.versions.items():
         found[_version(identity)] = {
-            "prov:type": {"$": "prov:Collection", "type": "prov:QUALIFIED_NAME"},
+            "prov:type": _COLLECTION,
             "prov:label": str(at.version.dataset),
             "ps:dataset": str(at.version.dataset),
             "ps:rows": at.version.rows,
@@ -90,6 +131,14 @@ def _version(identity: str) -> str:
 
 def _row(row: RowNode) -> str:
     return f"ps:row/{row.id}"
+
+
+def _cell(cell: CellNode) -> str:
+    return f"ps:cell/{cell.id}" if cell.column else _row(cell.row)
+
+
+def _column(cell: CellNode) -> str:
+    return f"ps:column/{cell.row.version}/{quote(cell.column, safe='')}"
 
 
 def _write(step: str, number: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,32 @@ def test_questions_that_make_no_sense_say_so(prov: provspark.Provenance, tmp_pat
         prov.operations("/nowhere")
     with pytest.raises(ConditionError, match="is a step"):
         prov.operations(prov.steps()["step"][0].as_py(), [1])
+
+
+def test_cells_as_prov_json_are_read_back_by_the_prov_package(prov: provspark.Provenance, tmp_path: Path) -> None:
+    model = pytest.importorskip("prov.model")
+    around = prov.cell_neighbourhood(str(tmp_path / "report.csv"), [1], ["first", "n"])
+    document = model.ProvDocument.deserialize(content=json.dumps(around.prov_json()), format="json")
+
+    def ends(sort: Any) -> set[tuple[str, ...]]:
+        records = [[str(v) for _, v in r.formal_attributes if v is not None] for r in document.get_records(sort)]
+        return {tuple(v.split("/", 2)[-1] for v in r[:2] if v.startswith("ps:cell/")) for r in records}
+
+    assert {pair for pair in ends(model.ProvDerivation) if len(pair) == 2} == {
+        *(("1/first", f"{row}/name") for row in (0, 1)),
+        *((f"{out}/name", f"{src}/name") for out, src in ((0, 0), (1, 2))),
+    }
+    counted = [r for r in document.get_records(model.ProvDerivation) if str(r.formal_attributes[0][1]).endswith("/n")]
+    assert {str(r.formal_attributes[1][1]).rsplit("/", 1)[1] for r in counted} == {"0", "1"}
+    known = {str(e.identifier) for e in document.get_records((model.ProvEntity, model.ProvActivity))}
+    for relation in document.get_records(model.ProvRelation):
+        for name, value in relation.formal_attributes:
+            assert value is None or name.localpart == "time" or str(value) in known, relation
+    whole = prov.cell_neighbourhood(str(tmp_path / "people.csv"), [2], "name", "forward")
+    assert {(e.cell.column, e.dependence, e.exact) for e in whole.edges} >= {
+        ("band", "transformation", False),
+        ("first", "aggregation", True),
+        ("name", "identity", True),
+    }
+    with pytest.raises(ConditionError, match="raise limit"):
+        prov.cell_neighbourhood(str(tmp_path / "people.csv"), direction="forward", limit=8)
