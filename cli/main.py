@@ -11,6 +11,7 @@ from provspark.cli.export import export
 from provspark.cli.gc import gc
 from provspark.cli.listing import ls, show
 from provspark.cli.operations import columns, dropped, how, operations, why
+from provspark.cli.profile import impact, profile
 from provspark.cli.questions import co_contributory, co_dependency, composition, correspondence, derivations
 from provspark.cli.receiver import receiver
 from provspark.cli.repair import repair
@@ -50,6 +51,8 @@ _QUESTIONS = (
     composition,
     correspondence,
     derivations,
+    profile,
+    impact,
     export,
 )
 for _command in (run, ls, show, *_QUESTIONS, serve, verify, repair, gc, catalogue, receiver):

@@ -28,11 +28,18 @@ __all__ = ["run"]
     show_default=True,
     help="What trouble with lineage does: a warning, and the script goes on without it; or the end of the run.",
 )
+@click.option("--profile", is_flag=True, help="Store how the values of each output and input are distributed, too.")
 @click.argument("app", metavar="APP")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 @click.pass_context
 def run(
-    ctx: click.Context, store: str | None, step: str | None, on_error: str, app: str, arguments: tuple[str, ...]
+    ctx: click.Context,
+    store: str | None,
+    step: str | None,
+    on_error: str,
+    profile: bool,
+    app: str,
+    arguments: tuple[str, ...],
 ) -> None:
     """Run a PySpark script and capture its lineage.
 
@@ -48,6 +55,7 @@ def run(
     if not Path(app).is_file():
         raise SettingsError(f"there is no script {app}; give the path of a Python file")
     options = ["--store", url, "--on-error", on_error, *(["--task-id", step] if step else [])]
+    options += ["--profile"] if profile else []
     ctx.exit(_child([sys.executable, "-m", "provspark.tracker.runner", *options, "--", app, *arguments]))
 
 

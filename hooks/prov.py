@@ -13,7 +13,7 @@ from provspark.errors import SettingsError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from provspark.api import Correspondence, Derivations, How, Provenance, RowSet, Trace
+    from provspark.api import Correspondence, Derivations, How, Impact, Profile, Provenance, RowSet, Trace
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
     from provspark.replay.why_not import WhyNot
@@ -150,6 +150,14 @@ class ProvHook(BaseHook):  # type: ignore[misc]
     def values(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
         """Read values of rows; see `Provenance.values`."""
         return self.get_conn().values(dataset, rows, **options)
+
+    def profile(self, dataset: str, rows: Rows | None = None, **options: Any) -> Profile:
+        """Tell how values are distributed; see `Provenance.profile`."""
+        return self.get_conn().profile(dataset, rows, **options)
+
+    def impact(self, step: str, column: str | None = None, **options: Any) -> Impact:
+        """Tell what a step did to the distribution of values; see `Provenance.impact`."""
+        return self.get_conn().impact(step, column, **options)
 
     def _url(self) -> str:
         extra = self.get_connection(self.prov_conn_id).extra_dejson

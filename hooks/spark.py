@@ -26,6 +26,7 @@ class Capture:
     store: str
     key: StepKey
     on_error: str
+    profile: bool = False
 
     @property
     def arguments(self) -> list[str]:
@@ -41,7 +42,7 @@ class Capture:
             "mode": "index",
         }
         # With the equals sign a value may begin with a dash, as a DAG's id may.
-        return [f"--{name}={value}" for name, value in options.items()]
+        return [*(f"--{name}={value}" for name, value in options.items()), *(["--profile"] if self.profile else [])]
 
 
 class ProvSparkSubmitHook(SparkSubmitHook):  # type: ignore[misc]

@@ -69,7 +69,7 @@ def _check_references(manifest: Manifest, where: str) -> None:
     for write in manifest.writes:
         named = [v.files for v in (write.output, *write.inputs)]
         named += [p for t in write.tensors for p in (t.by_out, t.by_src) if p]
-        named += [write.operations] if write.operations else []
+        named += [path for path in (write.operations, write.profiles) if path]
         versions = {v.id for v in (write.output, *write.inputs)} | {""}
         axes = range(len(write.axes))
         if any(path not in files for path in named):

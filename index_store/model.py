@@ -238,6 +238,8 @@ class Write:
     """``file:line`` of the write in the user's script."""
     operations: str = ""
     """The file with the write's operations, relative to the step's folder; empty where none are known."""
+    profiles: str = ""
+    """The file with profiles of its output and inputs; empty where none were asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from provspark.index_store.fs import Folder
 __all__ = ["FOLDERS", "FORMAT", "MANIFEST", "NOTES", "STEPS", "manifest_path", "missing", "step_path"]
 
 FORMAT, STEPS, MANIFEST, NOTES = "format.json", "steps", "manifest.json", "taps"
-FOLDERS = ("operations", "tensors", "versions")
+FOLDERS = ("operations", "profiles", "tensors", "versions")
 """Of a step, whose files its manifest lists."""
 
 

@@ -23,6 +23,7 @@ from provspark.index_store.fs import Folder, Stamp, open_folder
 from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Tensor, Version, Write
 from provspark.index_store.operations import Operations
 from provspark.index_store.paths import FOLDERS, FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
+from provspark.index_store.profiles.model import Profiles
 from provspark.index_store.reader import Group, TensorReader
 from provspark.index_store.tensor_file import TensorFile
 from provspark.index_store.versions import load_files
@@ -178,6 +179,16 @@ class Store:
             found = manifests.from_json(Operations, manifests.unseal(data, where)[1], where)
             self._operations.put(stored.sha256, found, len(data))
         return found
+
+    def profiles(self, step: str, write: Write) -> Profiles | None:
+        """Read the profiles of a write's output and inputs; None where the step made none.
+
+        Errors are those of `operations`.
+        """
+        if not write.profiles:
+            return None
+        data, where = self._read_whole(step, self._stored(step, write.profiles))
+        return manifests.from_json(Profiles, manifests.unseal(data, where)[1], where)
 
     def tensor(self, step: str, tensor: Tensor, order: Literal["out", "src"]) -> TensorReader:
         """Open a tensor for lookups by one of its axes.

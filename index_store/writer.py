@@ -7,6 +7,7 @@ import io
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import numpy as np
@@ -38,6 +39,7 @@ from provspark.index_store.operations import Operations
 from provspark.index_store.overlap import disjoint
 from provspark.index_store.paths import FOLDERS, NOTES
 from provspark.index_store.pending import check_write
+from provspark.index_store.profiles.model import Profiles
 from provspark.index_store.versions import dump_files
 
 __all__ = ["StepWriter", "encode"]
@@ -103,7 +105,7 @@ class StepWriter:
                 for k, (t, e) in enumerate(zip(write.tensors, encoded, strict=True))
             )
         distinct = dict.fromkeys(versions[1:])
-        operations = "" if write.operations is None else self._add_operations(write.operations, index)
+        operations = self._add_sealed("operations", index, write.operations)
         added = Write(
             index,
             versions[0],
@@ -118,6 +120,13 @@ class StepWriter:
         self._writes.append(added)
         self._note()
         return added
+
+    def profile(self, write: Write, profiles: Profiles) -> None:
+        """Store profiles of the output and inputs of a write that was added."""
+        self._open()
+        at = self._writes.index(write)
+        self._writes[at] = replace(write, profiles=self._add_sealed("profiles", write.index, profiles))
+        self._note()
 
     def publish(
         self,
@@ -214,9 +223,12 @@ class StepWriter:
         self._versions.setdefault(identity, version)
         return version
 
-    def _add_operations(self, operations: Operations, index: int) -> str:
-        path = f"operations/{index}-{self._mark}.json"
-        self._put(path, manifests.seal(FORMAT_VERSION, operations))
+    def _add_sealed(self, folder: str, index: int, body: Operations | Profiles | None) -> str:
+        """Store what is known of a write beside its rows; empty where there is nothing."""
+        if body is None:
+            return ""
+        path = f"{folder}/{index}-{self._mark}.json"
+        self._put(path, manifests.seal(FORMAT_VERSION, body))
         return path
 
     def _add_tensor(

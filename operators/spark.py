@@ -47,6 +47,8 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         SQLAlchemy URL of the catalogue to tell of the step; by default the environment's
         ``PROVSPARK_CATALOGUE``, or option ``catalogue`` of the section ``[provspark]``, or SQLite in
         ``$AIRFLOW_HOME``. (templated)
+    prov_profile : bool
+        Store how the values of each output and input are distributed, too; see `Provenance.profile`.
 
     Returns
     -------
@@ -72,6 +74,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         prov_mode: Mode = "index",
         on_error: OnError = "warn",
         prov_catalogue: str | None = None,
+        prov_profile: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -81,6 +84,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         self.prov_mode = prov_mode
         self.on_error = on_error
         self.prov_catalogue = prov_catalogue
+        self.prov_profile = prov_profile
         if prov_catalogue and (password := urlsplit(prov_catalogue).password):
             # Rendered template fields are shown in Airflow's page.
             mask_secret(password)
@@ -95,7 +99,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         if store is None:
             self._trouble(SettingsError("no store: give prov_store, or set `store` in Airflow's section [provspark]"))
             return super().execute(context)
-        self._capture = Capture(store, _key(context["ti"]), self.on_error)
+        self._capture = Capture(store, _key(context["ti"]), self.on_error, self.prov_profile)
         started = outcome.now()
         try:
             super().execute(context)

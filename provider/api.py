@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from provspark import listing
 from provspark.index_store.model import Manifest
+from provspark.index_store.profiles.compare import Impact
+from provspark.index_store.profiles.model import Profile
 from provspark.index_store.query.answer import Answer, stops_of
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.graph import Direction, Graph
@@ -25,6 +27,7 @@ from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.walk import Stop
 from provspark.index_store.query.whole import Correspondence
 from provspark.operation_api import OperationApi
+from provspark.profile_api import ProfileApi
 from provspark.questions import Questions, Rows, Which
 from provspark.replay.api import ReplayApi
 from provspark.stores import open_store, store_urls
@@ -40,6 +43,8 @@ __all__ = [
     "Correspondence",
     "Derivations",
     "How",
+    "Impact",
+    "Profile",
     "Provenance",
     "RowSet",
     "Stop",
@@ -65,7 +70,7 @@ def open(url: str) -> Provenance:
     return Provenance(url)
 
 
-class Provenance(OperationApi, ReplayApi):
+class Provenance(OperationApi, ReplayApi, ProfileApi):
     """Answers about the steps that were published when it was opened; `refresh` looks again.
 
     Parameters of all questions

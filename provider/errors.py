@@ -125,6 +125,15 @@ class UnknownColumnError(ConditionError, LookupError):
     """A data set has no column of that name."""
 
 
+def near_columns(owner: object, name: str, names: Iterable[str]) -> UnknownColumnError:
+    """Return the error of a column that `owner` does not have, with the names that come near."""
+    names = list(names)
+    near = get_close_matches(name, names, 3, 0.6)
+    hint = "it has " + ", ".join(names) if names else "its columns are not known"
+    hint = "did you mean " + " or ".join(near) + "?" if near else hint
+    return UnknownColumnError(f"{owner} has no column {name!r}; {hint}")
+
+
 class UnsupportedPlanError(ProvSparkError, NotImplementedError):
     """A plan that can't be captured exactly: names the node and, where known, the script's line."""
 

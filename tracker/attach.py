@@ -29,6 +29,8 @@ class attach:  # noqa: N801
         Which try of which task this is. A command-line run of its own otherwise.
     on_error : {"warn", "fail"}
         What trouble in tracking does: by default the script goes on untracked, with a warning in the log.
+    profile : bool
+        Store how the values of each output and input are distributed, read when the block ends.
 
     Raises
     ------
@@ -38,12 +40,21 @@ class attach:  # noqa: N801
         With ``on_error="fail"``: the store can't be written, or a plan can't be captured exactly.
     """
 
-    def __init__(self, store: str, step: str = "", *, key: StepKey | None = None, on_error: OnError = "warn") -> None:
+    def __init__(
+        self,
+        store: str,
+        step: str = "",
+        *,
+        key: StepKey | None = None,
+        on_error: OnError = "warn",
+        profile: bool = False,
+    ) -> None:
         if key is None and not step:
             raise ValueError("attach needs the step's name or its key")
         self._store = store
         self._key = key or StepKey(task_id=step, run_id=f"run-{uuid.uuid4()}")
         self._on_error = on_error
+        self._profile = profile
         self._capture: Capture | None = None
 
     def __enter__(self) -> Capture:
@@ -60,7 +71,7 @@ class attach:  # noqa: N801
     def _open(self) -> Capture:
         try:
             store = Store.open(self._store, create=True)
-            return Capture(store.writer(self._key), store.url, self._key.id, self._on_error)
+            return Capture(store.writer(self._key), store.url, self._key.id, self._on_error, profile=self._profile)
         except ProvSparkError as e:
             if self._on_error == "fail":
                 raise

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from provspark import __version__
 from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
-from provspark.index_store.model import Dataset, Manifest, PendingWrite, Untracked
+from provspark.index_store.model import Dataset, Manifest, PendingWrite, Untracked, Write
 from provspark.index_store.writer import StepWriter
 from provspark.tracker.audit import Auditor, Seen
 from provspark.tracker.caches import Caches
@@ -24,6 +24,7 @@ from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.intercept import Interception
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.orders import Aim, Order, WriterOrder
+from provspark.tracker.profiling import profiles_of
 from provspark.tracker.sinks import Output
 from provspark.tracker.sinks.claims import Claim, claim
 from provspark.tracker.sites import Sites, caller
@@ -51,7 +52,15 @@ class Capture:
     `on_error` is ``fail``.
     """
 
-    def __init__(self, step: StepWriter | None, store: str, name: str, on_error: OnError, *lost: Untracked) -> None:
+    def __init__(
+        self,
+        step: StepWriter | None,
+        store: str,
+        name: str,
+        on_error: OnError,
+        *lost: Untracked,
+        profile: bool = False,
+    ) -> None:
         self._step = step
         self._store = store
         self._name = name
@@ -64,6 +73,7 @@ class Capture:
         self._auditor: Auditor | None = None
         self._unclaimed: list[Seen] = []
         self._adding = threading.Lock()
+        self._added: list[tuple[PendingWrite, Write]] | None = [] if profile else None
         self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
         self._started = _now()
         self._interception = Interception(self)
@@ -90,6 +100,7 @@ class Capture:
             self._close_audit()
             for _, jvm in self._sessions.values():
                 self._cached(jvm).restore(jvm)
+            self._profile()
             self.manifest = self._step.publish(
                 status="failed" if failed else "succeeded",
                 started=self._started,
@@ -309,7 +320,9 @@ class Capture:
         try:
             sealed = captured.seal(self._seen(sink), site)
             with self._adding:
-                self._step.add(sealed)
+                added = self._step.add(sealed)
+                if self._added is not None:
+                    self._added.append((sealed, added))
             self._untold(captured.jvm)
         except Exception as e:
             reason = Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site)
@@ -370,6 +383,15 @@ class Capture:
                 self._step.add(left)
         except Exception as e:
             log.debug("provspark: the output of an untracked write is not known", exc_info=e)
+
+    def _profile(self) -> None:
+        """Profile what was written and read, where that was asked for; without one, the step is as good."""
+        assert self._step is not None
+        try:
+            for sealed, added in self._added or ():
+                self._step.profile(added, profiles_of(sealed, added))
+        except ProvSparkError as e:
+            log.warning("provspark: profiles are not stored: %s", e)
 
     def _close_audit(self) -> None:
         if self._auditor is None:

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     outcome = _Outcome(0, None)
     try:
-        with attach(options.store, key=key, on_error=options.on_error):
+        with attach(options.store, key=key, on_error=options.on_error, profile=options.profile):
             outcome = _run(app, arguments)
             if outcome.error is not None:
                 raise outcome.error
@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--map-index", type=int, default=-1)
     parser.add_argument("--try-number", type=int, default=1)
     parser.add_argument("--on-error", choices=("warn", "fail"), default="warn", help="what trouble in tracking does")
+    parser.add_argument("--profile", action="store_true", help="store how values are distributed, too")
     parser.add_argument("--mode", choices=("index", "off"), default="index", help="off runs the script plainly")
     parser.add_argument("app", nargs="+", metavar="APP ARGS", help="after --: the script and its arguments")
     return parser

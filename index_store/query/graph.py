@@ -20,6 +20,7 @@ from provspark.index_store.model import (
     Write,
 )
 from provspark.index_store.operations import Operation, Operations
+from provspark.index_store.profiles.model import Profiles
 
 Direction = Literal["backward", "forward"]
 Place = tuple[str, str, int, int]
@@ -42,6 +43,8 @@ class StoreLike(Protocol):
     def manifests(self) -> list[Manifest]: ...
 
     def files(self, step: str, version: Version) -> Files: ...
+
+    def profiles(self, step: str, write: Write) -> Profiles | None: ...
 
     def tensor(self, step: str, tensor: Tensor, order: Literal["out", "src"]) -> Reader: ...
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 
 import numpy as np
 import pyarrow as pa
 
-from provspark.errors import RowOutOfRangeError, UnknownColumnError, ValuesUnavailableError
+from provspark.errors import RowOutOfRangeError, ValuesUnavailableError, near_columns
 from provspark.index_store.model import Field, Files, Int64, Version
 from provspark.index_store.values.convert import text_converter
 from provspark.index_store.values.files import DataFile, check, files_of
@@ -150,10 +149,7 @@ def find_column(version: Version, name: str) -> Field:
     ]
     if len(found) == 1:
         return found[0]
-    names = [f.name for f in version.fields]
-    near = get_close_matches(name, names, 3, 0.6)
-    hint = "did you mean " + " or ".join(near) + "?" if near else "it has " + ", ".join(names)
-    raise UnknownColumnError(f"{version.dataset} has no column {name!r}; {hint}")
+    raise near_columns(version.dataset, name, [f.name for f in version.fields])
 
 
 def partition_table(version: Version, file: DataFile, rows: int, fields: Sequence[Field]) -> pa.Table:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from provspark.errors import RowOutOfRangeError, SettingsError
+from provspark.errors import RowOutOfRangeError, SettingsError, UnknownColumnError
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.boxes import from_pairs
 from provspark.index_store.catalogue import Catalogue
@@ -85,6 +85,9 @@ def test_questions_start_at_the_catalogue(store: str, tmp_path: Path, monkeypatc
 def test_values_of_rows(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = connect(monkeypatch, store=store)
     assert hook.values(str(tmp_path / "in.txt"), KEEPS).column(0).to_pylist() == ["b", "c", "e"]
+    assert hook.profile(str(tmp_path / "in.txt"), KEEPS).column("value").low == "b"
+    with pytest.raises(UnknownColumnError, match="no column 'valu'; its columns are not known"):
+        hook.impact(str(tmp_path / "out"), "valu", source=str(tmp_path / "in.txt"), was={"valu": "value"})
 
 
 def test_a_connection_can_be_tried(store: str, monkeypatch: pytest.MonkeyPatch) -> None:

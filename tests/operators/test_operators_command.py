@@ -51,7 +51,7 @@ def local_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 def command(operator: Any, application: str, key: StepKey | None = KEY) -> list[str]:
     """What the operator would start, read from its hook as `submit` builds it."""
     if key is not None and isinstance(operator, ProvSparkOperator):
-        operator._capture = Capture("file:///prov", key, operator.on_error)
+        operator._capture = Capture("file:///prov", key, operator.on_error, operator.prov_profile)
     hook = operator._get_hook()
     started: list[list[str]] = []
     build = hook._build_spark_submit_command
@@ -78,6 +78,13 @@ def test_every_argument_of_spark_submit_is_there() -> None:
             if hasattr(plain, field) and not callable(getattr(plain, field)):
                 assert getattr(operator, field) == getattr(plain, field)
     assert set(ProvSparkOperator.template_fields) >= set(SparkSubmitOperator.template_fields)
+
+
+def test_profiles_are_asked_for() -> None:
+    asked, unasked = (ProvSparkOperator(task_id="t", prov_profile=p, **EVERYTHING) for p in (True, False))
+    ours = command(asked, "/jobs/clean.py")
+    assert ours.index("--profile") < ours.index("--")
+    assert "--profile" not in command(unasked, "/jobs/clean.py")
 
 
 def test_the_runner_stands_where_the_script_stood() -> None:

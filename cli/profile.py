@@ -1,0 +1,113 @@
+"""``provspark profile`` and ``impact``: how values are distributed, and what a step did to that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from provspark.cli.common import json_option, open_provenance, store_option
+from provspark.cli.render import console, count, echo_json, print_rows
+from provspark.cli.selecting import answer_options, row_options, selected, show_table
+
+if TYPE_CHECKING:
+    from provspark.index_store.profiles.model import ColumnProfile, Profile
+
+__all__ = ["impact", "profile"]
+
+_SHOWN = 10
+
+
+@click.command()
+@row_options
+@click.option("--column", "columns", multiple=True, metavar="NAME", help="A column; may be given again.")
+@json_option
+def profile(columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Tell how the values of DATASET are distributed, all rows or some.
+
+    Columns that are named are told with their histogram, most frequent values and correlations.
+
+    \b
+    Examples:
+      provspark profile /data/people
+      provspark profile /data/people --column age --where 'hours>=40'
+    """
+    from provspark.index_store.model import jsonable
+
+    prov = open_provenance(given.pop("store"))
+    chosen = selected(given)
+    del chosen["kinds"]
+    found = prov.profile(**chosen, columns=columns or None)
+    if as_json:
+        echo_json(jsonable(found))
+        return
+    click.echo(f"{found.dataset}: {count(found.rows)}")
+    table = found.table()
+    print_rows(console(), table.column_names, [[_short(v) for v in line.values()] for line in table.to_pylist()])
+    for name, why in found.left_out:
+        click.secho(f"left out: {name}: {why}", fg="yellow", err=True)
+    for column in found.columns if columns else ():
+        _print_column(found, column)
+
+
+def _print_column(found: Profile, column: ColumnProfile) -> None:
+    out = console()
+    if column.top:
+        click.echo(f"\n{column.name}: {count(column.distinct or 0, 'value')}, the most frequent")
+        shown = [[s.value, s.count, f"{s.count / column.rows:.1%}"] for s in column.top[:_SHOWN]]
+        print_rows(out, ["value", "rows", "share"], shown, indent=2)
+    if column.histogram:
+        click.echo(f"\n{column.name}: histogram")
+        most = max(b.count for b in column.histogram)
+        bars = [[_short(b.low), _short(b.high), b.count, "█" * round(30 * b.count / most)] for b in column.histogram]
+        print_rows(out, ["from", "to", "rows", ""], bars, indent=2)
+    others = {n: found.correlations.of(column.name, n) for n in found.correlations.columns if n != column.name}
+    if others and column.name in found.correlations.columns:
+        click.echo(f"\n{column.name}: correlations")
+        ordered = sorted(others.items(), key=lambda o: -abs(o[1] or 0))
+        print_rows(out, ["column", "correlation"], [[n, _short(v)] for n, v in ordered[:_SHOWN]], indent=2)
+
+
+@click.command()
+@click.argument("step")
+@click.option("--column", metavar="NAME", help="A column, of the output or one that went (default: all).")
+@click.option("--source", metavar="DATASET", help="The data set before, where the step read several.")
+@click.option("--output", metavar="DATASET", help="The data set after, where the step wrote several.")
+@click.option("--was", multiple=True, metavar="NEW=OLD", help="A column's name before; may be given again.")
+@click.option("--shares", is_flag=True, help="Tell the share of each value instead of count, mean and so on.")
+@store_option
+@answer_options
+def impact(
+    step: str,
+    column: str | None,
+    source: str | None,
+    output: str | None,
+    was: tuple[str, ...],
+    shares: bool,
+    store: str | None,
+    **shown: Any,
+) -> None:
+    """Tell what STEP did to the distribution of values: before and after, side by side.
+
+    STEP is a step's id, or the data set that it wrote.
+
+    \b
+    Examples:
+      provspark impact /data/imputed --column capital_gain
+      provspark impact /data/clean --column sex --shares
+    """
+    named = dict(_renamed(text) for text in was)
+    found = open_provenance(store).impact(step, column, source=source, output=output, was=named)
+    table = found.shares() if shares else found.table()
+    show_table(table, **shown, before=found.before.dataset, after=found.after.dataset)
+
+
+def _renamed(text: str) -> tuple[str, str]:
+    new, equals, old = text.partition("=")
+    if not equals or not new or not old:
+        raise click.BadParameter(f"{text!r}: write it as NEW=OLD", param_hint="--was")
+    return new, old
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.6g}") if isinstance(value, float) else value

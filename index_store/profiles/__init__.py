@@ -1,0 +1,1 @@
+"""How the values of a data set are distributed: profiles of versions, and what changed between two of them."""
