@@ -35,6 +35,7 @@ from provspark.index_store.model import (
     StepKey,
 )
 from provspark.index_store.query.graph import Graph, Place, Sighting
+from provspark.recorded_columns import CellPairs, ColumnMatrix, Reading, asked_cells, columns_of, operations_of, parted
 
 if TYPE_CHECKING:
     from provspark.index_store.store import Store
@@ -70,7 +71,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Relation:
-    """How the output's rows came from one reading of an input; one of `pairs`, `boxes` and `rows` is given.
+    """How the output's rows came from one reading of an input; one of `pairs`, `boxes`, `rows` and `cells` is given.
 
     Parameters
     ----------
@@ -82,6 +83,12 @@ class Relation:
         Rectangles: all output rows of a range came from all source rows of another; or, where diagonal, row by row.
     rows : callable, optional
         Given some output rows (int64, ascending), returns pairs for them; it is called for all rows, some at a time.
+    columns : mapping, optional
+        Of each output column the source columns that go into it: a name, names, or names with how each goes in
+        (``identity``, ``transformation``, ``aggregation``, ``join`` …). Without it every column may come of every one.
+    cells : callable, optional
+        Given some output rows, returns four lists of one length: output rows, the column of each, source rows, the
+        column of each. Where rows take different columns, each such group of columns becomes a reading of its own.
     kind : {"data", "context"}
     """
 
@@ -89,6 +96,8 @@ class Relation:
     pairs: Pairs | None = None
     boxes: Boxes | Sequence[tuple[int, int, int, int, bool]] | None = None
     rows: Callable[[Int64], Pairs] | None = None
+    columns: ColumnMatrix | None = None
+    cells: Callable[[Int64], CellPairs] | None = None
     kind: Kind = "data"
 
 
@@ -130,8 +139,10 @@ def record(
     RowOutOfRangeError
         A pair or box names a row that a data set does not have.
     InvalidWriteError
-        A data set has no files, the step made none of them, a relation gives none or more than one of its three
+        A data set has no files, the step made none of them, a relation gives none or more than one of its four
         forms, or relates rows of files that the step did not make.
+    UnknownColumnError
+        A column that a data set does not have.
     StepExistsError
         The step is there already.
     ValuesUnavailableError
@@ -143,16 +154,18 @@ def record(
     known = _Known(opened)
     made = _claimed(known.version(_data(output)), known, written)
     versions = [known.version(_data(r.source)) for r in relations]
+    readings = [x for r, v in zip(relations, versions, strict=True) for x in _readings(r, made, v)]
     axes = [Axis("output", made.files.total, made.files.identity(made.dataset), label=made.dataset.uri)]
     tensors = []
-    for number, (relation, version) in enumerate(zip(relations, versions, strict=True)):
+    for number, reading in enumerate(readings):
+        version = reading.source
         identity = version.files.identity(version.dataset)
         axes.append(Axis("input", version.files.total, identity, number, version.dataset.uri))
-        boxes = _boxes(relation, made, version)
-        if len(boxes):
-            tensors.append(PendingTensor(0, number + 1, boxes, relation.kind))
+        if len(reading.boxes):
+            tensors.append(PendingTensor(0, number + 1, reading.boxes, reading.kind))
     inputs = {v.files.identity(v.dataset): v for v in versions}
-    pending = PendingWrite(made, "exact", tuple(inputs.values()), tuple(axes), tensors)
+    told = operations_of(made, readings)
+    pending = PendingWrite(made, "exact", tuple(inputs.values()), tuple(axes), tensors, operations=told)
     now = datetime.now(timezone.utc).isoformat(timespec="microseconds")
     writer = opened.writer(StepKey(task, now if run is None else run, dag, try_number=try_number))
     try:
@@ -238,12 +251,27 @@ def _claimed(version: PendingVersion, known: _Known, written: Sequence[str] | No
     return PendingVersion(version.dataset, made, version.format, version.options, version.fields, version.partitions)
 
 
-def _boxes(relation: Relation, output: PendingVersion, source: PendingVersion) -> Boxes:
-    given = [name for name in ("pairs", "boxes", "rows") if getattr(relation, name) is not None]
+def _readings(relation: Relation, output: PendingVersion, source: PendingVersion) -> Iterator[Reading]:
+    """One reading for a relation; of cells one for each group of columns that some rows take."""
+    given = [name for name in ("pairs", "boxes", "rows", "cells") if getattr(relation, name) is not None]
     if len(given) != 1:
+        forms = " and ".join(given) or "nothing"
         raise InvalidWriteError(
-            f"the relation to {source.dataset} gives {' and '.join(given) or 'nothing'}; give one of pairs, boxes, rows"
+            f"the relation to {source.dataset} gives {forms}; give one of pairs, boxes, rows, cells"
         )
+    if relation.cells is None:
+        columns = None if relation.columns is None else columns_of(relation.columns, output, source)
+        yield Reading(source, _boxes(relation, output, source), relation.kind, columns)
+        return
+    if relation.columns is not None:
+        raise InvalidWriteError(f"the relation to {source.dataset} gives cells, and columns beside; cells tell these")
+    for columns, out, src in parted(asked_cells(relation.cells, output, _AT_ONCE), output, source):
+        boxes = from_pairs(*_checked((out, src), output, source))
+        _made(boxes, output)
+        yield Reading(source, boxes, relation.kind, columns)
+
+
+def _boxes(relation: Relation, output: PendingVersion, source: PendingVersion) -> Boxes:
     if relation.pairs is not None:
         boxes = from_pairs(*_checked(relation.pairs, output, source))
     elif relation.rows is not None:

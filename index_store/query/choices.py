@@ -19,7 +19,7 @@ def chosen(operation: Operation) -> dict[int, set[Use]]:
     found: dict[int, set[Use]] = {}
     by_column: dict[int, list[Expression]] = {}
     for e in operation.expressions:
-        if e.column >= 0 and e.role != "branch":
+        if e.column >= 0 and not (e.role == "branch" and "child" in dict(e.details)):
             by_column.setdefault(e.column, []).append(e)
     for column, expressions in by_column.items():
         uses = [list(_uses(e.terms)) for e in expressions]

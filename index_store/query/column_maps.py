@@ -17,6 +17,8 @@ __all__ = ["ColumnMap", "carried", "column_map", "names_of"]
 
 _PLACES = 20
 """Bits for a position in an axis: a source is told as axis and position in one number."""
+_OUTER = 1 << 50
+"""What marks a column of the query around a subquery, in place of a source, until that query is reached."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +59,9 @@ def column_map(node: Node) -> ColumnMap:
     states: list[Bits] = []
     for op in operations:
         states.append(_source(node, op) if op.axes else _made(op, operations, states))
-    columns = operations[-1].columns
+    columns, made = operations[-1].columns, states[-1].take(states[-1].src < _OUTER)
     where = {c.id + 1: at for c, at in zip(columns, _places(node.output, columns), strict=True) if at >= 0}
-    kept = Bits.of((where.get(e[0], ROWS), *e[1:]) for e in states[-1] if e[0] == ROWS or e[0] in where)
+    kept = Bits.of((where.get(e[0], ROWS), *e[1:]) for e in made if e[0] == ROWS or e[0] in where)
     return ColumnMap(node, union([kept, blurred]), not len(blurred))
 
 
@@ -137,13 +139,30 @@ def _made(op: Operation, operations: tuple[Operation, ...], states: list[Bits]) 
     """One operation further: its own matrix times that of what it reads."""
     below = [states[i] for i in op.children]
     here = union([*below, *(states[i] for i in op.subqueries)])
+    known = {c.id for i in (*op.children, *op.subqueries) for c in operations[i].columns}
+    outer = {link.source for link in op.links} - known
+    here = union([here, Bits.of((i + 1, _OUTER | i + 1, 1, 1, 0, 0) for i in outer)])
     counting = {e.column for e in op.expressions if e.column >= 0 and counts_rows(e)}
-    made = {link.out for link in op.links} | counting
     old = {c.id for i in op.children for c in operations[i].columns}
-    handed = np.array([c.id + 1 for c in op.columns if c.id in old and c.id not in made], dtype=np.int64)
-    bare = {c.id for c in op.columns if c.id not in old and c.id not in made}
+    handed = np.array([c.id + 1 for c in op.columns if c.id in old], dtype=np.int64)
+    bare = {c.id for c in op.columns} - old - counting - {link.out for link in op.links}
     parts = [s.take(np.isin(s.out, handed)) for s in below]
-    return union([*parts, compose(_matrix(op, counting, bare), here), *_decided(op, operations, states)])
+    found = union([*parts, compose(_matrix(op, counting, bare), here), *_decided(op, operations, states)])
+    return _resolved(found, below) if op.subqueries else found
+
+
+def _resolved(found: Bits, below: list[Bits]) -> Bits:
+    """Follow what a subquery takes of the columns around it."""
+    outside = found.src >= _OUTER
+    if not outside.any():
+        return found
+    taken = found.take(outside)
+    taken = taken.moved(src=taken.src - _OUTER)
+    there = np.isin(taken.src, np.concatenate([s.out for s in below]))
+    further = taken.take(~there)
+    return union(
+        [found.take(~outside), compose(taken.take(there), union(below)), further.moved(src=further.src + _OUTER)]
+    )
 
 
 def _matrix(op: Operation, counting: set[int], bare: set[int]) -> Bits:

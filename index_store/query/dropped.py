@@ -124,7 +124,7 @@ def _handed(op: Operation, before: dict[int, str]) -> Iterator[tuple[int, str]]:
     for c in op.columns:
         sources = linked.get(c.id)
         same = {i for i, kind in sources if kind == "identity"} & before.keys() if sources else set()
-        if same or (sources is None and c.id in before):
+        if same or c.id in before:
             yield c.id, c.name
 
 

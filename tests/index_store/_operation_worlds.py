@@ -95,10 +95,9 @@ class Made:
         for link in links:
             sure = (at, column, link.source) not in self.doubted
             yield from self.further(below, link.source, Hop(link.kind, link.context, sure))
-        if not links and (at, column) not in self.counts:
-            for i in op.children:
-                if column in {c.id for c in self.operations[i].columns}:
-                    yield from self.behind(i, column)
+        for i in op.children:
+            if column in {c.id for c in self.operations[i].columns}:
+                yield from self.behind(i, column)
 
     def further(self, below: list[int], source: int, hop: Hop) -> Iterator[Step]:
         for i in below:
@@ -270,6 +269,8 @@ def _operations(
             elif kind != "bare" and ids:
                 for _ in range(int(random.integers(1, 3))):
                     links.append(_link(random, made.id, ids))
+        if len(handed) > 1 and random.random() < 0.3:
+            links.append(Link(handed[0].id, handed[1].id, "join"))
         if ids:
             links += [_link(random, -1, ids) for _ in range(int(random.integers(0, 2)))]
         operations.append(

@@ -12,7 +12,7 @@ import pytest
 
 import provspark
 from provspark import Data, Relation
-from provspark.errors import InvalidWriteError, RowOutOfRangeError, StepExistsError
+from provspark.errors import InvalidWriteError, RowOutOfRangeError, StepExistsError, UnknownColumnError
 
 
 @pytest.fixture
@@ -127,3 +127,59 @@ def test_files_that_a_step_made(places: dict[str, str]) -> None:
     with pytest.raises(InvalidWriteError, match=r"format of .* does not show"):
         Path(places["prov"], "../odd").touch()
         provspark.record(places["prov"], task="d", output=str(Path(places["prov"]).parent / "odd"), relations=[])
+
+
+REPORT = [("n", "int"), ("who", "string")]
+
+
+def told(table: pa.Table) -> set[tuple[Any, ...]]:
+    names = ("row", "column", "source_row", "source_column", "dependence", "exact")
+    return {tuple(x[n] for n in names) for x in table.to_pylist()}
+
+
+def test_columns_of_a_relation_are_those_of_its_cells(places: dict[str, str]) -> None:
+    out = Data(places["report.json"], columns=REPORT)
+    relation = Relation(csv(places), pairs=([0, 1], [4, 2]), columns={"n": {"age": "aggregation"}, "who": "name"})
+    provspark.record(places["prov"], task="t", output=out, relations=[relation])
+    prov = provspark.open(places["prov"])
+    assert told(prov.cells(places["report.json"])) == {
+        *((o, "n", s, "age", "aggregation", True) for o, s in ((0, 4), (1, 2))),
+        *((o, "who", s, "name", "transformation", True) for o, s in ((0, 4), (1, 2))),
+    }
+    assert prov.operations(places["report.json"]).num_rows == 2
+
+
+def test_cells_may_take_other_columns_row_by_row(places: dict[str, str]) -> None:
+    cells = [(0, "n", 4, "age"), (0, "who", 4, "name"), (1, "n", 2, "name"), (2, "n", 2, "age"), (2, "n", 3, "age")]
+
+    def asked(rows: np.ndarray[Any, Any]) -> Any:
+        return tuple(zip(*[c for c in cells if c[0] in rows], strict=True)) or ((), (), (), ())
+
+    out = Data(places["report.json"], columns=REPORT)
+    provspark.record(places["prov"], task="t", output=out, relations=[Relation(csv(places), cells=asked)])
+    prov = provspark.open(places["prov"])
+    assert told(prov.cells(places["report.json"])) == {(*c, "transformation", True) for c in cells}
+    rows = {(x["row"], x["source_row"]) for x in prov.backward(places["report.json"]).to_pylist()}
+    assert rows == {(o, s) for o, _, s, _ in cells}
+
+
+def test_columns_and_cells_are_checked(places: dict[str, str]) -> None:
+    out = Data(places["report.json"], columns=REPORT)
+
+    def record(**given: Any) -> None:
+        provspark.record(places["prov"], task="t", output=out, relations=[Relation(csv(places), **given)])
+
+    with pytest.raises(UnknownColumnError, match="did you mean age"):
+        record(pairs=([0], [0]), columns={"n": "agee"})
+    with pytest.raises(UnknownColumnError, match="it has n, who"):
+        record(pairs=([0], [0]), columns={"total": "age"})
+    with pytest.raises(InvalidWriteError, match="no dependence 'copy'"):
+        record(pairs=([0], [0]), columns={"n": {"age": "copy"}})
+    with pytest.raises(InvalidWriteError, match="give one of pairs, boxes, rows, cells"):
+        record(pairs=([0], [0]), cells=lambda rows: ((), (), (), ()))
+    with pytest.raises(InvalidWriteError, match="four lists of one length"):
+        record(cells=lambda rows: ([0], ["n"], [0, 1], ["age"]))
+    with pytest.raises(RowOutOfRangeError):
+        record(cells=lambda rows: ([0], ["n"], [9], ["age"]))
+    with pytest.raises(InvalidWriteError, match="asked for cells of output rows 0 to 3"):
+        record(cells=lambda rows: ([7], ["n"], [0], ["age"]))
