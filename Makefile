@@ -50,6 +50,7 @@ openapi: env ## write docs/openapi.json from the code
 bench: env ## measure cost and speed at TPC-H scale factor 1 and rewrite docs/performance.md
 	$(BIN)/python -m benchmarks.capture
 	$(BIN)/python -m benchmarks.questions
+	$(BIN)/python -m benchmarks.profile
 	$(BIN)/python -m benchmarks.store
 
 dist: env ## build the source distribution and the wheel into dist/

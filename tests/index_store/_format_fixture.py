@@ -26,6 +26,7 @@ from provspark.index_store.model import (
     Untracked,
 )
 from provspark.index_store.operations import Column, Expression, Link, Operation, Operations, Term
+from provspark.index_store.profiles.model import Bin, ColumnProfile, Correlations, Profile, Profiles, Share
 from provspark.index_store.store import Store
 
 
@@ -105,10 +106,24 @@ def again(store: Store, out: PendingVersion, src: PendingVersion) -> tuple[StepK
     key = StepKey("again", "run", "dag", 3, 2)
     step = store.writer(key)
     tensors = tuple(PendingTensor(o, s, b, kind) for (o, s, kind), b in made.items())
-    step.add(PendingWrite(out, "exact", (src,), axes, tensors, operations=operations()))
+    added = step.add(PendingWrite(out, "exact", (src,), axes, tensors, operations=operations()))
+    step.profile(added, profiles(identity))
     step.add(PendingWrite(src, "untracked", reason=Untracked("Generate", "not deterministic", "job.py:7")))
     step.publish(status="succeeded", started="2024-03-01T00:00:00.000000Z", ended="2024-03-01T00:00:01.000000Z")
     return key, [[a.tolist() for a in pairs(b)] for b in made.values()]
+
+
+def profiles(identity: str) -> Profiles:
+    """Of an input whose values can't be read in one column, with what a profile may leave open."""
+    columns = (
+        ColumnProfile(
+            "x", "bigint", 300, 0, 2, 0, 1.25, 0.5, "1", "2", (1.0, 1.0, 1.0, 1.5, 2.0), (Bin(1.0, 2.0, 300),)
+        ),
+        ColumnProfile("é", "string", 1, 299, 1, low="a b", high="a b", top=(Share("a b", 1),)),
+        ColumnProfile("z", "double", 0, 300, 0),
+    )
+    correlations = Correlations(("x", "z"), (None,))
+    return Profiles((Profile("file:///data/in", identity, 300, columns, correlations, (("v", "of type variant"),)),))
 
 
 def operations() -> Operations:

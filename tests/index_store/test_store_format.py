@@ -11,7 +11,7 @@ import _format_reader
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from _format_fixture import operations
+from _format_fixture import operations, profiles
 from _format_reader import Reader
 
 import provspark
@@ -60,6 +60,12 @@ def test_the_package_reads_operations() -> None:
     store = Store.open(str(FIXTURES / "format-2" / "store"))
     found = [store.operations(m.step, w) for m in store.manifests() for w in m.writes]
     assert [o for o in found if o is not None] == [operations()]
+
+
+def test_the_package_reads_profiles() -> None:
+    store = Store.open(str(FIXTURES / "format-2" / "store"))
+    ((step, write),) = [(m.step, w) for m in store.manifests() for w in m.writes if w.profiles]
+    assert store.profiles(step, write) == profiles(write.inputs[0].id)
 
 
 def test_a_reader_from_the_specification_reads_format_1() -> None:

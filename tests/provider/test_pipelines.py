@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import runpy
 import statistics
+import sys
 from pathlib import Path
 from typing import Any
 
-import _pipelines
 import pytest
-from _pipelines import CENSUS, DATA, EXAMPLES, TASKS, Task, place
 from oracle import pipelines as oracle
 
 import provspark
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import pipelines
+from pipelines import CENSUS, DATA, EXAMPLES, TASKS, Task, place
 
 pytestmark = pytest.mark.spark
 
@@ -32,7 +35,7 @@ SHAPES = {
 @pytest.fixture(scope="module")
 def folder(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pipelines")
-    _pipelines.run(folder, TASKS, str(folder / "prov"))
+    pipelines.run(folder, TASKS, str(folder / "prov"))
     return folder
 
 
@@ -90,7 +93,7 @@ _SOURCES = {
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_shape_rows_and_lines_are_the_oracles(name: str, folder: Path, prov: Any, expected: Any) -> None:
-    table = _pipelines.table(folder, name)
+    table = pipelines.table(folder, name)
     assert table.shape == SHAPES[name]
     rows = table.to_pylist()
     assert set(rows[0]) == set(expected[name][0][1])
@@ -103,7 +106,7 @@ def test_shape_rows_and_lines_are_the_oracles(name: str, folder: Path, prov: Any
 
 
 def test_the_join_takes_both_lines_of_each_row(folder: Path, prov: Any, expected: Any) -> None:
-    rows = _pipelines.table(folder, "joined").to_pylist()
+    rows = pipelines.table(folder, "joined").to_pylist()
     out = place(folder, "joined")
     people, regions = (
         dict(zip(found["row"].to_pylist(), found["source_row"].to_pylist(), strict=True))
@@ -129,8 +132,8 @@ def test_what_is_written_is_what_plain_spark_writes(task: Task, folder: Path, tm
     for name in task.inputs:
         if not name.endswith(".csv"):
             (tmp_path / name).symlink_to(folder / name)
-    _pipelines.run(tmp_path, (task,), None)
-    assert _pipelines.table(folder, task.output).equals(_pipelines.table(tmp_path, task.output))
+    pipelines.run(tmp_path, (task,), None)
+    assert pipelines.table(folder, task.output).equals(pipelines.table(tmp_path, task.output))
 
 
 def test_every_task_is_captured_exactly(prov: Any) -> None:

@@ -1,4 +1,4 @@
-"""Runs the example DAGs' scripts under capture in this process, task by task, and reads what they wrote."""
+"""The published pipelines' tasks, to be run in this process one by one, under capture or as plain scripts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ def run(folder: Path, tasks: tuple[Task, ...], store: str | None, *options: str)
                     runpy.run_path(script, run_name="__main__")
                 continue
             own = ["--store", store, "--task-id", task.output, "--run-id", "run", "--dag-id", task.script.split("/")[0]]
-            assert main([*own, "--on-error", "fail", *options, "--", script, *arguments]) == 0
+            code = main([*own, "--on-error", "fail", *options, "--", script, *arguments])
+            if code:
+                raise RuntimeError(f"{task.script} ended with code {code}")
 
 
 def table(folder: Path, name: str) -> pa.Table:
