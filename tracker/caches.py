@@ -17,6 +17,7 @@ from provspark.errors import CaptureError, UnsupportedPlanError
 from provspark.index_store.model import Dataset
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.legs import Leg, Traced
+from provspark.tracker.operations import Reader
 from provspark.tracker.rdds import Rdds
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.sources import Scan
@@ -38,10 +39,12 @@ class Held:
         Of its rows, in `rewriter`'s numbers.
     name : str
         Its folder within that of the write's sidecars.
+    plan : LogicalPlan
+        The user's, its leaves numbered.
     """
 
-    def __init__(self, rewriter: Rewriter, legs: tuple[Leg, ...], name: str) -> None:
-        self.rewriter, self.legs, self._name = rewriter, legs, name
+    def __init__(self, rewriter: Rewriter, legs: tuple[Leg, ...], name: str, plan: Any) -> None:
+        self.rewriter, self.legs, self._name, self.plan = rewriter, legs, name, plan
         self.scans = [s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans]
 
     @property
@@ -70,6 +73,7 @@ class Held:
             return tuple(replace(leg, origin=leg.origin + (taps if leg.grouped else scans)) for leg in legs)
 
         to.scans.extend(self.scans)
+        to.paths.extend(self.rewriter.paths)
         for tap in self.rewriter.taps:
             to.taps.append(replace(tap, number=taps + tap.number, place=places + tap.place, legs=moved(tap.legs)))
             to.lent[places + tap.place] = (self, tap.place)
@@ -94,6 +98,7 @@ class Caches:
         self._java: Any = jvm.new("Caches")
         self.local = LocalSites(jvm)
         self.rdds = Rdds(jvm, self)
+        self.operations = Reader(jvm)
         self._taps, self._site = taps, site
         self._held: dict[int, Held | UnsupportedPlanError] = {}
         self._checkpoints: dict[int, Held | UnsupportedPlanError] = {}
@@ -115,6 +120,7 @@ class Caches:
             number = self._java.replace(jvm.session, i, whole)
             if number >= 0:
                 self._held[number] = held
+                self.operations.cached(self._java.relation(number), held.plan)
         except UnsupportedPlanError as e:
             site = e.site or self._site(jvm, e.node.split(" ")[0], plan)
             self._held[self._java.keep(i)] = UnsupportedPlanError(e.node, f"{e.why}, in what is cached", site)
@@ -125,18 +131,20 @@ class Caches:
     def traced(self, jvm: Jvm, plan: Any) -> tuple[Held, Any]:
         """Trace a plan that is to be computed once and read often; its columns are the user's and the legs'."""
         rewriter, name = self._rewriter(jvm)
+        plan = self.operations.numbered(plan)
         traced = rewriter.run(plan)
-        return Held(rewriter, traced.legs, name), rewriter.java.whole(traced.number)
+        return Held(rewriter, traced.legs, name, plan), rewriter.java.whole(traced.number)
 
     def tapped(self, jvm: Jvm, plan: Any) -> tuple[Held, Any]:
         """Trace a plan whose rows go where legs can't follow: a tap on top notes them by partition."""
         rewriter, name = self._rewriter(jvm)
         columns = plan.output().size()
+        plan = self.operations.numbered(plan)
         traced = rewriter.run(plan)
         number = rewriter.java.tapKeyed(traced.number, rewriter.shapes.partition())
         rewriter.tapped(number, traced.legs, "RDD", keyed=True, coarse=True)
         legs = (Leg(True, len(rewriter.taps) - 1),)
-        return Held(rewriter, legs, name), rewriter.java.userColumns(number, columns)
+        return Held(rewriter, legs, name, plan), rewriter.java.userColumns(number, columns)
 
     def _rewriter(self, jvm: Jvm) -> tuple[Rewriter, str]:
         self._made += 1
@@ -177,7 +185,10 @@ class Caches:
         return self._java.shown(jvm.session, self._taken(take(traced), held), analysed.output().size())
 
     def _taken(self, made: Any, held: Held | UnsupportedPlanError) -> Any:
-        self._checkpoints[self._java.rdd(made.queryExecution().analyzed())] = held
+        rdd = self._java.rdd(made.queryExecution().analyzed())
+        self._checkpoints[rdd] = held
+        if isinstance(held, Held):
+            self.operations.checkpoint(rdd, held.plan)
         return made
 
     def checkpoint_of(self, plan: Any) -> Held | None:

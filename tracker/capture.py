@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any, Literal
 
@@ -23,11 +23,12 @@ from provspark.tracker.caches import Caches
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.intercept import Interception
 from provspark.tracker.jvm import Jvm
+from provspark.tracker.operations import Draft, built
 from provspark.tracker.orders import Aim, Order, WriterOrder
 from provspark.tracker.profiling import profiles_of
 from provspark.tracker.sinks import Output
 from provspark.tracker.sinks.claims import Claim, claim
-from provspark.tracker.sites import Sites, caller
+from provspark.tracker.sites import caller, of_node
 from provspark.tracker.sql_writes import sql, v2
 from provspark.tracker.write import TracedWrite
 
@@ -66,7 +67,6 @@ class Capture:
         self._name = name
         self._on_error = on_error
         self._untracked = list(lost)
-        self._sites = Sites()
         self._sessions: dict[int, tuple[Any, Jvm]] = {}
         self._caches: Caches | None = None
         self._reads: DriverReads | None = None
@@ -136,9 +136,12 @@ class Capture:
         self._sessions.clear()
         self._caches = self._reads = None
 
-    def frame_made(self, jdf: Any) -> None:
+    def frame_made(self, frame: Any) -> None:
         """Remember which line made a data frame."""
-        self._sites.note(jdf)
+        try:
+            self._jvm(frame.sparkSession).plans.mark(frame._jdf, caller())
+        except Exception as e:
+            log.debug("provspark: the line that made a data frame is not known", exc_info=e)
 
     def cache_changed(self, spark: Any) -> None:
         """See what was cached, before anything computes it."""
@@ -176,7 +179,7 @@ class Capture:
         except Exception as e:
             log.debug("provspark: an RDD's rows are not known", exc_info=e)
             return take(frame._jdf)
-        return rdds.of_frame(jvm, frame._jdf, self._sites.of_node, take)
+        return rdds.of_frame(jvm, frame._jdf, of_node, take)
 
     def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
         """Remember which line handed rows over to a JavaRDD."""
@@ -269,7 +272,7 @@ class Capture:
                 captured = [self._traced(jvm, aim, site) for aim in aims]
         except Exception as e:
             reason = self._refuse(e, site)
-            return self._plainly(order, aims, held, reason)
+            return self._plainly(spark, order, aims, held, reason)
         if skips:
             return self._unaudited(order.plain)
         rewritten = time.perf_counter()
@@ -282,7 +285,7 @@ class Capture:
             for aim in aims:
                 _remove_if_empty(aim.sink.dataset)
             reason = self._refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
-            return self._plainly(order, aims, held, reason)
+            return self._plainly(spark, order, aims, held, reason)
         done = time.perf_counter()
         try:
             for aim, traced in zip(aims, captured, strict=True):
@@ -312,7 +315,7 @@ class Capture:
             return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, self._cached(jvm), self._read(jvm))
         except UnsupportedPlanError as e:
             kind = e.node.split(" ")[0]
-            where = self._sites.of_node(jvm, kind, aim.rows.queryExecution().analyzed())
+            where = of_node(jvm, kind, aim.rows.queryExecution().analyzed())
             raise e.at(e.site or where or site) from None
 
     def _seal(self, captured: TracedWrite, sink: Output, site: str) -> None:
@@ -326,7 +329,7 @@ class Capture:
             self._untold(captured.jvm)
         except Exception as e:
             reason = Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site)
-            self._record_plain(sink, reason)
+            self._record_plain(sink, reason, lambda: captured.draft)
             self._trouble(reason, e)
 
     def _seen(self, sink: Output) -> Seen | None:
@@ -340,12 +343,12 @@ class Capture:
                     return seen
         return None
 
-    def _plainly(self, order: Order, aims: list[Aim], held: list[Claim], reason: Untracked) -> Any:
+    def _plainly(self, spark: Any, order: Order, aims: list[Aim], held: list[Claim], reason: Untracked) -> Any:
         """Run the user's own write, and note what it left."""
         try:
             result = self._unaudited(order.plain)
             for aim in aims:
-                self._record_plain(aim.sink, reason)
+                self._record_plain(aim.sink, reason, lambda plan=aim.plan: self._drafted(spark, plan))  # type: ignore[misc]
             return result
         finally:
             _release(held)
@@ -374,11 +377,19 @@ class Capture:
             if self._auditor.take():
                 self._trouble(Untracked(error.node, error.why, error.site), error, fatal=done)
 
-    def _record_plain(self, sink: Output, reason: Untracked) -> None:
+    def _drafted(self, spark: Any, plan: Any) -> Draft | None:
+        """Read the operations of a write that is not tracked."""
+        jvm = self._jvm(spark)
+        return self._cached(jvm).operations.read(jvm, plan)
+
+    def _record_plain(self, sink: Output, reason: Untracked, drafted: Callable[[], Draft | None]) -> None:
         """Note the version that an untracked write left, so that questions about it are told why they end here."""
         assert self._step is not None
         try:
             left = PendingWrite(sink.observe(), "untracked", reason=reason, site=reason.site)
+            draft = drafted()
+            if draft is not None:
+                left = replace(left, operations=built(draft))
             with self._adding:
                 self._step.add(left)
         except Exception as e:
@@ -408,7 +419,7 @@ class Capture:
     def _cached(self, jvm: Jvm) -> Caches:
         if self._caches is None:
             assert self._step is not None
-            self._caches = Caches(jvm, self._step.taps, self._sites.of_node)
+            self._caches = Caches(jvm, self._step.taps, of_node)
         return self._caches
 
     def _read(self, jvm: Jvm) -> DriverReads:

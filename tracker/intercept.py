@@ -98,7 +98,7 @@ class Interception:
 
         self._after(DataFrameWriter, "__init__", writer_made)
         self._after(DataFrameWriterV2, "__init__", writer_v2_made)
-        self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame._jdf))
+        self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame))
         self._after(SparkSession, "__init__", session_made)
         self._before(SparkContext, "stop", listener.context_stops)
         for name in ("cache", "persist", "unpersist"):

@@ -19,7 +19,10 @@ from provspark.errors import CaptureError
 
 JAVA = Path(__file__).parent / "java"
 
-_SHARED = ("Trees", "Answers", "Keys", "Nodes", "RowIds", "Tap", "Taps", "AddressedFormats")
+_SHARED = (
+    *("Trees", "Marks", "Answers", "Keys", "Nodes", "RowIds", "Tap", "Taps", "AddressedFormats"),
+    *("Json", "Sql", "SqlCheck", "Expressions"),
+)
 """Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""
 
 

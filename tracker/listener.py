@@ -15,8 +15,8 @@ class Listener(Protocol):
     def context_stops(self, context: Any) -> None:
         """Hear that a SparkContext is about to stop."""
 
-    def frame_made(self, jdf: Any) -> None:
-        """Take note of a Java Dataset that a line of the script just made."""
+    def frame_made(self, frame: Any) -> None:
+        """Take note of a frame that a line of the script just made."""
 
     def cache_changed(self, spark: Any) -> None:
         """Hear that something was put into Spark's cache, or taken out of it."""

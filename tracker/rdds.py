@@ -127,6 +127,7 @@ class Rdds:
         for origin in origins:
             if isinstance(origin, HandedScan):
                 to.scans.append(KeptScan(origin))
+                to.paths.append(())
                 legs.append(Leg(False, len(to.scans) - 1, whole=True))
             elif isinstance(origin.held, UnsupportedPlanError):
                 raise origin.held

@@ -31,7 +31,17 @@ class Node:
     """A join's type; a mark's name (normalise.py); ``kept`` for an aggregate that keeps a row of each group."""
     same: int
     """The first node read that has the same rows by the same plan: its own number, unless it is used again."""
+    leaf: int
+    """Its number among the leaves of the user's plan; -1 of any other node."""
     children: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Another reading of a plan: its leaves by those of the first, and the twins so far by (grouped, origin)."""
+
+    leaves: dict[int, int]
+    made: dict[tuple[bool, int], int]
 
 
 class Rewriter:
@@ -53,6 +63,8 @@ class Rewriter:
         self.shapes: Any = jvm.new("Shapes")
         self.functions: Any = jvm.new("Functions")
         self.scans: list[Scan] = []
+        self.paths: list[tuple[int, ...]] = []
+        """Which leaf each scan was made for; of what is cached, and then which one within."""
         self.taps: list[Tap] = []
         self.placed = 0
         """How many taps stand in plans, those of plans traced before among them."""
@@ -80,8 +92,8 @@ class Rewriter:
         """
         first = self._tapped.get(node.same)
         if first is not None:
-            made: dict[tuple[bool, int], int] = {}
-            legs = tuple(self.twin(leg, made) for leg in first.legs)
+            twins = self._twins(self.java.node(node.same), self.java.node(node.number))
+            legs = tuple(self.twin(leg, twins) for leg in first.legs)
             return Traced(self.java.again(node.number, node.same, first.number), legs)
         before = len(self.taps)
         traced = self._traced(node, above)
@@ -91,12 +103,19 @@ class Rewriter:
         return traced
 
     def _traced(self, node: Node, above: Node | None) -> Traced:
-        traced = self._rule(node).trace(self, node, above)
+        traced = self._ruled(node, above)
         if not node.subqueries:
             return traced
         known = dict.fromkeys(self._answer(node, traced=True))
         legs = tuple(leg for leg in known if leg not in traced.legs)
         return Traced(self.java.constant(traced.number, len(legs)), traced.legs + legs)
+
+    def _ruled(self, node: Node, above: Node | None) -> Traced:
+        before = len(self.paths)
+        traced = self._rule(node).trace(self, node, above)
+        if not node.children:
+            self.paths[before:] = [(node.leaf, *path) for path in self.paths[before:]]
+        return traced
 
     def unseen(self, node: Node, above: Node | None = None) -> int:
         """Rewrite a node that no row is owed to: its inputs count among those read. Returns its number in java."""
@@ -105,7 +124,7 @@ class Rewriter:
         if node.subqueries:
             self._answer(node, traced=False)
         if not node.children:
-            return int(self.java.hidden(node.number, self._rule(node).trace(self, node, above).number))
+            return int(self.java.hidden(node.number, self._ruled(node, above).number))
         below = [self.unseen(child, node if node.kind == "Filter" else None) for child in node.children]
         return int(self.java.rebuilt(node.number, " ".join(map(str, below))))
 
@@ -129,23 +148,32 @@ class Rewriter:
         already = self.java.answers().alike(number)
         if already in self._answers:
             self.java.answers().share(number, already)
-            self._answers[number] = self.twin(self._answers[already], {})
+            twins = self._twins(*(self.java.answers().subquery(n) for n in (already, number)))
+            self._answers[number] = self.twin(self._answers[already], twins)
             return
         value = self.trace(root)
         tap = self.tapped(self.java.tapAll(value.number), value.legs, "subquery", keyed=True, keyless=True)
         self.java.answer(number, root.number, tap.number)
         self._answers[number] = Leg(True, len(self.taps) - 1, "context")
 
-    def twin(self, leg: Leg, made: dict[tuple[bool, int], int]) -> Leg:
-        """Return a leg to the same rows as another reading of them; `made` keeps the twins of origins so far."""
+    def _twins(self, first: Any, again: Any) -> Twins:
+        """Return the twins, none so far, for a plan that is equal to one before it."""
+        leaves = (map(int, self.java.leaves(plan).split()) for plan in (first, again))
+        return Twins(dict(zip(*leaves, strict=False)), {})
+
+    def twin(self, leg: Leg, twins: Twins) -> Leg:
+        """Return a leg to the same rows as another reading of them."""
+        made = twins.made
         if (leg.grouped, leg.origin) not in made:
             if leg.grouped:
                 tap = self.taps[leg.origin]
-                legs = tuple(self.twin(inner, made) for inner in tap.legs)
+                legs = tuple(self.twin(inner, twins) for inner in tap.legs)
                 self.taps.append(replace(tap, number=len(self.taps), legs=legs))
                 made[True, leg.origin] = len(self.taps) - 1
             else:
+                leaf, *within = self.paths[leg.origin]
                 self.scans.append(self.scans[leg.origin])
+                self.paths.append((twins.leaves.get(leaf, leaf), *within))
                 made[False, leg.origin] = len(self.scans) - 1
         return replace(leg, origin=made[leg.grouped, leg.origin])
 
@@ -163,6 +191,7 @@ class Rewriter:
     def leaf(self, scan: Scan) -> Traced:
         """Read an input, as its next occurrence."""
         self.scans.append(scan)
+        self.paths.append(())
         return Traced(self.java.leaf(scan.plan, scan.address), (Leg(False, len(self.scans) - 1),))
 
     def tapped(
@@ -199,6 +228,6 @@ _BY_KIND = {kind: rule for rule in RULES for kind in rule.KINDS}
 
 
 def _node(lines: Iterator[str]) -> Node:
-    number, same, kind, children, subqueries, detail = next(lines).split(" ", 5)
+    number, same, kind, children, subqueries, leaf, detail = next(lines).split(" ", 6)
     below = tuple(_node(lines) for _ in range(int(children)))
-    return Node(int(number), kind, int(subqueries), detail, int(same), below)
+    return Node(int(number), kind, int(subqueries), detail, int(same), int(leaf), below)

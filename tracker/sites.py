@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_REMEMBERED = 2048
+if TYPE_CHECKING:
+    from provspark.tracker.jvm import Jvm
 
 
 def caller() -> str:
@@ -36,23 +36,9 @@ def _libraries() -> tuple[str, ...]:
     return ("<frozen", *(folder + os.sep for folder in (str(Path(__file__).parent), *folders)))
 
 
-class Sites:
-    """Remembers, for the last data frames made, the line that made each."""
+def of_node(jvm: Jvm, kind: str, analysed: Any) -> str:
+    """Return the line that made the first node of this kind in an analysed plan, or "".
 
-    def __init__(self) -> None:
-        self._made: deque[tuple[Any, str]] = deque(maxlen=_REMEMBERED)
-
-    def note(self, jdf: Any) -> None:
-        """Remember the line that is making this Java Dataset."""
-        self._made.append((jdf, caller()))
-
-    def of_node(self, jvm: Any, kind: str, analysed: Any) -> str:
-        """Return the line that first made a node of this kind that stands in the analysed plan, or "".
-
-        Where there is none, normalising made it out of a subquery: then that one's line.
-        """
-        for wanted in (kind, ""):
-            for jdf, site in list(self._made):
-                if site and jvm.plans.holds(jdf.queryExecution().analyzed(), wanted, analysed):
-                    return site
-        return ""
+    Where there is none, normalising made it out of a subquery: then that one's line.
+    """
+    return str(jvm.plans.site(analysed, kind)) or str(jvm.plans.site(analysed, ""))

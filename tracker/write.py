@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from provspark.index_store.model import PendingWrite
@@ -9,6 +10,7 @@ from provspark.tracker.audit import Seen
 from provspark.tracker.caches import Caches
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.jvm import Jvm
+from provspark.tracker.operations import built
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.seal import Noted, seal
 from provspark.tracker.sinks import Output, TapRuns, WriteMetrics
@@ -37,6 +39,8 @@ class TracedWrite:
         self._reads, self._read = reads, reads.so_far()
         self._rewriter = rewriter = Rewriter(jvm, taps, caches)
         columns = plan.output().size()
+        plan = caches.operations.numbered(plan)
+        self.draft = caches.operations.read(jvm, plan)
         traced = rewriter.run(plan)
         shaped, mark = sink.shape(rewriter.java.plan(traced.number))
         number = traced.number if mark is None else rewriter.java.replaced(traced.number, shaped)
@@ -68,4 +72,7 @@ class TracedWrite:
         finished = {id(scan): scan.finish() for scan in {id(s): s for s in self._rewriter.scans}.values()}
         scans = [finished[id(scan)] for scan in self._rewriter.scans]
         sealed = seal(Noted(self._rewriter.taps, receipts, self._folder, scans, written), site)
+        if self.draft is not None:
+            rows = int(written.counts.sum())
+            sealed = replace(sealed, operations=built(self.draft, sealed.axes, self._rewriter.paths, rows))
         return self._reads.context(self._sink.complete(sealed), written, self._read)

@@ -130,7 +130,8 @@ public class Caches {
     return -1;
   }
 
-  private InMemoryRelation relation(int number) {
+  /** An entry's relation, its columns and those of the legs. */
+  public InMemoryRelation relation(int number) {
     return (InMemoryRelation) relations.get(number);
   }
 

@@ -25,7 +25,7 @@ public class Nodes {
 
   /**
    * Takes the nodes of a plan in pre-order; a line a node: number, first like it, class, number of children, of
-   * subqueries, a detail.
+   * subqueries, the number of a leaf, a detail.
    */
   public String read(LogicalPlan plan) {
     StringBuilder text = new StringBuilder();
@@ -42,7 +42,7 @@ public class Nodes {
     if (plan instanceof Generate) detail = ((Generate) plan).generator().getClass().getSimpleName();
     text.append(nodes.size()).append(' ').append(first(plan)).append(' ');
     text.append(plan.getClass().getSimpleName()).append(' ');
-    text.append(children.size()).append(' ').append(plan.subqueries().size()).append(' ').append(detail).append('\n');
+    text.append(children.size()).append(' ').append(plan.subqueries().size()).append(' ').append(Marks.leaf(plan)).append(' ').append(detail).append('\n');
     nodes.add(plan);
     for (int i = 0; i < children.size(); i++) visit((LogicalPlan) children.get(i), text);
   }

@@ -44,7 +44,7 @@ public class Normal {
 
   /** clean: rules for the plan and all subqueries in it, applied first; rules: for each level; by name, one a line. */
   public LogicalPlan apply(LogicalPlan plan, String clean, String rules) throws Exception {
-    LogicalPlan p = (LogicalPlan) ((Rule) inlineCtes()).apply(plan);
+    LogicalPlan p = withoutCtes(plan);
     return level(new Cleaning(clean.split("\n")).clean(p), rules.split("\n"));
   }
 
@@ -60,15 +60,6 @@ public class Normal {
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
     Object rule = Class.forName(name + "$", true, loader).getField("MODULE$").get(null);
     return (LogicalPlan) ((Rule) rule).apply(plan);
-  }
-
-  /** InlineCTE takes one flag on Spark 4.0 and two from 4.1 on. */
-  private static Object inlineCtes() throws Exception {
-    java.lang.reflect.Constructor c =
-        Class.forName("org.apache.spark.sql.catalyst.optimizer.InlineCTE").getConstructors()[0];
-    return c.getParameterTypes().length == 1
-        ? c.newInstance(new Object[] {Boolean.TRUE})
-        : c.newInstance(new Object[] {Boolean.TRUE, Boolean.FALSE});
   }
 
   /** Some rules, on a plan and on every plan in its expressions. */

@@ -3,9 +3,9 @@ package provspark;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.Dataset;
 
 /** Makes our objects and looks into Spark's, one round trip a question. */
 public class Plans {
@@ -46,20 +46,14 @@ public class Plans {
     return instance(name, new Object[] {a0, a1, a2, a3, a4, a5});
   }
 
-  /** Whether `plan` holds a node of this class, or with a subquery where none is named, that also stands in `other`. */
-  public boolean holds(LogicalPlan plan, String cls, LogicalPlan other) {
-    boolean meant = cls.length() == 0 ? plan.subqueries().nonEmpty() : plan.getClass().getSimpleName().equals(cls);
-    if (meant && stands(plan, other)) return true;
-    Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(plan.children()).iterator();
-    while (it.hasNext()) if (holds((LogicalPlan) it.next(), cls, other)) return true;
-    return false;
+  /** Marks a frame's plan with the line that made it. */
+  public void mark(Dataset frame, String site) {
+    Marks.site(frame.queryExecution().analyzed(), site);
   }
 
-  private static boolean stands(LogicalPlan node, LogicalPlan plan) {
-    if (plan == node) return true;
-    Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(plan.children()).iterator();
-    while (it.hasNext()) if (stands(node, (LogicalPlan) it.next())) return true;
-    return false;
+  /** The line that made the first node of this class, or the first with a subquery where none is named; or "". */
+  public String site(LogicalPlan plan, String cls) {
+    return Marks.site(plan, cls, "");
   }
 
   /** Reads a private field, of the object's class or one above it. */

@@ -56,6 +56,11 @@ public class Rewrite {
     return nodes.get(i);
   }
 
+  /** See Marks. */
+  public String leaves(LogicalPlan plan) {
+    return Marks.leaves(plan);
+  }
+
   public List conjuncts(int filter) {
     List out = new ArrayList();
     Keys.split(((Filter) node(filter)).condition(), out);

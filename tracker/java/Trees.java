@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
 
 /** Small things that the other classes do with Spark's trees. Raw types, for Janino. */
 public class Trees {
@@ -56,5 +57,15 @@ public class Trees {
     List out = new ArrayList();
     for (int i = 0; i < attributes.size(); i++) out.add(byId.get(((Attribute) attributes.get(i)).exprId()));
     return out;
+  }
+
+  /** The plan with common table expressions in their places. InlineCTE takes one flag on Spark 4.0 and two from 4.1 on. */
+  public static LogicalPlan withoutCtes(LogicalPlan plan) throws Exception {
+    java.lang.reflect.Constructor c =
+        Class.forName("org.apache.spark.sql.catalyst.optimizer.InlineCTE").getConstructors()[0];
+    Object rule = c.getParameterTypes().length == 1
+        ? c.newInstance(new Object[] {Boolean.TRUE})
+        : c.newInstance(new Object[] {Boolean.TRUE, Boolean.FALSE});
+    return (LogicalPlan) ((Rule) rule).apply(plan);
   }
 }

@@ -1,0 +1,95 @@
+"""From drafts to what is stored."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from provspark.index_store.model import Axis
+from provspark.index_store.operations import Operation, Operations
+from provspark.tracker.operations.categories import categories
+from provspark.tracker.operations.draft import DraftOperation
+from provspark.tracker.operations.links import links
+from provspark.tracker.operations.opaque import opaque
+from provspark.tracker.operations.texts import text
+
+log = logging.getLogger("provspark")
+
+_CONTEXTUAL = frozenset({"Aggregate", "Window"})
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The operations of a plan that is not written yet."""
+
+    operations: tuple[DraftOperation, ...]
+
+    def build(self, axes: Sequence[Axis] = (), paths: Sequence[tuple[int, ...]] = (), rows: int = -1) -> Operations:
+        """Return what is stored.
+
+        Parameters
+        ----------
+        axes : of the write, its inputs' in the order of `paths` right behind its output's
+        paths : see `Rewriter.paths`; none of a write that is not tracked
+        rows : how many were written
+        """
+        counts = self._counts(rows)
+        return Operations(tuple(self._one(o, axes, paths, counts) for o in self.operations))
+
+    def _counts(self, rows: int) -> dict[int, int]:
+        """Return how many rows operations handed on: all that go straight on to where they were written."""
+        counts = {}
+        at = self.operations[-1]
+        while True:
+            counts[at.index] = rows
+            if at.node not in _AS_MANY or len(at.children) != 1:
+                return counts
+            at = self.operations[at.children[0]]
+
+    def _one(
+        self, o: DraftOperation, axes: Sequence[Axis], paths: Sequence[tuple[int, ...]], counts: dict[int, int]
+    ) -> Operation:
+        mine = () if o.path is None else tuple(1 + i for i, p in enumerate(paths) if p[: len(o.path)] == o.path)
+        source = ", ".join(dict.fromkeys(axes[i].label for i in mine))
+        outer = sorted({t.column for e in o.expressions for t in e.tree.walk() if t.node == "OuterReference"})
+        details = o.details + ((("outer columns", " ".join(map(str, outer))),) if outer else ())
+        return Operation(
+            index=o.index,
+            node=o.node,
+            categories=categories(o, self.operations),
+            text=text(o, self.operations, source),
+            children=o.children,
+            subqueries=o.subqueries,
+            columns=o.columns,
+            expressions=tuple(e.expression for e in o.expressions),
+            links=links(o, self.operations),
+            details=details,
+            axes=mine,
+            contextual=o.node in _CONTEXTUAL or any(_scalar(o)),
+            site=o.site,
+            rows=counts.get(o.index, -1),
+            opaque=opaque(o),
+        )
+
+
+def built(
+    draft: Draft, axes: Sequence[Axis] = (), paths: Sequence[tuple[int, ...]] = (), rows: int = -1
+) -> Operations | None:
+    """Return what `Draft.build` does; None, with a line in the log, where it fails."""
+    try:
+        return draft.build(axes, paths, rows)
+    except Exception as e:
+        log.info("provspark: the operations of a write are not known: %s", e)
+        return None
+
+
+def _scalar(o: DraftOperation) -> list[bool]:
+    return [t.node == "ScalarSubquery" for e in o.expressions for t in e.tree.walk()]
+
+
+_AS_MANY = frozenset(
+    {"Project", "Sort", "Window", "Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"}
+    | {"CollectMetrics", "EventTimeWatermark"}
+)
+"""Operations that hand on as many rows as they get."""
