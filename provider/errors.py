@@ -134,6 +134,10 @@ def near_columns(owner: object, name: str, names: Iterable[str]) -> UnknownColum
     return UnknownColumnError(f"{owner} has no column {name!r}; {hint}")
 
 
+class ExpectationError(ProvSparkError, AssertionError):
+    """An answer is not what was expected of it."""
+
+
 class UnsupportedPlanError(ProvSparkError, NotImplementedError):
     """A plan that can't be captured exactly: names the node and, where known, the script's line."""
 

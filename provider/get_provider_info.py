@@ -20,7 +20,10 @@ def get_provider_info() -> dict[str, Any]:
             }
         ],
         "operators": [
-            {"integration-name": "ProvSpark", "python-modules": ["provspark.operators.spark"]},
+            {
+                "integration-name": "ProvSpark",
+                "python-modules": ["provspark.operators.spark", "provspark.operators.query"],
+            },
         ],
         "hooks": [
             {"integration-name": "ProvSpark", "python-modules": ["provspark.hooks.prov"]},

@@ -1,0 +1,84 @@
+"""A question as a task: returned, written, asserted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+import pytest
+from _people import people
+from airflow.providers.common.compat.sdk import AirflowFailException
+
+from provspark.errors import SettingsError
+from provspark.index_store.model import StepKey, Untracked
+from provspark.index_store.store import Store
+from provspark.operators.query import ProvQueryOperator
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    extra = {"store": people(tmp_path)}
+    monkeypatch.setenv("AIRFLOW_CONN_PROV", json.dumps({"conn_type": "provspark", "extra": extra}))
+
+    def run(question: str, what: str, **more: Any) -> dict[str, Any]:
+        arguments = {"dataset": str(tmp_path / what), **more.pop("arguments", {})}
+        if "to" in arguments:
+            arguments["to"] = str(tmp_path / arguments["to"])
+        task = ProvQueryOperator(task_id="ask", question=question, arguments=arguments, prov_conn_id="prov", **more)
+        return task.execute({})  # type: ignore[no-any-return]
+
+    return run
+
+
+def test_an_answer_is_returned_and_written(ask: Any, tmp_path: Path) -> None:
+    file = tmp_path / "why.csv"
+    told = ask("backward", "report.csv", arguments={"rows": [1]}, limit=1, write_to=str(file))
+    assert (told["lines"], [x["source_row"] for x in told["answer"]], told["stops"]) == (2, [0], [])
+    assert pyarrow.csv.read_csv(told["file"])["source_row"].to_pylist() == [0, 2]
+    assert ask("how", "report.csv", arguments={"rows": [1]})["lines"] == 2
+    assert ask("dropped", "people.csv")["lines"] == 2
+    json.dumps(ask("cells", "report.csv"))
+
+
+def test_expectations_fail_the_task_for_good(ask: Any) -> None:
+    young = {"where": [("age", "<", 40)], "to": "report.csv"}
+    assert ask(
+        "forward", "people.csv", arguments={"where": [("age", "is null", None)], "to": "report.csv"}, expect="nothing"
+    )
+    with pytest.raises(AirflowFailException, match="should find nothing, and found 1 lines"):
+        ask("forward", "people.csv", arguments=young, expect="nothing")
+    assert ask("forward", "people.csv", arguments=young, expect="something")
+    with pytest.raises(AirflowFailException, match="should find something"):
+        ask("forward", "people.csv", arguments={"rows": [4], "to": "report.csv"}, expect="something")
+    with pytest.raises(AirflowFailException, match="check of backward"):
+        ask("backward", "report.csv", check=lambda table: table.num_rows == 0)
+    with pytest.raises(AirflowFailException, match="can't be told: step people-copy"):
+        ask("columns", "copy.csv", arguments={"to": "report.csv"}, expect="something")
+
+
+def test_nothing_is_not_told_over_a_step_that_was_not_captured(ask: Any, tmp_path: Path) -> None:
+    writer = Store.open(str(tmp_path / "prov")).writer(StepKey("report", "r1", "people", try_number=2))
+    opened = Store.open(str(tmp_path / "prov"))
+    known = next(m for m in opened.manifests() if m.key.task_id == "report")
+    from provspark.index_store.model import PendingVersion, PendingWrite
+
+    version = known.writes[0].inputs[0]
+    files = opened.files(known.step, version)
+    read = PendingVersion(version.dataset, files, version.format, version.options, version.fields)
+    made = known.writes[0].output
+    output = PendingVersion(made.dataset, opened.files(known.step, made), made.format, made.options, made.fields)
+    writer.add(PendingWrite(output, "untracked", (read,), reason=Untracked("MapInPandas", "opaque", "report.py:7")))
+    writer.publish(status="succeeded", started="2024-05-02T00:00:00.000000", ended="2024-05-02T00:00:01.000000")
+    with pytest.raises(AirflowFailException, match="can't be told"):
+        ask("forward", "people.csv", arguments={"rows": [1], "to": "copy.csv"}, expect="nothing")
+
+
+def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
+    with pytest.raises(SettingsError, match="no question 'whence'; there are backward, before_after"):
+        ProvQueryOperator(task_id="ask", question="whence", arguments={})
+    with pytest.raises(SettingsError, match="must be 'nothing' or 'something'"):
+        ProvQueryOperator(task_id="ask", question="backward", arguments={}, expect="all")  # type: ignore[arg-type]
+    task = ProvQueryOperator(task_id="ask", question="datasets", arguments={"dataset": "{{ ds }}"})
+    assert set(task.template_fields) == {"arguments", "write_to"}
