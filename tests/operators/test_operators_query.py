@@ -12,7 +12,7 @@ from _people import people
 from airflow.providers.common.compat.sdk import AirflowFailException
 
 from provspark.errors import SettingsError
-from provspark.index_store.model import StepKey, Untracked
+from provspark.index_store.model import PendingVersion, PendingWrite, StepKey, Untracked
 from provspark.index_store.store import Store
 from provspark.operators.query import ProvQueryOperator
 
@@ -62,8 +62,6 @@ def test_nothing_is_not_told_over_a_step_that_was_not_captured(ask: Any, tmp_pat
     writer = Store.open(str(tmp_path / "prov")).writer(StepKey("report", "r1", "people", try_number=2))
     opened = Store.open(str(tmp_path / "prov"))
     known = next(m for m in opened.manifests() if m.key.task_id == "report")
-    from provspark.index_store.model import PendingVersion, PendingWrite
-
     version = known.writes[0].inputs[0]
     files = opened.files(known.step, version)
     read = PendingVersion(version.dataset, files, version.format, version.options, version.fields)
@@ -72,7 +70,7 @@ def test_nothing_is_not_told_over_a_step_that_was_not_captured(ask: Any, tmp_pat
     writer.add(PendingWrite(output, "untracked", (read,), reason=Untracked("MapInPandas", "opaque", "report.py:7")))
     writer.publish(status="succeeded", started="2024-05-02T00:00:00.000000", ended="2024-05-02T00:00:01.000000")
     with pytest.raises(AirflowFailException, match="can't be told"):
-        ask("forward", "people.csv", arguments={"rows": [1], "to": "copy.csv"}, expect="nothing")
+        ask("forward", "people.csv", arguments={"rows": [2], "to": "copy.csv"}, expect="nothing")
 
 
 def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
