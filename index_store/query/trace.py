@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -32,6 +32,8 @@ class TraceNode:
     """Rows met along data edges alone."""
     context: Runs
     """Rows met along a path with a context edge."""
+    at: Sighting
+    """The version as the write knows it through which it was met first."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,6 +58,8 @@ class Trace:
     edges: tuple[TraceEdge, ...]
     """Directed as data flows, whatever the direction asked."""
     stops: tuple[Stop, ...]
+    through: Mapping[TraceEdge, Runs]
+    """For each edge the rows reached through it: of its source for backward, of its target for forward."""
 
     def as_dict(self, max_runs: int = 1000) -> dict[str, Any]:
         """The trace as JSON takes it; a row set is a count and at most `max_runs` pairs [first row, rows]."""
@@ -106,7 +110,7 @@ class _Draw:
         self.at: list[Sighting] = []
         self.rows: list[dict[Kind, Runs]] = []
         self.ends: set[int] = set()
-        self.edges: set[TraceEdge] = set()
+        self.edges: dict[TraceEdge, Runs] = {}
         self.stops: set[Stop] = set()
         self._add(start, "data", rows)
 
@@ -120,15 +124,18 @@ class _Draw:
         return number
 
     def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
-        here, there = self._add(at, kind, image(rel)), self.numbers[origin.key]
+        rows = image(rel)
+        here, there = self._add(at, kind, rows), self.numbers[origin.key]
         if here == there:
             return
         source, target = (here, there) if self.direction == "backward" else (there, here)
         if via is None:
-            self.edges.add(TraceEdge(source, target, "", -1, kind, -1, "exact"))
+            edge = TraceEdge(source, target, "", -1, kind, -1, "exact")
         else:
             write = via.write
-            self.edges.add(TraceEdge(source, target, via.step, write.index, kind, occurrence, write.coverage))
+            edge = TraceEdge(source, target, via.step, write.index, kind, occurrence, write.coverage)
+        known = self.edges.get(edge)
+        self.edges[edge] = rows if known is None else known | rows
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
         self.ends.add(self.numbers[at.key])
@@ -151,9 +158,11 @@ class _Draw:
                     version.rows,
                     rows.get("data", none),
                     rows.get("context", none),
+                    at,
                 )
             )
-        return Trace(self.direction, tuple(nodes), tuple(sorted(self.edges)), tuple(sorted(self.stops)))
+        edges, stops = tuple(sorted(self.edges)), tuple(sorted(self.stops))
+        return Trace(self.direction, tuple(nodes), edges, stops, self.edges)
 
 
 def _runs(runs: Runs, most: int) -> dict[str, Any]:

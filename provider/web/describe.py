@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from provspark import __version__
 from provspark.index_store.model import Dataset, Manifest, Version
+from provspark.index_store.query.beside import Beside
 from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.trace import TraceEdge
 from provspark.web import models
 from provspark.web.policy import Policy
 from provspark.web.scope import Scope, dataset_id
 
-__all__ = ["about", "columns", "dataset", "dataset_detail", "dataset_summaries", "step", "step_detail", "trace"]
+__all__ = [
+    "about",
+    "beside",
+    "columns",
+    "dataset",
+    "dataset_detail",
+    "dataset_summaries",
+    "step",
+    "step_detail",
+    "trace",
+]
 
 _WORST = ("untracked", "coarse", "exact")
 
@@ -105,7 +120,7 @@ def step_detail(m: Manifest, policy: Policy) -> models.StepDetail:
 
 def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
     """Answer a trace: counts on its nodes, and marks where it ends at what is hidden."""
-    found = scope.trace(query)
+    found, one = scope.trace(query), scope.one(query)
     nodes = []
     for n in found.nodes:
         met = n.data | n.context
@@ -119,27 +134,18 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
                 total=n.total,
                 rows=met.count,
                 context_only=met.count - n.data.count,
+                one=one[n.id].rows().tolist() if n.id in one else [],
                 hidden=("before" if found.direction == "backward" else "after") if hidden else None,
             )
         )
-    edges: dict[tuple[object, ...], models.Edge] = {}
+    alike: dict[tuple[object, ...], list[TraceEdge]] = {}
     for e in found.edges:
-        key = (e.source, e.target, e.step, e.write, e.kind)
-        known = edges.get(key)
-        edges[key] = models.Edge(
-            source=e.source,
-            target=e.target,
-            step=e.step or None,
-            write=e.write if e.step else None,
-            kind=e.kind,
-            occurrences=sorted({*(known.occurrences if known else ()), *([e.occurrence] if e.step else [])}),
-            coverage=e.coverage,
-        )
+        alike.setdefault((e.source, e.target, e.step, e.write, e.kind), []).append(e)
     steps = {e.step for e in found.edges if e.step} | {s.step for s in found.stops}
     return models.Trace(
         direction=found.direction,
         nodes=nodes,
-        edges=list(edges.values()),
+        edges=[_edge(same, [found.through[e] for e in same]) for same in alike.values()],
         stops=[
             models.Stop(what=s.what, step=s.step, dataset=dataset(Dataset.parse(s.dataset)), why=s.why)
             for s in found.stops
@@ -148,9 +154,33 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
     )
 
 
+def _edge(same: list[TraceEdge], rows: list[Runs]) -> models.Edge:
+    """One edge for all readings of a version by a write."""
+    e = same[0]
+    return models.Edge(
+        source=e.source,
+        target=e.target,
+        step=e.step or None,
+        write=e.write if e.step else None,
+        kind=e.kind,
+        occurrences=sorted(x.occurrence for x in same if x.step),
+        coverage=e.coverage,
+        rows=reduce(or_, rows).count,
+    )
+
+
 def _names(found: Dataset) -> dict[str, str]:
     uri = found.uri
     return {"id": dataset_id(found), "name": uri, "label": uri.rstrip("/").rsplit("/", 1)[-1] or uri}
+
+
+def beside(found: Beside) -> models.Beside:
+    """List what can be asked sideways."""
+    together, siblings = (
+        [models.Choice(dataset=dataset(d), via=[dataset(v) for v in via]) for d, via in choices.items()]
+        for choices in (found.together, found.siblings)
+    )
+    return models.Beside(together=together, siblings=siblings, sources=[dataset(d) for d in found.sources])
 
 
 def _written(s: Sighting) -> bool:

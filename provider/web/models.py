@@ -147,6 +147,8 @@ class TraceRowsQuery(TraceQuery):
     """Rows of one node of a trace."""
 
     node: Annotated[int, Field(ge=0, le=1_000_000)]
+    one: bool = False
+    """Only those that are in one derivation of the first row asked about, as `Node.one` tells them."""
     cursor: RowId = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
@@ -164,6 +166,8 @@ class Node(Model):
     """Rows met, by either kind of path."""
     context_only: int
     """Those met only along a path with a context edge."""
+    one: list[int]
+    """Rows in one derivation of the first row asked about, of each joined input a row; none forward, or if unknown."""
     hidden: Literal["before", "after"] | None
     """A step that the user may not see made files of these rows, or read them; that path ends here."""
 
@@ -178,6 +182,8 @@ class Edge(Model):
     kind: Kind
     occurrences: list[int]
     coverage: Coverage
+    rows: int
+    """Rows that the trace reached through it: of `source` for backward, of `target` for forward."""
 
 
 class Stop(Model):
@@ -197,6 +203,24 @@ class Trace(Model):
     edges: list[Edge]
     stops: list[Stop]
     steps: list[Step]
+
+
+class Choice(Model):
+    """A data set that a question sideways can be about, and those that can stand between."""
+
+    dataset: Dataset
+    via: list[Dataset]
+
+
+class Beside(Model):
+    """What can be asked sideways of rows of a data set."""
+
+    together: list[Choice]
+    """Joined with what came of the rows; `via` are those in whose derivations."""
+    siblings: list[Choice]
+    """Sharing a source with the rows; `via` are those sources."""
+    sources: list[Dataset]
+    """What the rows came from, for a composition."""
 
 
 class SidewaysQuery(Selection):

@@ -14,7 +14,7 @@ from provspark.web.login import Viewer
 from provspark.web.problems import RESPONSES
 from provspark.web.scope import Scope
 
-__all__ = ["Seen", "router"]
+__all__ = ["DatasetPath", "Seen", "VersionQuery", "router"]
 
 router = APIRouter(prefix="/api/v1", responses=RESPONSES)
 
@@ -22,7 +22,7 @@ Word = Annotated[str, Query(max_length=500)]
 Cursor = Annotated[int, Query(ge=0, le=2**53 - 1)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 DatasetPath = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
-Version = Annotated[str | None, Query(pattern="^[0-9a-f]{32}$")]
+VersionQuery = Annotated[str | None, Query(pattern="^[0-9a-f]{32}$")]
 Where = Annotated[list[models.ConditionText] | None, Query(max_length=models.MAX_CONDITIONS)]
 Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_COLUMNS)]
 
@@ -57,7 +57,7 @@ def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 
 
 
 @router.get("/datasets/{dataset}")
-def dataset(scope: Seen, dataset: DatasetPath, version: Version = None) -> models.DatasetDetail:
+def dataset(scope: Seen, dataset: DatasetPath, version: VersionQuery = None) -> models.DatasetDetail:
     """Describe a data set: its versions and who read it, and the columns of one version."""
     return describe.dataset_detail(scope, scope.find(dataset, version))
 
@@ -66,7 +66,7 @@ def dataset(scope: Seen, dataset: DatasetPath, version: Version = None) -> model
 def dataset_rows(
     scope: Seen,
     dataset: DatasetPath,
-    version: Version = None,
+    version: VersionQuery = None,
     where: Where = None,
     columns: Columns = None,
     cursor: Cursor = 0,
@@ -79,7 +79,7 @@ def dataset_rows(
 
 @router.get("/datasets/{dataset}/export", response_class=StreamingResponse, responses=_STREAMS)
 def dataset_export(
-    scope: Seen, dataset: DatasetPath, version: Version = None, where: Where = None, format: rows.Format = "csv"
+    scope: Seen, dataset: DatasetPath, version: VersionQuery = None, where: Where = None, format: rows.Format = "csv"
 ) -> StreamingResponse:
     """Stream all rows for which all conditions hold, as CSV, JSON, JSON lines or an Arrow stream."""
     at = scope.find(dataset, version)
@@ -96,6 +96,8 @@ def trace(scope: Seen, query: models.TraceQuery) -> models.Trace:
 def trace_rows(scope: Seen, query: models.TraceRowsQuery) -> models.Rows:
     """Return the rows that a trace met in one of its nodes, with values."""
     node, met = _node(scope, query, query.node)
+    if query.one:
+        met = scope.one(query).get(query.node, Runs.span(0))
     return rows.page(scope.at(node), met, scope.policy, query.cursor, query.limit, query.columns)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +14,7 @@ from provspark.index_store.cache import Cache
 from provspark.index_store.model import Dataset, Int64, Manifest
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.one import one_derivation
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceNode
 from provspark.index_store.select import parse_condition, select_rows
@@ -54,6 +56,11 @@ class Scope:
 
     def _sees(self, manifest: Manifest) -> bool:
         return self._dags is None or manifest.key.dag_id in self._dags
+
+    @cached_property
+    def linker(self) -> Linker:
+        """Links between the versions that the user may see."""
+        return Linker(self.prov.graph)
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
@@ -138,6 +145,15 @@ class Scope:
             weight = sum(len(r.starts) for n in found.nodes for r in (n.data, n.context))
             self._traces.put(asked, found, _ENTRY + weight)
         return found
+
+    def one(self, query: models.TraceQuery) -> Mapping[int, Runs]:
+        """Rows of one derivation of the first row that a question backward is about, by the trace's nodes."""
+        found = self.trace(query)
+        asked = found.nodes[0].data
+        if found.direction == "forward" or not asked:
+            return {}
+        rows = one_derivation(self.linker, found.nodes[0].at, int(asked.starts[0]))
+        return {n.id: rows[n.at.key] & n.data for n in found.nodes if n.at.key in rows}
 
     def hides(self, node: TraceNode, direction: Direction) -> bool:
         """Whether a step that the user may not see made (backward) or read (forward) some of a node's rows."""

@@ -10,11 +10,12 @@ from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import Response
 
 from provspark.index_store.model import Dataset, Version
+from provspark.index_store.query.beside import beside as find_beside
 from provspark.index_store.query.relation import image
 from provspark.index_store.query.runs import Runs
 from provspark.web import describe, models, rows
 from provspark.web.problems import RESPONSES
-from provspark.web.routes import Seen
+from provspark.web.routes import DatasetPath, Seen, VersionQuery
 from provspark.web.scope import Scope
 
 __all__ = ["router"]
@@ -25,6 +26,12 @@ GraphFormat = Literal["prov_json", "node_link", "graphml"]
 _GRAPHS: dict[int | str, dict[str, Any]] = {
     200: {"description": "The graph", "content": {"application/json": {}, "application/graphml+xml": {}}}
 }
+
+
+@router.get("/datasets/{dataset}/beside")
+def beside(scope: Seen, dataset: DatasetPath, version: VersionQuery = None) -> models.Beside:
+    """List the data sets that a question sideways about rows of a version can name."""
+    return describe.beside(find_beside(scope.linker, scope.find(dataset, version)))
 
 
 @router.post("/sideways")

@@ -94,3 +94,33 @@ def test_other_dags_are_not_there(root: Path) -> None:
     # Through the hidden step, rows of raw stand behind the report; nothing tells of them.
     found = post(shop, "/composition", **asked, source=id_of(root, "raw"), column="age")
     assert found["values"] == []
+
+
+def labels(choices: list) -> dict[str, set[str]]:
+    return {c["dataset"]["label"]: {v["label"] for v in c["via"]} for c in choices}
+
+
+def test_what_can_be_asked_sideways_names_nothing_hidden(api: TestClient, root: Path) -> None:
+    people = f"{BASE}/datasets/{id_of(root, 'people')}/beside"
+    whole = api.get(people).json()
+    assert labels(whole["together"])["secret"] == {"report"}
+    assert labels(whole["siblings"])["loose"] == {"raw"} and [d["label"] for d in whole["sources"]] == ["raw"]
+    seen = client(root, dags=["shop"]).get(people).json()
+    assert labels(seen["siblings"]) == {"people": {"raw"}, "report": {"raw"}} and "loose" not in json.dumps(seen)
+
+
+def test_one_derivation_before_the_rest(api: TestClient, root: Path) -> None:
+    asked = {"dataset": id_of(root, "report"), "rows": [0]}
+    found = post(api, "/trace", **asked)
+    by_label = {n["dataset"]["label"]: n for n in found["nodes"]}
+    assert {label: (n["rows"], n["one"]) for label, n in by_label.items()} == {
+        "report": (1, [0]),
+        "secret": (2, [0]),
+        "people": (2, [0]),
+        "raw": (2, [0]),
+    }
+    assert {e["rows"] for e in found["edges"]} == {2}
+    rows = post(api, "/trace/rows", **asked, node=by_label["raw"]["id"], one=True)
+    assert (rows["rows"], rows["selected"]) == ([0], 1)
+    forward = post(api, "/trace", dataset=id_of(root, "raw"), rows=[0], direction="forward")
+    assert all(n["one"] == [] for n in forward["nodes"])

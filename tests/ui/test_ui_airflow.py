@@ -75,11 +75,13 @@ def open_report(tab: Tab, server: Server) -> None:
     tab.page.wait_for_selector("[role=gridcell]")
 
 
-def open_trace(tab: Tab, server: Server) -> None:
+def open_trace(tab: Tab, server: Server, *, whole: bool = True) -> None:
     open_report(tab, server)
     tab.page.locator(f"[data-row='{ROW}']").click()
     tab.view.get_by_role("button", name="Where it came from").click()
     tab.page.wait_for_selector(".react-flow__node")
+    if whole:
+        tab.view.get_by_role("button", name="Show all").click()
 
 
 def test_find_a_data_set_from_the_navigation(tab: Tab, server: Server) -> None:
@@ -129,7 +131,7 @@ def test_trace_on_forward_and_back_by_the_breadcrumbs(tab: Tab, server: Server, 
     tab.page.wait_for_selector(".react-flow__node")
     assert tab.counts()["report"] == "1 of 15"
     tab.shows("report: rows of the trace", [ROW])
-    tab.view.get_by_role("button", name=f"report · row {ROW}").click()
+    tab.view.get_by_role("button", name=f"report · row {ROW} ←").click()
     tab.shows("census.csv: rows", expected["census.csv"])
     tab.page.keyboard.press("Escape")
     tab.view.get_by_role("button", name="Where it came from").wait_for()
@@ -151,6 +153,93 @@ def test_a_deep_link_restores_the_view(tab: Tab, server: Server, chromium: Any, 
     again.close()
 
 
+def test_one_derivation_first_and_the_rest_on_demand(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
+    open_trace(tab, server, whole=False)
+    (one,) = tab.rows("census.csv: rows of the trace")
+    assert one in expected["census.csv"] and len(expected["census.csv"]) > 1
+    tab.view.get_by_text("of one derivation").wait_for()
+    for name in ("people", "clean", "regions.csv"):
+        tab.node(name).click()
+        tab.page.locator(f"[aria-label='{name}: rows of the trace'] [data-row]").first.wait_for()
+        (row,) = tab.rows(f"{name}: rows of the trace")
+        assert row in expected[name]
+    tab.node("census.csv").click()
+    tab.view.get_by_role("button", name="Show all 3").click()
+    tab.shows("census.csv: rows of the trace", expected["census.csv"])
+    assert "all=1" in tab.page.url
+
+
+def test_a_path_is_lit_across_graph_and_tables(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
+    open_trace(tab, server)
+    opacity = "e => getComputedStyle(e).opacity"
+    tab.shows("census.csv: rows of the trace", expected["census.csv"])
+    tab.node("regions.csv").hover()
+    box = tab.node("census.csv").locator("> div").first
+    tab.page.wait_for_timeout(400)
+    assert float(box.evaluate(opacity)) < 0.5
+    said = f"report: 1 of 15 rows ← regions.csv: {len(expected['regions.csv'])} of 40"
+    tab.view.get_by_text(said, exact=True).wait_for()
+    grid = tab.page.locator("[aria-label*='census.csv: rows']")
+    grid.locator(f"[data-row='{expected['census.csv'][1]}']").hover()
+    tab.page.wait_for_function(
+        "s => getComputedStyle(document.querySelector(s)).opacity < 0.5",
+        arg=f"[aria-label*='census.csv: rows'] [data-row='{expected['census.csv'][0]}']",
+    )
+    assert float(tab.node("regions.csv").locator("> div").first.evaluate(opacity)) < 0.5
+    tab.page.mouse.move(2, 2)
+    tab.page.wait_for_timeout(500)
+    assert float(box.evaluate(opacity)) == 1
+    tab.check()
+
+
+def test_sideways_from_the_menu_of_a_row(tab: Tab, server: Server, chromium: Any, home: Path) -> None:
+    prov = provspark.open(str(home / "store"))
+    lookup, people = str(ROOT / "dags_examples" / "data" / "regions.csv"), str(home / "data" / "clean")
+    together = prov.co_contributory(people, [0], to=lookup)["source_row"].to_pylist()
+    regions = str(home / "data" / "regions")
+    siblings = prov.co_dependency(regions, [0], to=regions, via=lookup)["source_row"].to_pylist()
+    open_list(tab, server)
+    tab.view.get_by_role("button", name="clean", exact=True).click()
+    tab.page.locator("[data-row='0']").click(button="right")
+    tab.page.get_by_role("menuitem", name="Rows used together with it").click()
+    tab.shows("regions.csv: rows found", together)
+    assert "trace=together" in tab.page.url
+    tab.check()
+    again = Tab(chromium, server.token("ann"), server.url)
+    again.page.goto(tab.page.url)
+    again.shows("regions.csv: rows found", together)
+    again.close()
+    open_list(tab, server)
+    tab.view.get_by_role("button", name="regions", exact=True).click()
+    tab.page.locator("[data-row='0']").click(button="right")
+    tab.page.get_by_role("menuitem", name="Siblings").click()
+    tab.view.get_by_label("Between").select_option(label="regions.csv")
+    tab.view.get_by_text(f"{len(siblings):,} of 30,068 rows share a row of regions.csv with it").wait_for()
+    assert tab.rows("regions: rows found")[:3] == sorted(siblings)[:3]
+    tab.check()
+
+
+def test_composition_as_bars(tab: Tab, server: Server, home: Path) -> None:
+    prov = provspark.open(str(home / "store"))
+    report, people = str(home / "data" / "report"), str(home / "data" / "people")
+    table = prov.composition(report, [ROW], source=people, column="education", each=False)
+    open_trace(tab, server)
+    tab.node("people").click()
+    tab.page.locator("[aria-label*='people: rows']").get_by_role("button", name="education", exact=True).click()
+    bars = tab.page.locator("[aria-label='Rows of people by education']")
+    bars.locator("dt").first.wait_for()
+    shown = {
+        dt.inner_text(): dd.inner_text().split(" · ")[0]
+        for dt, dd in zip(bars.locator("dt").all(), bars.locator("dd").all(), strict=True)
+    }
+    assert shown == {
+        v.strip(): str(n) for v, n in zip(table["value"].to_pylist(), table["witnesses"].to_pylist(), strict=True)
+    }
+    tab.check()
+    tab.page.keyboard.press("Escape")
+    tab.page.wait_for_selector(".react-flow__node")
+
+
 def test_export_of_the_witnesses(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
     open_trace(tab, server)
     tab.rows("census.csv")
@@ -163,6 +252,10 @@ def test_export_of_the_witnesses(tab: Tab, server: Server, expected: dict[str, l
     with tab.page.expect_download() as saved:
         tab.page.get_by_role("menuitem", name="Graph as SVG").click()
     assert Path(saved.value.path()).read_text().count("<rect") == 10
+    tab.view.get_by_role("button", name="Take away").click()
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("menuitem", name="Graph as PNG").click()
+    assert Path(saved.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     tab.view.get_by_role("button", name="Take away").click()
     tab.page.get_by_role("menuitem", name="Copy as command").click()
     tab.view.get_by_role("button", name="Copied").wait_for()
@@ -209,6 +302,17 @@ def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -
     assert "rows=3" in tab.page.url and "trace=backward" in tab.page.url
     keys.press("Escape")
     tab.view.get_by_text("1 row chosen").wait_for()
+    tab.page.locator("[role=grid]").focus()
+    for _ in range(3):
+        keys.press("ArrowDown")
+    keys.press("m")
+    tab.page.get_by_role("menuitem", name="Siblings").wait_for()
+    for _ in range(4):
+        keys.press("ArrowDown")
+    keys.press("Enter")
+    tab.page.wait_for_url("**trace=siblings**")
+    keys.press("Escape")
+    tab.view.get_by_text("1 row chosen").wait_for()
 
 
 def test_a_task_instances_tab_opens_on_its_outputs(tab: Tab, server: Server) -> None:
@@ -222,6 +326,17 @@ def test_a_task_instances_tab_opens_on_its_outputs(tab: Tab, server: Server) -> 
     tab.view.get_by_role("button", name="clean").click()
     assert tab.rows("clean")[0] == 0
     assert "/tasks/clean/" in tab.page.url
+
+
+def test_tabs_of_a_run_and_of_a_task(tab: Tab, server: Server) -> None:
+    with server.client("ann") as api:
+        (run,) = api.get("/api/v2/dags/census/dagRuns").json()["dag_runs"]
+    for place, outputs in ((f"runs/{run['dag_run_id']}", 4), ("tasks/clean", 1)):
+        tab.page.goto(f"{server.url}/dags/census/{place}")
+        tab.page.get_by_role("link", name="Provenance").last.click()
+        tab.view.get_by_role("button", name="clean").wait_for()
+        assert tab.view.locator("tbody tr").count() == outputs
+        tab.check()
 
 
 def test_a_user_who_may_not_read_the_dag(tab: Tab, server: Server, chromium: Any) -> None:

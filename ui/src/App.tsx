@@ -6,6 +6,7 @@ import { useEffect } from "react";
 import { ApiError } from "./api/client";
 import { Path } from "./parts/Path";
 import { usePage } from "./state";
+import { AsideView } from "./views/AsideView";
 import { DatasetList } from "./views/DatasetList";
 import { DatasetView } from "./views/DatasetView";
 import { Outputs } from "./views/Outputs";
@@ -58,7 +59,7 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
         <Path root={within ? "Outputs" : "Data sets"} />
         <Spacer />
         <Text color="fg.muted" fontSize="xs" hideBelow="lg" whiteSpace="nowrap">
-          {within ? null : <><Key>/</Key> search · </>}<Key>↑↓</Key> move · <Key>Space</Key> choose · <Key>Enter</Key> trace
+          {within ? null : <><Key>/</Key> search · </>}<Key>↑↓</Key> move · <Key>Space</Key> choose · <Key>Enter</Key> trace · <Key>M</Key> menu
         </Text>
         {theme ? (
           <Button aria-label={theme.dark ? "Light colours" : "Dark colours"} onClick={theme.toggle} size="xs" variant="ghost">
@@ -67,7 +68,7 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
         ) : null}
       </HStack>
       <Box flex={1} minH={0}>
-        {!state.dataset ? within ? <Outputs where={where} /> : <DatasetList /> : state.direction ? <TraceView /> : <DatasetView />}
+        {!state.dataset ? within ? <Outputs where={where} /> : <DatasetList /> : !state.way ? <DatasetView /> : state.way === "backward" || state.way === "forward" ? <TraceView /> : <AsideView way={state.way} />}
       </Box>
     </Flex>
   );

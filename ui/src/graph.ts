@@ -1,14 +1,16 @@
 // A trace as boxes and lines: data sets, the steps between them, and what stands where a path ends early.
-import type { Node, Step, Stop, Trace } from "./api/client";
+import type { Edge, Node, Step, Stop, Trace } from "./api/client";
 import type { Box, Line } from "./layout";
+import { number, share, task } from "./words";
 
 export type Part =
   | { kind: "dataset"; node: Node }
-  | { kind: "step"; step: string; about: Step | undefined; coverage: string; why: string }
+  | { kind: "step"; step: string; about: Step | undefined; coverage: string; why: string; says: string }
   | { kind: "hidden"; side: "before" | "after" };
 
 export type Drawn = Box & { part: Part };
-export type Joined = Line & { way: "data" | "context" | "files" | "cut" };
+// `rows` came along a line, of `total` in the data set that it joins to a step.
+export type Joined = Line & { way: "data" | "context" | "files" | "cut"; rows?: number; total?: number };
 export type Graph = { boxes: Drawn[]; lines: Joined[] };
 
 export function draw(trace: Trace): Graph {
@@ -16,30 +18,42 @@ export function draw(trace: Trace): Graph {
   const lines = new Map<string, Joined>();
   const steps = new Map(trace.steps.map((s) => [s.step, s]));
   const whys = new Map(trace.stops.map((s: Stop) => [s.step, s.why]));
-  const join = (source: string, target: string, way: Joined["way"]) => {
+  const join = (source: string, target: string, way: Joined["way"], rows?: number, total?: number) => {
     const id = `${source} ${target}`;
     const known = lines.get(id);
     // Rows that came by data edges too are drawn as such: context is what is left.
-    if (!known || (known.way === "context" && way === "data")) lines.set(id, { id, source, target, way });
+    if (!known || (known.way === "context" && way === "data")) lines.set(id, { id, source, target, way, rows, total });
   };
-  const step = (id: string, name: string, coverage: string) => {
+  const step = (id: string, name: string, coverage: string, edges: Edge[]) => {
     const about = steps.get(name);
-    const text = about?.task_id ?? name;
-    boxes.set(id, { id, width: Math.min(170, 46 + text.length * 6.8), height: 34, part: { kind: "step", step: name, about, coverage, why: whys.get(name) ?? "" } });
+    const text = about ? task(about) : name;
+    const part: Part = { kind: "step", step: name, about, coverage, why: whys.get(name) ?? "", says: sentence(trace, edges) };
+    boxes.set(id, { id, width: Math.min(190, 46 + text.length * 6.8), height: 34, part });
   };
   for (const node of trace.nodes) {
     const width = Math.min(240, Math.max(132, 62 + node.dataset.label.length * 7.5));
     boxes.set(`d${node.id}`, { id: `d${node.id}`, width, height: 62, part: { kind: "dataset", node } });
   }
+  const back = trace.direction === "backward";
+  const writes = new Map<string, Edge[]>();
   for (const edge of trace.edges) {
-    if (!edge.step) {
-      join(`d${edge.source}`, `d${edge.target}`, "files");
-      continue;
+    const { source, target, rows } = edge;
+    if (!edge.step) join(`d${source}`, `d${target}`, "files", rows, trace.nodes[back ? source : target]?.total);
+    else writes.set(`s${edge.step}:${edge.write ?? 0}`, [...(writes.get(`s${edge.step}:${edge.write ?? 0}`) ?? []), edge]);
+  }
+  for (const [id, edges] of writes) {
+    const [edge] = edges;
+    if (!edge?.step) continue;
+    step(id, edge.step, edge.coverage, edges);
+    // How many rows several readings made together is known where nothing else made any.
+    const alone = trace.edges.every((e) => e.target !== edge.target || edges.includes(e));
+    const made = edges.length === 1 ? edge.rows : alone ? trace.nodes[edge.target]?.rows : undefined;
+    for (const { source, target, kind, rows } of edges) {
+      const [from, into] = [trace.nodes[source], trace.nodes[target]];
+      if (!from || !into) continue;
+      join(`d${source}`, id, kind, back ? rows : from.rows, from.total);
+      join(id, `d${target}`, kind, back ? into.rows : made, into.total);
     }
-    const id = `s${edge.step}:${edge.write ?? 0}`;
-    step(id, edge.step, edge.coverage);
-    join(`d${edge.source}`, id, edge.kind);
-    join(id, `d${edge.target}`, edge.kind);
   }
   for (const node of trace.nodes) {
     if (node.hidden) {
@@ -49,16 +63,42 @@ export function draw(trace: Trace): Graph {
       else join(`d${node.id}`, id, "cut");
     }
   }
-  if (trace.direction === "backward") {
+  if (back) {
     for (const stop of trace.stops.filter((s) => s.what === "untracked")) {
       const made = trace.nodes.filter((n) => n.dataset.id === stop.dataset.id);
       const id = `s${stop.step}:stop`;
       if (!made.length) continue;
-      step(id, stop.step, "untracked");
+      step(id, stop.step, "untracked", []);
       made.forEach((n) => { join(id, `d${n.id}`, "cut"); });
     }
   }
   return { boxes: [...boxes.values()], lines: [...lines.values()] };
+}
+
+// "report: 1 of 15 rows ← clean: 3 of 30,139": what one step did to the rows of the trace.
+function sentence(trace: Trace, edges: Edge[]): string {
+  const back = trace.direction === "backward";
+  const near = trace.nodes[(back ? edges[0]?.target : edges[0]?.source) ?? -1];
+  if (!near) return "";
+  const far = edges.map((e) => {
+    const node = trace.nodes[back ? e.source : e.target];
+    return node ? `${node.dataset.label}: ${share(e.rows, node.total)}${e.kind === "context" ? " (context)" : ""}` : "";
+  });
+  return `${between(near)} ${back ? "←" : "→"} ${[...new Set(far)].join(", ")}`;
+}
+
+function between(node: Node): string {
+  return `${node.dataset.label}: ${share(node.rows, node.total)} rows`;
+}
+
+// The same for a data set and the rows that were asked about.
+export function summary(trace: Trace, part: Part | undefined): string {
+  const start = trace.nodes[0];
+  if (part?.kind === "step") return part.says;
+  if (part?.kind !== "dataset" || !start || part.node.id === 0) return start ? between(start) : "";
+  const { node } = part;
+  const context = node.context_only ? `, ${number(node.context_only)} of them context` : "";
+  return `${between(start)} ${trace.direction === "backward" ? "←" : "→"} ${node.dataset.label}: ${share(node.rows, node.total)}${context}`;
 }
 
 // All that lies before or after a box, itself included.
@@ -76,5 +116,18 @@ export function path(graph: Graph, from: string): Set<string> {
       }
     }
   }
+  return found;
+}
+
+// Some data sets and all that lies between them.
+export function among(graph: Graph, datasets: Set<string>): Set<string> {
+  const found = new Set(datasets);
+  const steps = graph.boxes.filter((b) => !b.id.startsWith("d")).map((b) => b.id);
+  for (const id of steps) {
+    const before = graph.lines.some((l) => l.target === id && datasets.has(l.source));
+    const after = graph.lines.some((l) => l.source === id && datasets.has(l.target));
+    if (before && after) found.add(id);
+  }
+  for (const line of graph.lines) if (found.has(line.source) && found.has(line.target)) found.add(line.id);
   return found;
 }

@@ -13,7 +13,7 @@ export default async function layout(boxes: Box[], lines: Line[]): Promise<Recor
     layoutOptions: {
       "elk.algorithm": "layered",
       "elk.direction": "RIGHT",
-      "elk.layered.spacing.nodeNodeBetweenLayers": "30",
+      "elk.layered.spacing.nodeNodeBetweenLayers": "48",
       "elk.spacing.nodeNode": "22",
       "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
     },

@@ -5,36 +5,50 @@ import { useSearchParams } from "react-router-dom";
 import type { TraceQuery } from "./api/client";
 import { readRows, writeRows } from "./rowset";
 
+export const WAYS = ["backward", "forward", "together", "siblings", "composition"] as const;
+export type Way = (typeof WAYS)[number];
 export type Direction = "backward" | "forward";
+export type Aside = Exclude<Way, Direction>;
 
+// Some rows, and what is asked of them; the data set at the other end, the one between and the column for questions
+// sideways; which table is looked at, and whether with all its rows.
 export type Place = {
   dataset: string;
   version: string | null;
   rows: number[];
   where: string[];
-  direction: Direction | null;
+  way: Way | null;
+  to: string | null;
+  through: string | null;
+  column: string | null;
+  at: string | null;
+  all: boolean;
 };
 
 export type State = Place & {
   search: string;
   context: boolean;
-  at: string | null;
   step: string | null;
   via: Place[];
 };
 
-const NOWHERE: Place = { dataset: "", version: null, rows: [], where: [], direction: null };
+const ASKED = { way: null, to: null, through: null, column: null } as const;
+const SEEN = { at: null, all: false, step: null } as const;
+const NOWHERE: Place = { dataset: "", version: null, rows: [], where: [], ...ASKED, at: null, all: false };
 
 export function read(params: URLSearchParams): State {
-  const way = params.get("trace");
   return {
     search: params.get("q") ?? "",
     dataset: params.get("ds") ?? "",
     version: params.get("v"),
     rows: readRows(params.get("rows") ?? ""),
     where: params.getAll("where"),
-    direction: way === "backward" || way === "forward" ? way : null,
+    way: known(params.get("trace")),
+    to: params.get("to"),
+    through: params.get("through"),
+    column: params.get("column"),
     context: params.get("context") === "1",
+    all: params.get("all") === "1",
     at: params.get("at"),
     step: params.get("step"),
     via: params.getAll("via").flatMap((text) => unpack(text)),
@@ -49,31 +63,45 @@ export function write(state: State): URLSearchParams {
   put("v", state.version);
   put("rows", writeRows(state.rows));
   state.where.forEach((text) => put("where", text));
-  put("trace", state.direction);
+  put("trace", state.way);
+  put("to", state.to);
+  put("through", state.through);
+  put("column", state.column);
   put("context", state.context ? "1" : "");
+  put("all", state.all ? "1" : "");
   put("at", state.at);
   put("step", state.step);
   state.via.forEach((place) => put("via", pack(place)));
   return out;
 }
 
+function known(way: unknown): Way | null {
+  return WAYS.find((one) => one === way) ?? null;
+}
+
 // A place in the path so far: short, and safe to read back from any hands.
 function pack(place: Place): string {
-  const { dataset, version, rows, where, direction } = place;
-  return JSON.stringify([dataset, version, writeRows(rows), where, direction]);
+  const { dataset, version, rows, where, way, to, through, column, at, all } = place;
+  return JSON.stringify([dataset, version, writeRows(rows), where, way, to, through, column, at, all ? 1 : 0]);
 }
 
 function unpack(text: string): Place[] {
+  const string = (value: unknown) => (typeof value === "string" ? value : null);
   try {
-    const [dataset, version, rows, where, direction] = JSON.parse(text) as unknown[];
+    const [dataset, version, rows, where, way, to, through, column, at, all] = JSON.parse(text) as unknown[];
     if (typeof dataset !== "string" || typeof rows !== "string" || !Array.isArray(where)) return [];
     return [
       {
         dataset,
-        version: typeof version === "string" ? version : null,
+        version: string(version),
         rows: readRows(rows),
         where: where.filter((w) => typeof w === "string"),
-        direction: direction === "backward" || direction === "forward" ? direction : null,
+        way: known(way),
+        to: string(to),
+        through: string(through),
+        column: string(column),
+        at: string(at),
+        all: all === 1,
       },
     ];
   } catch {
@@ -81,17 +109,18 @@ function unpack(text: string): Place[] {
   }
 }
 
+// The rows of a state alone, for another question about them.
+export function place({ dataset, version, rows, where }: Place): Partial<Place> {
+  return { dataset, version, rows, where };
+}
+
+export function selection({ dataset, version, rows, where }: Place) {
+  const picked = rows.length > 0;
+  return { dataset, version, rows: picked ? rows : null, where: !picked && where.length ? where : null };
+}
+
 export function query(state: State): TraceQuery {
-  const picked = state.rows.length > 0;
-  return {
-    dataset: state.dataset,
-    version: state.version,
-    rows: picked ? state.rows : null,
-    where: !picked && state.where.length ? state.where : null,
-    direction: state.direction ?? "backward",
-    context: state.context,
-    to: null,
-  };
+  return { ...selection(state), direction: state.way === "forward" ? "forward" : "backward", context: state.context, to: null };
 }
 
 export function usePage() {
@@ -105,7 +134,7 @@ export function usePage() {
   );
   const open = useCallback(
     (place: Partial<Place>) => {
-      setParams(() => write({ ...NOWHERE, search: "", context: false, at: null, step: null, via: [], ...place }));
+      setParams(() => write({ ...NOWHERE, ...SEEN, search: "", context: false, via: [], ...place }));
     },
     [setParams],
   );
@@ -113,12 +142,23 @@ export function usePage() {
   const on = useCallback(
     (place: Partial<Place>) => {
       setParams((now) => {
-        const { dataset, version, rows, where, direction, via, context } = read(now);
-        const path = [...via, { dataset, version, rows, where, direction }].slice(-12);
-        return write({ ...NOWHERE, search: "", context, at: null, step: null, ...place, via: path });
+        const { context, via, ...here } = read(now);
+        const path: Place[] = [...via, here].slice(-12);
+        return write({ ...NOWHERE, ...SEEN, search: "", context, ...place, via: path });
       });
     },
     [setParams],
   );
-  return { state, go, open, on };
+  // Back to where one came from: the trace from a step, the last breadcrumb, the rows from a question.
+  const leave = useCallback(() => {
+    setParams((now) => {
+      const here = read(now);
+      const last = here.via.at(-1);
+      if (here.step) return write({ ...here, step: null });
+      if (last) return write({ ...here, ...last, via: here.via.slice(0, -1) });
+      return write({ ...here, ...ASKED, ...SEEN });
+    });
+  }, [setParams]);
+  const quit = useCallback(() => { go({ ...ASKED, ...SEEN }); }, [go]);
+  return { state, go, open, on, leave, quit };
 }

@@ -12,11 +12,15 @@ const STATE: State = {
   version: "0".repeat(32),
   rows: [1, 2, 3, 9],
   where: ["name = 'it''s'"],
-  direction: "forward",
+  way: "forward",
+  to: "fedcba9876543210",
+  through: "0123456789abcdef",
+  column: "a&b",
+  all: true,
   context: true,
   at: "fedcba9876543210",
   step: "clean-1",
-  via: [{ dataset: "00", version: null, rows: [5], where: ["a = '&'"], direction: "backward" }],
+  via: [{ dataset: "00", version: null, rows: [5], where: ["a = '&'"], way: "siblings", to: "11", through: null, column: null, at: "22", all: true }],
 };
 
 describe("the URL", () => {
@@ -26,7 +30,7 @@ describe("the URL", () => {
   it("survives anything", () => {
     for (const via of ["", "{", "[]", "[1,2,3]", "null", '["a",1,"2",["x",5],"sideways"]']) {
       const state = read(new URLSearchParams({ via, rows: "x,-1,9-7,1-99999999", trace: "sideways" }));
-      expect(state.direction).toBeNull();
+      expect(state.way).toBeNull();
       expect(state.rows.length).toBe(10_000);
     }
   });
@@ -61,7 +65,15 @@ describe("words", () => {
 describe("copies", () => {
   it("are a command and Python", () => {
     const where = { ...STATE, rows: [], context: false, version: null };
-    expect(asCommand(where, "/data/a b")).toBe("provspark trace '/data/a b' --where 'name = '\\''it'\\'''\\''s'\\''' --forward");
-    expect(asPython(STATE, "/d")).toContain('prov.forward("/d", rows=[1, 2, 3, 9], version=');
+    expect(asCommand(where, { dataset: "/data/a b" })).toBe("provspark trace '/data/a b' --where 'name = '\\''it'\\'''\\''s'\\''' --forward");
+    expect(asPython(STATE, { dataset: "/d" })).toContain('prov.forward("/d", rows=[1, 2, 3, 9], version=');
+  });
+  it("name the other data set of a question sideways", () => {
+    const aside = { ...STATE, way: "siblings" as const, rows: [7], where: [], context: false, version: null };
+    const names = { dataset: "/d", to: "/t", through: "/v" };
+    expect(asCommand(aside, names)).toBe("provspark co-dependency /d --row 7 --to /t --via /v");
+    expect(asPython({ ...aside, way: "composition", column: "sex" }, { dataset: "/d", to: "/t" })).toContain(
+      'prov.composition("/d", rows=[7], source="/t", column="sex", each=False)',
+    );
   });
 });

@@ -3,11 +3,15 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 export type About = Schemas["About"];
+export type Beside = Schemas["Beside"];
+export type Choice = Schemas["Choice"];
 export type Column = Schemas["Column"];
+export type Composition = Schemas["Composition"];
 export type Dataset = Schemas["Dataset"];
 export type DatasetDetail = Schemas["DatasetDetail"];
 export type DatasetPage = Schemas["DatasetPage"];
 export type Edge = Schemas["Edge"];
+export type Found = Schemas["Found"];
 export type Node = Schemas["Node"];
 export type Rows = Schemas["Rows"];
 export type Step = Schemas["Step"];

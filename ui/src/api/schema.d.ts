@@ -84,6 +84,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets/{dataset}/beside": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Beside
+         * @description List the data sets that a question sideways about rows of a version can name.
+         */
+        get: operations["beside_api_v1_datasets__dataset__beside_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets/{dataset}/export": {
         parameters: {
             query?: never;
@@ -303,6 +323,27 @@ export interface components {
             version: string;
         };
         /**
+         * Beside
+         * @description What can be asked sideways of rows of a data set.
+         */
+        Beside: {
+            /** Siblings */
+            siblings: components["schemas"]["Choice"][];
+            /** Sources */
+            sources: components["schemas"]["Dataset"][];
+            /** Together */
+            together: components["schemas"]["Choice"][];
+        };
+        /**
+         * Choice
+         * @description A data set that a question sideways can be about, and those that can stand between.
+         */
+        Choice: {
+            dataset: components["schemas"]["Dataset"];
+            /** Via */
+            via: components["schemas"]["Dataset"][];
+        };
+        /**
          * Column
          * @description A column of a version.
          */
@@ -462,6 +503,8 @@ export interface components {
             kind: "data" | "context";
             /** Occurrences */
             occurrences: number[];
+            /** Rows */
+            rows: number;
             /** Source */
             source: number;
             /** Step */
@@ -499,6 +542,8 @@ export interface components {
             hidden: ("before" | "after") | null;
             /** Id */
             id: number;
+            /** One */
+            one: number[];
             /**
              * Role
              * @enum {string}
@@ -834,6 +879,11 @@ export interface components {
             limit: number;
             /** Node */
             node: number;
+            /**
+             * One
+             * @default false
+             */
+            one: boolean;
             /** Rows */
             rows?: number[] | null;
             /** To */
@@ -1222,6 +1272,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DatasetDetail"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    beside_api_v1_datasets__dataset__beside_get: {
+        parameters: {
+            query?: {
+                version?: string | null;
+            };
+            header?: never;
+            path: {
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Beside"];
                 };
             };
             /** @description Bad Request */

@@ -8,10 +8,10 @@ import { writeRows } from "../rowset";
 import { usePage, type Place } from "../state";
 
 export function Path({ root }: { root: string }) {
-  const { state, open, go } = usePage();
+  const { state, open, go, quit } = usePage();
   const back = (i: number) => {
     const place = state.via[i];
-    if (place) go({ ...place, via: state.via.slice(0, i), at: null, step: null });
+    if (place) go({ ...place, via: state.via.slice(0, i), step: null });
   };
   return (
     <Breadcrumb.Root aria-label="Path" minW={0} size="sm">
@@ -33,23 +33,23 @@ export function Path({ root }: { root: string }) {
           <>
             <Breadcrumb.Separator />
             <Breadcrumb.Item>
-              {state.direction ? (
-                <Crumb onClick={() => { go({ direction: null, at: null, step: null }); }}>
-                  <Label place={{ ...state, rows: [], where: [] }} />
+              {state.way ? (
+                <Crumb onClick={quit}>
+                  <Label place={{ ...state, rows: [], where: [], way: null }} />
                 </Crumb>
               ) : (
                 <Breadcrumb.CurrentLink>
-                  <Label place={{ ...state, rows: [] }} />
+                  <Label place={{ ...state, rows: [], way: null }} />
                 </Breadcrumb.CurrentLink>
               )}
             </Breadcrumb.Item>
           </>
         ) : null}
-        {state.dataset && state.direction ? (
+        {state.dataset && state.way ? (
           <>
             <Breadcrumb.Separator />
             <Breadcrumb.Item>
-              <Breadcrumb.CurrentLink whiteSpace="nowrap">{chosen(state)}</Breadcrumb.CurrentLink>
+              <Breadcrumb.CurrentLink whiteSpace="nowrap">{chosen(state)}{said(state)}</Breadcrumb.CurrentLink>
             </Breadcrumb.Item>
           </>
         ) : null}
@@ -71,8 +71,14 @@ function Label({ place }: { place: Place }) {
     queryKey: ["dataset", place.dataset, place.version],
     queryFn: ({ signal }) => get<DatasetDetail>(`/datasets/${place.dataset}`, { version: place.version }, signal),
   });
-  const rows = place.rows.length || place.where.length ? ` · ${chosen(place)}` : "";
+  const rows = place.rows.length || place.where.length ? ` · ${chosen(place)}${said(place)}` : "";
   return <>{`${data?.label ?? "…"}${rows}`}</>;
+}
+
+const SAID = { backward: " ←", forward: " →", together: " · used together", siblings: " · siblings", composition: " · composition" };
+
+function said(place: Place): string {
+  return place.way ? SAID[place.way] : "";
 }
 
 function chosen(place: Place): string {

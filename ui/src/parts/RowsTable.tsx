@@ -1,12 +1,13 @@
 // A table of rows and values that loads what is in sight: rows by pages, columns by blocks where there are many.
-import { Box, Flex, HStack, IconButton, Skeleton, Text } from "@chakra-ui/react";
+import { Box, Button, Flex, HStack, IconButton, Skeleton, Text } from "@chakra-ui/react";
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 
 import type { Column, Rows } from "../api/client";
-import type { Direction } from "../state";
+import type { Way } from "../state";
 import { cell, number } from "../words";
+import { RowMenu, type Anchor } from "./Asks";
 import { Failed } from "./States";
 import { ROW, useRowWindow } from "./useRowWindow";
 
@@ -14,7 +15,7 @@ const PAGE = 100;
 const BLOCK = 40;
 const NARROW = 60;
 const HEADER = 44;
-const FIRST = 132;
+const FIRST = 148;
 
 export type Load = (cursor: number, limit: number, columns: string[] | null, signal: AbortSignal) => Promise<Rows>;
 
@@ -26,14 +27,19 @@ type Props = {
   count: number;
   picked?: ReadonlySet<number>;
   onPick?: (row: number) => void;
-  onTrace: (row: number, direction: Direction) => void;
+  onTrace: (row: number, way: Way) => void;
+  // Rows of the path that is looked at; the others fade.
+  lit?: ReadonlySet<number> | null;
+  onLook?: (row: number | null) => void;
+  onColumn?: (column: string) => void;
 };
 
-export function RowsTable({ label, name, load, columns, count, picked, onPick, onTrace }: Props) {
+export function RowsTable({ label, name, load, columns, count, picked, onPick, onTrace, lit = null, onLook, onColumn }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const [active, setActive] = useState(0);
   const [focused, setFocused] = useState(false);
+  const [menu, setMenu] = useState<Anchor | null>(null);
   const rows = useRowWindow(count, scroller, HEADER);
   const needed = FIRST + columns.reduce((sum, c) => sum + width(c), 0) + 20;
   const spare = columns.length ? Math.min(80, Math.max(0, Math.floor((rows.width - needed) / columns.length))) : 0;
@@ -77,6 +83,9 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
     return values === null ? "" : (values[place % PAGE]?.[block < 0 ? column : column % BLOCK] ?? null);
   };
 
+  const ask = (row: number, { x, y, height }: { x: number; y: number; height: number }) => {
+    setMenu({ row, rect: { x: x + 8, y, width: 1, height } });
+  };
   const move = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget) return;
     const seen = Math.max(1, Math.floor(((scroller.current?.clientHeight ?? 300) - HEADER) / ROW) - 1);
@@ -86,6 +95,7 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
       const next = Math.min(count - 1, Math.max(0, active + step));
       setActive(next);
       rows.reveal(next);
+      onLook?.(idOf(next) ?? null);
     } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       scroller.current?.scrollBy({ left: event.key === "ArrowLeft" ? -160 : 160 });
     } else if (event.key === " " && onPick) {
@@ -94,6 +104,10 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
     } else if (event.key === "Enter") {
       const row = idOf(active);
       if (row !== undefined) onTrace(row, event.shiftKey ? "forward" : "backward");
+    } else if (event.key === "m" || event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) {
+      const row = idOf(active);
+      const element = document.getElementById(`${id}-${active}`);
+      if (row !== undefined && element) ask(row, element.getBoundingClientRect());
     } else return;
     event.preventDefault();
   };
@@ -121,9 +135,13 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
         flex={1}
         fontSize="sm"
         minH="7rem"
-        onBlur={() => { setFocused(false); }}
+        onBlur={() => {
+          setFocused(false);
+          onLook?.(null);
+        }}
         onFocus={() => { setFocused(true); }}
         onKeyDown={move}
+        onMouseLeave={() => onLook?.(null)}
         outlineOffset="-2px"
         overflow="auto"
         position="relative"
@@ -136,7 +154,7 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
           <Head at={0} name="row" pinned size={FIRST} />
           {shown.map((c) => {
             const column = columns[c.index];
-            return column ? <Head at={c.start} index={c.index + 2} key={c.key} masked={column.masked} name={column.name} right={numeric(column)} size={c.size} type={column.type} /> : null;
+            return column ? <Head at={c.start} index={c.index + 2} key={c.key} masked={column.masked} name={column.name} onOpen={onColumn && !column.masked ? () => { onColumn(column.name); } : undefined} right={numeric(column)} size={c.size} type={column.type} /> : null;
           })}
         </Box>
         <Box h={`${rows.height}px`} position="relative" role="rowgroup" w={`max(100%, ${across.getTotalSize()}px)`}>
@@ -161,12 +179,20 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
                     setActive(place);
                     if (row !== undefined) onPick?.(row);
                   }}
+                  onContextMenu={(event) => {
+                    if (row === undefined) return;
+                    event.preventDefault();
+                    ask(row, { x: event.clientX, y: event.clientY, height: 1 });
+                  }}
+                  onMouseEnter={() => onLook?.(row ?? null)}
+                  opacity={lit && row !== undefined && !lit.has(row) ? 0.35 : 1}
+                  transition="opacity 120ms"
                   onDoubleClick={() => { if (row !== undefined) onTrace(row, "backward"); }}
                   position="relative"
                   role="row"
                   _hover={{ bg: chosen ? "blue.subtle" : "bg.muted" }}
                 >
-                  <RowHead active={focused && place === active} bg={chosen ? "blue.subtle" : "bg.subtle"} chosen={chosen} onTrace={onTrace} pickable={Boolean(onPick)} row={row} />
+                  <RowHead active={focused && place === active} bg={chosen ? "blue.subtle" : "bg.subtle"} chosen={chosen} onAsk={ask} onTrace={onTrace} pickable={Boolean(onPick)} row={row} />
                   {shown.map((c) => (
                     <Value at={c.start} index={c.index + 2} key={c.key} masked={Boolean(columns[c.index]?.masked)} right={numeric(columns[c.index])} size={c.size} value={valueOf(place, c.index)} />
                   ))}
@@ -176,11 +202,21 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
           </Box>
         </Box>
       </Box>
+      <RowMenu
+        at={menu}
+        onAsk={onTrace}
+        onClose={() => {
+          setMenu(null);
+          scroller.current?.focus({ preventScroll: true });
+        }}
+      />
     </Flex>
   );
 }
 
-function Head({ name, type, at, size, index = 1, masked, pinned, right }: { name: string; type?: string; at: number; size: number; index?: number; masked?: boolean; pinned?: boolean; right?: boolean }) {
+type HeadProps = { name: string; type?: string; at: number; size: number; index?: number; masked?: boolean; pinned?: boolean; right?: boolean; onOpen?: () => void };
+
+function Head({ name, type, at, size, index = 1, masked, pinned, right, onOpen }: HeadProps) {
   return (
     <Box
       aria-colindex={index}
@@ -202,13 +238,19 @@ function Head({ name, type, at, size, index = 1, masked, pinned, right }: { name
       w={`${size}px`}
       zIndex={pinned ? 1 : 0}
     >
-      <Text fontWeight="semibold" lineHeight="short" truncate>{name}</Text>
+      {onOpen ? (
+        <Button color="fg" display="block" fontSize="sm" fontWeight="semibold" h="auto" lineHeight="short" minW={0} onClick={onOpen} overflow="hidden" p={0} textAlign={right ? "end" : "start"} textOverflow="ellipsis" title={`How the rows divide over ${name}`} variant="plain" w="full" _hover={{ textDecoration: "underline" }}>{name}</Button>
+      ) : (
+        <Text fontWeight="semibold" lineHeight="short" truncate>{name}</Text>
+      )}
       {type ? <Text color="fg.muted" fontFamily="mono" fontSize="2xs" lineHeight="short" truncate>{masked ? "masked" : type}</Text> : null}
     </Box>
   );
 }
 
-function RowHead({ row, chosen, active, pickable, bg, onTrace }: { row: number | undefined; chosen: boolean; active: boolean; pickable: boolean; bg: string; onTrace: Props["onTrace"] }) {
+type RowHeadProps = { row: number | undefined; chosen: boolean; active: boolean; pickable: boolean; bg: string; onTrace: Props["onTrace"]; onAsk: (row: number, at: DOMRect) => void };
+
+function RowHead({ row, chosen, active, pickable, bg, onTrace, onAsk }: RowHeadProps) {
   return (
     <HStack bg={bg} borderColor="border" borderRightWidth={1} gap={1} h="full" left={0} position="sticky" px={2} role="rowheader" w={`${FIRST}px`} zIndex={1} display="inline-flex" verticalAlign="top">
       {pickable ? (
@@ -219,31 +261,31 @@ function RowHead({ row, chosen, active, pickable, bg, onTrace }: { row: number |
       <Text color="fg.muted" flex={1} fontVariantNumeric="tabular-nums" pl={1} truncate>{row === undefined ? "…" : number(row)}</Text>
       {row === undefined ? null : (
         <HStack gap={0} opacity={active ? 1 : 0} _groupHover={{ opacity: 1 }}>
-          <Way direction="backward" onTrace={onTrace} row={row} />
-          <Way direction="forward" onTrace={onTrace} row={row} />
+          <Act label={`Where row ${row} came from`} onAct={() => { onTrace(row, "backward"); }}>←</Act>
+          <Act label={`Where row ${row} went`} onAct={() => { onTrace(row, "forward"); }}>→</Act>
+          <Act label={`More about row ${row}`} onAct={(button) => { onAsk(row, button.getBoundingClientRect()); }}>⋯</Act>
         </HStack>
       )}
     </HStack>
   );
 }
 
-function Way({ row, direction, onTrace }: { row: number; direction: Direction; onTrace: Props["onTrace"] }) {
-  const text = direction === "backward" ? `Where row ${row} came from` : `Where row ${row} went`;
+function Act({ label, children, onAct }: { label: string; children: string; onAct: (button: Element) => void }) {
   return (
     <IconButton
-      aria-label={text}
+      aria-label={label}
       h={5}
       minW={5}
       onClick={(event) => {
         event.stopPropagation();
-        onTrace(row, direction);
+        onAct(event.currentTarget);
       }}
       size="2xs"
       tabIndex={-1}
-      title={text}
+      title={label}
       variant="ghost"
     >
-      {direction === "backward" ? "←" : "→"}
+      {children}
     </IconButton>
   );
 }

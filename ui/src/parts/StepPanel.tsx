@@ -7,7 +7,7 @@ import { count, number, task, when } from "../words";
 import { Coverage } from "./Marks";
 import { Failed, Loading } from "./States";
 
-export function StepPanel({ step, onClose }: { step: string; onClose: () => void }) {
+export function StepPanel({ step, says, onClose }: { step: string; says: string[]; onClose: () => void }) {
   const about = useQuery({ queryKey: ["about"], queryFn: ({ signal }) => get<About>("/about", {}, signal) });
   const { data, error } = useQuery({
     queryKey: ["step", step],
@@ -24,6 +24,7 @@ export function StepPanel({ step, onClose }: { step: string; onClose: () => void
       {!data && !error ? <Loading label="Loading the step" lines={5} /> : null}
       {data ? (
         <>
+          {says.map((text) => <Text fontSize="sm" fontVariantNumeric="tabular-nums" key={text} overflowWrap="anywhere">{text}</Text>)}
           <DataList.Root orientation="horizontal" size="sm">
             {data.dag_id ? <Fact name="DAG">{data.dag_id}</Fact> : null}
             <Fact name="Run">{data.run_id || "command line"}</Fact>

@@ -2,6 +2,9 @@
 import { Button, Menu, Portal } from "@chakra-ui/react";
 import { useState } from "react";
 
+import { asCommand, asPython, type Names } from "../copy";
+import type { State } from "../state";
+
 export type Item = { label: string; act: () => void | Promise<void> };
 
 export function Take({ items }: { items: Item[] }) {
@@ -33,6 +36,13 @@ export function Take({ items }: { items: Item[] }) {
   );
 }
 
+export function copyItems(state: State, names: Names): Item[] {
+  return [
+    { label: "Copy as Python", act: () => copyText(asPython(state, names)) },
+    { label: "Copy as command", act: () => copyText(asCommand(state, names)) },
+  ];
+}
+
 export function save(content: Blob | string, name: string): void {
   const link = document.createElement("a");
   link.href = typeof content === "string" ? content : URL.createObjectURL(content);
@@ -41,6 +51,6 @@ export function save(content: Blob | string, name: string): void {
   if (typeof content !== "string") setTimeout(() => { URL.revokeObjectURL(link.href); }, 10_000);
 }
 
-export async function copyText(text: string): Promise<void> {
+async function copyText(text: string): Promise<void> {
   await navigator.clipboard.writeText(text);
 }

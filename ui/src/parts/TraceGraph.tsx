@@ -1,14 +1,14 @@
 // The map of a trace: data sets and steps from left to right; hovering shows a path, clicking chooses.
 import { Box, HStack, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
-import { Background, BackgroundVariant, Controls, Handle, MiniMap, Position, ReactFlow, type Edge, type Node, type NodeProps } from "@xyflow/react";
+import { Background, BackgroundVariant, Controls, Handle, MiniMap, Panel, Position, ReactFlow, type Edge, type Node, type NodeProps } from "@xyflow/react";
 import styles from "@xyflow/react/dist/style.css?inline";
-import { memo, useMemo, useState, type CSSProperties } from "react";
+import { memo, type CSSProperties } from "react";
 
 import { pageUrl } from "../api/client";
-import { path, type Graph, type Part } from "../graph";
+import type { Graph, Joined, Part } from "../graph";
 import type { Box as Size, Line, Spot } from "../layout";
-import { number, share } from "../words";
+import { number, share, task } from "../words";
 import { Failed, Loading } from "./States";
 import { useDark } from "./useDark";
 
@@ -29,10 +29,20 @@ export function useLayout(graph: Graph | undefined, key: readonly unknown[]) {
   });
 }
 
-export function TraceGraph({ graph, spots, error, chosen, onChoose }: { graph: Graph; spots: Record<string, Spot> | undefined; error: Error | null; chosen: string; onChoose: (part: Part) => void }) {
+type Props = {
+  graph: Graph;
+  spots: Record<string, Spot> | undefined;
+  error: Error | null;
+  chosen: string;
+  // Boxes and lines of the path that is looked at; the others fade.
+  lit: Set<string> | null;
+  says: string;
+  onChoose: (part: Part) => void;
+  onHover: (box: string | null) => void;
+};
+
+export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, onHover }: Props) {
   const dark = useDark();
-  const [hovered, hover] = useState<string | null>(null);
-  const lit = useMemo(() => (hovered ? path(graph, hovered) : null), [graph, hovered]);
   if (error) return <Failed error={error} title="The graph can't be drawn" />;
   if (!spots) return <Loading label="Drawing the graph" lines={4} />;
   const nodes: Shown[] = graph.boxes.map((b) => ({
@@ -52,9 +62,10 @@ export function TraceGraph({ graph, spots, error, chosen, onChoose }: { graph: G
       source: l.source,
       target: l.target,
       focusable: false,
-      label: l.way === "context" ? "context" : l.way === "files" ? "same files" : undefined,
+      label: caption(l),
       style: { stroke: color, strokeWidth: l.way === "data" ? 2 : 1.5, strokeDasharray: l.way === "data" ? undefined : "5 4", opacity: faded ? 0.15 : 1, transition: "opacity 120ms" },
-      labelStyle: { fill: "var(--chakra-colors-fg-muted)", fontSize: 10 },
+      labelStyle: { fill: "var(--chakra-colors-fg)", fontSize: 10, fontVariantNumeric: "tabular-nums", opacity: faded ? 0.15 : 1 },
+      labelBgPadding: [3, 2] as [number, number],
       labelBgStyle: { fill: "var(--chakra-colors-bg)" },
     };
   });
@@ -75,19 +86,27 @@ export function TraceGraph({ graph, spots, error, chosen, onChoose }: { graph: G
         nodesConnectable={false}
         nodesDraggable={false}
         onNodeClick={(_, node) => { onChoose(node.data.part); }}
-        onNodeMouseEnter={(_, node) => { hover(node.id); }}
-        onNodeMouseLeave={() => { hover(null); }}
+        onNodeMouseEnter={(_, node) => { onHover(node.id); }}
+        onNodeMouseLeave={() => { onHover(null); }}
         proOptions={{ hideAttribution: true }}
         style={COLOURS}
       >
         <Background bgColor="var(--chakra-colors-bg)" color="var(--chakra-colors-border)" gap={18} size={1} variant={BackgroundVariant.Dots} />
         <Controls showInteractive={false} />
+        <Panel position="top-left">
+          <Text aria-live="polite" bg="bg" borderRadius="sm" color="fg.muted" fontSize="xs" fontVariantNumeric="tabular-nums" maxW="60rem" px={1}>{says}</Text>
+        </Panel>
         {graph.boxes.length > MANY ? (
           <MiniMap ariaLabel="The whole trace" bgColor="var(--chakra-colors-bg-subtle)" maskColor="var(--chakra-colors-bg-emphasized)" nodeColor="var(--chakra-colors-fg-muted)" pannable style={{ height: 60, width: 280 }} zoomable />
         ) : null}
       </ReactFlow>
     </Box>
   );
+}
+
+function caption({ way, rows }: Joined): string | undefined {
+  const said = way === "context" ? "context" : way === "files" ? "same files" : "";
+  return [said, rows === undefined ? "" : number(rows)].filter(Boolean).join(" · ") || undefined;
 }
 
 const MANY = 24;
@@ -103,7 +122,7 @@ function near(graph: Graph, spots: Record<string, Spot>): { id: string }[] {
 function name(part: Part): string {
   if (part.kind === "dataset") return `Data set ${part.node.dataset.label}: ${share(part.node.rows, part.node.total)} rows`;
   if (part.kind === "hidden") return "Hidden step: no access";
-  return `Step ${part.about?.task_id ?? part.step}, ${part.coverage}`;
+  return [`Step ${part.about?.task_id ?? part.step}, ${part.coverage}`, part.says, part.why].filter(Boolean).join(". ");
 }
 
 const Ends = () => (
@@ -148,7 +167,7 @@ const HATCH = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtl
 
 const StepBox = memo(function StepBox({ data }: NodeProps<Shown>) {
   if (data.part.kind !== "step") return null;
-  const { about, coverage, step, why } = data.part;
+  const { about, coverage, says, step, why } = data.part;
   const untracked = coverage === "untracked";
   return (
     <Box
@@ -166,11 +185,11 @@ const StepBox = memo(function StepBox({ data }: NodeProps<Shown>) {
       justifyContent="center"
       opacity={data.faded ? 0.25 : 1}
       px={3}
-      title={[about?.dag_id && `DAG ${about.dag_id}`, step, coverage === "exact" ? "" : `${coverage}: ${why}`].filter(Boolean).join("\n")}
+      title={[about?.dag_id && `DAG ${about.dag_id}`, step, says, coverage === "exact" ? "" : `${coverage}: ${why}`].filter(Boolean).join("\n")}
       transition="opacity 120ms"
     >
       <Ends />
-      <Text fontSize="xs" truncate>{untracked ? "⚠ " : "⚙ "}{about?.task_id ?? step}</Text>
+      <Text fontSize="xs" truncate>{untracked ? "⚠ " : "⚙ "}{about ? task(about) : step}</Text>
     </Box>
   );
 });

@@ -3,14 +3,15 @@ import { Button, Flex, Heading, HStack, NativeSelect, Spacer, Text } from "@chak
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 
-import { exportUrl, get, type DatasetDetail, type Format, type Rows, type Step } from "../api/client";
-import { asCommand } from "../copy";
+import { exportUrl, get, type DatasetDetail, type Rows, type Step } from "../api/client";
+import { MoreAsks } from "../parts/Asks";
 import { Filters } from "../parts/Filters";
 import { Coverage } from "../parts/Marks";
 import { RowsTable, type Load } from "../parts/RowsTable";
 import { Failed, Loading, Nothing } from "../parts/States";
-import { copyText, save, Take } from "../parts/Take";
-import { usePage, type Direction } from "../state";
+import { copyItems, save, Take } from "../parts/Take";
+import { usePage, type Way } from "../state";
+import { FORMATS } from "../take";
 import { count, number, share, task, when } from "../words";
 
 export function DatasetView() {
@@ -31,8 +32,8 @@ export function DatasetView() {
     enabled: Boolean(detail.data),
   });
   const picked = useMemo(() => new Set(rows), [rows]);
-  const trace = (chosen: number[], direction: Direction) => {
-    go({ version: detail.data?.version ?? null, rows: chosen, where: chosen.length ? [] : where, direction });
+  const trace = (chosen: number[], way: Way) => {
+    go({ version: detail.data?.version ?? null, rows: chosen, where: chosen.length ? [] : where, way });
   };
 
   if (detail.error) return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
@@ -40,7 +41,6 @@ export function DatasetView() {
   const { label, name, columns, versions } = detail.data;
   const shown = versions.find((v) => v.version === detail.data.version);
   const selected = first.data?.selected;
-  const files: Format[] = ["csv", "json", "jsonl", "arrow"];
   return (
     <Flex direction="column" gap={3} h="full" minH={0}>
       <Flex align="start" gap={4} wrap="wrap">
@@ -65,11 +65,11 @@ export function DatasetView() {
         </NativeSelect.Root>
         <Take
           items={[
-            ...files.map((format) => ({
-              label: `Rows as ${format === "jsonl" ? "JSON lines" : format === "arrow" ? "Arrow stream" : format.toUpperCase()}`,
+            ...FORMATS.map(({ format, text }) => ({
+              label: `Rows as ${text}`,
               act: () => { save(exportUrl(dataset, detail.data.version, where, format), `${label}.${format}`); },
             })),
-            { label: "Copy as command", act: () => copyText(asCommand({ ...state, direction: "backward" }, name)) },
+            ...copyItems({ ...state, way: "backward" }, { dataset: name }),
           ]}
         />
       </Flex>
@@ -86,6 +86,7 @@ export function DatasetView() {
         <Button colorPalette="blue" disabled={!rows.length && !selected} onClick={() => { trace(rows, "forward"); }} size="xs" variant="outline">
           Where {rows.length === 1 ? "it" : rows.length ? "they" : "all"} went →
         </Button>
+        <MoreAsks disabled={!rows.length && !selected} many={rows.length !== 1} onAsk={(way) => { trace(rows, way); }} />
       </Flex>
       {first.error ? <Failed error={first.error} title="The rows can't be selected" /> : null}
       {selected === 0 ? (
@@ -99,7 +100,7 @@ export function DatasetView() {
           load={load}
           name={[dataset, detail.data.version, where]}
           onPick={(row) => { go({ rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row] }, true); }}
-          onTrace={(row, direction) => { trace([row], direction); }}
+          onTrace={(row, way) => { trace([row], way); }}
           picked={picked}
         />
       ) : (

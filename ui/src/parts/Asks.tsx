@@ -1,0 +1,56 @@
+// What can be asked of rows, by the same words everywhere: in the menu of a row and beside what is chosen.
+import { Button, Menu, Portal } from "@chakra-ui/react";
+
+import type { Way } from "../state";
+
+const ASKS: { way: Way; text: string; key?: string }[] = [
+  { way: "backward", text: "← Where it came from", key: "Enter" },
+  { way: "forward", text: "Where it went →", key: "Shift+Enter" },
+  { way: "together", text: "Rows used together with it" },
+  { way: "siblings", text: "Siblings, which share a source row" },
+  { way: "composition", text: "What it is composed of" },
+];
+
+function Items({ only, many, onAsk }: { only?: Way[]; many: boolean; onAsk: (way: Way) => void }) {
+  return (
+    <Portal>
+      <Menu.Positioner>
+        <Menu.Content minW="16rem">
+          {ASKS.filter((ask) => !only || only.includes(ask.way)).map(({ way, text, key }) => (
+            <Menu.Item key={way} onClick={() => { onAsk(way); }} value={way}>
+              {many ? text.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, way === "together" ? "them" : "they") : text}
+              {key && !only ? <Menu.ItemCommand>{key}</Menu.ItemCommand> : null}
+            </Menu.Item>
+          ))}
+        </Menu.Content>
+      </Menu.Positioner>
+    </Portal>
+  );
+}
+
+export type Anchor = { row: number; rect: { x: number; y: number; width: number; height: number } };
+
+// The menu of a row, at its place; one for a whole table.
+export function RowMenu({ at, onAsk, onClose }: { at: Anchor | null; onAsk: (row: number, way: Way) => void; onClose: () => void }) {
+  return (
+    <Menu.Root
+      aria-label={at ? `Questions about row ${at.row}` : undefined}
+      onOpenChange={({ open }) => { if (!open) onClose(); }}
+      open={at !== null}
+      positioning={{ getAnchorRect: () => at?.rect ?? null, placement: "bottom-start" }}
+    >
+      <Items many={false} onAsk={(way) => { if (at) onAsk(at.row, way); }} />
+    </Menu.Root>
+  );
+}
+
+export function MoreAsks({ disabled, many, onAsk }: { disabled: boolean; many: boolean; onAsk: (way: Way) => void }) {
+  return (
+    <Menu.Root positioning={{ placement: "bottom-end" }}>
+      <Menu.Trigger asChild>
+        <Button disabled={disabled} size="xs" variant="outline">Sideways ▾</Button>
+      </Menu.Trigger>
+      <Items many={many} onAsk={onAsk} only={["together", "siblings", "composition"]} />
+    </Menu.Root>
+  );
+}

@@ -1,0 +1,71 @@
+// Rows that a question sideways found, a table for each version of the other data set.
+import { Button, Flex, Heading, HStack, Text } from "@chakra-ui/react";
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo } from "react";
+
+import { post, type Dataset, type Found, type Rows } from "../api/client";
+import { selection, usePage } from "../state";
+import { number, share } from "../words";
+import { RowsTable, type Load } from "./RowsTable";
+import { Failed, Loading, Nothing } from "./States";
+import { Waiting } from "./Waiting";
+
+type Props = { way: "together" | "siblings"; to: Dataset; through: Dataset | undefined };
+
+export function FoundRows({ way, to, through }: Props) {
+  const { state, go, on } = usePage();
+  const asked = useMemo(
+    () => ({ ...selection(state), relation: way, to: to.id, via: through?.id ?? null, context: state.context }),
+    [state, through?.id, to.id, way],
+  );
+  const key = ["sideways", JSON.stringify(asked)];
+  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Found[]>("/sideways", asked, signal) });
+  const met = answer.data?.filter((f) => f.rows > 0) ?? [];
+  const found = met.find((f) => f.version.startsWith(state.at ?? "-")) ?? met.at(-1);
+  const version = found?.version;
+  const load = useCallback<Load>(
+    (cursor, limit, columns, signal) => post<Rows>("/sideways/rows", { ...asked, found: version, cursor, limit, columns }, signal),
+    [asked, version],
+  );
+  const name = [...key, version];
+  const first = useQuery({ queryKey: ["columns", ...name], queryFn: ({ signal }) => load(0, 1, null, signal), enabled: Boolean(version) });
+  if (!answer.data) return <Waiting failed="The rows can't be found" label="Looking sideways" query={answer} queryKey={key} />;
+  const how = way === "together" ? `stand in one derivation with ${them(state.rows.length)}` : `share a row of ${through?.label ?? ""} with ${them(state.rows.length)}`;
+  if (!found) {
+    return <Nothing title={`No row of ${to.label} was found`}>{`None ${way === "together" ? "stands" : "shares"} ${how.replace(/^\w+ /, "")}.`}</Nothing>;
+  }
+  return (
+    <Flex direction="column" gap={2} h="full" minH={0}>
+      <Flex align="center" columnGap={2} minH={6} wrap="wrap">
+        <Heading as="h2" maxW="16rem" size="sm" truncate title={to.name}>{to.label}</Heading>
+        <Text color="fg.muted" flex={1} fontSize="sm">{`${share(found.rows, found.total)} rows ${how}`}</Text>
+        {met.length > 1 ? (
+          <HStack gap={1}>
+            <Text color="fg.muted" fontSize="xs">version</Text>
+            {met.map((f) => (
+              <Button aria-pressed={f === found} key={f.version} onClick={() => { go({ at: f.version.slice(0, 12) }, true); }} size="2xs" variant={f === found ? "solid" : "outline"}>{`${f.version.slice(0, 6)} · ${number(f.rows)}`}</Button>
+            ))}
+          </HStack>
+        ) : null}
+      </Flex>
+      {first.error ? <Failed again={() => void first.refetch()} error={first.error} title="The rows can't be read" /> : null}
+      {first.data ? (
+        <RowsTable
+          columns={first.data.columns}
+          count={found.rows}
+          key={name.join(" ")}
+          label={`${to.label}: rows found`}
+          load={load}
+          name={name}
+          onTrace={(row, next) => { on({ dataset: to.id, version: found.version, rows: [row], way: next }); }}
+        />
+      ) : first.error ? null : (
+        <Loading label="Loading rows" lines={4} />
+      )}
+    </Flex>
+  );
+}
+
+function them(rows: number): string {
+  return rows === 1 ? "it" : "them";
+}
