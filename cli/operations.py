@@ -112,7 +112,9 @@ def columns(column: tuple[str, ...], existence: bool, data: bool, backward: bool
     shown = _shown(given)
     kinds = ("data",) if data else ("data", "context")
     way = {"direction": _direction(backward), "to": to, "existence": existence, "kinds": kinds}
-    show_table(prov.columns(given.pop("dataset"), list(column) or None, **way, **given), **shown)
+    table = prov.columns(given.pop("dataset"), list(column) or None, **way, **given)
+    first = ["column", "source_column", "dependence", "kind", "exact", "dataset"]
+    show_table(table.select(first + [n for n in table.column_names if n not in first]), **shown)
 
 
 @click.command()
@@ -169,7 +171,7 @@ def dropped(column: tuple[str, ...], **given: Any) -> None:
 
 
 def operation_rows(lines: list[OperationLine]) -> list[list[Any]]:
-    """Operations as rows of a table: number, category, text, columns, rows, line of the script."""
+    """Operations as rows of a table, for the columns `OPERATION_NAMES`."""
     told = []
     for line in lines:
         first, last = line.operations[0], line.operations[-1]
@@ -178,11 +180,11 @@ def operation_rows(lines: list[OperationLine]) -> list[list[Any]]:
         changed = [f"+{n}" for n in line.makes] + [f"-{n}" for n in line.drops]
         rows = "" if line.rows_out is None else f"{line.rows_out:,}"
         category = ", ".join(line.categories) + (", contextual" if line.contextual else "")
-        told.append([number, category, text, " ".join(changed), rows, line.site.rsplit("/", 1)[-1]])
+        told.append([number, line.site.rsplit("/", 1)[-1], rows, category, text, " ".join(changed)])
     return told
 
 
-OPERATION_NAMES = ["operation", "category", "what", "columns", "rows", "line"]
+OPERATION_NAMES = ["operation", "line", "rows", "category", "what", "columns"]
 
 
 def _print_operations(lines: list[OperationLine]) -> None:

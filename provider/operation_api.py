@@ -211,9 +211,9 @@ class OperationApi:
         Returns
         -------
         pyarrow.Table
-            column, step, write, dataset (that the write wrote), operation (its number within the write), known_as
-            (the column's name by then), text, site, name, into (columns that the write made of it). A column that
-            lives on to the last data sets has no line.
+            column, known_as (its name by then), text, site, name, step, write, dataset (that the write wrote),
+            operation (its number within the write), into (columns that the write made of it). A column that is computed
+            anew from itself lives on; one that lives on to the last data sets has no line.
 
         Notes
         -----

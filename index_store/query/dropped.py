@@ -57,15 +57,14 @@ class Drops:
 
 _SCHEMA = pa.schema(
     [
-        *(("column", pa.string()), ("step", pa.string()), ("write", pa.int32()), ("dataset", pa.string())),
-        *(("operation", pa.int32()), ("known_as", pa.string()), ("text", pa.string()), ("site", pa.string())),
-        *(("name", pa.string()), ("into", pa.list_(pa.string()))),
+        *((name, pa.string()) for name in ("column", "known_as", "text", "site", "name", "step")),
+        *(("write", pa.int32()), ("dataset", pa.string()), ("operation", pa.int32()), ("into", pa.list_(pa.string()))),
     ]
 )
 
 
 def dropped(linker: Linker, start: Sighting, positions: list[int]) -> Drops:
-    """Follow columns ahead, as long as they are handed on as they are or under other names."""
+    """Follow columns ahead, as long as they are handed on: as they are, under other names, or with other values."""
     lines: set[Drop] = set()
     stops: set[Stop] = set()
     names = names_of(start)
@@ -118,13 +117,16 @@ def _within(node: Node, at: Sighting, positions: set[int], asked: str) -> tuple[
 
 
 def _handed(op: Operation, before: dict[int, str]) -> Iterator[tuple[int, str]]:
-    linked: dict[int, set[tuple[int, str]]] = {}
+    """Columns of an operation that are still those: handed on, renamed, or computed anew from them under their name."""
+    linked: dict[int, set[int]] = {}
+    renamed: dict[int, set[int]] = {}
     for link in op.links:
-        linked.setdefault(link.out, set()).add((link.source, link.kind))
+        linked.setdefault(link.out, set()).add(link.source)
+        if link.kind == "identity":
+            renamed.setdefault(link.out, set()).add(link.source)
     for c in op.columns:
-        sources = linked.get(c.id)
-        same = {i for i, kind in sources if kind == "identity"} & before.keys() if sources else set()
-        if same or c.id in before:
+        alike = any(before.get(i) == c.name for i in linked.get(c.id, ()))
+        if c.id in before or alike or renamed.get(c.id, set()) & before.keys():
             yield c.id, c.name
 
 
