@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import concat, expand, rising, sort, sort_rows, take, transpose
+from provspark.index_store.box_lists import concat, constant, expand, rising, sort, sort_rows, take, transpose
 from provspark.index_store.cutting import clip
 from provspark.index_store.joining import merge
 from provspark.index_store.model import Boxes, Int64
@@ -47,8 +47,8 @@ def from_pairs(out: npt.ArrayLike, src: npt.ArrayLike) -> Boxes:
     out, src = _ids("out", out), _ids("src", src)
     _one_length(out, src)
     out, src = _distinct(out, src)
-    one = np.broadcast_to(np.int64(1), out.shape)
-    return merge(Boxes(out, one, src, one, np.broadcast_to(np.False_, out.shape)))
+    one = constant(np.int64(1), len(out))
+    return merge(Boxes(out, one, src, one, constant(np.False_, len(out))))
 
 
 def from_ranges(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike) -> Boxes:
@@ -76,8 +76,8 @@ def unite(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike) -> Bo
         heads = np.flatnonzero(_heads(out, start, end))
         end = np.maximum.reduceat(end, heads)
         out, start = out[heads], start[heads]
-    one = np.broadcast_to(np.int64(1), out.shape)
-    return Boxes(out, one, start, end - start, np.broadcast_to(np.False_, out.shape))
+    one = constant(np.int64(1), len(out))
+    return Boxes(out, one, start, end - start, constant(np.False_, len(out)))
 
 
 def pairs(boxes: Boxes) -> tuple[Int64, Int64]:

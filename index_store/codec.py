@@ -1,143 +1,237 @@
 """Boxes as Parquet and back: what stands in one file of tensors/ (docs/format.md, "Tensor files").
 
-Boxes are sorted by the file's leading axis, cut into row groups, and each of the five columns is stored
+Boxes are sorted by the file's leading axis, cut into pages, and each of the five columns is stored
 in whichever form is smallest for this tensor: left out where constant, as gaps between boxes, or as it is.
 """
 
 from __future__ import annotations
 
 import hashlib
-import zlib
+import io
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Literal, cast
+from itertools import product
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provspark.index_store.layout import COLUMNS, META_KEY, Column, Form, Holds, Layout, Lead, dump_layout
-from provspark.index_store.model import Boxes, Int64
+from provspark.index_store.box_lists import constant, is_constant
+from provspark.index_store.layout import (
+    CODECS,
+    COLUMNS,
+    EXTENTS,
+    META_KEY,
+    SPANS,
+    Codec,
+    Column,
+    Form,
+    Holds,
+    Layout,
+    Lead,
+    dump_layout,
+)
+from provspark.index_store.model import FORMAT_VERSION, Boxes, Int64
+from provspark.index_store.pages import dump_index, find_pages
 
-__all__ = ["GROUP_ROWS", "Stored", "rebuild", "write_boxes"]
+__all__ = ["PAGE_ROWS", "Packed", "Stored", "Unpacked", "write_boxes"]
 
-GROUP_ROWS = 16_384
-"""Boxes a row group: what a lookup of one row decodes."""
-Encoding = Literal["DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"]
-_SAMPLE_GROUPS = 4
-_PAGE = 64 << 20
+PAGE_ROWS = 2_048
+"""Boxes a page: what a lookup of one row decodes."""
+_GROUP_PAGES = 64
+_SAMPLE_PAGES = 16
+_WORTH: dict[Codec, float] = {"zstd": 1.04, "none": 1.0}
+"""What is not packed is read ten times as fast: zstd has to be smaller by so much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A written file: bytes, sha256 of the whole and of the footer, and its layout."""
+    """A file as it is to be written: its bytes, sha256 of the whole and of the footer, and its layout."""
 
-    size: int
+    data: bytes
     sha256: str
     footer_sha256: str
     layout: Layout
 
 
-def write_boxes(
-    boxes: Boxes,
-    sink: BinaryIO,
-    lead: Lead,
-    holds: Holds = "boxes",
-    block: int = 0,
-) -> Stored:
-    """Write boxes, sorted by their `lead` axis, as a Parquet file."""
+def write_boxes(boxes: Boxes, lead: Lead, holds: Holds = "boxes", block: int = 0) -> Stored:
+    """Encode boxes, sorted by their `lead` axis, as a Parquet file."""
     units = (boxes.n_out == 1) & (boxes.n_src == 1)
-    columns, arrays, encodings = _plan(boxes, units, lead)
-    schema = pa.schema([pa.field(n, _arrow_type(a), nullable=False) for n, a in arrays.items()])
-    hashing = _Hashing(sink)
-    writer = pq.ParquetWriter(
-        pa.PythonFile(hashing, mode="w"),
+    columns, arrays = _plan(boxes, units)
+    sink, table = io.BytesIO(), _table(arrays, columns) if arrays else pa.table({lead: pa.array([], pa.int32())})
+    writer = _writer(sink, table.schema, columns)
+    per = PAGE_ROWS * _GROUP_PAGES
+    groups: list[int] = []
+    if len(boxes) and arrays:
+        writer.write_table(table, row_group_size=per)
+        groups = [-(-min(per, len(boxes) - start) // PAGE_ROWS) for start in range(0, len(boxes), per)]
+    spans = find_pages(sink.getvalue(), groups, arrays)
+    layout = Layout(FORMAT_VERSION, lead, holds, block, len(boxes), PAGE_ROWS, columns, spans, **_extents(boxes))
+    lists = [getattr(layout, name) for name in EXTENTS] + [getattr(s, n) for s in spans.values() for n in SPANS]
+    index = dump_index(lists)
+    where = {"at": sink.tell(), "size": len(index), "sha256": hashlib.sha256(index).hexdigest()}
+    sink.write(index)
+    footer = sink.tell()
+    writer.add_key_value_metadata({META_KEY: dump_layout(layout, where)})
+    writer.close()
+    data = sink.getvalue()
+    return Stored(data, hashlib.sha256(data).hexdigest(), hashlib.sha256(data[footer:]).hexdigest(), layout)
+
+
+def _table(arrays: dict[str, Int64], columns: dict[str, Column]) -> pa.Table:
+    """The columns as Parquet is to store them."""
+    found = {}
+    for name, values in arrays.items():
+        how = columns[name]
+        if how.codec == "zstd":
+            found[name] = pa.array(values, pa.int32() if how.width < 4 else pa.int64())
+        else:
+            low = values.astype("<i8").view(np.uint8).reshape(-1, 8)[:, : how.width]
+            held = pa.py_buffer(np.ascontiguousarray(low))
+            found[name] = pa.FixedSizeBinaryArray.from_buffers(pa.binary(how.width), len(values), [None, held])
+    schema = pa.schema([pa.field(n, a.type, nullable=False) for n, a in found.items()])
+    return pa.table(found, schema=schema)
+
+
+def _writer(sink: io.BytesIO, schema: pa.Schema, columns: dict[str, Column]) -> Any:
+    """A Parquet writer of pages of `PAGE_ROWS`."""
+    packed = {n: columns[n].codec for n in schema.names}
+    split = {n: "BYTE_STREAM_SPLIT" if codec == "zstd" else "PLAIN" for n, codec in packed.items()}
+    return pq.ParquetWriter(
+        pa.PythonFile(sink, mode="w"),
         schema,
-        compression="zstd",
+        compression=packed,
         use_dictionary=False,
-        column_encoding=encodings or None,
+        column_encoding=split,
         write_statistics=False,
         write_page_checksum=True,
         store_schema=False,
-        data_page_size=_PAGE,
+        data_page_size=1,
+        write_batch_size=PAGE_ROWS,
         version="2.6",
     )
-    ends, crcs = [], []
-    for start in range(0, len(boxes), GROUP_ROWS):
-        part = {n: a[start : start + GROUP_ROWS] for n, a in arrays.items()}
-        writer.write_table(pa.table(part, schema=schema), row_group_size=GROUP_ROWS)
-        ends.append(hashing.size)
-        crcs.append(hashing.take_crc())
-    marks = {"ends": np.array(ends, dtype=np.int64), "crc": np.array(crcs, dtype=np.int64)}
-    layout = Layout(lead, holds, block, len(boxes), GROUP_ROWS, columns, **marks, **_extents(boxes))
-    writer.add_key_value_metadata({META_KEY: dump_layout(layout)})
-    hashing.start_footer()
-    writer.close()
-    return Stored(hashing.size, hashing.whole.hexdigest(), hashing.footer.hexdigest(), layout)
 
 
-def rebuild(layout: Layout, groups: Int64, stored: dict[str, npt.NDArray[Any]]) -> Boxes:
-    """Boxes of some row groups from the columns that the file holds of them.
+class Unpacked(Protocol):
+    """A stored column of some pages."""
+
+    def all(self) -> Int64:
+        """All values."""
+
+    def at(self, index: Int64) -> Int64:
+        """Those at some places."""
+
+
+class Packed:
+    """Boxes of some pages, of which as much is unpacked as is asked for.
 
     Parameters
     ----------
     layout : Layout
-    groups : int64 array
-        The row groups, ascending, whose columns stand one after another in `stored`.
-    stored : dict of arrays
-        The columns that are in the file.
+    pages : int64 array
+        The pages, ascending.
+    stored : mapping of Unpacked
+        Their columns that are in the file.
     """
-    sizes = layout.sizes(groups)
-    total = int(sizes.sum())
 
-    def column(name: str, other: Int64 | None = None) -> Int64:
-        how = layout.columns[name]
-        if how.form == "same" and other is not None:
-            return other
+    def __init__(self, layout: Layout, pages: Int64, stored: Mapping[str, Unpacked]) -> None:
+        self._layout, self._pages, self._stored = layout, pages, stored
+        self._sizes = layout.sizes(pages)
+        self._total = int(self._sizes.sum())
+        self._known: dict[str, npt.NDArray[Any]] = {}
+
+    def __len__(self) -> int:
+        return self._total
+
+    def starts(self, axis: Lead) -> Int64:
+        """Starts of all boxes on an axis."""
+        found: Int64 = self._column(axis)
+        return found
+
+    def lengths(self, axis: Lead) -> Int64:
+        """Lengths of all boxes on an axis."""
+        found: Int64 = self._column("n_out" if axis == "out" else "n_src")
+        return found
+
+    def boxes(self) -> Boxes:
+        """All of them."""
+        return Boxes(*map(self._column, COLUMNS))
+
+    def take(self, index: Int64) -> Boxes:
+        """Those at some places."""
+        return Boxes(*(self._taken(name, index) for name in COLUMNS))
+
+    def _taken(self, name: str, index: Int64) -> Any:
+        name = self._name(name)
+        if name in self._known or self._layout.columns[name].form == "gap" or 8 * len(index) > self._total:
+            return self._column(name)[index]
+        how = self._layout.columns[name]
         if how.constant is not None:
-            return np.broadcast_to(np.int64(how.constant), (total,))
-        return cast(Int64, stored[name].astype(np.int64))
+            return constant(_typed(name, np.int64(how.constant)), len(index))
+        return _typed(name, self._stored[name].at(index))
 
-    def start(name: str, length: Int64) -> Int64:
-        values = column(name)
-        how = layout.columns[name]
-        if how.form == "plain":
-            return values
-        gaps = values if how.constant is not None else (values >> 1) ^ -(values & 1)
-        ends = np.cumsum(gaps + length)
-        heads = np.cumsum(sizes) - sizes
-        before = np.where(heads > 0, ends[heads - 1], 0)
-        base = getattr(layout, f"{name}_base")[groups] - before
-        ends += np.repeat(base, sizes)
-        return cast(Int64, ends - length)
+    def _column(self, name: str) -> Any:
+        name = self._name(name)
+        found = self._known.get(name)
+        if found is None:
+            gap = self._layout.columns[name].form == "gap"
+            found = self._known[name] = self._from_gaps(name) if gap else _typed(name, self._values(name))
+        return found
 
-    n_out = column("n_out")
-    n_src = column("n_src", n_out)
-    diagonal = layout.columns["diagonal"].constant
-    flags = stored["diagonal"] if diagonal is None else np.broadcast_to(np.bool_(diagonal), (total,))
-    return Boxes(start("out", n_out), n_out, start("src", n_src), n_src, flags.astype(np.bool_, copy=False))
+    def _name(self, name: str) -> str:
+        return "n_out" if self._layout.columns[name].form == "same" else name
+
+    def _values(self, name: str) -> Int64:
+        value = self._layout.columns[name].constant
+        found: Int64 = self._stored[name].all() if value is None else constant(np.int64(value), self._total)
+        return found
+
+    def _from_gaps(self, name: str) -> Int64:
+        """Starts on an axis, from where each page begins on it."""
+        length, gaps = self._column(f"n_{name}"), self._values(name)
+        base = getattr(self._layout, f"{name}_base")[self._pages]
+        steady = is_constant(gaps) and is_constant(length)
+        if steady and self._total:
+            first, step = int(gaps[0]), int(gaps[0]) + int(length[0])
+            places = first + np.arange(int(self._sizes[0])) * step
+            found: Int64 = (places if len(base) == 1 else base[:, None] + places).reshape(-1)[: self._total]
+            return found + base[0] if len(base) == 1 else found
+        if not is_constant(gaps):
+            sign = gaps & 1
+            np.negative(sign, out=sign)
+            gaps = gaps >> 1
+            gaps ^= sign
+        ends: Int64 = gaps + length
+        np.cumsum(ends, out=ends)
+        heads = np.cumsum(self._sizes) - self._sizes
+        ends += np.repeat(base - np.where(heads > 0, ends[heads - 1], 0), self._sizes)
+        ends -= length
+        return ends
 
 
-def _plan(
-    boxes: Boxes, units: npt.NDArray[np.bool_], lead: Lead
-) -> tuple[dict[str, Column], dict[str, npt.NDArray[Any]], dict[str, Encoding]]:
-    """Choose each column's form; return forms, the arrays to store, and their encodings."""
+def _typed(name: str, values: Any) -> Any:
+    return values != 0 if name == "diagonal" else values
+
+
+def _plan(boxes: Boxes, units: npt.NDArray[np.bool_]) -> tuple[dict[str, Column], dict[str, Int64]]:
+    """Choose each column's form; return forms, and the arrays to store."""
     columns: dict[str, Column] = {}
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    encodings: dict[str, Encoding] = {}
+    arrays: dict[str, Int64] = {}
 
     def put(name: str, forms: dict[Form, Int64]) -> None:
         for form, values in forms.items():
             if len(values) == 0 or bool((values == values[0]).all()):
-                first = int(values[0]) if len(values) else 0
-                columns[name] = Column(form, first)
+                columns[name] = Column(form, int(values[0]) if len(values) else 0)
                 return
+        coded = {form: _zigzag(values) if form == "gap" else values for form, values in forms.items()}
         trials = {}
-        for form, values in forms.items():
-            coded = _narrow(_zigzag(values) if form == "gap" else values)
-            trials.update({(size, form, enc): coded for size, enc in _sizes(coded)})
-        size, form, encoding = min(trials)
-        columns[name], arrays[name], encodings[name] = Column(form), trials[size, form, encoding], encoding
+        for form, codec in product(coded, CODECS):
+            how = Column(form, None, _width(coded[form]), codec)
+            trials[how] = _size(coded[form], how) * _WORTH[codec]
+        best = min(trials, key=lambda how: trials[how])
+        columns[name], arrays[name] = best, coded[best.form]
 
     for axis in ("out", "src"):
         starts, lengths = getattr(boxes, axis), getattr(boxes, f"n_{axis}")
@@ -153,39 +247,24 @@ def _plan(
     if len(flags) == 0 or bool((flags == flags[0]).all()):
         columns["diagonal"] = Column("plain", int(flags[0]) if len(flags) else 0)
     else:
-        columns["diagonal"], arrays["diagonal"] = Column("plain"), boxes.diagonal | units
-    if not arrays:
-        columns[lead], arrays[lead] = Column("plain"), getattr(boxes, lead)
-    columns = {name: columns[name] for name in COLUMNS}
-    return columns, {n: arrays[n] for n in COLUMNS if n in arrays}, encodings
+        put("diagonal", {"plain": (boxes.diagonal | units).astype(np.int64)})
+    return {name: columns[name] for name in COLUMNS}, {n: arrays[n] for n in COLUMNS if n in arrays}
 
 
-def _sizes(values: npt.NDArray[Any]) -> list[tuple[int, Encoding]]:
-    """Bytes of a sample of a column in each encoding."""
-    choices: tuple[Encoding, ...] = ("DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT")
-    if len(values) > _SAMPLE_GROUPS * GROUP_ROWS:
-        starts = np.linspace(0, len(values) - GROUP_ROWS, _SAMPLE_GROUPS).astype(np.int64)
-        values = np.concatenate([values[s : s + GROUP_ROWS] for s in starts])
-    found = []
-    for encoding in choices:
-        sink = pa.BufferOutputStream()
-        pq.write_table(
-            pa.table({"x": values}),
-            sink,
-            row_group_size=GROUP_ROWS,
-            compression="zstd",
-            use_dictionary=False,
-            column_encoding={"x": encoding},
-            write_statistics=False,
-            store_schema=False,
-            data_page_size=_PAGE,
-        )
-        found.append((sink.getvalue().size, encoding))
-    return found
+def _size(values: Int64, how: Column) -> int:
+    """Bytes of a sample of a column."""
+    rows = _SAMPLE_PAGES * PAGE_ROWS
+    if len(values) > 4 * rows:
+        starts = np.linspace(0, len(values) - rows, 4).astype(np.int64)
+        values = np.concatenate([values[s : s + rows] for s in starts])
+    sink, table = io.BytesIO(), _table({"x": values}, {"x": how})
+    with _writer(sink, table.schema, {"x": how}) as writer:
+        writer.write_table(table)
+        return sink.tell()
 
 
 def _extents(boxes: Boxes) -> dict[str, Int64]:
-    heads = np.arange(0, len(boxes), GROUP_ROWS)
+    heads = np.arange(0, len(boxes), PAGE_ROWS)
     found = {}
     for axis in ("out", "src"):
         starts = getattr(boxes, axis)
@@ -201,46 +280,6 @@ def _zigzag(values: Int64) -> Int64:
     return cast(Int64, (values << 1) ^ (values >> 63))
 
 
-def _narrow(values: Int64) -> npt.NDArray[Any]:
-    return values.astype(np.int32) if len(values) and int(values.max()) < 2**31 else values
-
-
-def _arrow_type(values: npt.NDArray[Any]) -> Any:
-    return pa.from_numpy_dtype(values.dtype)
-
-
-class _Hashing:
-    """A sink that counts and hashes what passes through it on its way to another."""
-
-    def __init__(self, sink: BinaryIO) -> None:
-        self._sink, self.size, self._crc, self.closed = sink, 0, 0, False
-        self.whole, self.footer = hashlib.sha256(), hashlib.sha256()
-        self._in_footer = False
-
-    def write(self, data: bytes) -> int:
-        view = memoryview(data)
-        self._sink.write(view)
-        self.size += len(view)
-        self.whole.update(view)
-        if self._in_footer:
-            self.footer.update(view)
-        else:
-            self._crc = zlib.crc32(view, self._crc)
-        return len(view)
-
-    def take_crc(self) -> int:
-        """CRC-32 since the last call."""
-        crc, self._crc = self._crc, 0
-        return crc
-
-    def start_footer(self) -> None:
-        self._in_footer = True
-
-    def flush(self) -> None:
-        """The sink below is flushed by who opened it."""
-
-    def tell(self) -> int:
-        return self.size
-
-    def close(self) -> None:
-        self.closed = True
+def _width(values: Int64) -> int:
+    """Bytes of a value that are not all zero."""
+    return max(1, -(-int(values.max(initial=0)).bit_length() // 8))

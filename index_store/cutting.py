@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from provspark.index_store.box_lists import expand, take, transpose
+from provspark.index_store.box_lists import expand, is_constant, take, transpose
 from provspark.index_store.model import Boxes, Int64
 
 __all__ = ["Runs", "clip"]
@@ -42,36 +42,37 @@ class Runs:
         """One box for each (box, run) that overlap; see `clip`."""
         if axis == "src":
             return transpose(self.cut(transpose(boxes), "out"))
+        ends = boxes.out + boxes.n_out
         if len(boxes) > _MANY and len(self) > 1:
-            boxes = take(boxes, self._sieve(boxes.out, boxes.out + boxes.n_out))
+            some = self._sieve(boxes.out, ends)
+            boxes, ends = take(boxes, some), ends[some]
         first = np.searchsorted(self.ends, boxes.out, side="right")
-        last = np.searchsorted(self.starts, boxes.out + boxes.n_out, side="left")
+        last = np.searchsorted(self.starts, ends, side="left")
         box, k = expand(np.maximum(last - first, 0))
-        return self._pieces(boxes, box, first[box] + k)
+        return self.pieces(take(boxes, box), first[box] + k, "out")
 
-    def cut_rising(self, boxes: Boxes, ends: Int64, axis: Literal["out", "src"]) -> Boxes:
-        """The same where neither starts nor `ends` of the boxes fall along the axis: a search for each run."""
-        if axis == "src":
-            return transpose(self.cut_rising(transpose(boxes), ends, "out"))
-        if len(boxes) == 0:
-            return boxes
-        near = slice(
-            int(np.searchsorted(self.ends, boxes.out[0], side="right")),
-            int(np.searchsorted(self.starts, ends[-1], side="left")),
-        )
-        first = np.searchsorted(ends, self.starts[near], side="right")
-        last = np.searchsorted(boxes.out, self.ends[near], side="left")
+    def hits(self, starts: Int64, ends: Int64) -> tuple[Int64, Int64]:
+        """Each (interval, run) that overlap, by run, where neither starts nor ends of the intervals fall."""
+        if len(starts) == 0:
+            return starts, starts
+        near = slice(int(self.ends.searchsorted(starts[0], "right")), int(self.starts.searchsorted(ends[-1], "left")))
+        first = ends.searchsorted(self.starts[near], "right")
+        last = starts.searchsorted(self.ends[near], "left")
         run, k = expand(np.maximum(last - first, 0))
-        return self._pieces(boxes, first[run] + k, run + near.start)
+        return first[run] + k, run + near.start
 
-    def _pieces(self, boxes: Boxes, box: Int64, run: Int64) -> Boxes:
-        """Cut boxes to runs, pair by pair."""
-        start = boxes.out[box]
-        low = np.maximum(start, self.starts[run])
-        n = np.minimum(start + boxes.n_out[box], self.ends[run]) - low
-        diagonal = boxes.diagonal[box]
-        src = boxes.src[box] + np.where(diagonal, low - start, 0)
-        return Boxes(low, n, src, np.where(diagonal, n, boxes.n_src[box]), diagonal)
+    def pieces(self, boxes: Boxes, run: Int64, axis: Literal["out", "src"]) -> Boxes:
+        """Cut each box to the run at its side, which it overlaps."""
+        if axis == "src":
+            return transpose(self.pieces(transpose(boxes), run, "out"))
+        if is_constant(boxes.n_out) and (not len(boxes) or boxes.n_out[0] == 1):
+            return boxes
+        low = np.maximum(boxes.out, self.starts[run])
+        n = np.minimum(boxes.out + boxes.n_out, self.ends[run]) - low
+        if is_constant(boxes.diagonal) and not boxes.diagonal[:1].any():
+            return Boxes(low, n, boxes.src, boxes.n_src, boxes.diagonal)
+        src = boxes.src + np.where(boxes.diagonal, low - boxes.out, 0)
+        return Boxes(low, n, src, np.where(boxes.diagonal, n, boxes.n_src), boxes.diagonal)
 
     def _sieve(self, low: Int64, high: Int64) -> Int64:
         """Positions of intervals [low, high) that touch a bucket of the axis which a run touches."""

@@ -1,17 +1,35 @@
-"""What a tensor file says of itself, in its footer (docs/format.md, "The layout")."""
+"""What a tensor file says of itself, in its footer and in its index of pages (docs/format.md, "Tensor files")."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
 from provspark.errors import StoreFormatError
+from provspark.index_store.cutting import Runs
 from provspark.index_store.model import FORMAT_VERSION, Int64
 
-__all__ = ["COLUMNS", "META_KEY", "Column", "Form", "Holds", "Layout", "Lead", "dump_layout", "load_layout"]
+__all__ = [
+    "CODECS",
+    "COLUMNS",
+    "EXTENTS",
+    "META_KEY",
+    "SPANS",
+    "Codec",
+    "Column",
+    "Form",
+    "Holds",
+    "Layout",
+    "Lead",
+    "Spans",
+    "dump_layout",
+    "load_layout",
+]
 
 COLUMNS = ("out", "n_out", "src", "n_src", "diagonal")
 META_KEY = b"provspark"
@@ -19,10 +37,13 @@ META_KEY = b"provspark"
 Lead = Literal["out", "src"]
 Holds = Literal["boxes", "guide"]
 Form = Literal["plain", "gap", "same"]
+Codec = Literal["zstd", "none"]
+CODECS: tuple[Codec, ...] = ("zstd", "none")
 _FORMS = {name: ("gap", "plain") if name in ("out", "src") else ("plain",) for name in COLUMNS} | {
     "n_src": ("plain", "same")
 }
-_ARRAYS = ("ends", "crc", "out_low", "out_high", "src_low", "src_high", "out_base", "src_base")
+EXTENTS = ("out_low", "out_high", "src_low", "src_high", "out_base", "src_base")
+SPANS = ("at", "size", "head", "body", "crc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,48 +57,75 @@ class Column:
         axis' length.
     constant : int or None
         The one value that all rows have (of the gap where `form` is ``gap``); the column is not in the file.
+    width : int
+        Bytes of a stored value; 0 for what is not stored, and in format 1.
+    codec : {"zstd", "none"}
+        How its pages are packed: the values' bytes apart in zstd, or as they are.
     """
 
     form: Form
     constant: int | None = None
+    width: int = 0
+    codec: Codec = "zstd"
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Where in the file each page of a column stands; five int64 arrays, one number a page.
+
+    Parameters
+    ----------
+    at, size : int64 arrays
+        First byte and number of bytes of what belongs to the page, its header and all up to the next page.
+    head, body : int64 arrays
+        Bytes before its packed values, and of them.
+    crc : int64 array
+        CRC-32 of the whole span.
+    """
+
+    at: Int64
+    size: Int64
+    head: Int64
+    body: Int64
+    crc: Int64
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What a tensor file says of itself in its footer.
+    """What a tensor file says of itself.
 
     Parameters
     ----------
+    format : int
+        Of the file.
     lead : {"out", "src"}
         The axis that the boxes are sorted by.
     holds : {"boxes", "guide"}
-        Whether the other axis is the tensor's, or counts blocks of the sister file's row groups.
+        Whether the other axis is the tensor's, or counts blocks of the sister file's pages.
     block : int
-        Row groups of the sister file to a block; 0 for boxes.
+        Pages of the sister file to a block; 0 for boxes.
     rows : int
         Boxes.
-    group_rows : int
-        Boxes of each row group but the last.
+    page_rows : int
+        Boxes of each page but the last. In format 1 a page is a row group, with all columns.
     columns : dict of Column
         By name.
-    ends : int64 array, one a row group
-        Where the row group ends in the file, in bytes; it starts where the one before ends, the first at 0.
-    crc : int64 array
-        CRC-32 of those bytes.
-    out_low, out_high, src_low, src_high : int64 arrays
-        Smallest start and largest end of a row group's boxes.
+    spans : dict of Spans
+        Of each stored column, by name; of all together, as "", in format 1.
+    out_low, out_high, src_low, src_high : int64 arrays, one a page
+        Smallest start and largest end of a page's boxes.
     out_base, src_base : int64 arrays
-        End of the box before the row group, from which its first gap counts.
+        End of the box before the page, from which its first gap counts.
     """
 
+    format: int
     lead: Lead
     holds: Holds
     block: int
     rows: int
-    group_rows: int
+    page_rows: int
     columns: dict[str, Column]
-    ends: Int64
-    crc: Int64
+    spans: dict[str, Spans]
     out_low: Int64
     out_high: Int64
     src_low: Int64
@@ -85,26 +133,58 @@ class Layout:
     out_base: Int64
     src_base: Int64
 
-    def sizes(self, groups: Int64) -> Int64:
-        """Boxes of these row groups."""
-        return np.minimum(self.group_rows, self.rows - groups * self.group_rows)
+    @property
+    def pages(self) -> int:
+        """Number of pages."""
+        return len(self.out_low)
+
+    def sizes(self, pages: Int64) -> Int64:
+        """Boxes of these pages."""
+        return np.minimum(self.page_rows, self.rows - pages * self.page_rows)
+
+    def meet(self, runs: Runs, axis: Lead) -> Int64:
+        """The pages that may hold boxes which overlap some run of an axis."""
+        low, high = getattr(self, f"{axis}_low"), getattr(self, f"{axis}_high")
+        if len(runs) * 4 > len(low) or not self._rise[axis]:
+            return runs.meet(low, high)
+        first, stop = high.searchsorted(runs.starts, "right"), low.searchsorted(runs.ends, "left")
+        if len(runs) == 1:
+            return np.arange(first[0], stop[0])
+        return np.unique(np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), stop.tolist(), strict=True)]))
+
+    @cached_property
+    def _rise(self) -> dict[Lead, bool]:
+        """Of each axis whether neither low nor high fall from page to page."""
+        found: dict[Lead, bool] = {}
+        for axis in ("out", "src"):
+            ends = [getattr(self, f"{axis}_{end}") for end in ("low", "high")]
+            found[axis] = all(bool((a[1:] >= a[:-1]).all()) for a in ends)
+        return found
 
 
-def dump_layout(layout: Layout) -> bytes:
-    """Write a layout as the JSON that stands in the footer."""
+def dump_layout(layout: Layout, index: dict[str, Any]) -> bytes:
+    """Write a layout as the JSON that stands in the footer; `index` tells where the arrays stand."""
     columns = {
-        n: {"form": c.form} | ({} if c.constant is None else {"constant": c.constant})
+        n: {"form": c.form}
+        | ({} if c.constant is None else {"constant": c.constant})
+        | ({"width": c.width, "codec": c.codec} if c.width else {})
         for n, c in layout.columns.items()
     }
-    arrays = {name: getattr(layout, name).tolist() for name in _ARRAYS}
-    numbers = {"block": layout.block, "rows": layout.rows, "group_rows": layout.group_rows}
-    order = {"format": FORMAT_VERSION, "lead": layout.lead, "holds": layout.holds}
-    body = {**order, **numbers, "columns": columns, "groups": arrays}
-    return json.dumps(body, separators=(",", ":")).encode()
+    numbers = {"block": layout.block, "rows": layout.rows, "page_rows": layout.page_rows}
+    order = {"format": layout.format, "lead": layout.lead, "holds": layout.holds}
+    return json.dumps({**order, **numbers, "columns": columns, "index": index}, separators=(",", ":")).encode()
 
 
-def load_layout(text: bytes, where: str) -> Layout:
+def load_layout(text: bytes, where: str, index: Any) -> Layout:
     """Read what `dump_layout` wrote; LookupError, TypeError or ValueError where it has another shape.
+
+    Parameters
+    ----------
+    text : bytes
+    where : str
+        Names the file in errors.
+    index : callable
+        Given what `dump_layout` was told of the index, and the number of lists and of pages: the arrays.
 
     Raises
     ------
@@ -112,17 +192,39 @@ def load_layout(text: bytes, where: str) -> Layout:
         The file's format is newer than this package reads.
     """
     body = json.loads(text)
-    if int(body["format"]) > FORMAT_VERSION:
-        raise StoreFormatError(where, int(body["format"]), FORMAT_VERSION)
-    columns = {n: Column(c["form"], c.get("constant")) for n, c in body["columns"].items()}
-    arrays = {name: np.array(body["groups"][name], dtype=np.int64) for name in _ARRAYS}
-    if set(columns) != set(COLUMNS) or len({len(a) for a in arrays.values()}) != 1:
-        raise ValueError("columns or row groups are missing")
-    if any(column.form not in _FORMS[name] for name, column in columns.items()):
-        raise ValueError("a column is of an unknown form")
+    found = int(body["format"])
+    if found > FORMAT_VERSION:
+        raise StoreFormatError(where, found, FORMAT_VERSION)
+    columns = {
+        n: Column(c["form"], c.get("constant"), c.get("width", 0), c.get("codec", "zstd"))
+        for n, c in body["columns"].items()
+    }
+    if set(columns) != set(COLUMNS):
+        raise ValueError("a column is missing")
+    if any(c.form not in _FORMS[name] or c.codec not in CODECS for name, c in columns.items()):
+        raise ValueError("a column is of an unknown form or packed in an unknown way")
     if body["lead"] not in ("out", "src") or body["holds"] not in ("boxes", "guide"):
         raise ValueError("an unknown order or content")
-    block, rows, group_rows = (int(body[k]) for k in ("block", "rows", "group_rows"))
-    if group_rows < 1 or len(arrays["ends"]) != -(-rows // group_rows):
-        raise ValueError("rows and row groups disagree")
-    return Layout(body["lead"], body["holds"], block, rows, group_rows, columns, **arrays)
+    block, rows, page_rows = (int(body[k]) for k in ("block", "rows", "group_rows" if found == 1 else "page_rows"))
+    if page_rows < 1:
+        raise ValueError("pages without rows")
+    pages = -(-rows // page_rows)
+    if found == 1:
+        groups = {name: np.array(values, dtype=np.int64) for name, values in body["groups"].items()}
+        extents = [groups[name] for name in EXTENTS]
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), groups["ends"]])[:-1]
+        size = groups["ends"] - starts
+        spans = {"": Spans(starts, size, size * 0, size, groups["crc"])}
+    else:
+        stored = [n for n in COLUMNS if columns[n].width]
+        arrays = index(body["index"], len(EXTENTS) + len(SPANS) * len(stored), pages)
+        extents = arrays[: len(EXTENTS)]
+        of_columns = _fives(arrays[len(EXTENTS) :])
+        spans = {name: Spans(*five) for name, five in zip(stored, of_columns, strict=True)}
+    if {len(a) for a in extents} | {len(s.crc) for s in spans.values()} != {pages}:
+        raise ValueError("rows and pages disagree")
+    return Layout(found, body["lead"], body["holds"], block, rows, page_rows, columns, spans, *extents)
+
+
+def _fives(arrays: Any) -> Iterable[Any]:
+    return (arrays[i : i + len(SPANS)] for i in range(0, len(arrays), len(SPANS)))

@@ -35,7 +35,7 @@ def load(data: bytes, where: str) -> Manifest:
         Truncated, changed, or of another shape.
     """
     found, body = unseal(data, where)
-    manifest = from_json(Manifest, body, where)
+    manifest = from_json(Manifest, {"format_version": found} | body, where)
     if manifest.format_version != found:
         raise CorruptIndexError(where, f"it says format {found} and {manifest.format_version}")
     _check_references(manifest, where)

@@ -1,55 +1,22 @@
-"""Reading a tensor by either axis: only the row groups that a question touches."""
+"""Reading a tensor by either axis: only the pages that a question touches."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import numpy as np
 
-from provspark.index_store.box_lists import concat, sort, transpose
-from provspark.index_store.cache import Cache
+from provspark.index_store.box_lists import concat, is_constant, sort, transpose
+from provspark.index_store.codec import Packed
 from provspark.index_store.cutting import Runs
+from provspark.index_store.layout import Lead
 from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.tensor_file import TensorFile
 
-__all__ = ["Group", "TensorReader"]
+__all__ = ["TensorReader"]
 
-_KEPT = 64
-"""A lookup of no more row groups than this keeps them decoded for the next one."""
-_BATCH = 256
-"""Row groups decoded at once: bounds the memory of a lookup beside its answer."""
-
-
-class Group:
-    """Decoded boxes of a row group or of several, ready to be cut."""
-
-    def __init__(self, boxes: Boxes) -> None:
-        self.boxes = boxes
-        self._rising: dict[str, Int64 | None] = {}
-
-    @classmethod
-    def detached(cls, boxes: Boxes) -> Group:
-        """A group that does not hold on to what was decoded with it."""
-        b = boxes
-        return cls(Boxes(_own(b.out), _own(b.n_out), _own(b.src), _own(b.n_src), _own(b.diagonal)))
-
-    @property
-    def weight(self) -> int:
-        """Bytes, with what `cut` keeps beside."""
-        b = self.boxes
-        arrays = (b.out, b.n_out, b.src, b.n_src, b.diagonal)
-        return 1024 + sum(a.nbytes for a in arrays if a.strides != (0,)) + 2 * b.out.nbytes
-
-    def cut(self, runs: Runs, axis: Literal["out", "src"]) -> Boxes:
-        """Cut to runs of an axis; a search by run where neither starts nor ends of the boxes fall along it."""
-        b = self.boxes
-        if axis not in self._rising:
-            starts, n = (b.out, b.n_out) if axis == "out" else (b.src, b.n_src)
-            ends = starts + n
-            rising = bool((starts[1:] >= starts[:-1]).all() and (ends[1:] >= ends[:-1]).all())
-            self._rising[axis] = ends if rising else None
-        rising_ends = self._rising[axis]
-        return runs.cut(b, axis) if rising_ends is None else runs.cut_rising(b, rising_ends, axis)
+_KEPT = 256
+"""A lookup of no more pages keeps them for the next one."""
+_AT_ONCE = 1 << 17
+"""Boxes unpacked at once: bounds the memory of a lookup beside its answer."""
 
 
 class TensorReader:
@@ -61,16 +28,12 @@ class TensorReader:
         The file that holds the boxes.
     order : {"out", "src"}
         The leading axis: the one that lookups name runs of, and that answers are sorted by.
-    guide : TensorFile or None
-        Where `file` is sorted by the other axis: the file that tells which of its row groups hold a row.
-    cache : Cache
-        Decoded row groups; shared by readers.
+    guide : TensorFile, optional
+        Where `file` is sorted by the other axis: the file that tells which of its pages hold a row.
     """
 
-    def __init__(
-        self, file: TensorFile, order: Literal["out", "src"], guide: TensorFile | None, cache: Cache[Group]
-    ) -> None:
-        self._file, self._order, self._guide, self._cache = file, order, guide, cache
+    def __init__(self, file: TensorFile, order: Lead, guide: TensorFile | None = None) -> None:
+        self._file, self._order, self._guide = file, order, guide
 
     def lookup(self, starts: Int64, lengths: Int64) -> Boxes:
         """Return the boxes that overlap runs of the leading axis, cut to them.
@@ -88,54 +51,53 @@ class TensorReader:
         Raises
         ------
         CorruptIndexError
-            A row group that was read is not what was written.
+            A page that was read is not what was written.
         """
         return self._sorted(self._lookup(Runs(starts, lengths)))
 
     def all(self) -> Boxes:
         """All boxes, sorted by the leading axis."""
-        return self._sorted(concat(self._file.decode(np.arange(len(self._file.layout.ends)))))
+        pages = np.arange(self._file.layout.pages)
+        return self._sorted(concat([self._file.decode(ids) for ids in self._batches(pages)]))
 
     def _lookup(self, runs: Runs) -> Boxes:
         if len(runs) == 0:
             return Boxes.empty()
         ids = self._touched(runs)
-        if len(ids) <= _KEPT:
-            return concat([group.cut(runs, self._order) for group in self._kept(ids)])
-        parts = []
-        for i in range(0, len(ids), _BATCH):
-            decoded = self._file.decode(ids[i : i + _BATCH])
-            parts += [Group(boxes).cut(runs, self._order) for boxes in decoded]
-        return concat(parts)
+        keep = len(ids) <= _KEPT
+        batches = self._batches(ids)
+        return concat([self._file.unpacked(some, lambda p: self._cut(runs, p), keep=keep) for some in batches])
+
+    def _batches(self, ids: Int64) -> list[Int64]:
+        per = max(1, _AT_ONCE // self._file.layout.page_rows)
+        return [ids[i : i + per] for i in range(0, len(ids), per)]
+
+    def _cut(self, runs: Runs, packed: Packed) -> Boxes:
+        """The boxes within runs; only they are unpacked where a search can tell which they are."""
+        if self._order == self._file.layout.lead:
+            starts, lengths = packed.starts(self._order), packed.lengths(self._order)
+            ends = starts + lengths
+            if is_constant(lengths) or bool((ends[1:] >= ends[:-1]).all()):
+                box, run = runs.hits(starts, ends)
+                return runs.pieces(packed.take(box), run, self._order)
+        return runs.cut(packed.boxes(), self._order)
 
     def _touched(self, runs: Runs) -> Int64:
-        """Row groups of `file` that may hold boxes within the runs."""
+        """Pages of `file` that may hold boxes within the runs."""
         layout = self._file.layout
-        low, high = getattr(layout, f"{self._order}_low"), getattr(layout, f"{self._order}_high")
-        ids = runs.meet(low, high)
+        ids = layout.meet(runs, self._order)
         guide = self._guide
         if guide is None or len(ids) < 2:
             return ids
-        blocks = TensorReader(guide, self._order, None, self._cache)._lookup(runs)
+        blocks = TensorReader(guide, self._order)._lookup(runs)
         block, n = (blocks.src, blocks.n_src) if self._order == "out" else (blocks.out, blocks.n_out)
-        edges = np.zeros(len(layout.ends) // guide.layout.block + 2, dtype=np.int64)
+        edges = np.zeros(layout.pages // guide.layout.block + 2, dtype=np.int64)
         np.add.at(edges, block, 1)
         np.add.at(edges, block + n, -1)
         return ids[np.cumsum(edges)[ids // guide.layout.block] > 0]
 
-    def _kept(self, ids: Int64) -> list[Group]:
-        """Decoded row groups, from the cache or into it."""
-        where = self._file.where
-        found = {i: self._cache.get((where, i)) for i in ids.tolist()}
-        missing = [i for i, group in found.items() if group is None]
-        for i, boxes in zip(missing, self._file.groups(np.array(missing, dtype=np.int64)), strict=True):
-            group = found[i] = Group.detached(boxes)
-            self._cache.put((where, i), group, group.weight)
-        return [group for group in found.values() if group is not None]
-
     def _sorted(self, boxes: Boxes) -> Boxes:
+        lead = boxes.out if self._order == "out" else boxes.src
+        if (lead[1:] >= lead[:-1]).all():
+            return boxes
         return sort(boxes) if self._order == "out" else transpose(sort(transpose(boxes)))
-
-
-def _own(array: Any) -> Any:
-    return array if array.strides == (0,) or array.base is None else array.copy()

@@ -13,14 +13,15 @@ from typing import Literal
 from provspark.errors import CorruptIndexError, StoreFormatError
 from provspark.index_store import manifest as manifests
 from provspark.index_store.boxes import sort
+from provspark.index_store.codec import Stored
 from provspark.index_store.layout import Lead
 from provspark.index_store.leftovers import notes_of, unpublished
-from provspark.index_store.model import Manifest, StepKey, StoredFile, Tensor, Untracked, Write
+from provspark.index_store.model import FORMAT_VERSION, Manifest, StepKey, StoredFile, Tensor, Untracked, Write
 from provspark.index_store.paths import manifest_path, step_path
 from provspark.index_store.store import Store
 from provspark.index_store.times import utc
 from provspark.index_store.verify import check_file, verify_step
-from provspark.index_store.writer import Encoded, encode
+from provspark.index_store.writer import encode
 
 __all__ = ["Repair", "repair"]
 
@@ -144,7 +145,9 @@ class _Mending:
                 writes.append(replace(mended, index=len(writes)))
         if writes != list(manifest.writes):
             files = self._files(manifest, writes)
-            changed = replace(manifest, writes=tuple(writes), files=files, untracked=tuple(reasons))
+            changed = replace(
+                manifest, writes=tuple(writes), files=files, untracked=tuple(reasons), format_version=FORMAT_VERSION
+            )
             self._replace(manifest_path(self._step), manifests.dump(changed))
         return self._done
 
@@ -232,10 +235,9 @@ class _Mending:
         except (ValueError, LookupError, TypeError, CorruptIndexError):
             return None
 
-    def _put(self, path: str, encoded: Encoded) -> str:
-        data, stored = encoded
-        self._made[path] = StoredFile(path, len(data), stored.sha256, stored.footer_sha256)
-        self._replace(f"{step_path(self._step)}/{path}", data)
+    def _put(self, path: str, stored: Stored) -> str:
+        self._made[path] = StoredFile(path, len(stored.data), stored.sha256, stored.footer_sha256)
+        self._replace(f"{step_path(self._step)}/{path}", stored.data)
         return path
 
     def _replace(self, path: str, data: bytes) -> None:

@@ -24,7 +24,7 @@ from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Te
 from provspark.index_store.operations import Operations
 from provspark.index_store.paths import FOLDERS, FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
 from provspark.index_store.profiles.model import Profiles
-from provspark.index_store.reader import Group, TensorReader
+from provspark.index_store.reader import TensorReader
 from provspark.index_store.tensor_file import TensorFile
 from provspark.index_store.versions import load_files
 from provspark.index_store.writer import StepWriter
@@ -32,7 +32,7 @@ from provspark.index_store.writer import StepWriter
 __all__ = ["Store"]
 
 _THREADS = 16
-_GROUP_BYTES = 64 << 20
+_PAGE_BYTES = 64 << 20
 _OPEN_FILES = 512
 _FILE_ROWS = 2_000_000
 _OPERATION_BYTES = 16 << 20
@@ -50,7 +50,7 @@ class Store:
         self.url = folder.url
         self._known: dict[str, tuple[Stamp, Manifest]] = {}
         self._lock = Lock()
-        self._groups: Cache[Group] = Cache(_GROUP_BYTES)
+        self._pages: Cache[bytes] = Cache(_PAGE_BYTES)
         self._opened: Cache[TensorFile] = Cache(_OPEN_FILES)
         self._files: Cache[Files] = Cache(_FILE_ROWS)
         self._operations: Cache[Operations] = Cache(_OPERATION_BYTES)
@@ -205,10 +205,10 @@ class Store:
             primary, other = other, primary
         file = self.tensor_file(step, primary)
         if file.layout.holds == "boxes":
-            return TensorReader(file, order, None, self._groups)
+            return TensorReader(file, order)
         if not other:
             raise CorruptIndexError(file.where, "it points to a sister file that the manifest does not name")
-        return TensorReader(self.tensor_file(step, other), order, file, self._groups)
+        return TensorReader(self.tensor_file(step, other), order, file)
 
     def tensor_file(self, step: str, path: str) -> TensorFile:
         """Open one of a tensor's files, its footer checked; the same errors as `tensor`."""
@@ -216,7 +216,7 @@ class Store:
         key = (step, path, stored.footer_sha256)
         file = self._opened.get(key)
         if file is None:
-            file = TensorFile(self.folder, step, stored)
+            file = TensorFile(self.folder, step, stored, self._pages)
             self._opened.put(key, file)
         return file
 

@@ -15,7 +15,8 @@ from provspark.index_store.tensor_file import TensorFile
 
 __all__ = ["check_tensor"]
 
-_BATCH = 128
+_BATCH = 1 << 20
+"""Boxes looked at together."""
 UInt64 = npt.NDArray[np.uint64]
 
 
@@ -69,7 +70,7 @@ def _scan(file: TensorFile, n_out: int, n_src: int) -> tuple[list[str], int, int
 def _guides(guide: TensorFile, exact: TensorFile) -> bool:
     """Whether a guide leads to every box of the other file."""
     by_out = guide.layout.lead == "out"
-    span = exact.layout.group_rows * guide.layout.block
+    span = exact.layout.page_rows * guide.layout.block
     told = concat([boxes for _, boxes in _batches(guide)])
     axis, n, block = (told.out, told.n_out, told.src) if by_out else (told.src, told.n_src, told.out)
     told = unite(block, axis, n)
@@ -87,10 +88,11 @@ def _guides(guide: TensorFile, exact: TensorFile) -> bool:
 
 
 def _batches(file: TensorFile) -> Iterator[tuple[int, Boxes]]:
-    """Position of the first box, and boxes, of a file's row groups, some at a time."""
-    groups = np.arange(len(file.layout.ends))
-    for i in range(0, len(groups), _BATCH):
-        yield i * file.layout.group_rows, concat(file.decode(groups[i : i + _BATCH]))
+    """Position of the first box, and boxes, of a file's pages, some at a time."""
+    pages = np.arange(file.layout.pages)
+    per = max(1, _BATCH // file.layout.page_rows)
+    for i in range(0, len(pages), per):
+        yield i * file.layout.page_rows, file.decode(pages[i : i + per])
 
 
 def _hashes(boxes: Boxes) -> UInt64:

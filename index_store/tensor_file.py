@@ -1,50 +1,54 @@
-"""One Parquet file of tensors/, opened: its footer checked once, its row groups checked on every read."""
+"""One Parquet file of tensors/, opened: its footer checked once, its pages checked on every read."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import zlib
-from bisect import bisect_right
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provspark.errors import CorruptIndexError, StoreFormatError
-from provspark.index_store.box_lists import concat, take
-from provspark.index_store.codec import rebuild
+from provspark.errors import CorruptIndexError, StepRemovedError, StoreFormatError, StoreUnreachableError
+from provspark.index_store.cache import Cache
+from provspark.index_store.codec import Packed, Unpacked
 from provspark.index_store.fs import Folder, checked
 from provspark.index_store.layout import META_KEY, Layout, load_layout
 from provspark.index_store.model import Boxes, Int64, StoredFile
+from provspark.index_store.pages import Values, load_index, unpack
 from provspark.index_store.paths import missing, step_path
+from provspark.index_store.row_groups import read_groups
 
 __all__ = ["TensorFile"]
 
 _TAIL = 1 << 16
-_THREADS = 4
-_SLICE = 16
-"""Row groups that one thread decodes at once."""
+_FIRST = np.ones(1, dtype=np.bool_)
 
 
 class TensorFile:
     """A tensor file whose footer is what the manifest says.
 
+    Parameters
+    ----------
+    folder, step, stored
+        Where it is, and what the manifest says of it.
+    cache : Cache
+        Pages as they stand in the file, checked; shared by files.
+
     Raises
     ------
     CorruptIndexError
-        Size, footer hash or layout differ, or the file is gone.
+        Size, footer hash, index or layout differ, or the file is gone.
     StepRemovedError
         The whole step is gone.
     StoreFormatError
         The file's format is newer than this package reads.
     """
 
-    def __init__(self, folder: Folder, step: str, stored: StoredFile) -> None:
-        self._folder, self._step, self._size = folder, step, stored.size
+    def __init__(self, folder: Folder, step: str, stored: StoredFile, cache: Cache[bytes]) -> None:
+        self._folder, self._step, self._size, self._cache = folder, step, stored.size, cache
         self._path = f"{step_path(step)}/{checked(stored.path)}"
         self.where = folder.where(self._path)
         tail = self._read([(max(0, stored.size - _TAIL), stored.size + 1)])[0]
@@ -59,51 +63,80 @@ class TensorFile:
         if hashlib.sha256(footer).hexdigest() != stored.footer_sha256:
             raise CorruptIndexError(self.where, "its footer's checksum differs")
         self._metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
-        self.layout = self._layout()
+        self.layout = self._layout(tail)
+        if not self.layout.spans and (tail if len(tail) == stored.size else self._read([(0, 4)])[0])[:4] != b"PAR1":
+            raise CorruptIndexError(self.where, "it does not begin as a Parquet file does")
 
-    def decode(self, ids: Int64) -> list[Boxes]:
-        """Boxes of these row groups, several together, in their order; each one's checksum is verified."""
-        slices = [ids[i : i + _SLICE] for i in range(0, len(ids), _SLICE)]
-        if len(slices) < 2:
-            return [self._decode(s) for s in slices]
-        with ThreadPoolExecutor(_THREADS) as pool:
-            return list(pool.map(self._decode, slices))
+    def decode(self, ids: Int64) -> Boxes:
+        """Boxes of these pages, ascending, one after another; each page's checksum is verified."""
+        return self.unpacked(ids, Packed.boxes)
 
-    def groups(self, ids: Int64) -> list[Boxes]:
-        """Boxes of each of these row groups."""
-        stops = np.cumsum(self.layout.sizes(ids))
-        together = concat(self.decode(ids))
-        starts = np.concatenate([[0], stops[:-1]])
-        return [take(together, slice(a, b)) for a, b in zip(starts.tolist(), stops.tolist(), strict=False)]
-
-    def _decode(self, ids: Int64) -> Boxes:
-        ends = self.layout.ends
-        spans = [(int(ends[i - 1]) if i else 0, int(ends[i])) for i in ids.tolist()]
-        data = self._read(spans)
-        for i, (start, stop), part in zip(ids.tolist(), spans, data, strict=True):
-            if len(part) != stop - start:
-                found = start + len(part)
-                raise CorruptIndexError(self.where, f"row group {i} ends at byte {found}, not {stop}")
-            if zlib.crc32(part) != int(self.layout.crc[i]):
-                raise CorruptIndexError(self.where, f"the checksum of row group {i} differs")
+    def unpacked(self, ids: Int64, use: Callable[[Packed], Boxes], *, keep: bool = False) -> Boxes:
+        """Boxes that `use` picks of those of these pages; `keep` keeps what was read for the next time."""
+        if not len(ids):
+            return Boxes.empty()
+        layout = self.layout
+        stored: Mapping[str, Unpacked]
         try:
-            source = pa.PythonFile(_Spans(spans, data, self._size), mode="r")
-            file = pq.ParquetFile(source, metadata=self._metadata, page_checksum_verification=True)
-            table = file.reader.read_row_groups(ids.tolist(), use_threads=False)
-            if table.num_rows != int(self.layout.sizes(ids).sum()):
-                raise ValueError(f"they hold {table.num_rows} boxes, not what the layout says")
-            stored: dict[str, npt.NDArray[Any]] = {n: _array(table.column(n)) for n in table.column_names}
-            return rebuild(self.layout, ids, stored)
-        except (OSError, pa.ArrowException, LookupError, ValueError) as e:
-            raise CorruptIndexError(self.where, f"row groups {ids.tolist()}: {_first_line(e)}") from e
-
-    def _layout(self) -> Layout:
-        text = (self._metadata.metadata or {}).get(META_KEY)
-        try:
-            return load_layout(text or b"{}", self.where)
-        except StoreFormatError:
+            pages = {name: self._pages(name, ids, keep) for name in layout.spans}
+            if layout.format == 1:
+                stored = read_groups(self._metadata, self._size, ids, layout.spans[""], list(map(bytes, pages[""])))
+            else:
+                last = int(layout.sizes(ids[-1:])[0])
+                stored = {n: Values(p, layout.columns[n], layout.page_rows, last) for n, p in pages.items()}
+            return use(Packed(layout, ids, stored))
+        except (CorruptIndexError, StepRemovedError, StoreUnreachableError):
             raise
-        except (LookupError, TypeError, ValueError, AttributeError) as e:
+        except (OSError, pa.ArrowException, LookupError, ValueError) as e:
+            raise CorruptIndexError(self.where, f"pages {ids.tolist()}: {_first_line(e)}") from e
+
+    def _pages(self, name: str, ids: Int64, keep: bool) -> list[Any]:
+        """The bytes of some pages of a column, checked."""
+        spans, numbers = self.layout.spans[name], ids.tolist()
+        found: list[Any] = [self._cache.get((self.where, name, i)) for i in numbers] if keep else [None] * len(numbers)
+        at = [k for k, page in enumerate(found) if page is None]
+        if not at:
+            return found
+        fresh = ids if len(at) == len(found) else ids[at]
+        start = spans.at[fresh]
+        stop = start + spans.size[fresh]
+        heads = np.flatnonzero(np.concatenate([_FIRST, start[1:] != stop[:-1]]))
+        ends = stop[np.append(heads[1:], len(stop)) - 1]
+        read = [memoryview(part) for part in self._read(list(zip(start[heads].tolist(), ends.tolist(), strict=True)))]
+        which = np.repeat(np.arange(len(heads)), np.append(heads[1:], len(start)) - heads)
+        low = start - start[heads][which]
+        how = self.layout.columns.get(name)
+        told = (which, low, spans.size[fresh], spans.head[fresh], spans.body[fresh], spans.crc[fresh])
+        sizes = self.layout.sizes(fresh).tolist()
+        for k, rows, part, first, size, head, body, crc in zip(at, sizes, *(t.tolist() for t in told), strict=True):
+            data = read[part][first : first + size]
+            if len(data) != size:
+                raise CorruptIndexError(self.where, f"page {numbers[k]} is cut short")
+            if zlib.crc32(data) != crc:
+                raise CorruptIndexError(self.where, f"the checksum of page {numbers[k]} differs")
+            page = data[head : head + body]
+            found[k] = page if how is None else unpack(page, how, rows)
+            if keep:
+                found[k] = bytes(found[k])
+                self._cache.put((self.where, name, numbers[k]), found[k], len(found[k]) + 200)
+        return found
+
+    def _layout(self, tail: bytes) -> Layout:
+        text = (self._metadata.metadata or {}).get(META_KEY)
+        first = self._size - len(tail)
+
+        def index(told: dict[str, Any], lists: int, pages: int) -> Int64:
+            at, size = int(told["at"]), int(told["size"])
+            data = tail[at - first : at - first + size] if at >= first else self._read([(at, at + size)])[0]
+            if hashlib.sha256(data).hexdigest() != told["sha256"]:
+                raise CorruptIndexError(self.where, "its index's checksum differs")
+            return load_index(data, lists, pages)
+
+        try:
+            return load_layout(text or b"{}", self.where, index)
+        except (StoreFormatError, CorruptIndexError):
+            raise
+        except (OSError, LookupError, TypeError, ValueError, AttributeError) as e:
             raise CorruptIndexError(self.where, f"its footer has no layout: {_first_line(e)}") from e
 
     def _read(self, spans: list[tuple[int, int]]) -> list[bytes]:
@@ -111,51 +144,6 @@ class TensorFile:
             return self._folder.read(self._path, spans)
         except FileNotFoundError:
             raise missing(self._folder, self._step, self._path) from None
-
-
-class _Spans(io.RawIOBase):
-    """A file of which only some spans are at hand; Parquet reads nothing else of it."""
-
-    def __init__(self, spans: list[tuple[int, int]], data: list[bytes], size: int) -> None:
-        super().__init__()
-        self._starts, self._data, self._size, self._at = [s[0] for s in spans], data, size, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        return self._at
-
-    def read(self, size: int | None = -1) -> bytes:
-        """Bytes from here on; zeros stand for the gaps, over which Parquet joins near reads."""
-        stop = self._size if size is None or size < 0 else min(self._at + size, self._size)
-        i = max(0, bisect_right(self._starts, self._at) - 1)
-        offset = self._at - self._starts[i]
-        if offset >= 0 and stop <= self._starts[i] + len(self._data[i]):
-            part = self._data[i][offset : stop - self._starts[i]]
-            self._at = stop
-            return part
-        parts = bytearray(stop - self._at)
-        for start, data in zip(self._starts[i:], self._data[i:], strict=True):
-            if start >= stop:
-                break
-            low, high = max(start, self._at), min(start + len(data), stop)
-            if low < high:
-                parts[low - self._at : high - self._at] = data[low - start : high - start]
-        self._at = stop
-        return bytes(parts)
-
-
-def _array(column: Any) -> npt.NDArray[Any]:
-    values: npt.NDArray[Any] = column.combine_chunks().to_numpy(zero_copy_only=False)
-    return values
 
 
 def _first_line(error: Exception) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,11 +13,11 @@ import numpy as np
 
 from provspark.errors import StepExistsError, StoreWriteError
 from provspark.index_store import manifest as manifests
-from provspark.index_store.box_lists import sort_rows
-from provspark.index_store.boxes import merge, sort, transpose, unite
+from provspark.index_store.box_lists import constant, sort_rows
+from provspark.index_store.boxes import merge, pairs, sort, transpose, unite
 from provspark.index_store.codec import Stored, write_boxes
 from provspark.index_store.fs import Folder
-from provspark.index_store.layout import Holds, Lead
+from provspark.index_store.layout import Layout, Lead
 from provspark.index_store.model import (
     FORMAT_VERSION,
     Boxes,
@@ -47,9 +46,13 @@ __all__ = ["StepWriter", "encode"]
 _THREADS = 4
 """Tensors encoded at once: sorting and packing let go of Python's lock."""
 _LOCAL = 1.5
-"""A file serves the other axis too if its row groups' extents there overlap no more than this on average."""
-_BLOCKS = 256
-"""Blocks that a guide tells apart: one byte an edge at most."""
+"""A file serves the other axis too if its pages' extents there overlap no more than this on average."""
+_FEW = 8
+"""A file of no more pages than this serves both axes: a lookup by the other one reads them all."""
+_BLOCKS = 128
+"""Blocks that a guide tells apart: seven bits an edge at most."""
+_FEW_JOINED = 0.99
+"""So many boxes to a pair, and pairs are stored singly."""
 _EXACT_WORTH = 1.15
 """A second exact copy is taken instead of a guide if the tensor grows by no more than this."""
 _SRC_WORTH = 0.75
@@ -231,13 +234,11 @@ class StepWriter:
         self._put(path, manifests.seal(FORMAT_VERSION, body))
         return path
 
-    def _add_tensor(
-        self, pending: PendingTensor, number: str, boxes: Boxes, out: Encoded, src: Encoded | None
-    ) -> Tensor:
+    def _add_tensor(self, pending: PendingTensor, number: str, boxes: Boxes, out: Stored, src: Stored | None) -> Tensor:
         paths = [f"tensors/{number}-{self._mark}.{order}.parquet" for order in ("out", "src")]
-        self._put(paths[0], out[0], out[1].footer_sha256)
+        self._put(paths[0], out.data, out.footer_sha256)
         if src is not None:
-            self._put(paths[1], src[0], src[1].footer_sha256)
+            self._put(paths[1], src.data, src.footer_sha256)
         return Tensor(
             out=pending.out,
             src=pending.src,
@@ -249,58 +250,56 @@ class StepWriter:
         )
 
 
-Encoded = tuple[bytes, Stored]
-"""A tensor file's bytes, and what it says of itself."""
-
-
-def _prepared(pending: PendingTensor) -> tuple[Boxes, Encoded, Encoded | None]:
+def _prepared(pending: PendingTensor) -> tuple[Boxes, Stored, Stored | None]:
     """Make a tensor's boxes disjoint and few, and encode them."""
-    boxes = merge(disjoint(pending.boxes))
+    boxes = _plain(merge(disjoint(pending.boxes)))
     return boxes, *encode(boxes)
 
 
-def encode(boxes: Boxes) -> tuple[Encoded, Encoded | None]:
+def _plain(boxes: Boxes) -> Boxes:
+    """Single pairs, where hardly any two of them are neighbours: then all lengths are 1, and need no column."""
+    if not len(boxes) or len(boxes) < _FEW_JOINED * boxes.edges:
+        return boxes
+    out, src = pairs(boxes)
+    one = constant(np.int64(1), len(out))
+    return Boxes(out, one, src, one, constant(np.False_, len(out)))
+
+
+def encode(boxes: Boxes) -> tuple[Stored, Stored | None]:
     """Encode a tensor as one or two files, whichever is smallest (docs/format.md, "Which files")."""
-    by_out = _written(boxes, "out")
-    if _local(by_out[1], "src"):
+    by_out = write_boxes(boxes, "out")
+    if _local(by_out.layout, "src"):
         return by_out, None
     with ThreadPoolExecutor(1) as beside:
-        guided = beside.submit(_guide, boxes, by_out[1], "src")
+        guided = beside.submit(_guide, boxes, by_out.layout, "src")
         turned = transpose(sort(transpose(boxes)))
-        by_src = _written(turned, "src")
+        by_src = write_boxes(turned, "src")
         guide = guided.result()
-    exact = len(by_out[0]) + len(by_src[0])
-    best = len(by_out[0]) + len(guide[0])
-    if len(by_src[0]) < _SRC_WORTH * best:
-        guide_out = _guide(turned, by_src[1], "out")
-        if len(by_src[0]) + len(guide_out[0]) < _SRC_WORTH * min(best, exact):
+    exact = len(by_out.data) + len(by_src.data)
+    best = len(by_out.data) + len(guide.data)
+    if len(by_src.data) < _SRC_WORTH * best:
+        guide_out = _guide(turned, by_src.layout, "out")
+        if len(by_src.data) + len(guide_out.data) < _SRC_WORTH * min(best, exact):
             return guide_out, by_src
     return by_out, by_src if exact <= _EXACT_WORTH * best else guide
 
 
-def _written(boxes: Boxes, lead: Lead, holds: Holds = "boxes", block: int = 0) -> Encoded:
-    sink = io.BytesIO()
-    stored = write_boxes(boxes, sink, lead, holds, block)
-    return sink.getvalue(), stored
-
-
-def _local(stored: Stored, axis: Lead) -> bool:
-    """Whether a point of an axis lies in few row groups' extents, so that lookups by it need no more."""
-    low, high = getattr(stored.layout, f"{axis}_low"), getattr(stored.layout, f"{axis}_high")
-    if len(low) < 2:
+def _local(layout: Layout, axis: Lead) -> bool:
+    """Whether a point of an axis lies in few pages' extents, so that lookups by it need no more."""
+    if layout.pages <= _FEW:
         return True
+    low, high = getattr(layout, f"{axis}_low"), getattr(layout, f"{axis}_high")
     return bool((high - low).sum() <= _LOCAL * (high.max() - low.min()))
 
 
-def _guide(boxes: Boxes, stored: Stored, lead: Lead) -> Encoded:
-    """Encode which blocks of row groups of a file hold each row of the axis that it is not sorted by."""
-    groups = len(stored.layout.ends)
+def _guide(boxes: Boxes, layout: Layout, lead: Lead) -> Stored:
+    """Encode which blocks of pages of a file hold each row of the axis that it is not sorted by."""
     per = 1
-    while -(-groups // per) > _BLOCKS:
+    while -(-layout.pages // per) > _BLOCKS:
         per *= 2
-    block = np.arange(len(boxes)) // (stored.layout.group_rows * per)
+    block = np.arange(len(boxes)) // (layout.page_rows * per)
     start, length = (boxes.src, boxes.n_src) if lead == "src" else (boxes.out, boxes.n_out)
     united = unite(block, start, length)
     first, among, n = sort_rows(united.src, united.out, united.n_src)
     cover = Boxes(first, n, among, united.n_out, united.diagonal)
-    return _written(cover if lead == "out" else transpose(cover), lead, "guide", per)
+    return write_boxes(cover if lead == "out" else transpose(cover), lead, "guide", per)

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from provspark.index_store.boxes import concat, merge, take, transpose
+from provspark.index_store.box_lists import are_cells, concat, constant, is_constant, picked, take, transpose
+from provspark.index_store.boxes import merge
 from provspark.index_store.model import Boxes
 from provspark.index_store.query.runs import Runs, ordering, overlaps, unite
+
+_SAMPLE = 4096
 
 
 def identity(runs: Runs) -> Boxes:
@@ -43,10 +46,16 @@ def compose(first: Boxes, second: Boxes) -> Boxes:
         return Boxes.empty()
     if len(first) == 1 and first.diagonal[0] and _covers(first, second):
         return Boxes(second.out + (first.out - first.src), second.n_out, second.src, second.n_src, second.diagonal)
+    if is_constant(first.n_src) and first.n_src[0] == 1 and _is_map(second):
+        at = first.src - second.out[0]
+        if int(at.min()) >= 0 and int(at.max()) < len(second):
+            return Boxes(
+                first.out, first.n_out, second.src[at], picked(second.n_src, at), constant(np.False_, len(first))
+            )
     i, j = overlaps(first.src, first.src + first.n_src, second.out, second.out + second.n_out)
     one, other = take(first, i), take(second, j)
     if _cells(first) and _cells(second):
-        return Boxes(one.out, one.n_out, other.src, other.n_src, one.diagonal & other.diagonal)
+        return Boxes(one.out, one.n_out, other.src, other.n_src, constant(np.False_, len(one)))
     a, b = one.src, other.out
     low = np.maximum(a, b)
     n = np.minimum(a + one.n_src, b + other.n_out) - low
@@ -67,7 +76,15 @@ def _covers(one: Boxes, boxes: Boxes) -> bool:
 
 def _cells(boxes: Boxes) -> bool:
     """Whether each box is one pair."""
-    return bool((boxes.n_out == 1).all() and (boxes.n_src == 1).all())
+    return are_cells(boxes) or bool((boxes.n_out == 1).all() and (boxes.n_src == 1).all())
+
+
+def _is_map(boxes: Boxes) -> bool:
+    """Whether the i-th box is of the i-th row from the first one's on, and no box is a diagonal."""
+    if not (is_constant(boxes.n_out) and is_constant(boxes.diagonal)) or boxes.n_out[0] != 1 or boxes.diagonal[0]:
+        return False
+    out = boxes.out
+    return int(out[-1] - out[0]) == len(out) - 1 and bool((out[1:] > out[:-1]).all())
 
 
 def restrict(boxes: Boxes, runs: Runs) -> Boxes:
@@ -82,8 +99,9 @@ def shrink(boxes: Boxes) -> Boxes:
     """
     if len(boxes) < 2:
         return boxes
-    if (boxes.out[1:] >= boxes.out[:-1] + boxes.n_out[:-1]).all():
-        return merge(boxes)  # each label stands in one box: only neighbours can join
+    if (boxes.out[1:] >= (boxes.out[:-1] + boxes.n_out[:-1])).all():
+        # Each label stands in one box: only neighbours can join, and where a sample has none that do, few will.
+        return boxes if are_cells(boxes) and _scattered(boxes) else merge(boxes)
     long = boxes.diagonal & (boxes.n_out > 1)
     if long.all():
         return _merge_diagonals(boxes)
@@ -99,6 +117,14 @@ def shrink(boxes: Boxes) -> Boxes:
     rest = shrink(take(boxes, ~long))
     cell = rest.diagonal | ((rest.n_out == 1) & (rest.n_src == 1))
     return concat([take(rest, ~cell), _merge_diagonals(concat([take(boxes, long), take(rest, cell)]))])
+
+
+def _scattered(boxes: Boxes) -> bool:
+    """Whether hardly any cell continues the one before, by a sample."""
+    at = np.arange(0, len(boxes) - 1, max(1, len(boxes) // _SAMPLE))
+    step = boxes.src[at + 1] - boxes.src[at]
+    beside = ((step == 0) | (step == 1)) & (boxes.out[at + 1] - boxes.out[at] == 1)
+    return len(boxes) > _SAMPLE and int(beside.sum()) * 100 < len(at)
 
 
 def united(parts: list[Boxes]) -> Boxes:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 
 import numpy as np
 
-from provspark.index_store.boxes import transpose
+from provspark.index_store.boxes import concat, transpose
 from provspark.index_store.model import Boxes, Int64, Kind
 from provspark.index_store.query.graph import Direction, Node, Reader
 from provspark.index_store.query.relation import compose, image, shrink, united
@@ -89,17 +89,19 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     """One step further along a tensor."""
     backward = direction == "backward"
     parts: list[Boxes] = []
+    plain = len(here) == 1 and bool(here.diagonal[0])  # what is found is told as it is stored
     settled = waiting = 0
     # Where what is carried is large itself, fewer and larger pieces cost less.
     most = ROWS_AT_ONCE if len(here) < 4 * ROWS_AT_ONCE else 2 * len(here)
     for starts, lengths in pieces(image(here), most):
         found = reader.lookup(starts, lengths)
-        parts.append(shrink(compose(here, found if backward else transpose(found))))
+        further = compose(here, found if backward else transpose(found))
+        parts.append(further if plain else shrink(further))
         waiting += len(parts[-1])
-        if waiting > 2 * settled + ROWS_AT_ONCE:
+        if not plain and waiting > 2 * settled + ROWS_AT_ONCE:
             parts = [united(parts)]
             settled, waiting = len(parts[0]), 0
-    return united(parts)
+    return concat(parts) if plain else united(parts)
 
 
 def pieces(runs: Runs, most: int | None = None) -> Iterator[tuple[Int64, Int64]]:

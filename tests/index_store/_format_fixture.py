@@ -55,7 +55,7 @@ def boxes() -> dict[str, tuple[int, int, Boxes]]:
 
 def make(folder: Path) -> None:
     """Write the example."""
-    codec.GROUP_ROWS = 32
+    codec.PAGE_ROWS = 32
     store = Store.open(str(folder / "store"), create=True)
     out, src = version("/data/out", 200, 100), version("/data/in", 100, 0, 200)
     axes = (

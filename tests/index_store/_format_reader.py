@@ -1,4 +1,4 @@
-"""Reads a store of format 1 as docs/format.md says, in plain Python; Parquet's pages by a Parquet library.
+"""Reads a store of any format as docs/format.md says, in plain Python; Parquet's pages by a Parquet library.
 
 Written from the document alone: nothing of the package is imported, or looked at.
 """
@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 
@@ -19,12 +20,13 @@ class Reader:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        assert (root / "format.json").read_bytes() == b'{"format":1}\n'
+        self.format = json.loads((root / "format.json").read_bytes())["format"]
+        assert (root / "format.json").read_bytes() == b'{"format":%d}\n' % self.format
 
     def body(self, step: str) -> dict[str, Any]:
         text = (self.root / "steps" / step / "manifest.json").read_bytes()
         head, _, rest = text.partition(b',"body":')
-        assert head[:-65].startswith(b'{"format":1,"sha256":"')
+        assert head[:-65] == b'{"format":%d,"sha256":"' % self.format
         body = rest[: -len(b"}\n")]
         assert hashlib.sha256(body).hexdigest().encode() == head[-65:-1]
         found: dict[str, Any] = json.loads(body)
@@ -36,15 +38,66 @@ class Reader:
         footer = int.from_bytes(data[-8:-4], "little") + 8
         assert hashlib.sha256(data[-footer:]).hexdigest() == footer_sha256
         layout = json.loads(pq.read_metadata(where).metadata[b"provspark"])
+        if layout["format"] > 1:
+            self.index(layout, data)
+            return layout, where
         start = 0
         for end, crc in zip(layout["groups"]["ends"], layout["groups"]["crc"], strict=True):
             assert zlib.crc32(data[start:end]) == crc
             start = end
+        layout["page_rows"] = layout["group_rows"]
         return layout, where
 
+    def index(self, layout: dict[str, Any], data: bytes) -> None:
+        """Put the lists of the index into the layout as format 1 has them; check all pages, and what they hold."""
+        at, size = layout["index"]["at"], layout["index"]["size"]
+        packed = data[at : at + size]
+        assert hashlib.sha256(packed).hexdigest() == layout["index"]["sha256"]
+        pages = -(-layout["rows"] // layout["page_rows"])
+        stored = [n for n in ("out", "n_out", "src", "n_src", "diagonal") if "width" in layout["columns"][n]]
+        names = ["out_low", "out_high", "src_low", "src_high", "out_base", "src_base"]
+        names += [f"{c} {n}" for c in stored for n in ("at", "size", "head", "body", "crc")]
+        raw = pa.Codec("zstd").decompress(packed, len(names) * pages * 8, asbytes=True)
+        lists: dict[str, list[int]] = {}
+        for i, name in enumerate(names):
+            part, last = raw[i * pages * 8 : (i + 1) * pages * 8], 0
+            lists[name] = []
+            for k in range(pages):
+                last += int.from_bytes(part[k::pages], "little", signed=True)
+                lists[name].append(last)
+        layout["groups"] = lists
+        spans = []
+        for name in stored:
+            width, codec = layout["columns"][name]["width"], layout["columns"][name]["codec"]
+            told = (lists[f"{name} {n}"] for n in ("at", "size", "head", "body", "crc"))
+            for k, (first, size, head, body, crc) in enumerate(zip(*told, strict=True)):
+                assert zlib.crc32(data[first : first + size]) == crc
+                spans.append((first, first + size))
+                n = min(layout["page_rows"], layout["rows"] - k * layout["page_rows"])
+                values = data[first + head : first + head + body]
+                if codec == "zstd":
+                    values = pa.Codec("zstd").decompress(values, n * (4 if width < 4 else 8), asbytes=True)
+                    values = b"".join(values[i::n][:width] for i in range(n))
+                layout.setdefault("values", {}).setdefault(name, []).extend(
+                    int.from_bytes(values[i * width : (i + 1) * width], "little") for i in range(n)
+                )
+        spans.sort()
+        if spans:
+            assert [a for a, _ in spans] == [0, *(b for _, b in spans[:-1])]
+            assert spans[-1][1] == at
+
     def boxes(self, layout: dict[str, Any], where: Path, group: int) -> list[tuple[int, int, int, int, bool]]:
-        stored = pq.ParquetFile(where).read_row_group(group).to_pydict()
-        n = min(layout["group_rows"], layout["rows"] - group * layout["group_rows"])
+        n = min(layout["page_rows"], layout["rows"] - group * layout["page_rows"])
+        if layout["format"] == 1:
+            stored = pq.ParquetFile(where).read_row_group(group).to_pydict()
+        else:
+            first = group * layout["page_rows"]
+            told = pq.read_table(where).to_pydict().items()
+            stored = {k: v[first : first + n] for k, v in told if "width" in layout["columns"][k]}
+            stored = {
+                k: [int.from_bytes(x, "little") if isinstance(x, bytes) else x for x in v] for k, v in stored.items()
+            }
+            assert stored == {k: v[first : first + n] for k, v in layout.get("values", {}).items()}
         found = []
         ends = {axis: layout["groups"][f"{axis}_base"][group] for axis in ("out", "src")}
         for i in range(n):

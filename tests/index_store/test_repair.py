@@ -29,7 +29,7 @@ PAIRS = list(zip(range(N), SHUFFLED.tolist(), strict=True))
 @pytest.fixture(params=["copy", "guide", "guide out"])
 def store(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Two steps whose tensors have two files each: two copies, or boxes in either order and a guide."""
-    monkeypatch.setattr(codec, "GROUP_ROWS", 64)
+    monkeypatch.setattr(codec, "PAGE_ROWS", 64)
     monkeypatch.setattr(writer, "_EXACT_WORTH", 9.0 if request.param == "copy" else 0.0)
     monkeypatch.setattr(writer, "_SRC_WORTH", 10.0 if request.param == "guide out" else 0.0)
     store = Store.open(str(tmp_path / "store"), create=True)

@@ -24,7 +24,8 @@ from provspark.testing.oracle import cells
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store with tensors of one file, of two exact ones, and of boxes with a guide."""
-    monkeypatch.setattr(codec, "GROUP_ROWS", 16)
+    monkeypatch.setattr(codec, "PAGE_ROWS", 16)
+    monkeypatch.setattr(writer, "_FEW", 1)
     rng = np.random.default_rng(6)
     store = Store.open(str(tmp_path / "store"), create=True)
     stored(store, "one", from_ranges(np.arange(40), np.arange(40) * 3, np.full(40, 3)), 40, 120)

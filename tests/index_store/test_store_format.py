@@ -68,9 +68,10 @@ def test_the_package_reads_profiles() -> None:
     assert store.profiles(step, write) == profiles(write.inputs[0].id)
 
 
-def test_a_reader_from_the_specification_reads_format_1() -> None:
-    reader = Reader(FIXTURES / "format-1" / "store")
-    expected = json.loads((FIXTURES / "format-1" / "expected.json").read_text())
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.name)
+def test_a_reader_from_the_specification_reads_it(example: Path) -> None:
+    reader = Reader(example / "store")
+    expected = json.loads((example / "expected.json").read_text())
     rng = np.random.default_rng(12)
     checked = 0
     for step, tensors in expected.items():
@@ -94,8 +95,9 @@ def test_a_reader_from_the_specification_reads_format_1() -> None:
     assert checked > 100
 
 
-def test_it_follows_rows_through_inner_axes_and_readings_as_the_package_does() -> None:
-    where = FIXTURES / "format-1" / "store"
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.name)
+def test_it_follows_rows_through_inner_axes_and_readings_as_the_package_does(example: Path) -> None:
+    where = example / "store"
     reader = Reader(where)
     rng = np.random.default_rng(13)
     seen: set[tuple[int, str]] = set()
@@ -114,4 +116,4 @@ def test_the_reader_knows_nothing_of_the_package() -> None:
     tree = ast.parse(Path(_format_reader.__file__).read_text())
     names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
     names |= {str(n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-    assert names == {"__future__", "hashlib", "json", "zlib", "pathlib", "typing", "pyarrow.parquet"}
+    assert names == {"__future__", "hashlib", "json", "zlib", "pathlib", "typing", "pyarrow", "pyarrow.parquet"}

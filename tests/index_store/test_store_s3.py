@@ -25,7 +25,7 @@ BOXES = from_pairs(np.arange(900), np.random.default_rng(0).permutation(900))
 
 @pytest.fixture
 def store(s3: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
-    monkeypatch.setattr(codec, "GROUP_ROWS", 64)
+    monkeypatch.setattr(codec, "PAGE_ROWS", 64)
     return Store.open(f"s3://bucket/two%20words/{request.node.name}{s3}", create=True)
 
 

@@ -64,14 +64,16 @@ def test_lookups_equal_brute_force_whatever_the_files(store: Store, monkeypatch:
     rng = np.random.default_rng(2024)
     seen = set()
     for i in range(120):
-        monkeypatch.setattr(codec, "GROUP_ROWS", int(rng.integers(1, 7)))
+        monkeypatch.setattr(codec, "PAGE_ROWS", int(rng.integers(1, 7)))
+        monkeypatch.setattr(writer, "_FEW", int(rng.integers(1, 9)))
         monkeypatch.setattr(writer, "_BLOCKS", int(rng.integers(2, 20)))
         seen.add(check(store, f"t{i}", *shapes(rng, i % 6), rng))
     assert seen == {("boxes",), ("boxes", "boxes"), ("boxes", "guide"), ("guide", "boxes")}
 
 
 def test_boxes_that_reach_far_over_later_row_groups_are_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codec, "GROUP_ROWS", 4)
+    monkeypatch.setattr(codec, "PAGE_ROWS", 4)
+    monkeypatch.setattr(writer, "_FEW", 1)
     n = 64
     out = np.concatenate([[0, 1], np.arange(n)])
     n_out = np.concatenate([[n, n - 1], np.ones(n, dtype=np.int64)])
@@ -92,6 +94,25 @@ def test_boxes_that_reach_far_over_later_row_groups_are_found(store: Store, monk
 )
 def test_no_box_and_one_box(store: Store, boxes: Boxes, rows: int) -> None:
     assert check(store, "few", boxes, rows, rows, np.random.default_rng(0)) == ("boxes",)
+
+
+@pytest.mark.parametrize("bits", [7, 8, 15, 16, 23, 24, 30, 31, 32, 40, 55])
+def test_row_ids_of_any_width(store: Store, monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    monkeypatch.setattr(codec, "PAGE_ROWS", 16)
+    monkeypatch.setattr(writer, "_FEW", 1)
+    rng = np.random.default_rng(bits)
+    size = 2**bits + 1
+    src = np.unique(np.append(rng.integers(0, size, 99), size - 1))
+    for task, rows in (("rising", src), ("shuffled", rng.permutation(src))):
+        one = np.ones(len(rows), dtype=np.int64)
+        boxes = Boxes(np.arange(len(rows)), one, rows, one, one == 0)
+        manifest = stored(store, task, boxes, len(rows), size)
+        tensor = manifest.writes[0].tensors[0]
+        assert cells(store.tensor(manifest.step, tensor, "out").all()) == cells(boxes)
+        for at in rng.integers(0, len(rows), 5).tolist():
+            assert cells(store.tensor(manifest.step, tensor, "src").lookup(rows[at : at + 1], one[:1])) == [
+                (at, int(rows[at]))
+            ]
 
 
 def test_no_run_and_runs_past_the_end(store: Store) -> None:
@@ -148,9 +169,12 @@ def test_files_are_plain_parquet_with_page_checksums(store: Store, tmp_path: Pat
             last = file.metadata.row_group(file.metadata.num_row_groups - 1)
             column = last.column(last.num_columns - 1)
             first_page = column.data_page_offset
-            assert first_page + column.total_compressed_size == kept.ends[-1]
+            spans = kept.spans[column.path_in_schema]
+            assert first_page + column.total_compressed_size == int((spans.at + spans.size)[-1])
+            assert spans.at[0] + spans.head[0] > file.metadata.row_group(0).column(0).data_page_offset
             assert kept.rows == file.metadata.num_rows
-            assert all(column.compression == "ZSTD" for column in [last.column(i) for i in range(last.num_columns)])
+            packed = {last.column(i).path_in_schema: last.column(i).compression for i in range(last.num_columns)}
+            assert packed == {n: {"zstd": "ZSTD", "none": "UNCOMPRESSED"}[kept.columns[n].codec] for n in kept.spans}
 
 
 def test_three_million_rows_are_cut_into_row_groups_and_looked_up_by_either_axis(store: Store) -> None:
@@ -161,7 +185,7 @@ def test_three_million_rows_are_cut_into_row_groups_and_looked_up_by_either_axis
     tensor = manifest.writes[0].tensors[0]
     assert tensor.edges == n
     fresh = Store.open(store.url)
-    assert len(fresh.tensor_file(manifest.step, tensor.by_out).layout.ends) > 100
+    assert len(fresh.tensor_file(manifest.step, tensor.by_out).layout.out_low) > 1000
     rows = np.unique(rng.integers(0, n, 50))
     one = np.ones(len(rows), dtype=np.int64)
     got = fresh.tensor(manifest.step, tensor, "out").lookup(rows, one)

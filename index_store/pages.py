@@ -1,0 +1,138 @@
+"""Pages of tensor files: finding them in a file just written, their index, and their values (docs/format.md)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.index_store.layout import SPANS, Column, Spans
+from provspark.index_store.model import Int64
+from provspark.index_store.thrift import read_struct
+
+__all__ = ["Values", "dump_index", "find_pages", "load_index", "unpack"]
+
+_ZSTD = pa.Codec("zstd")
+
+
+def find_pages(data: bytes, groups: Iterable[int], columns: Iterable[str]) -> dict[str, Spans]:
+    """Find the pages of each column in the row groups of a Parquet file.
+
+    Parameters
+    ----------
+    data : bytes
+        The file up to the end of its last row group.
+    groups : iterable of int
+        Pages of each row group.
+    columns : iterable of str
+        In the file's order.
+
+    Raises
+    ------
+    ValueError
+        It is not cut as it should be.
+    """
+    names = tuple(columns)
+    heads: dict[str, list[tuple[int, int, int]]] = {name: [] for name in names}
+    starts: list[int] = []
+    at = 4
+    for count in groups:
+        for name in names:
+            for _ in range(count):
+                start = at
+                header, at = read_struct(data, at)
+                size = header.get(3)
+                if not isinstance(size, int) or header.get(1) != 0:
+                    raise ValueError(f"no data page of column {name} at byte {start}")
+                heads[name].append((len(starts), at, size))
+                starts.append(start)
+                at += size
+            if at < len(data):
+                after, end = read_struct(data, at)
+                at = end if isinstance(after.get(2), list) else at  # some writers repeat the column's metadata here
+    if at != len(data):
+        raise ValueError(f"{len(data) - at} bytes follow the last page")
+    edges = [0, *starts[1:], len(data)]
+    found = {}
+    for name, pages in heads.items():
+        rows = []
+        for number, values_at, body in pages:
+            low, high = edges[number], edges[number + 1]
+            rows.append((low, high - low, values_at - low, body, zlib.crc32(data[low:high])))
+        found[name] = Spans(*np.array(rows, dtype=np.int64).reshape(-1, len(SPANS)).T)
+    return found
+
+
+def dump_index(arrays: list[Int64]) -> bytes:
+    """Pack int64 arrays of one length: differences, as byte planes, in zstd."""
+    table = np.array(arrays, dtype="<i8")
+    table[:, 1:] -= table[:, :-1].copy()
+    planes = np.ascontiguousarray(table.view(np.uint8).reshape(*table.shape, 8).transpose(0, 2, 1))
+    return bytes(_ZSTD.compress(planes.tobytes()))
+
+
+def load_index(data: bytes, lists: int, pages: int) -> Int64:
+    """Read what `dump_index` wrote: an array a line."""
+    raw = np.frombuffer(_ZSTD.decompress(data, lists * pages * 8), dtype=np.uint8)
+    table = np.ascontiguousarray(raw.reshape(lists, 8, pages).transpose(0, 2, 1)).view("<i8")[:, :, 0]
+    return np.cumsum(table, axis=1, dtype=np.int64)
+
+
+def unpack(body: Any, how: Column, rows: int) -> Any:
+    """The bytes of a page's values: all first ones, then all second ones where it is in zstd; else as they are."""
+    if how.codec == "none":
+        return body
+    return memoryview(_ZSTD.decompress(body, rows * (4 if how.width < 4 else 8)))[: rows * how.width]
+
+
+class Values:
+    """The values of some pages of a column, one after another.
+
+    Parameters
+    ----------
+    parts : list of bytes
+        What `unpack` made of each page.
+    how : Column
+    rows, last : int
+        Values of each page but the last, and of the last.
+    """
+
+    def __init__(self, parts: list[Any], how: Column, rows: int, last: int) -> None:
+        self._width, self._rows, self._last, self._apart = how.width, rows, last, how.codec == "zstd"
+        size = (len(parts) - 1) * rows + last
+        self._bytes = np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=np.uint8)
+        if len(self._bytes) != size * how.width:
+            raise ValueError(f"pages hold {len(self._bytes)} bytes, not {size} values of {how.width}")
+
+    def all(self) -> Int64:
+        """All of them."""
+        if not self._apart:
+            return _joined(self._bytes.reshape(-1, self._width).T)
+        full = len(self._bytes) - (0 if self._last == self._rows else self._last * self._width)
+        planes = self._bytes[:full].reshape(-1, self._width, self._rows).transpose(1, 0, 2)
+        whole = _joined(planes).reshape(-1)
+        if full == len(self._bytes):
+            return whole
+        return np.concatenate([whole, _joined(self._bytes[full:].reshape(self._width, self._last))])
+
+    def at(self, index: Int64) -> Int64:
+        """Those at some places."""
+        if not self._apart:
+            return _joined(self._bytes.reshape(-1, self._width)[index].T)
+        page, place = np.divmod(index, self._rows)
+        rows = np.where(index >= len(self._bytes) // self._width - self._last, self._last, self._rows)
+        first = page * (self._rows * self._width) + place
+        return _joined(np.stack([self._bytes[first + rows * k] for k in range(self._width)]))
+
+
+def _joined(planes: Any) -> Int64:
+    """Integers from their bytes, lowest first along the first axis."""
+    found: Int64 = planes[0].astype(np.int64)
+    for place, plane in enumerate(planes[1:], 1):
+        higher = plane.astype(np.int64)
+        higher <<= 8 * place
+        found |= higher
+    return found
