@@ -13,6 +13,7 @@ from fastapi.responses import FileResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from provspark import __version__
+from provspark.web.operation_routes import router as operations
 from provspark.web.problems import add_handlers, described, problem
 from provspark.web.routes import router
 from provspark.web.sideways import router as sideways
@@ -50,6 +51,7 @@ def create_app(source: Source, login: Callable[..., Any], *, airflow: bool = Fal
     app.state.source, app.state.airflow = source, airflow
     app.include_router(router)
     app.include_router(sideways)
+    app.include_router(operations)
     app.add_api_route("/static/{name}", _static, include_in_schema=False, response_class=FileResponse)
     app.add_middleware(_Guard)
     add_handlers(app)

@@ -1,0 +1,186 @@
+"""Routes of operations, columns and cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query
+
+from provspark.api import Stop, stops_of
+from provspark.index_store.model import Dataset, Field
+from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.operation_list import OperationLine, operation_lines
+from provspark.index_store.query.relation import image
+from provspark.index_store.values.reading import find_column
+from provspark.web import describe, models
+from provspark.web import operation_models as told
+from provspark.web.policy import Policy
+from provspark.web.problems import RESPONSES
+from provspark.web.routes import DatasetPath, Seen, VersionQuery
+from provspark.web.scope import Scope
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+
+Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_COLUMNS)]
+To = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
+
+
+@router.get("/steps/{step}/operations")
+def step_operations(
+    scope: Seen, step: Annotated[str, Path(max_length=200)], parts: bool = False
+) -> list[told.Operation]:
+    """List the operations of a step, in order; those of one script line as one, unless `parts` are asked for."""
+    manifest = scope.step(step)
+    nodes = [n for n in scope.prov.graph.nodes if n.step == manifest.step]
+    return _operations(scope, (line for n in nodes for line in operation_lines(n, parts=parts)))
+
+
+@router.get("/datasets/{dataset}/operations")
+def dataset_operations(
+    scope: Seen,
+    dataset: DatasetPath,
+    version: VersionQuery = None,
+    column: Columns = None,
+    direction: Direction = "backward",
+    parts: bool = False,
+) -> list[told.Operation]:
+    """List all operations behind a version, or those done to it; only those that touched some columns, where given."""
+    at = _at(scope, dataset, version, column)
+    name, way = str(at.version.dataset), {"direction": direction, "parts": parts}
+    return _operations(scope, scope.prov.ask.operations(name, None, column, version=at.version.id, **way))  # type: ignore[arg-type]
+
+
+@router.get("/datasets/{dataset}/columns")
+def dataset_columns(
+    scope: Seen,
+    dataset: DatasetPath,
+    version: VersionQuery = None,
+    column: Columns = None,
+    direction: Direction = "backward",
+    to: To = None,
+    existence: bool = True,
+) -> told.ColumnLines:
+    """List the columns that columns of a version came from, or went into."""
+    at = _at(scope, dataset, version, column)
+    answer = scope.prov.ask.columns(
+        str(at.version.dataset),
+        column,
+        direction=direction,
+        to=None if to is None else str(scope.dataset(to)),
+        existence=existence,
+        version=at.version.id,
+    )
+    lines = [
+        told.ColumnLine(**{**_fields(line), "dataset": _dataset(line.dataset), "steps": list(line.steps)})
+        for line in answer.lines()
+    ]
+    return told.ColumnLines(lines=lines, stops=_stops(answer.stops))
+
+
+@router.get("/datasets/{dataset}/dropped")
+def dataset_dropped(
+    scope: Seen, dataset: DatasetPath, version: VersionQuery = None, column: Columns = None
+) -> told.Drops:
+    """Tell which operations dropped columns of a version."""
+    at = _at(scope, dataset, version, column)
+    answer = scope.prov.ask.dropped(str(at.version.dataset), column, version=at.version.id)
+    lines = []
+    for line in answer.lines:
+        text = None if _masked(scope.policy, [line.column, line.known_as, *line.into]) else line.text
+        about: dict[str, Any] = {"dataset": _dataset(line.dataset), "into": list(line.into), "text": text}
+        lines.append(told.Drop(**{**_fields(line), **about}))
+    return told.Drops(lines=lines, stops=_stops(answer.stops))
+
+
+@router.post("/how")
+def how(scope: Seen, query: told.HowQuery) -> told.How:
+    """Tell the operations on the ways of rows, and how many rows each way leads to."""
+    at, ids = scope.asked(query)
+    to = None if query.to is None else str(scope.dataset(query.to))
+    way: Any = {"direction": query.direction, "to": to, "kinds": _kinds(query.context)}
+    found = scope.prov.how(str(at.version.dataset), ids, version=at.version.id, **way)
+    counted = {
+        (str(p.at.version.dataset), p.at.version.id, p.occurrence, p.kind): image(p.boxes).count
+        for p in found.answer.parts
+    }
+    lines = found.lines(parts=query.parts)
+    paths = [
+        told.Path(
+            dataset=_dataset(place[0]),
+            version=place[1],
+            occurrence=place[2],
+            kind=place[3],
+            rows=counted[place],
+            operations=_operations(scope, (line for i, line in lines if i == number)),
+        )
+        for number, (place, _) in enumerate(found.paths)
+    ]
+    return told.How(paths=paths, stops=_stops(found.answer.stops))
+
+
+@router.post("/cells")
+def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
+    """List the cells that cells came from, or went into; without their values."""
+    at, ids = scope.asked(query)
+    _known(at, query.columns)
+    to = None if query.to is None else str(scope.dataset(query.to))
+    table = scope.prov.cells(
+        str(at.version.dataset),
+        ids,
+        query.columns,
+        direction=query.direction,
+        to=to,
+        existence=query.existence,
+        version=at.version.id,
+        kinds=_kinds(query.context),
+    )
+    page = table.slice(query.cursor, query.limit).drop_columns(["why"]).to_pylist()
+    lines = [told.CellLine(**{**line, "dataset": _dataset(line["dataset"])}) for line in page]
+    after = query.cursor + len(lines)
+    following = after if lines and after < table.num_rows else None
+    return told.CellPage(lines=lines, total=table.num_rows, stops=_stops(stops_of(table)), next=following)
+
+
+def _at(scope: Scope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:
+    at = scope.find(dataset, version)
+    _known(at, columns)
+    return at
+
+
+def _known(at: Sighting, columns: list[str] | None) -> None:
+    """Refuse a column that is not there, without the text of what may have dropped it."""
+    for name in columns or ():
+        find_column(at.version, name)
+
+
+def _operations(scope: Scope, lines: Iterable[OperationLine]) -> list[told.Operation]:
+    found = []
+    for line in lines:
+        text = None if _masked(scope.policy, [*line.reads, *line.makes, *line.drops]) else line.text
+        about: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in _fields(line).items()}
+        found.append(told.Operation(**(about | {"dataset": _dataset(line.dataset), "text": text})))
+    return found
+
+
+def _masked(policy: Policy, columns: Iterable[str]) -> bool:
+    """Whether an operation's text may tell values of a masked column: what it compares them with, say."""
+    return not policy.show_values or any(policy.masked(Field(name, "string")) for name in columns)
+
+
+def _fields(line: Any) -> dict[str, Any]:
+    return {name: getattr(line, name) for name in line.__slots__}
+
+
+def _dataset(name: str) -> models.Dataset:
+    return describe.dataset(Dataset.parse(name))
+
+
+def _stops(stops: Iterable[Stop]) -> list[models.Stop]:
+    return [models.Stop(what=s.what, step=s.step, dataset=_dataset(s.dataset), why=s.why) for s in stops]
+
+
+def _kinds(context: bool) -> tuple[Literal["data", "context"], ...]:
+    return ("data", "context") if context else ("data",)
