@@ -30,6 +30,8 @@ _RDD_SAVES = (
 )
 _RDD_LOOKS = ("sortBy", "sortByKey", "zipWithIndex")
 """Methods of RDD that run jobs of their own, of whose results the script gets nothing."""
+_JSON_FRAME = "spark.sql.pyspark.toJSON.returnDataFrame"
+"""Of Spark 4.2: whether toJSON makes a frame and no RDD."""
 _STREAM = "streaming writes are not followed: write each batch by a step of its own"
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
@@ -200,7 +202,9 @@ class Interception:
     def _json(self, to_json: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         from pyspark.sql import DataFrame
 
-        if self._within():
+        conf = frame.sparkSession.conf
+        framed = conf.isModifiable(_JSON_FRAME) and conf.get(_JSON_FRAME) == "true"
+        if framed or self._within():
             return to_json(frame, *args, **kwargs)
         take = lambda jdf: to_json(DataFrame(jdf, frame.sparkSession), *args, **kwargs)  # noqa: E731
         return self._outermost(lambda: self._listener.rdd_of(frame, take))

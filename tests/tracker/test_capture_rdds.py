@@ -111,6 +111,14 @@ CASES = [
         conf={"spark.provspark.driverReads": "false"},
     ),
     Case(
+        "JSON of rows, a frame where Spark makes one",
+        lambda t: (lambda made: made if hasattr(made, "schema") else made.map(lambda v: (v,)).toDF("value STRING"))(
+            t.dept.coalesce(1).select("w").toJSON()
+        ),
+        lambda t: (lambda d: owed(("w",), [(f'{{"w":{v.w}}}',) for v, _ in d.rows], d))(t.dept),
+        conf={"spark.sql.pyspark.toJSON.returnDataFrame": "true"},
+    ),
+    Case(
         "JSON of rows, read again",
         lambda t: t.spark.read.schema("w LONG").json(t.dept.coalesce(1).select("w").toJSON()),
         lambda t: (lambda d: owed(("w",), [(v.w,) for v, _ in d.rows], d))(t.dept),
