@@ -36,7 +36,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Tell what was proved by running queries again."""
     sums: dict[str, list[int]] = {}
     for report in (r for reports in terminalreporter.stats.values() for r in reports if hasattr(r, "user_properties")):
-        for name, counts in report.user_properties if report.when == "call" else ():
+        for name, counts in report.user_properties if getattr(report, "when", "") == "call" else ():
             sums[name] = [a + b for a, b in zip(sums.get(name, [0] * len(counts)), counts, strict=True)]
     for name, (rows, returned, taken, fell) in sorted(sums.items()):
         terminalreporter.write_line(
