@@ -12,7 +12,7 @@ from provspark.replay.rules import RULES, Refused, Rule
 from provspark.replay.rules.base import Frame, Witness
 from provspark.replay.session import Session
 from provspark.replay.sources import Sources
-from provspark.replay.subqueries import stand_in
+from provspark.replay.subqueries import Subquery, stand_in, subqueries_of
 
 __all__ = ["Engine", "Kept", "Merged", "Progress"]
 
@@ -65,10 +65,16 @@ class Engine:
     kept_rows: dict[int, Kept] = field(default_factory=dict)
     refused: dict[int, str] = field(default_factory=dict)
     """By operation, why the rows can't be followed through it."""
+    unfollowed: dict[int, str] = field(default_factory=dict)
+    """By operation, what of it can't be told."""
     doubts: dict[int, set[str]] = field(default_factory=dict)
     merges: list[Merged] = field(default_factory=list)
     _wholes: dict[int, Frame] = field(default_factory=dict)
+    _within: dict[int, Subquery] = field(init=False)
     _touched: dict[int, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._within = subqueries_of(self.operations)
 
     def run(self) -> None:
         """Follow the rows in question through all operations that they come to."""
@@ -78,7 +84,7 @@ class Engine:
             done += 1
             if self.progress is not None:
                 self.progress(done - 1, len(every), operation.text)
-            if operation.index not in self.focus_rows and not any(c in self.kept_rows for c in operation.children):
+            if not self._is_met(operation):
                 continue
             with self.session.running(operation.text):
                 try:
@@ -95,6 +101,16 @@ class Engine:
                 self.kept_rows[operation.index] = Kept(kept, found > self.session.most)
         if self.progress is not None:
             self.progress(len(every), len(every), "")
+
+    def _is_met(self, operation: Operation) -> bool:
+        """Whether rows in question come to an operation, and can be followed to where it leads."""
+        within = self._within.get(operation.index)
+        if within is not None and within.kind != "scalar" and self._is_touched(within.end) and not within.value:
+            self.unfollowed[within.owner] = "which rows its EXISTS or IN let through for the rows in question"
+        if within is not None and (within.outer or not within.value):
+            return False
+        met = operation.index in self.focus_rows or any(c in self.kept_rows for c in operation.children)
+        return met or any(end in self.kept_rows for end in operation.subqueries)
 
     def _after(self, operation: Operation) -> Frame | None:
         if not operation.children:
@@ -148,6 +164,11 @@ class Engine:
                 found = self._whole_source(operation)
             self._wholes[index] = found
         return found
+
+    def demanded(self, operation: Operation) -> list[Subquery]:
+        """See `Kit`."""
+        owned = {s for s in self._within.values() if s.owner == operation.index and s.value and not s.outer}
+        return sorted((s for s in owned if s.end in self.kept_rows), key=lambda s: s.end)
 
     def sql(self, operation: Operation, expression: Expression) -> str:
         """See `Kit`."""

@@ -139,7 +139,7 @@ class Replayer:
             endings_of(every, stages, engine.refused, engine.merges, in_question, names),
             results=tuple(results.rows()[: self.most].tolist()),
             scanned=tuple(sorted(sources.scanned.items())),
-            stopped=tuple((every[i], why) for i, why in sorted(engine.refused.items())),
+            stopped=tuple((every[i], why) for i, why in sorted({**engine.unfollowed, **engine.refused}.items())),
             doubts=tuple((every[i], w) for i, whys in sorted(engine.doubts.items()) for w in sorted(whys)),
         )
         verified, why = verdict(told, node, results, most=self.most, shortened=shortened)

@@ -2,14 +2,96 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from provspark.index_store.operations import Operation
+from provspark.index_store.operations import Operation, Term
 from provspark.replay.columns import HIDDEN, distinct, named, quoted
 from provspark.replay.rules.base import Refused, detail, of_role
 
 if TYPE_CHECKING:
     from provspark.replay.engine import Engine
+
+__all__ = ["Subquery", "stand_in", "subqueries_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A subquery of an operation's expressions.
+
+    Parameters
+    ----------
+    owner, end : int
+        The operation, and the subquery's last one.
+    kind : {"scalar", "in", "exists"}
+        The rows of a scalar one are context; the others let rows of the owner through.
+    value : str
+        Of an IN that the owner's condition demands: SQL of what has to be among the subquery's rows.
+    """
+
+    owner: int
+    end: int
+    kind: Literal["scalar", "in", "exists"]
+    outer: bool
+    """It looks at the owner's rows."""
+    value: str = ""
+
+
+def subqueries_of(operations: Sequence[Operation]) -> dict[int, Subquery]:
+    """Find the subquery that each operation within one belongs to; the outermost of nested ones."""
+    found: dict[int, Subquery] = {}
+    for owner in reversed(operations):
+        for end in owner.subqueries:
+            subquery = found.get(owner.index) or _subquery(operations, owner, end)
+            waiting = [end]
+            while waiting:
+                at = waiting.pop()
+                found[at] = subquery
+                waiting += operations[at].children
+    return found
+
+
+def _subquery(operations: Sequence[Operation], owner: Operation, end: int) -> Subquery:
+    view = re.escape(f"(SELECT * FROM {quoted(f'subquery#{end}')})")
+    texts = [e for e in owner.expressions if re.search(view, e.sql)]
+    outer = is_outer(operations, end)
+    if any(re.search(f"EXISTS {view}", e.sql) for e in texts):
+        return Subquery(owner.index, end, "exists", outer)
+    for e in texts:
+        place = re.search(f" IN {view}", e.sql)
+        if place:
+            plain = owner.node == "Filter" and _demanded(e.terms) and len(operations[end].columns) == 1
+            return Subquery(owner.index, end, "in", outer, _before(e.sql, place.start()) if plain else "")
+    return Subquery(owner.index, end, "scalar", outer)
+
+
+def _demanded(terms: Sequence[Term]) -> bool:
+    """Whether each IN of a condition stands under nothing but AND."""
+    stack = [True]
+    for term in terms:
+        free = stack.pop()
+        if term.node == "InSubquery" and not free:
+            return False
+        stack += [free and term.node == "And"] * term.children
+    return True
+
+
+def _before(sql: str, end: int) -> str:
+    """Return what stands between the bracket that is open at a place and that place."""
+    depth = 0
+    for at in range(end - 1, -1, -1):
+        depth += (sql[at] == ")") - (sql[at] == "(")
+        if depth < 0:
+            return sql[at + 1 : end]
+    return sql[:end]
+
+
+def is_outer(operations: Sequence[Operation], end: int) -> bool:
+    """Whether an operation of a subquery uses columns that none of its children hands it."""
+    operation = operations[end]
+    return bool(detail(operation, "outer columns")) or any(is_outer(operations, c) for c in operation.children)
 
 
 def stand_in(operation: Operation, sql: str, engine: Engine) -> str:
@@ -18,26 +100,17 @@ def stand_in(operation: Operation, sql: str, engine: Engine) -> str:
         name = quoted(f"subquery#{end}")
         if name not in sql:
             continue
-        if _outer(engine, end):
+        if is_outer(engine.operations, end):
             sql = sql.replace(f"FROM {name}", f"FROM ({_text(engine, end)})")
         else:
             engine.whole(end).drop(*HIDDEN).createOrReplaceTempView(name)
     return sql
 
 
-def _outer(engine: Engine, end: int) -> bool:
-    """Whether an operation below uses columns that none of its children hands it."""
-    operation = engine.operation(end)
-    had = {c.id for child in operation.children for c in engine.operation(child).columns}
-    uses = {t.column for e in operation.expressions for t in e.terms if t.column >= 0}
-    inner = bool(operation.children) and not uses <= had
-    return inner or any(_outer(engine, child) for child in operation.children)
-
-
 def _text(engine: Engine, index: int) -> str:
     """Write a subquery's operations as one query over views of its sources."""
     operation = engine.operation(index)
-    if not operation.children or not _outer(engine, index):
+    if not operation.children or not is_outer(engine.operations, index):
         name = quoted(f"operation#{index}")
         engine.whole(index).drop(*HIDDEN).createOrReplaceTempView(name)
         return f"SELECT * FROM {name}"
@@ -51,7 +124,7 @@ def _text(engine: Engine, index: int) -> str:
     if operation.node == "Aggregate":
         keys = ", ".join(engine.sql(operation, e) for e in of_role(operation, "group"))
         return f"SELECT {columns} FROM {under[0]}" + (f" GROUP BY {keys}" if keys else "")
-    if operation.node in ("Project", "SubqueryAlias", "View"):
+    if operation.node == "Project":
         return f"SELECT {columns} FROM {under[0]}"
     if operation.node == "Distinct":
         return f"SELECT DISTINCT {columns} FROM {under[0]}"

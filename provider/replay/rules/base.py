@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from provspark.index_store.operations import Expression, Operation, Role
 from provspark.replay.columns import HIDDEN, distinct, named, quoted
+
+if TYPE_CHECKING:
+    from provspark.replay.subqueries import Subquery
 
 Witness = Sequence[tuple[int, int]]
 Frame = Any
@@ -38,6 +41,9 @@ class Kit(Protocol):
 
     def whole(self, index: int) -> Frame:
         """Return all of an operation's rows in their order, none of which knows its parents."""
+
+    def demanded(self, operation: Operation) -> list[Subquery]:
+        """Return the INs that an operation's condition demands and whose subqueries have rows in question."""
 
     def sql(self, operation: Operation, expression: Expression) -> str:
         """Return an expression's text; its subqueries stand ready under the names that it uses."""

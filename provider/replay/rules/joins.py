@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from provspark.index_store.operations import Operation
-from provspark.replay.columns import FOCUS, GATHERED, HIDDEN, NONE, PARENT, WITNESS, labels
+from provspark.replay.columns import FOCUS, HIDDEN, labels
 from provspark.replay.rules.base import Frame, Kit, Refused, detail, of_role, select, united
+from provspark.replay.rules.meeting import anti, pairs, semi
 
 _KINDS = {
     "inner": "inner",
@@ -24,7 +25,6 @@ _KINDS = {
     "anti": "anti",
     "leftanti": "anti",
 }
-_MARK = "__left_row"
 
 
 class Join:
@@ -35,10 +35,10 @@ class Join:
         left, right = inputs
         kind, condition = _kind(operation), _condition(operation, kit)
         if kind == "semi":
-            return select(_semi(left, right, condition), labels(operation.columns))
+            return select(semi(left, right, condition), labels(operation.columns))
         if kind == "anti":
-            return select(_anti(left, right, condition), labels(operation.columns))
-        return select(_pairs(left, right, condition, kind), labels(operation.columns))
+            return select(anti(left, right, condition), labels(operation.columns))
+        return select(pairs(left, right, condition, kind), labels(operation.columns))
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
         """See `Rule`."""
@@ -49,24 +49,24 @@ class Join:
         if left is not None:
             near = _near(kit.all(other), left, condition)
             if kind == "semi":
-                parts.append(_semi(left, near, condition))
+                parts.append(semi(left, near, condition))
             elif kind == "anti":
-                parts.append(_anti(left, near, condition))
+                parts.append(anti(left, near, condition))
             else:
-                parts.append(_pairs(left, near, condition, "left" if kind in ("left", "full") else "inner"))
+                parts.append(pairs(left, near, condition, "left" if kind in ("left", "full") else "inner"))
         if right is not None and kind != "anti":
             if kind == "semi":
-                parts.append(_semi(_near(kit.rest(one), right, condition), right, condition))
+                parts.append(semi(_near(kit.rest(one), right, condition), right, condition))
             elif kind in ("right", "full"):
                 near = (
                     _near(kit.all(one), right, condition)
                     .withColumnRenamed(FOCUS, "__told")
                     .selectExpr("*", f"__told AS {FOCUS}")
                 )
-                met = _pairs(near, right, condition, "right")
+                met = pairs(near, right, condition, "right")
                 parts.append(met.filter("NOT coalesce(__told, false)"))
             else:
-                parts.append(_pairs(_near(kit.rest(one), right, condition), right, condition, "inner"))
+                parts.append(pairs(_near(kit.rest(one), right, condition), right, condition, "inner"))
         return united([select(p, labels(operation.columns)) for p in parts])
 
 
@@ -89,36 +89,3 @@ def _near(side: Frame, some: Frame, condition: str) -> Frame:
     if condition == "true":
         return side
     return side.join(sf.broadcast(some.drop(*HIDDEN)), sf.expr(condition), "left_semi")
-
-
-def _renamed(frame: Frame) -> Frame:
-    return frame.withColumnsRenamed({name: f"{name}_right" for name in HIDDEN})
-
-
-def _pairs(left: Frame, right: Frame, condition: str, how: str) -> Frame:
-    from pyspark.sql import functions as sf
-
-    joined = left.join(_renamed(right), sf.expr(condition), how)
-    both = {
-        name: f"concat(coalesce({name}, {NONE[name]}), coalesce({name}_right, {NONE[name]}))"
-        for name in (WITNESS, PARENT)
-    }
-    both[FOCUS] = f"coalesce({FOCUS}, false) OR coalesce({FOCUS}_right, false)"
-    return joined.withColumns({name: sf.expr(sql) for name, sql in both.items()})
-
-
-def _semi(left: Frame, right: Frame, condition: str) -> Frame:
-    """Keep left rows that have a partner; all partners are among their witnesses."""
-    from pyspark.sql import functions as sf
-
-    names = [n for n in left.columns if n not in HIDDEN]
-    marked = left.withColumn(_MARK, sf.monotonically_increasing_id())
-    columns = [sf.first(sf.col(f"`{n.replace('`', '``')}`")).alias(n) for n in names]
-    met = _pairs(marked, right, condition, "inner")
-    return met.groupBy(_MARK).agg(*columns, *(sf.expr(e) for e in GATHERED)).drop(_MARK)
-
-
-def _anti(left: Frame, right: Frame, condition: str) -> Frame:
-    from pyspark.sql import functions as sf
-
-    return left.join(_renamed(right), sf.expr(condition), "left_anti")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from provspark.index_store.operations import Operation
 from provspark.replay.columns import HIDDEN, distinct, labels, named, placed, quoted
-from provspark.replay.rules.base import Frame, Kit, detail, of_role, outputs, select
+from provspark.replay.rules.base import Frame, Kit, detail, of_role, outputs, select, united
+from provspark.replay.rules.meeting import anti, semi
 
 
 class _Narrow:
@@ -33,6 +34,20 @@ class Filter(_Narrow):
         """See `Rule`."""
         (condition,) = of_role(operation, "condition")
         return select(inputs[0].filter(kit.sql(operation, condition)), labels(operation.columns))
+
+    def focus(self, operation: Operation, kit: Kit) -> Frame | None:
+        """See `Rule`."""
+        child = operation.children[0]
+        mine = kit.focus(child)
+        for subquery in kit.demanded(operation):
+            found = kit.focus(subquery.end)
+            (column,) = labels(kit.operation(subquery.end).columns)
+            same = f"({subquery.value}) = {column}"
+            other = semi(kit.rest(child), found, same)
+            if mine is not None:
+                other = united([other, semi(mine, found, same), anti(mine, found, same)])
+            mine = other
+        return None if mine is None else self.build(operation, [mine], kit)
 
 
 class Same(_Narrow):

@@ -8,7 +8,7 @@ from provspark.index_store.operations import Operation
 from provspark.replay.columns import FOCUS, HIDDEN, PARENT, labels, named, placed
 from provspark.replay.rules.base import Frame, Kit, Refused, detail, select, united
 from provspark.replay.rules.groups import Distinct, grouped_with
-from provspark.replay.rules.joins import _anti, _semi
+from provspark.replay.rules.meeting import anti, semi
 from provspark.replay.rules.narrow import Sort, branches
 
 
@@ -92,7 +92,7 @@ class Set:
         return self._met(operation, near[0], right, kit).filter(FOCUS)
 
     def _met(self, operation: Operation, left: Frame, right: Frame, kit: Kit) -> Frame:
-        meet = _semi if operation.node == "Intersect" else _anti
+        meet = semi if operation.node == "Intersect" else anti
         return Distinct().build(operation, [meet(left, right, _equal(operation))], kit)
 
 
