@@ -105,12 +105,16 @@ class Engine:
     def _is_met(self, operation: Operation) -> bool:
         """Whether rows in question come to an operation, and can be followed to where it leads."""
         within = self._within.get(operation.index)
-        if within is not None and within.kind != "scalar" and self._is_touched(within.end) and not within.value:
+        if within is not None and within.kind != "scalar" and within.met < 0 and self._is_touched(within.end):
             self.unfollowed[within.owner] = "which rows its EXISTS or IN let through for the rows in question"
-        if within is not None and (within.outer or not within.value):
+        if within is not None and not self._is_under(within.met, operation.index):
             return False
         met = operation.index in self.focus_rows or any(c in self.kept_rows for c in operation.children)
-        return met or any(end in self.kept_rows for end in operation.subqueries)
+        return met or bool(self.demanded(operation))
+
+    def _is_under(self, top: int, index: int) -> bool:
+        """Whether an operation is one, or one that hands its rows on to it."""
+        return top == index or (top > index and any(self._is_under(c, index) for c in self.operation(top).children))
 
     def _after(self, operation: Operation) -> Frame | None:
         if not operation.children:
@@ -167,8 +171,8 @@ class Engine:
 
     def demanded(self, operation: Operation) -> list[Subquery]:
         """See `Kit`."""
-        owned = {s for s in self._within.values() if s.owner == operation.index and s.value and not s.outer}
-        return sorted((s for s in owned if s.end in self.kept_rows), key=lambda s: s.end)
+        owned = {s for s in self._within.values() if s.owner == operation.index and s.met in self.kept_rows}
+        return sorted(owned, key=lambda s: s.end)
 
     def sql(self, operation: Operation, expression: Expression) -> str:
         """See `Kit`."""

@@ -86,8 +86,7 @@ class Replayer:
     def counts(self, node: Node) -> list[tuple[Operation, int, str]]:
         """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
         every = operations_of(node)
-        used = {t.column for o in every for e in o.expressions for t in e.terms} | {c.id for c in every[-1].columns}
-        sources = Sources(self.session.spark, node, used)
+        sources = Sources(self.session.spark, node)
         engine = Engine(self.session, sources, every, {}, lambda members: None)
         found = []
         try:
@@ -116,9 +115,8 @@ class Replayer:
             if mine:
                 shortened = shortened or mine.count > self.most
                 focus[operation.index] = mine.rows()[: self.most].tolist()
-        used = {t.column for o in every for e in o.expressions for t in e.terms} | {c.id for c in every[-1].columns}
         kept_of = KeptOf(node, {o.index: o.axes for o in every})
-        sources = Sources(self.session.spark, node, used)
+        sources = Sources(self.session.spark, node)
         by_id = all_sources or any(o.node == "Deduplicate" for o in every)
         names = _Names(node, every)
         asked = {(op, row) for op, rows in focus.items() for row in rows}

@@ -30,12 +30,10 @@ class Sources:
     ----------
     spark : pyspark.sql.SparkSession
     node : Node
-    used : collection of int
-        Ids of the columns that any operation uses; only these are read where a whole source has to be written anew.
     """
 
-    def __init__(self, spark: Any, node: Node, used: Collection[int]) -> None:
-        self._spark, self._node, self._used = spark, node, used
+    def __init__(self, spark: Any, node: Node) -> None:
+        self._spark, self._node = spark, node
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._numbered: dict[object, Frame] = {}
         self.scanned: dict[str, int] = {}
@@ -89,7 +87,7 @@ class Sources:
         if at.version.format == "parquet":
             frame = _with_rows(self._read(at), at)
         else:
-            frame = self._written(at, list(dict.fromkeys(f for c, f in fields.items() if c in self._used)))
+            frame = self._written(at, list(dict.fromkeys(fields.values())))
         mine = f"{_ROW} IN ({', '.join(map(str, sorted(focus))) or 'NULL'})"
         witness = _witness(operation)
         if not all_witnesses:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from provspark.index_store.operations import Operation, Term
-from provspark.replay.columns import HIDDEN, distinct, named, quoted
+from provspark.replay.columns import HIDDEN, distinct, labels, named, quoted
 from provspark.replay.rules.base import Refused, detail, of_role
 
 if TYPE_CHECKING:
@@ -34,9 +34,10 @@ class Subquery:
     owner: int
     end: int
     kind: Literal["scalar", "in", "exists"]
-    outer: bool
-    """It looks at the owner's rows."""
-    value: str = ""
+    met: int = -1
+    """Of an EXISTS or IN that the owner's condition demands: the operation whose rows let rows of the owner through."""
+    condition: str = ""
+    """SQL of which ones."""
 
 
 def subqueries_of(operations: Sequence[Operation]) -> dict[int, Subquery]:
@@ -55,24 +56,39 @@ def subqueries_of(operations: Sequence[Operation]) -> dict[int, Subquery]:
 
 def _subquery(operations: Sequence[Operation], owner: Operation, end: int) -> Subquery:
     view = re.escape(f"(SELECT * FROM {quoted(f'subquery#{end}')})")
-    texts = [e for e in owner.expressions if re.search(view, e.sql)]
-    outer = is_outer(operations, end)
-    if any(re.search(f"EXISTS {view}", e.sql) for e in texts):
-        return Subquery(owner.index, end, "exists", outer)
-    for e in texts:
-        place = re.search(f" IN {view}", e.sql)
-        if place:
-            plain = owner.node == "Filter" and _demanded(e.terms) and len(operations[end].columns) == 1
-            return Subquery(owner.index, end, "in", outer, _before(e.sql, place.start()) if plain else "")
-    return Subquery(owner.index, end, "scalar", outer)
+    for e in owner.expressions:
+        found = re.search(f"(EXISTS | IN ){view}", e.sql)
+        if found is None:
+            continue
+        kind: Literal["in", "exists"] = "in" if found[1] == " IN " else "exists"
+        if owner.node != "Filter" or not _demanded(e.terms):
+            return Subquery(owner.index, end, kind)
+        values = [f"({_before(e.sql, found.start())}) = {c}" for c in labels(operations[end].columns)]
+        at, condition = _pulled_up(operations, end)
+        if at < 0 or (kind == "in" and (len(values) != 1 or at != end)):
+            return Subquery(owner.index, end, kind)
+        return Subquery(owner.index, end, kind, at, values[0] if kind == "in" else condition)
+    return Subquery(owner.index, end, "scalar")
+
+
+def _pulled_up(operations: Sequence[Operation], end: int) -> tuple[int, str]:
+    """Return the last operation that looks at no outer row, and the condition above it that does."""
+    if not is_outer(operations, end):
+        return end, "true"
+    operation = operations[end]
+    if operation.node == "Project" and not detail(operation, "outer columns"):
+        return _pulled_up(operations, operation.children[0])
+    if operation.node == "Filter" and not is_outer(operations, operation.children[0]) and not operation.subqueries:
+        return operation.children[0], of_role(operation, "condition")[0].sql
+    return -1, ""
 
 
 def _demanded(terms: Sequence[Term]) -> bool:
-    """Whether each IN of a condition stands under nothing but AND."""
+    """Whether each IN and EXISTS of a condition stands under nothing but AND."""
     stack = [True]
     for term in terms:
         free = stack.pop()
-        if term.node == "InSubquery" and not free:
+        if term.node in ("InSubquery", "Exists") and not free:
             return False
         stack += [free and term.node == "And"] * term.children
     return True

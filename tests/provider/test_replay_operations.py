@@ -73,7 +73,7 @@ def test_frames_and_endings(world: World, case: Case) -> None:
             if inside is None:
                 continue
             sources = {numbers[s.row] for line in stage.lines for s in line.sources if s.dataset.endswith(source)}
-            assert sources == inside, (node, stage.operation.text)
+            assert sources >= inside if _forks(told) else sources == inside, (node, stage.operation.text)
             if before is not None and source == "people" and not _forks(told):
                 ended = {numbers[s.row] for e in told.endings if e.whole for s in e.sources if e.operation.index <= at}
                 assert before - inside <= ended and not inside & ended
@@ -83,7 +83,7 @@ def test_frames_and_endings(world: World, case: Case) -> None:
 @pytest.mark.parametrize("case", [c for c in CASES if not c.whole], ids=lambda c: c.name)
 def test_one_row_is_as_among_all(world: World, case: Case) -> None:
     """One row alone, whose partners and groups are looked for: the lines that it is in when all rows are followed."""
-    for source, rows in (("people", (8, 13)), ("cities", (3,))):
+    for source, rows in (("people", (13,)), ("cities", (3,))):
         every = _replayed(world, case, source, None)
         if every is None:
             continue
@@ -112,9 +112,9 @@ def test_output_row(world: World, case: Case) -> None:
     assert key_of(tuple(stored.values())) in {key_of(line.values) for line in last.lines}
     witnesses = world.prov.backward(target, [0]).to_pylist()
     expected = {(w["dataset"], w["occurrence"], w["source_row"]) for w in witnesses}
-    first = {s for stage in told.stages if not stage.operation.children for x in stage.lines for s in x.sources}
+    (line,) = last.lines[:1]
     if len(last.lines) == 1:
-        assert {(s.dataset, s.occurrence, s.row) for s in first} == expected
+        assert {(s.dataset, s.occurrence, s.row) for s in line.sources} == expected
 
 
 def _replayed(world: World, case: Case, source: str, rows: list[int] | None) -> Replayed | None:

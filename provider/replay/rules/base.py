@@ -43,7 +43,7 @@ class Kit(Protocol):
         """Return all of an operation's rows in their order, none of which knows its parents."""
 
     def demanded(self, operation: Operation) -> list[Subquery]:
-        """Return the INs that an operation's condition demands and whose subqueries have rows in question."""
+        """Return the EXISTS and INs that an operation's condition demands, where rows in question may meet them."""
 
     def sql(self, operation: Operation, expression: Expression) -> str:
         """Return an expression's text; its subqueries stand ready under the names that it uses."""

@@ -79,6 +79,8 @@ class Deduplicate(_Grouped):
         """See `Rule`."""
         from pyspark.sql import functions as sf
 
+        if _all_columns(operation, kit):
+            return Distinct().build(operation, inputs, kit)
         kit.unsure(operation, "which of some duplicates Spark kept; the first by row id is taken for it")
         keys = [sf.expr(k) for k in self.keys(operation, kit)]
         names = labels(operation.columns)
@@ -88,6 +90,8 @@ class Deduplicate(_Grouped):
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
         """See `Rule`."""
+        if _all_columns(operation, kit):
+            return Distinct().focus(operation, kit)
         child = kit.focus(operation.children[0])
         if child is None:
             return None
@@ -117,6 +121,11 @@ class Deduplicate(_Grouped):
                         kit.merged(operation, parent["row"], values, witnesses[found])
         kept = numbered.filter(f"{FOCUS} AND {NUMBER} IN ({', '.join(map(str, chosen))})")
         return select(kept, names)
+
+
+def _all_columns(operation: Operation, kit: Kit) -> bool:
+    """Whether duplicates are equal rows: then none is left for another."""
+    return {kit.sql(operation, e) for e in of_role(operation, "group")} >= set(labels(operation.columns))
 
 
 def grouped_with(some: Frame, all_rows: Frame, keys: Sequence[str]) -> Frame:

@@ -13,6 +13,7 @@ def _renamed(frame: Frame) -> Frame:
 
 
 def pairs(left: Frame, right: Frame, condition: str, how: str) -> Frame:
+    """Join two sides; a pair has the witnesses of both."""
     from pyspark.sql import functions as sf
 
     joined = left.join(_renamed(right), sf.expr(condition), how)
@@ -36,6 +37,7 @@ def semi(left: Frame, right: Frame, condition: str) -> Frame:
 
 
 def anti(left: Frame, right: Frame, condition: str) -> Frame:
+    """Keep left rows that have no partner."""
     from pyspark.sql import functions as sf
 
     return left.join(_renamed(right), sf.expr(condition), "left_anti")

@@ -40,12 +40,10 @@ class Filter(_Narrow):
         child = operation.children[0]
         mine = kit.focus(child)
         for subquery in kit.demanded(operation):
-            found = kit.focus(subquery.end)
-            (column,) = labels(kit.operation(subquery.end).columns)
-            same = f"({subquery.value}) = {column}"
-            other = semi(kit.rest(child), found, same)
+            found, met = kit.focus(subquery.met), subquery.condition
+            other = semi(kit.rest(child), found, met)
             if mine is not None:
-                other = united([other, semi(mine, found, same), anti(mine, found, same)])
+                other = united([other, semi(mine, found, met), anti(mine, found, met)])
             mine = other
         return None if mine is None else self.build(operation, [mine], kit)
 
