@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 from provspark.index_store.operations import Expression, Operation, Term
 
-__all__ = ["chosen", "counts_rows"]
+__all__ = ["chosen", "counts_rows", "picked"]
 
 Use = tuple[int, bool]
 """A column's id, and whether it stands in a condition."""
 
+_PICKS = {"First", "Last", "AnyValue", "NthValue", "Lag", "Lead"}
+"""Functions whose value is that of one row of many."""
+_WHOLE = {"UnboundedPreceding$", "UnboundedFollowing$"}
+"""The ends of a frame that is the whole partition."""
 _COUNTS = {"Count", "RowNumber", "CountIf", "MonotonicallyIncreasingID"}
 
 
@@ -30,6 +34,16 @@ def chosen(operation: Operation) -> dict[int, set[Use]]:
             always = set.intersection(*({(c, condition) for c, condition, sure in of if sure} for of in uses))
         if made - always:
             found[column] = made - always
+    return found
+
+
+def picked(operation: Operation) -> set[int]:
+    """The columns of a window that take some rows of their partition only, by a frame or a function that picks."""
+    found = set()
+    for e in operation.expressions if operation.node == "Window" else ():
+        nodes = {t.node for t in e.terms}
+        if "WindowExpression" in nodes and (nodes & _PICKS or not nodes >= _WHOLE):
+            found.add(e.column)
     return found
 
 
@@ -70,6 +84,8 @@ def _part(term: Term, number: int, terms: tuple[Term, ...], at: int) -> tuple[bo
         return first, first
     if term.node == "PivotFirst":
         return first, first
+    if term.node in _PICKS or (term.node in ("MaxBy", "MinBy") and first):
+        return False, False
     if term.node == "AggregateExpression" and term.children > 1:
         return not first, not first
     return False, True

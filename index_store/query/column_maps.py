@@ -10,7 +10,7 @@ import numpy as np
 from provspark.index_store.model import Kind, Version
 from provspark.index_store.operations import Column, Operation
 from provspark.index_store.query.bits import ROWS, Bits, Entry, bit, compose, union
-from provspark.index_store.query.choices import chosen, counts_rows
+from provspark.index_store.query.choices import chosen, counts_rows, picked
 from provspark.index_store.query.graph import Node, Sighting
 
 __all__ = ["ColumnMap", "carried", "column_map", "names_of"]
@@ -171,11 +171,11 @@ def _matrix(op: Operation, counting: set[int], bare: set[int]) -> Bits:
     rows = bit("aggregation")
     entries: list[Entry] = [(out + 1, ROWS, rows, rows, via, 0) for out in counting]
     entries += [(out + 1, ROWS, 0, 0, via, 0) for out in bare]
-    doubtful = chosen(op)
+    doubtful, some = chosen(op), picked(op)
     for link in op.links:
         mask = bit(link.kind, link.context)
         use = link.source, link.kind == "conditional"
-        doubt = use in doubtful.get(link.out, ())
+        doubt = (link.context and link.out in some) or use in doubtful.get(link.out, ())
         entries.append((link.out + 1, link.source + 1, mask, 0 if doubt else mask, via, via if doubt else 0))
     return Bits.of(entries)
 
