@@ -19,7 +19,7 @@ from provspark.tracker.jvm import Jvm
 from provspark.tracker.legs import Leg, Traced
 from provspark.tracker.operations import Reader
 from provspark.tracker.rdds import Rdds
-from provspark.tracker.rewrite import Rewriter
+from provspark.tracker.rewrite import Node, Rewriter
 from provspark.tracker.sources import Scan
 from provspark.tracker.sources.kept import KeptScan
 from provspark.tracker.sources.local import LocalSites
@@ -81,6 +81,13 @@ class Held:
         to.java.skipTaps(self.rewriter.placed)
         return moved(self.legs)
 
+    def whole(self, to: Rewriter) -> tuple[Leg, ...]:
+        """Put its inputs and taps in another rewrite; return legs to all that those on top noted."""
+        legs = self.place(to)
+        for leg in legs:
+            to.taps[leg.origin] = replace(to.taps[leg.origin], whole=True, keyless=True)
+        return legs
+
 
 class Caches:
     """What is cached in one SparkContext, since the step began or before.
@@ -102,6 +109,7 @@ class Caches:
         self._taps, self._site = taps, site
         self._held: dict[int, Held | UnsupportedPlanError] = {}
         self._checkpoints: dict[int, Held | UnsupportedPlanError] = {}
+        self._transposed: dict[int, Held | UnsupportedPlanError] = {}
         self._made = 0
         self._looking = threading.RLock()
 
@@ -135,14 +143,14 @@ class Caches:
         traced = rewriter.run(plan)
         return Held(rewriter, traced.legs, name, plan), rewriter.java.whole(traced.number)
 
-    def tapped(self, jvm: Jvm, plan: Any) -> tuple[Held, Any]:
-        """Trace a plan whose rows go where legs can't follow: a tap on top notes them by partition."""
+    def tapped(self, jvm: Jvm, plan: Any, label: str, *, coarse: bool) -> tuple[Held, Any]:
+        """Trace a plan whose rows go where legs can't follow: a tap on top notes them by partition; see `Tap`."""
         rewriter, name = self._rewriter(jvm)
         columns = plan.output().size()
         plan = self.operations.numbered(plan)
         traced = rewriter.run(plan)
         number = rewriter.java.tapKeyed(traced.number, rewriter.shapes.partition())
-        rewriter.tapped(number, traced.legs, "RDD", keyed=True, coarse=True)
+        rewriter.tapped(number, traced.legs, label, keyed=True, coarse=coarse)
         legs = (Leg(True, len(rewriter.taps) - 1),)
         return Held(rewriter, legs, name, plan), rewriter.java.userColumns(number, columns)
 
@@ -183,6 +191,29 @@ class Caches:
             why = f"a checkpoint can't be followed: {type(e).__name__}: {e}"
             return self._taken(take(frame), UnsupportedPlanError("LogicalRDD", why))
         return self._java.shown(jvm.session, self._taken(take(traced), held), analysed.output().size())
+
+    def transposed(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Transpose a Java Dataset by `take`, which computes it at once; its rows are owed to all that went in."""
+        analysed = frame.queryExecution().analyzed()
+        held: Held | UnsupportedPlanError
+        try:
+            held, plan = self.tapped(jvm, self.current(jvm, analysed), "transpose", coarse=False)
+            made = take(jvm.rows(plan))
+        except UnsupportedPlanError as e:
+            site = e.site or self._site(jvm, e.node.split(" ")[0], analysed)
+            held, made = UnsupportedPlanError(e.node, f"{e.why}, in what was transposed", site), take(frame)
+        self._transposed[self._java.transposed(made.queryExecution().analyzed())] = held
+        return made
+
+    def transpose_of(self, to: Rewriter, node: Node, plan: Any) -> Traced:
+        """Return a transposed frame with legs to all rows that went in."""
+        held = self._transposed.get(self._java.transposed(plan))
+        if held is None:
+            raise UnsupportedPlanError(node.kind, "it was computed before capture began")
+        if isinstance(held, UnsupportedPlanError):
+            raise held
+        legs = held.whole(to)
+        return Traced(to.java.constant(to.java.bare(node.number), len(legs)), legs)
 
     def _taken(self, made: Any, held: Held | UnsupportedPlanError) -> Any:
         rdd = self._java.rdd(made.queryExecution().analyzed())

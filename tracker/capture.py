@@ -171,6 +171,18 @@ class Capture:
             return take(frame._jdf)
         return caches.checkpoint(jvm, frame._jdf, take)
 
+    def transposed(self, frame: Any, index: Any, take: Callable[[Any], Any]) -> Any:
+        """Transpose by `take` a frame's rows; Spark leaves those out whose index is null."""
+        try:
+            jvm = self._jvm(frame.sparkSession)
+            caches = self._cached(jvm)
+            name = frame.columns[0] if index is None else index
+            rows = frame.filter((frame[name] if isinstance(name, str) else name).isNotNull())._jdf
+        except Exception as e:
+            self._trouble(Untracked("Transpose", str(e), caller()), e)
+            return take(frame._jdf)
+        return caches.transposed(jvm, rows, take)
+
     def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Return what `take` makes of a frame's Java Dataset, an RDD, so that frames made of it can be followed."""
         try:

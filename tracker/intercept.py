@@ -127,6 +127,7 @@ class Interception:
             self._around(RDD, name, self._save)
         for name in ("start", "toTable"):
             self._before(DataStreamWriter, name, lambda *_, n=name: listener.refused(f"DataStreamWriter.{n}", _STREAM))
+        self._around(DataFrame, "transpose", self._transpose)
         for name in ("checkpoint", "localCheckpoint"):
             self._around(DataFrame, name, self._checkpoint)
         self._around(SparkSession, "createDataFrame", self._create)
@@ -310,6 +311,13 @@ class Interception:
             return checkpoint(frame, *args, **kwargs)  # not eager: Spark may compute it twice
         take = lambda jdf: checkpoint(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
         return DataFrame(self._listener.checkpoint(frame, take), spark)
+
+    def _transpose(self, transpose: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        spark, index = frame.sparkSession, next(iter((*args, *kwargs.values())), None)
+        take = lambda jdf: transpose(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
+        return DataFrame(self._listener.transposed(frame, index, take), spark)
 
     def _around(self, owner: type, name: str, instead: Callable[..., Any]) -> None:
         """`instead` is called with the original before its arguments."""

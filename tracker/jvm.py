@@ -20,7 +20,7 @@ from provspark.errors import CaptureError
 JAVA = Path(__file__).parent / "java"
 
 _SHARED = (
-    *("Trees", "Marks", "Answers", "Keys", "Nodes", "RowIds", "Tap", "Taps", "AddressedFormats"),
+    *("Trees", "Marks", "Answers", "Keys", "Nodes", "RowIds", "Tap", "Taps", "Unused", "AddressedFormats"),
     *("Json", "Sql", "SqlCheck", "Expressions"),
 )
 """Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""

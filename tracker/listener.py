@@ -36,6 +36,9 @@ class Listener(Protocol):
     def refused(self, node: str, why: str) -> None:
         """Hear that something is about to start that can't be followed."""
 
+    def transposed(self, frame: Any, index: Any, take: Callable[[Any], Any]) -> Any:
+        """Return the Java Dataset that `take` makes of a frame, or of another in its stead."""
+
     def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Return the RDD that `take` makes of a frame's Java Dataset, or of another in its stead."""
 

@@ -40,6 +40,7 @@ RULES: tuple[str, ...] = tuple(
 )
 """Applied in this order, each once, to each subquery before the plan that holds it.
 
-Before them common table expressions are put in their places, correlated predicates pulled up, and correlated scalar
-subqueries and EXCEPT ALL made joins and unions with a marked side.
+Before them windows and subqueries whose values nothing uses are taken away (java/Unused.java), common table expressions
+put in their places, correlated predicates pulled up, and correlated scalar subqueries and EXCEPT ALL made joins and
+unions with a marked side.
 """

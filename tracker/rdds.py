@@ -8,7 +8,7 @@ owed to all rows of the partition that it was computed from, or, past a shuffle,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +87,7 @@ class Rdds:
         held: Held | UnsupportedPlanError
         traced = frame
         try:
-            held, plan = self._caches.tapped(jvm, self._caches.current(jvm, analysed))
+            held, plan = self._caches.tapped(jvm, self._caches.current(jvm, analysed), "RDD", coarse=True)
             traced = jvm.rows(plan)
         except UnsupportedPlanError as e:
             where = e.site or site(jvm, e.node.split(" ")[0], analysed)
@@ -129,14 +129,13 @@ class Rdds:
                 to.scans.append(KeptScan(origin))
                 to.paths.append(())
                 legs.append(Leg(False, len(to.scans) - 1, whole=True))
-            elif isinstance(origin.held, UnsupportedPlanError):
+                number = java.present(number)
+                continue
+            if isinstance(origin.held, UnsupportedPlanError):
                 raise origin.held
-            else:
-                legs.extend(origin.held.place(to))
-        if each and len(legs) == 1 and legs[0].grouped:
-            return Traced(java.keyed(java.plan(number), to.shapes.partition()), tuple(legs))
-        for leg in legs:
-            if leg.grouped:
-                to.taps[leg.origin] = replace(to.taps[leg.origin], whole=True)
-            number = java.constant(number, 1) if leg.grouped else java.present(number)
+            if each and len(origins) == 1:
+                return Traced(java.keyed(java.plan(number), to.shapes.partition()), origin.held.place(to))
+            found = origin.held.whole(to)
+            legs.extend(found)
+            number = java.constant(number, len(found))
         return Traced(number, tuple(legs))

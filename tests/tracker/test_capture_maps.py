@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyspark
 import pytest
 from oracle.cases import Case, Frames, check
 from oracle.operators import join, rename, select, sort, where
@@ -57,6 +58,15 @@ def counted(name: tuple[Any, ...], group: pd.DataFrame) -> pd.DataFrame:
 
 def ids(table: pa.Table) -> pa.Table:
     return table.select(["id"])
+
+
+def ids_of_parts(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for part in parts:
+        yield part.select(["id"])
+
+
+def sum_of_parts(key: tuple[Any, ...], parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    yield pd.DataFrame({"k": [key[0]], "n": [sum(len(part) for part in parts)]})
 
 
 def sizes(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
@@ -160,6 +170,23 @@ COARSE = [
     ),
 ]
 
+ITERATORS = [
+    Case(
+        "applyInArrow of a group in parts",
+        lambda t: t.emp.groupBy("k").applyInArrow(ids_of_parts, "id INT"),
+        lambda t: of_groups(t.emp, "k", ("id",), lambda g: [(v.id,) for v, _ in g.rows]),
+        conf={"spark.sql.execution.arrow.maxRecordsPerBatch": 2},
+    ),
+    Case(
+        "applyInPandas of a group in parts, and its key",
+        lambda t: t.emp.select("g", "id").groupBy("g").applyInPandas(sum_of_parts, "k STRING, n LONG").filter("n > 1"),
+        lambda t: where(
+            of_groups(t.emp, "g", ("k", "n"), lambda g: [(g.rows[0][0].g, len(g.rows))]), lambda r: r.n > 1
+        ),
+        conf={"spark.sql.execution.arrow.maxRecordsPerBatch": 2},
+    ),
+]
+
 DECLARED = [
     Case(
         "rowwise, in other batches",
@@ -197,6 +224,12 @@ DECLARED = [
         lambda t: select(t.emp, "id", "v"),
     ),
 ]
+
+
+@pytest.mark.skipif(pyspark.__version__ < "4.1", reason="Spark 4.0 hands over groups whole")
+@pytest.mark.parametrize("case", ITERATORS, ids=str)
+def test_groups_in_parts(case: Case, spark: Any, sources: Path, tmp_path: Path) -> None:
+    check(case, spark, TABLES, sources, tmp_path)
 
 
 @pytest.mark.parametrize("case", [*COARSE, *DECLARED], ids=str)

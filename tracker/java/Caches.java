@@ -28,6 +28,7 @@ public class Caches {
   private final List pending = new ArrayList();
   private final List builders = new ArrayList();
   private final List relations = new ArrayList();
+  private final List transposed = new ArrayList();
 
   /** Takes the entries that are not known yet, the oldest first; returns how many. */
   public int unknown(SparkSession session) throws Exception {
@@ -175,6 +176,17 @@ public class Caches {
   /** The number of the RDD that a leaf reads. */
   public int rdd(LogicalPlan plan) {
     return ((LogicalRDD) plan).rdd().id();
+  }
+
+  /** The number of a transposed frame's leaf, whose copies share the rows themselves; it gets one where it has none. */
+  public int transposed(LogicalPlan plan) throws Exception {
+    LogicalPlan leaf = plan;
+    while (!leaf.children().isEmpty()) leaf = (LogicalPlan) leaf.children().apply(0);
+    scala.collection.Seq rows = (scala.collection.Seq) leaf.productElement(1);
+    Object first = rows.isEmpty() ? null : rows.apply(0);
+    for (int i = 0; i < transposed.size(); i++) if (transposed.get(i) == first) return i;
+    transposed.add(first);
+    return transposed.size() - 1;
   }
 
   /** Whether every partition is computed. */

@@ -49,7 +49,7 @@ public class Normal {
   }
 
   private LogicalPlan level(LogicalPlan plan, String[] rules) throws Exception {
-    LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", plan);
+    LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", Unused.away(plan));
     p = (LogicalPlan) p.transformAllExpressions(new Levels(this, rules));
     p = kept(exceptAll(scalars(laterals(p))));
     for (int i = 0; i < rules.length; i++) p = byRule(rules[i], p);

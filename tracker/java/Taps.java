@@ -25,6 +25,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Repartition;
+import org.apache.spark.sql.catalyst.plans.logical.Transpose;
 import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.expressions.UserDefinedFunction;
@@ -97,7 +98,8 @@ public class Taps {
     while (p instanceof Project || p instanceof Filter || p instanceof LocalLimit || p instanceof GlobalLimit) {
       p = (LogicalPlan) p.children().apply(0);
     }
-    return p instanceof LocalRelation ? new Repartition(Integer.MAX_VALUE, false, plan) : plan;
+    boolean local = p instanceof LocalRelation || p instanceof Transpose;
+    return local ? new Repartition(Integer.MAX_VALUE, false, plan) : plan;
   }
 
   private static Expression partition() {

@@ -10,7 +10,7 @@ from provspark.tracker.legs import Traced
 if TYPE_CHECKING:
     from provspark.tracker.rewrite import Node, Rewriter
 
-KINDS = frozenset({"InMemoryRelation", "LocalRelation", "LogicalRDD", "Range"})
+KINDS = frozenset({"InMemoryRelation", "LocalRelation", "LogicalRDD", "Range", "Transpose"})
 
 
 def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
@@ -20,6 +20,8 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
         raise UnsupportedPlanError(node.kind, "nothing is known of what the session holds")
     if node.kind == "InMemoryRelation":
         return caches.leaf(rewriter, plan)
+    if node.kind == "Transpose":
+        return caches.transpose_of(rewriter, node, plan)
     if node.kind == "LogicalRDD":
         if caches.computes(plan):
             return caches.rdds.leaf(rewriter, node, plan)

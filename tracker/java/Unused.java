@@ -1,0 +1,118 @@
+package provspark;
+
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import static provspark.Trees.*;
+
+/**
+ * Takes window functions and subqueries away whose values Spark would never compute, for nothing above uses them: a value
+ * that is not computed leaves no edge. Spark's own column pruning says which those are, on a copy. Raw types, for Janino.
+ */
+public class Unused {
+  /** Pruning is only right where these are gone; what takes their places keeps the columns' ids. */
+  private static final String[] FIRST = {
+    "ReplaceIntersectWithSemiJoin", "ReplaceExceptWithFilter", "ReplaceExceptWithAntiJoin", "RewriteExceptAll",
+    "RewriteIntersectAll", "ReplaceDistinctWithAggregate", "ReplaceDeduplicateWithAggregate"
+  };
+  private static final String AFTER = " Distinct Deduplicate Intersect Except AsOfJoin NearestByJoin UnionLoop ";
+  private static final int ROUNDS = 100;
+
+  private Unused() {}
+
+  public static LogicalPlan away(LogicalPlan plan) throws Exception {
+    if (!holdsAny(plan)) return plan;
+    LogicalPlan pruned = plan;
+    for (int i = 0; i < FIRST.length; i++) pruned = rule(FIRST[i], pruned);
+    if (unsafe(pruned)) return plan;
+    LogicalPlan before = null;
+    for (int i = 0; i < ROUNDS && !pruned.fastEquals(before); i++) {
+      before = pruned;
+      pruned = rule("ColumnPruning", pruned);
+    }
+    Set used = new HashSet();
+    collect(pruned, used);
+    return without(plan, used);
+  }
+
+  private static LogicalPlan rule(String name, LogicalPlan plan) throws Exception {
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    Class found = Class.forName("org.apache.spark.sql.catalyst.optimizer." + name + "$", true, loader);
+    return (LogicalPlan) ((Rule) found.getField("MODULE$").get(null)).apply(plan);
+  }
+
+  private static boolean holdsAny(LogicalPlan plan) {
+    if (plan instanceof Window || subquery(plan.expressions())) return true;
+    Iterator it = list(plan.children()).iterator();
+    while (it.hasNext()) if (holdsAny((LogicalPlan) it.next())) return true;
+    return false;
+  }
+
+  private static boolean subquery(scala.collection.Seq expressions) {
+    Iterator it = list(expressions).iterator();
+    while (it.hasNext()) {
+      Expression e = (Expression) it.next();
+      if (e instanceof SubqueryExpression || subquery(e.children())) return true;
+    }
+    return false;
+  }
+
+  private static boolean unsafe(LogicalPlan plan) {
+    if (AFTER.indexOf(" " + plan.getClass().getSimpleName() + " ") >= 0) return true;
+    Iterator it = list(plan.children()).iterator();
+    while (it.hasNext()) if (unsafe((LogicalPlan) it.next())) return true;
+    return false;
+  }
+
+  /** Ids of all columns that a plan's nodes make. */
+  private static void collect(LogicalPlan plan, Set ids) {
+    Iterator it = list(plan.expressions()).iterator();
+    while (it.hasNext()) {
+      Object e = it.next();
+      if (e instanceof Alias) ids.add(((Alias) e).exprId());
+    }
+    it = list(plan.children()).iterator();
+    while (it.hasNext()) collect((LogicalPlan) it.next(), ids);
+  }
+
+  private static LogicalPlan without(LogicalPlan plan, Set used) {
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) children.set(i, without((LogicalPlan) children.get(i), used));
+    LogicalPlan p = withChildren(plan, children);
+    if (p instanceof Window) {
+      List made = list(((Window) p).windowExpressions());
+      List all = list(((LogicalPlan) children.get(0)).output());
+      return empty(made, used, false) == made.size() ? new Project(seq(joined(all, made)), (LogicalPlan) children.get(0)) : p;
+    }
+    if (!(p instanceof Project)) return p;
+    List columns = list(((Project) p).projectList());
+    return empty(columns, used, true) > 0 ? new Project(seq(columns), (LogicalPlan) children.get(0)) : p;
+  }
+
+  private static List joined(List some, List more) {
+    some.addAll(more);
+    return some;
+  }
+
+  /** Puts nulls for the columns that nobody uses, if asked only for those of subqueries; returns how many. */
+  private static int empty(List columns, Set used, boolean subqueries) {
+    int n = 0;
+    for (int i = 0; i < columns.size(); i++) {
+      if (!(columns.get(i) instanceof Alias)) continue;
+      Alias a = (Alias) columns.get(i);
+      if (used.contains(a.exprId()) || (subqueries && !subquery(seq(one(a.child()))))) continue;
+      columns.set(i, named(new Literal(null, a.dataType()), a.name(), a.exprId()));
+      n++;
+    }
+    return n;
+  }
+}
