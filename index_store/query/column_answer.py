@@ -13,7 +13,7 @@ from provspark.index_store.model import Int64, Kind
 from provspark.index_store.operations import Dependence
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS, named
-from provspark.index_store.query.column_maps import names_of
+from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.column_walk import Carried, Found
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.runs import Runs
@@ -196,6 +196,8 @@ class Cells(_Answer):
                     told.append(op.text + (f" ({op.site})" if op.site else ""))
                 elif node.write.coverage == "coarse":
                     told.append(f"step {node.step} was captured as a whole")
+                elif column_map(node).known:
+                    told.append(f"step {node.step} has context in several ways, whose columns are not told apart")
                 else:
                     told.append(f"step {node.step} kept no operations")
         return "; ".join(told)

@@ -42,6 +42,19 @@ class ColumnMap:
         parts = {axis: self.bits.take(at == axis) for axis in np.unique(at).tolist()}
         return {axis: p.moved(src=p.src & ((1 << _PLACES) - 1)) for axis, p in parts.items()}
 
+    @cached_property
+    def mixed(self) -> frozenset[int]:
+        """The readings that context leads to in more than one way: whose columns are whose is not told apart."""
+        node = self.node
+        found: list[int] = []
+        for tensor in node.write.tensors:
+            if tensor.kind == "context":
+                behind = {tensor.src}
+                for axis in node.axes("backward"):
+                    behind |= {t.src for t in node.write.tensors if t.out == axis and axis in behind}
+                found += behind
+        return frozenset(axis for axis in found if found.count(axis) > 1)
+
     @property
     def size(self) -> int:
         """How many bits of `via` it takes."""

@@ -179,7 +179,8 @@ class _Walk:
         elif kind is None and not self.context:
             bits = bits.of_kind("data")
         bits = bits.shifted(self.first[node])
-        if kind is not None and node.write.coverage == "coarse":
+        mixed = kind == "context" and axis in column_map(node).mixed
+        if kind is not None and (mixed or node.write.coverage == "coarse"):
             bits = bits.doubted(whole << self.first[node])
         bits = compose(part.bits, bits) if self.direction == "backward" else compose(bits, part.bits)
         if len(bits):

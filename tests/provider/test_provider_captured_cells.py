@@ -17,6 +17,7 @@ T = [("a", "x", 1), ("a", "y", 2), ("b", "x", 5), ("b", None, 7)]
 U = [("a", 10), ("c", 30)]
 QUERIES = {
     "windowed": "select *, sum(v) over (partition by k) s, lag(v) over (partition by k order by v) p from t",
+    "twice": "select *, sum(v) over (partition by k) s, max(v) over (partition by n) m from t",
     "counted": "select k, count(*) c, sum(v) filter (where n = 'x') sx from t group by k",
     "joined": "select t.n, u.w from t full join u on t.k = u.k",
     "paired": "select a.n an, b.v bv from t a join t b on a.v < b.v",
@@ -76,6 +77,12 @@ def test_the_name_beside_a_windowed_sum_owes_nothing_to_other_rows(cells: Any) -
     assert {x[2] for x in sums if x[4] == "window"} == {"k"}
     lags = {x for x in cells("windowed", "p") if x[4] == "transformation"}
     assert lags == {(WINDOWED[v], o, "v", "context", "transformation", False) for k, _, v in T for o in GROUPS[k]}
+
+
+def test_two_windows_over_one_reading_are_not_told_apart(cells: Any) -> None:
+    sums = {x[1:] for x in cells("twice", "s") if x[4] == "aggregation" and x[0][2] == 1}
+    assert sums >= {(1, "v", "data", "aggregation", True), (2, "v", "context", "aggregation", False)}
+    assert {x[-1] for x in sums if x[2] == "context"} == {False}
 
 
 def test_a_count_is_of_rows_and_a_filter_makes_a_superset(cells: Any) -> None:

@@ -168,3 +168,15 @@ def test_cells_as_prov_json_are_read_back_by_the_prov_package(prov: provspark.Pr
     }
     with pytest.raises(ConditionError, match="raise limit"):
         prov.cell_neighbourhood(str(tmp_path / "people.csv"), direction="forward", limit=8)
+
+
+def test_a_store_of_format_1_is_answered_as_far_as_can_be() -> None:
+    store = Path(__file__).parents[1] / "index_store" / "fixtures" / "format-1" / "store"
+    prov = provspark.open(str(store)).restricted(lambda m: m.key.task_id == "again")
+    table = prov.columns("/data/out", "x", to="/data/in")
+    assert {x["source_column"] for x in table.to_pylist()} == {"x", "day"}
+    assert not any(table["exact"].to_pylist())
+    assert "columns" in {s.what for s in stops_of(table)}
+    assert prov.operations("/data/out").num_rows == 0
+    how = prov.how("/data/out", [0], to="/data/in").why()
+    assert how.drop_columns(["path"]).equals(prov.backward("/data/out", [0], to="/data/in"))
