@@ -160,16 +160,18 @@ class Packed:
         return Boxes(*map(self._column, COLUMNS))
 
     def take(self, index: Int64) -> Boxes:
-        """Those at some places."""
+        """Those at some rising places."""
+        if len(index) == self._total and bool((index[1:] > index[:-1]).all()):
+            return self.boxes()
         return Boxes(*(self._taken(name, index) for name in COLUMNS))
 
     def _taken(self, name: str, index: Int64) -> Any:
         name = self._name(name)
-        if name in self._known or self._layout.columns[name].form == "gap" or 8 * len(index) > self._total:
-            return self._column(name)[index]
         how = self._layout.columns[name]
-        if how.constant is not None:
-            return constant(_typed(name, np.int64(how.constant)), len(index))
+        if how.form != "gap" and how.constant is not None:
+            return _typed(name, constant(np.int64(how.constant), len(index)))
+        if name in self._known or how.form == "gap" or 8 * len(index) > self._total:
+            return self._column(name)[index]
         return _typed(name, self._stored[name].at(index))
 
     def _column(self, name: str) -> Any:
@@ -212,7 +214,9 @@ class Packed:
 
 
 def _typed(name: str, values: Any) -> Any:
-    return values != 0 if name == "diagonal" else values
+    if name != "diagonal":
+        return values
+    return constant(bool(values[0]), len(values)) if len(values) and is_constant(values) else values != 0
 
 
 def _plan(boxes: Boxes, units: npt.NDArray[np.bool_]) -> tuple[dict[str, Column], dict[str, Int64]]:

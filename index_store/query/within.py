@@ -6,13 +6,13 @@ from collections.abc import Callable, Container, Iterator, Mapping
 
 import numpy as np
 
-from provspark.index_store.boxes import concat, transpose
+from provspark.index_store.boxes import concat, take, transpose
 from provspark.index_store.model import Boxes, Int64, Kind
 from provspark.index_store.query.graph import Direction, Node, Reader
 from provspark.index_store.query.relation import compose, image, shrink, united
 from provspark.index_store.query.runs import Runs
 
-ROWS_AT_ONCE = 1 << 20
+ROWS_AT_ONCE = 1 << 18
 """Rows of an axis that one lookup covers: memory follows the answer's runs, not the tensor's boxes."""
 
 Limit = Callable[[int, Kind, Boxes], Boxes]
@@ -91,11 +91,17 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     parts: list[Boxes] = []
     plain = len(here) == 1 and bool(here.diagonal[0])  # what is found is told as it is stored
     settled = waiting = 0
-    # Where what is carried is large itself, fewer and larger pieces cost less.
-    most = ROWS_AT_ONCE if len(here) < 4 * ROWS_AT_ONCE else 2 * len(here)
+    ends = here.src + here.n_src
+    rising = bool((here.src[1:] >= here.src[:-1]).all() and (ends[1:] >= ends[:-1]).all())
+    # Where what is carried is large itself, and not in order, fewer and larger pieces cost less.
+    most = ROWS_AT_ONCE if rising or len(here) < 8 * ROWS_AT_ONCE else 2 * len(here)
     for starts, lengths in pieces(image(here), most):
         found = reader.lookup(starts, lengths)
-        further = compose(here, found if backward else transpose(found))
+        near = here
+        if rising and len(here) > 1:
+            first, stop = ends.searchsorted(starts[0], "right"), here.src.searchsorted(starts[-1] + lengths[-1])
+            near = take(here, slice(int(first), int(stop)))
+        further = compose(near, found if backward else transpose(found))
         parts.append(further if plain else shrink(further))
         waiting += len(parts[-1])
         if not plain and waiting > 2 * settled + ROWS_AT_ONCE:
