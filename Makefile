@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-ui env test long lint format screens openapi ui bench dist clean
+.PHONY: help demo demo-ui env test long lint format screens openapi ui bench page-speed dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -52,6 +52,9 @@ bench: env ## measure cost and speed at TPC-H scale factor 1 and rewrite docs/pe
 	$(BIN)/python -m benchmarks.questions
 	$(BIN)/python -m benchmarks.profile
 	$(BIN)/python -m benchmarks.store
+
+page-speed: env ## measure the page in Chromium and rewrite its section of docs/performance.md (after make demo)
+	PYTHONPATH=.:tools $(BIN)/python tools/page_speed.py
 
 dist: env ## build the source distribution and the wheel into dist/
 	$(BIN)/python -m build

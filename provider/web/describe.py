@@ -134,6 +134,7 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
                 total=n.total,
                 rows=met.count,
                 context_only=met.count - n.data.count,
+                columns=len(n.at.version.fields),
                 one=one[n.id].rows().tolist() if n.id in one else [],
                 hidden=("before" if found.direction == "backward" else "after") if hidden else None,
             )

@@ -166,6 +166,7 @@ class Node(Model):
     """Rows met, by either kind of path."""
     context_only: int
     """Those met only along a path with a context edge."""
+    columns: int
     one: list[int]
     """Rows in one derivation of the first row asked about, of each joined input a row; none forward, or if unknown."""
     hidden: Literal["before", "after"] | None
@@ -249,6 +250,7 @@ class Found(Model):
     version: VersionId
     total: int
     rows: int
+    columns: int
 
 
 class CompositionQuery(Selection):

@@ -39,7 +39,11 @@ def sideways(scope: Seen, query: models.SidewaysQuery) -> list[models.Found]:
     """Count the rows that were used together with rows, or that share a witness with them."""
     return [
         models.Found(
-            dataset=describe.dataset(version.dataset), version=version.id, total=version.rows, rows=found.count
+            dataset=describe.dataset(version.dataset),
+            version=version.id,
+            total=version.rows,
+            rows=found.count,
+            columns=len(version.fields),
         )
         for version, found in _beside(scope, query)
     ]

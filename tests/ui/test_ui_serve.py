@@ -1,4 +1,4 @@
-"""The page of `provspark serve`: hostile values, hidden values, an empty store, wide and long tables."""
+"""The page of `provspark serve`: hostile and hidden values, wide and long tables, long questions, hidden steps."""
 
 import socket
 import threading
@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from _browser import Tab, browser
-from _steps import publish, write
+from _steps import publish, read, write
 
-from provspark.index_store.model import Dataset, Field, Files, PendingVersion
+from provspark.index_store.model import Dataset, Field, Files, PendingVersion, StepKey
 from provspark.index_store.store import Store
 from provspark.web.local import local_app
+from provspark.web.login import Viewer
 from provspark.web.policy import Policy
 from provspark.web.source import Source
 
@@ -137,4 +138,97 @@ def test_thousands_of_columns_and_millions_of_rows(tmp_path: Path, chromium: Any
         tab.page.evaluate("const g = document.querySelector('[role=grid]'); g.scrollTop = g.scrollHeight / 2")
         tab.view.locator("[data-row^='500']").first.wait_for()
         assert tab.view.locator("[data-row]").count() < 100
+        tab.close()
+
+
+def long_trace(folder: Path, steps: int = 2) -> Store:
+    """raw → out0 → out1 …, row by row; the second last step belongs to another DAG."""
+    store = Store.open(str(folder / "prov"), create=True)
+    table = pa.table({"n": [str(i) for i in range(5)]})
+    before = data_set(folder / "raw", table, {}, written=False)
+    for n in range(steps):
+        made = data_set(folder / f"out{n}", table, {}, written=True)
+        writer = store.writer(StepKey(f"task{n}", "run", "vault" if n == steps - 2 else "shop"))
+        writer.add(write(made, [(before, [(i, i) for i in range(5)])]))
+        clock = f"2026-01-01T00:00:{n:02d}"
+        writer.publish(status="succeeded", started=f"{clock}.000000", ended=f"{clock}.500000")
+        before = read(made)
+    return store
+
+
+def test_a_long_question_can_be_ended(tmp_path: Path, chromium: Any) -> None:
+    long_trace(tmp_path)
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        held: list[Any] = []
+        tab.page.route("**/api/v1/trace", lambda route: held.append(route))
+        tab.page.goto(url)
+        tab.view.get_by_role("button", name="out1", exact=True).click()
+        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.view.get_by_text("Tracing · ").wait_for()
+        tab.check()
+        with tab.page.expect_event("requestfailed"):
+            tab.view.get_by_role("button", name="Cancel").click()
+        tab.view.get_by_text("You ended this question").wait_for()
+        tab.check()
+        tab.page.unroute("**/api/v1/trace")
+        tab.view.get_by_role("button", name="Ask again").click()
+        tab.page.wait_for_selector(".react-flow__node")
+        assert tab.counts() == {"raw": "5 of 5", "out0": "5 of 5", "out1": "5 of 5"} and len(held) == 1
+        tab.close()
+
+
+def test_what_failed_is_said_and_can_be_tried_again(tmp_path: Path, chromium: Any) -> None:
+    long_trace(tmp_path)
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        problem = {"status": 500, "content_type": "application/problem+json", "body": '{"detail": "the disk is gone"}'}
+        tab.page.route("**/api/v1/datasets/*/rows*", lambda route: route.fulfill(**problem))
+        tab.page.goto(url)
+        tab.view.get_by_role("button", name="out1", exact=True).click()
+        tab.view.get_by_text("the disk is gone").wait_for()
+        tab.page.unroute("**/api/v1/datasets/*/rows*")
+        tab.view.get_by_role("button", name="Try again").click()
+        tab.view.get_by_role("gridcell", name="4", exact=True).wait_for()
+        tab.close()
+
+
+def test_a_step_of_a_dag_that_one_may_not_read_is_hidden(
+    tmp_path: Path, chromium: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long_trace(tmp_path, 3)
+    monkeypatch.setattr("provspark.web.local.Viewer", lambda _: Viewer(frozenset({"shop"})))
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        tab.view.get_by_role("button", name="out2", exact=True).click()
+        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.page.locator(".react-flow__node-hidden", has_text="hidden step").wait_for()
+        assert tab.counts() == {"out1": "5 of 5", "out2": "5 of 5"}
+        for word in (str(tmp_path / "raw"), ">raw<", "out0", "task1", "vault"):
+            assert word not in tab.view.inner_html()
+        tab.check()
+        tab.close()
+
+
+def test_untracked_and_coarse_steps_are_marked_with_their_reason(tmp_path: Path, chromium: Any) -> None:
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    table = pa.table({"n": [str(i) for i in range(3)]})
+    raw, a, b = (data_set(tmp_path / n, table, {}, written=n != "raw") for n in ("raw", "a", "b"))
+    publish(store, "lost", write(a, [(raw, [])], coverage="untracked"))
+    publish(store, "blurred", write(b, [(read(a), [(i, j) for i in range(3) for j in range(3)])], coverage="coarse"))
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        tab.view.get_by_role("button", name="b", exact=True).click()
+        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.page.wait_for_selector(".react-flow__node-step")
+        steps = {n.get_attribute("aria-label"): n for n in tab.page.locator(".react-flow__node-step").all()}
+        assert sorted(s.split(",")[0] for s in steps) == ["Step blurred", "Step lost"]
+        assert all("opaque function" in s for s in steps)
+        (lost,) = (n for s, n in steps.items() if "lost" in s)
+        assert lost.locator("> div").evaluate("e => getComputedStyle(e).borderStyle") == "dashed"
+        tab.view.get_by_text("was captured as a whole").wait_for()
+        tab.view.get_by_text("was written without capture").wait_for()
+        tab.check()
         tab.close()

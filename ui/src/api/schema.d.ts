@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/cells": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cells
+         * @description List the cells that cells came from, or went into; without their values.
+         */
+        post: operations["cells_api_v1_cells_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/composition": {
         parameters: {
             query?: never;
@@ -104,6 +124,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets/{dataset}/columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dataset Columns
+         * @description List the columns that columns of a version came from, or went into.
+         */
+        get: operations["dataset_columns_api_v1_datasets__dataset__columns_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}/dropped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dataset Dropped
+         * @description Tell which operations dropped columns of a version.
+         */
+        get: operations["dataset_dropped_api_v1_datasets__dataset__dropped_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets/{dataset}/export": {
         parameters: {
             query?: never;
@@ -116,6 +176,26 @@ export interface paths {
          * @description Stream all rows for which all conditions hold, as CSV, JSON, JSON lines or an Arrow stream.
          */
         get: operations["dataset_export_api_v1_datasets__dataset__export_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dataset Operations
+         * @description List all operations behind a version, or those done to it; only those that touched some columns, where given.
+         */
+        get: operations["dataset_operations_api_v1_datasets__dataset__operations_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -138,6 +218,26 @@ export interface paths {
         get: operations["dataset_rows_api_v1_datasets__dataset__rows_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/how": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * How
+         * @description Tell the operations on the ways of rows, and how many rows each way leads to.
+         */
+        post: operations["how_api_v1_how_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -216,6 +316,26 @@ export interface paths {
          * @description Describe a step: what it read and wrote, and how far it was captured.
          */
         get: operations["step_api_v1_steps__step__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/steps/{step}/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Step Operations
+         * @description List the operations of a step, in order; those of one script line as one, unless `parts` are asked for.
+         */
+        get: operations["step_operations_api_v1_steps__step__operations_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -335,6 +455,101 @@ export interface components {
             together: components["schemas"]["Choice"][];
         };
         /**
+         * CellLine
+         * @description A cell asked about, and one that it stands in a dependence with.
+         */
+        CellLine: {
+            /** Column */
+            column: string | null;
+            dataset: components["schemas"]["Dataset"];
+            /**
+             * Dependence
+             * @enum {string}
+             */
+            dependence: "identity" | "transformation" | "aggregation" | "join" | "filter" | "group by" | "sort" | "window" | "conditional";
+            /** Exact */
+            exact: boolean;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "data" | "context";
+            /** Occurrence */
+            occurrence: number;
+            /** Row */
+            row: number;
+            /** Source Column */
+            source_column: string | null;
+            /** Source Row */
+            source_row: number;
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
+        };
+        /**
+         * CellPage
+         * @description Some of the lines.
+         */
+        CellPage: {
+            /** Lines */
+            lines: components["schemas"]["CellLine"][];
+            /** Next */
+            next: number | null;
+            /** Stops */
+            stops: components["schemas"]["Stop"][];
+            /** Total */
+            total: number;
+        };
+        /**
+         * CellQuery
+         * @description The cells behind cells, or those that came of them.
+         */
+        CellQuery: {
+            /** Columns */
+            columns?: string[] | null;
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Cursor
+             * @default 0
+             */
+            cursor: number;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @default backward
+             * @enum {string}
+             */
+            direction: "backward" | "forward";
+            /**
+             * Existence
+             * @default false
+             */
+            existence: boolean;
+            /**
+             * Limit
+             * @default 100
+             */
+            limit: number;
+            /** Rows */
+            rows?: number[] | null;
+            /** To */
+            to?: string | null;
+            /** Version */
+            version?: string | null;
+            /** Where */
+            where?: string[] | null;
+        };
+        /**
          * Choice
          * @description A data set that a question sideways can be about, and those that can stand between.
          */
@@ -354,6 +569,48 @@ export interface components {
             name: string;
             /** Type */
             type: string;
+        };
+        /**
+         * ColumnLine
+         * @description A column asked about, and one that it stands in a dependence with; null for the rows themselves.
+         */
+        ColumnLine: {
+            /** Column */
+            column: string | null;
+            dataset: components["schemas"]["Dataset"];
+            /**
+             * Dependence
+             * @enum {string}
+             */
+            dependence: "identity" | "transformation" | "aggregation" | "join" | "filter" | "group by" | "sort" | "window" | "conditional";
+            /** Exact */
+            exact: boolean;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "data" | "context";
+            /** Occurrence */
+            occurrence: number;
+            /** Source Column */
+            source_column: string | null;
+            /** Steps */
+            steps: string[];
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
+        };
+        /**
+         * ColumnLines
+         * @description The columns behind columns, or those that came of them.
+         */
+        ColumnLines: {
+            /** Lines */
+            lines: components["schemas"]["ColumnLine"][];
+            /** Stops */
+            stops: components["schemas"]["Stop"][];
         };
         /**
          * Composition
@@ -487,6 +744,41 @@ export interface components {
             versions: number;
         };
         /**
+         * Drop
+         * @description An operation that did not hand a column on.
+         */
+        Drop: {
+            /** Column */
+            column: string;
+            dataset: components["schemas"]["Dataset"];
+            /** Into */
+            into: string[];
+            /** Known As */
+            known_as: string;
+            /** Name */
+            name: string;
+            /** Operation */
+            operation: number;
+            /** Site */
+            site: string;
+            /** Step */
+            step: string;
+            /** Text */
+            text: string | null;
+            /** Write */
+            write: number;
+        };
+        /**
+         * Drops
+         * @description Where the columns of a version end.
+         */
+        Drops: {
+            /** Lines */
+            lines: components["schemas"]["Drop"][];
+            /** Stops */
+            stops: components["schemas"]["Stop"][];
+        };
+        /**
          * Edge
          * @description Rows of `source` went into `target`: through a step's write, or, without `step`, by shared files.
          */
@@ -519,6 +811,8 @@ export interface components {
          * @description How many rows of a version were found.
          */
         Found: {
+            /** Columns */
+            columns: number;
             dataset: components["schemas"]["Dataset"];
             /** Rows */
             rows: number;
@@ -531,10 +825,57 @@ export interface components {
             version: string;
         };
         /**
+         * How
+         * @description How rows came about, or what became of them.
+         */
+        How: {
+            /** Paths */
+            paths: components["schemas"]["Path"][];
+            /** Stops */
+            stops: components["schemas"]["Stop"][];
+        };
+        /**
+         * HowQuery
+         * @description The operations on the ways of selected rows.
+         */
+        HowQuery: {
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @default backward
+             * @enum {string}
+             */
+            direction: "backward" | "forward";
+            /**
+             * Parts
+             * @default false
+             */
+            parts: boolean;
+            /** Rows */
+            rows?: number[] | null;
+            /** To */
+            to?: string | null;
+            /** Version */
+            version?: string | null;
+            /** Where */
+            where?: string[] | null;
+        };
+        /**
          * Node
          * @description A version on the way, with how many of its rows the trace met.
          */
         Node: {
+            /** Columns */
+            columns: number;
             /** Context Only */
             context_only: number;
             dataset: components["schemas"]["Dataset"];
@@ -553,6 +894,66 @@ export interface components {
             rows: number;
             /** Total */
             total: number;
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
+        };
+        /**
+         * Operation
+         * @description An operation of a step, or several of one script line or one name that read as one.
+         */
+        Operation: {
+            /** Categories */
+            categories: ("source" | "transformation" | "vertical reduction" | "vertical augmentation" | "horizontal reduction" | "horizontal augmentation" | "join" | "append" | "aggregate")[];
+            /** Columns In */
+            columns_in: string[];
+            /** Columns Out */
+            columns_out: string[];
+            /** Contextual */
+            contextual: boolean;
+            dataset: components["schemas"]["Dataset"];
+            /** Drops */
+            drops: string[];
+            /** Makes */
+            makes: string[];
+            /** Name */
+            name: string;
+            /** Operations */
+            operations: number[];
+            /** Reads */
+            reads: string[];
+            /** Rows In */
+            rows_in: number | null;
+            /** Rows Out */
+            rows_out: number | null;
+            /** Site */
+            site: string;
+            /** Step */
+            step: string;
+            /** Text */
+            text: string | null;
+            /** Write */
+            write: number;
+        };
+        /**
+         * Path
+         * @description The operations on the way to rows of a version, through one reading and by one kind of edge.
+         */
+        Path: {
+            dataset: components["schemas"]["Dataset"];
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "data" | "context";
+            /** Occurrence */
+            occurrence: number;
+            /** Operations */
+            operations: components["schemas"]["Operation"][];
+            /** Rows */
+            rows: number;
             /**
              * Version
              * @description `version` of a data set
@@ -791,7 +1192,7 @@ export interface components {
              * What
              * @enum {string}
              */
-            what: "untracked" | "unlinked" | "coarse";
+            what: "untracked" | "unlinked" | "coarse" | "columns";
             /** Why */
             why: string;
         };
@@ -984,6 +1385,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["About"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cells_api_v1_cells_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CellQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CellPage"];
                 };
             };
             /** @description Bad Request */
@@ -1444,6 +1941,203 @@ export interface operations {
             };
         };
     };
+    dataset_columns_api_v1_datasets__dataset__columns_get: {
+        parameters: {
+            query?: {
+                version?: string | null;
+                column?: string[] | null;
+                direction?: "backward" | "forward";
+                to?: string | null;
+                existence?: boolean;
+            };
+            header?: never;
+            path: {
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ColumnLines"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dataset_dropped_api_v1_datasets__dataset__dropped_get: {
+        parameters: {
+            query?: {
+                version?: string | null;
+                column?: string[] | null;
+            };
+            header?: never;
+            path: {
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Drops"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     dataset_export_api_v1_datasets__dataset__export_get: {
         parameters: {
             query?: {
@@ -1545,6 +2239,105 @@ export interface operations {
             };
         };
     };
+    dataset_operations_api_v1_datasets__dataset__operations_get: {
+        parameters: {
+            query?: {
+                version?: string | null;
+                column?: string[] | null;
+                direction?: "backward" | "forward";
+                parts?: boolean;
+            };
+            header?: never;
+            path: {
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"][];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     dataset_rows_api_v1_datasets__dataset__rows_get: {
         parameters: {
             query?: {
@@ -1569,6 +2362,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rows"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    how_api_v1_how_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HowQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["How"];
                 };
             };
             /** @description Bad Request */
@@ -1954,6 +2843,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StepDetail"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    step_operations_api_v1_steps__step__operations_get: {
+        parameters: {
+            query?: {
+                parts?: boolean;
+            };
+            header?: never;
+            path: {
+                step: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"][];
                 };
             };
             /** @description Bad Request */

@@ -6,8 +6,9 @@ import { useCallback, useMemo } from "react";
 import { post, type Dataset, type Found, type Rows } from "../api/client";
 import { selection, usePage } from "../state";
 import { number, share } from "../words";
-import { RowsTable, type Load } from "./RowsTable";
+import { RowsTable } from "./RowsTable";
 import { Failed, Loading, Nothing } from "./States";
+import { useFirstPage, type Load } from "./useFirstPage";
 import { Waiting } from "./Waiting";
 
 type Props = { way: "together" | "siblings"; to: Dataset; through: Dataset | undefined };
@@ -28,7 +29,7 @@ export function FoundRows({ way, to, through }: Props) {
     [asked, version],
   );
   const name = [...key, version];
-  const first = useQuery({ queryKey: ["columns", ...name], queryFn: ({ signal }) => load(0, 1, null, signal), enabled: Boolean(version) });
+  const first = useFirstPage(name, load, found?.columns ?? 0, Boolean(version));
   if (!answer.data) return <Waiting failed="The rows can't be found" label="Looking sideways" query={answer} queryKey={key} />;
   const how = way === "together" ? `stand in one derivation with ${them(state.rows.length)}` : `share a row of ${through?.label ?? ""} with ${them(state.rows.length)}`;
   if (!found) {

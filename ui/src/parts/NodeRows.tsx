@@ -1,13 +1,13 @@
 // The rows that a trace met in one data set, with their values: those of one derivation first.
 import { Button, Flex, Heading, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
 import { useCallback } from "react";
 
 import { post, type Node, type Rows, type TraceQuery } from "../api/client";
 import type { Way } from "../state";
 import { count, number, share } from "../words";
-import { RowsTable, type Load } from "./RowsTable";
+import { RowsTable } from "./RowsTable";
 import { Failed, Loading, Nothing } from "./States";
+import { useFirstPage, type Load } from "./useFirstPage";
 
 type Props = {
   asked: TraceQuery;
@@ -28,7 +28,7 @@ export function NodeRows({ asked, node, title, one = false, faded = false, lit, 
     [asked, node.id, one],
   );
   const name = ["trace", JSON.stringify(asked), node.id, one];
-  const first = useQuery({ queryKey: ["columns", ...name], queryFn: ({ signal }) => load(0, 1, null, signal), enabled: node.rows > 0 });
+  const first = useFirstPage(name, load, node.columns, node.rows > 0);
   const more = node.one.length > 0 && node.one.length < node.rows;
   return (
     <Flex direction="column" gap={2} h="full" minH={0} opacity={faded ? 0.35 : 1} transition="opacity 120ms">

@@ -4,20 +4,17 @@ import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 
-import type { Column, Rows } from "../api/client";
+import type { Column } from "../api/client";
 import type { Way } from "../state";
 import { cell, number } from "../words";
 import { RowMenu, type Anchor } from "./Asks";
 import { Failed } from "./States";
+import { NARROW, PAGE, pageKey, type Load } from "./useFirstPage";
 import { ROW, useRowWindow } from "./useRowWindow";
 
-const PAGE = 100;
 const BLOCK = 40;
-const NARROW = 60;
 const HEADER = 44;
 const FIRST = 148;
-
-export type Load = (cursor: number, limit: number, columns: string[] | null, signal: AbortSignal) => Promise<Rows>;
 
 type Props = {
   label: string;
@@ -59,7 +56,7 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
   const wanted = pages.flatMap((page) => blocks.map((block) => ({ page, block })));
   const answers = useQueries({
     queries: wanted.map(({ page, block }) => ({
-      queryKey: ["rows", ...name, page, block],
+      queryKey: pageKey(name, page, block),
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         load(page * PAGE, PAGE, block < 0 ? null : columns.slice(block * BLOCK, (block + 1) * BLOCK).map((c) => c.name), signal),
       staleTime: Infinity,

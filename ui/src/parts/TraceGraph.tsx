@@ -15,7 +15,8 @@ import { useDark } from "./useDark";
 type Layout = (boxes: Size[], lines: Line[]) => Promise<Record<string, Spot>>;
 type Shown = Node<{ part: Part; faded: boolean; chosen: boolean }>;
 
-async function engine(): Promise<Layout> {
+// Loaded once, while the first trace is still being asked for.
+export async function engine(): Promise<Layout> {
   await import(/* @vite-ignore */ pageUrl("provspark/static/layout.js"));
   return (globalThis as unknown as { ProvSparkLayout: Layout }).ProvSparkLayout;
 }

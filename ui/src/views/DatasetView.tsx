@@ -7,9 +7,11 @@ import { exportUrl, get, type DatasetDetail, type Rows, type Step } from "../api
 import { MoreAsks } from "../parts/Asks";
 import { Filters } from "../parts/Filters";
 import { Coverage } from "../parts/Marks";
-import { RowsTable, type Load } from "../parts/RowsTable";
+import { RowsTable } from "../parts/RowsTable";
 import { Failed, Loading, Nothing } from "../parts/States";
 import { copyItems, save, Take } from "../parts/Take";
+import { useFirstPage, type Load } from "../parts/useFirstPage";
+import { Waiting } from "../parts/Waiting";
 import { usePage, type Way } from "../state";
 import { FORMATS } from "../take";
 import { count, number, share, task, when } from "../words";
@@ -26,11 +28,8 @@ export function DatasetView() {
       get<Rows>(`/datasets/${dataset}/rows`, { version: detail.data?.version, where, cursor, limit, columns }, signal),
     [dataset, detail.data?.version, where],
   );
-  const first = useQuery({
-    queryKey: ["selected", dataset, detail.data?.version, where],
-    queryFn: ({ signal }) => load(0, 1, [], signal),
-    enabled: Boolean(detail.data),
-  });
+  const name = [dataset, detail.data?.version, where];
+  const first = useFirstPage(name, load, detail.data?.columns.length ?? 0, Boolean(detail.data));
   const picked = useMemo(() => new Set(rows), [rows]);
   const trace = (chosen: number[], way: Way) => {
     go({ version: detail.data?.version ?? null, rows: chosen, where: chosen.length ? [] : where, way });
@@ -38,7 +37,7 @@ export function DatasetView() {
 
   if (detail.error) return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
   if (!detail.data) return <Loading label="Loading the data set" />;
-  const { label, name, columns, versions } = detail.data;
+  const { label, columns, versions } = detail.data;
   const shown = versions.find((v) => v.version === detail.data.version);
   const selected = first.data?.selected;
   return (
@@ -49,7 +48,7 @@ export function DatasetView() {
             <Heading as="h2" size="lg">{label}</Heading>
             <Coverage value={shown?.coverage ?? null} />
           </HStack>
-          <Text color="fg.muted" fontSize="xs" overflowWrap="anywhere">{name}</Text>
+          <Text color="fg.muted" fontSize="xs" overflowWrap="anywhere">{detail.data.name}</Text>
           {shown?.coverage === "untracked" || shown?.coverage === "coarse" ? (
             <Button color="orange.fg" h="auto" onClick={() => { trace([], "backward"); }} p={0} size="xs" variant="plain">See why it was not captured row by row</Button>
           ) : null}
@@ -69,7 +68,7 @@ export function DatasetView() {
               label: `Rows as ${text}`,
               act: () => { save(exportUrl(dataset, detail.data.version, where, format), `${label}.${format}`); },
             })),
-            ...copyItems({ ...state, way: "backward" }, { dataset: name }),
+            ...copyItems({ ...state, way: "backward" }, { dataset: detail.data.name }),
           ]}
         />
       </Flex>
@@ -88,7 +87,6 @@ export function DatasetView() {
         </Button>
         <MoreAsks disabled={!rows.length && !selected} many={rows.length !== 1} onAsk={(way) => { trace(rows, way); }} />
       </Flex>
-      {first.error ? <Failed error={first.error} title="The rows can't be selected" /> : null}
       {selected === 0 ? (
         <Nothing title={where.length ? "No row satisfies the filter" : "This version has no rows"}>{where.length ? "Take a condition away to see more." : null}</Nothing>
       ) : selected ? (
@@ -98,13 +96,13 @@ export function DatasetView() {
           key={`${detail.data.version} ${where.join("\n")}`}
           label={`Rows of ${label}`}
           load={load}
-          name={[dataset, detail.data.version, where]}
+          name={name}
           onPick={(row) => { go({ rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row] }, true); }}
           onTrace={(row, way) => { trace([row], way); }}
           picked={picked}
         />
       ) : (
-        <Loading label="Loading rows" />
+        <Waiting failed="The rows can't be selected" label={where.length ? "Filtering" : "Loading rows"} query={first} queryKey={["columns", ...name]} />
       )}
       <Made by={shown?.step} />
     </Flex>

@@ -1,7 +1,7 @@
 // A trace: the graph is the map, the tables are the truth.
 import { Alert, Box, Checkbox, Flex, HStack, SegmentGroup, Spacer, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 
 import { post, type Node, type Trace } from "../api/client";
 import { draw, path, summary, type Part } from "../graph";
@@ -9,7 +9,7 @@ import { NodeRows } from "../parts/NodeRows";
 import { Nothing } from "../parts/States";
 import { StepPanel } from "../parts/StepPanel";
 import { Take } from "../parts/Take";
-import { TraceGraph, useLayout } from "../parts/TraceGraph";
+import { engine, TraceGraph, useLayout } from "../parts/TraceGraph";
 import { useEscape } from "../parts/useEscape";
 import { useLook } from "../parts/useLook";
 import { Waiting } from "../parts/Waiting";
@@ -21,6 +21,7 @@ export function TraceView() {
   const asked = useMemo(() => query(state), [state]);
   const key = useMemo(() => ["trace", JSON.stringify(asked)], [asked]);
   const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Trace>("/trace", asked, signal) });
+  useEffect(() => void engine().catch(() => undefined), []);
   const { data } = answer;
   const graph = useMemo(() => (data ? draw(data) : undefined), [data]);
   const layout = useLayout(graph, key);
