@@ -88,10 +88,6 @@ class Bits:
         """The same, none of it sure, for one more reason."""
         return Bits(self.out, self.src, self.may, np.zeros_like(self.sure), self.via, self.doubt | doubt)
 
-    def transposed(self) -> Bits:
-        """Out and src exchanged."""
-        return _collected(self.src, self.out, self.may, self.sure, self.via, self.doubt)
-
     def moved(self, out: Int64 | None = None, src: Int64 | None = None) -> Bits:
         """The same with other positions."""
         ends = self.out if out is None else out, self.src if src is None else src

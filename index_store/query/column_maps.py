@@ -55,11 +55,6 @@ class ColumnMap:
                 found += behind
         return frozenset(axis for axis in found if found.count(axis) > 1)
 
-    @property
-    def size(self) -> int:
-        """How many bits of `via` it takes."""
-        return len(self.node.operations) + 1
-
 
 @lru_cache(maxsize=1024)
 def column_map(node: Node) -> ColumnMap:

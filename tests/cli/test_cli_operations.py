@@ -78,3 +78,11 @@ def test_operations_of_a_step_and_of_a_data_set(run: Run, tmp_path: Path) -> Non
     assert "2–3" in shown
     assert "+band -age" in shown
     assert len(json.loads(run("show", "people-clean", "--json"))["operations"]) == 3
+
+
+def test_cells_are_exported_as_prov_json(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "cells.json"
+    run("export", tmp_path / "report.csv", "--row", 0, "--column", "first", "--prov-json", file)
+    assert any(name.startswith("ps:cell/") for name in json.loads(file.read_text())["entity"])
+    refused = CliRunner().invoke(main, ["export", str(tmp_path / "report.csv"), "--column", "first", "--graphml", "-"])
+    assert refused.exit_code == 2 and "--prov-json" in refused.stderr

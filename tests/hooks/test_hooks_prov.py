@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _people import people
 
 from provspark.errors import RowOutOfRangeError, SettingsError, UnknownColumnError
 from provspark.hooks.prov import ProvHook
@@ -99,3 +100,13 @@ def test_a_connection_can_be_tried(store: str, monkeypatch: pytest.MonkeyPatch) 
 def test_a_connection_without_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError, match="'prov' names neither"):
         connect(monkeypatch).datasets()
+
+
+def test_operations_columns_and_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = connect(monkeypatch, store=people(tmp_path))
+    report = str(tmp_path / "report.csv")
+    assert hook.columns(report, "first", existence=False)["source_column"].to_pylist() == ["name"]
+    assert hook.cells(report, [0], "first")["source_row"].to_pylist() == [3]
+    assert hook.how(report, [0]).why()["source_row"].to_pylist() == [3]
+    assert hook.operations(report).num_rows == 5
+    assert hook.dropped(str(tmp_path / "people.csv"), "age")["into"].to_pylist() == [["band"]]
