@@ -68,13 +68,19 @@ class Expression:
 
     role: Role
     sql: str
-    """Spark SQL over columns written as `Column.label` in backticks; empty where Spark reads no such text back."""
+    """Spark SQL over columns written as `Column.label` in backticks; empty where Spark reads no such text back.
+
+    It was read back, under `Operations.settings`, before it was stored. A subquery reads ``(SELECT * FROM
+    `subquery#K`)``, ``EXISTS (…)`` or ``x IN (…)``, where K is the index of its last operation: a view of that name
+    makes it run, unless an operation of the subquery uses columns of the query around it (detail ``outer columns``).
+    """
     terms: tuple[Term, ...]
     """The expression as a tree, in prefix order."""
     column: int = -1
     """The id of the column that it makes; -1 for a condition, key or order."""
     details: tuple[tuple[str, str], ...] = ()
-    """Of an order its direction and place of nulls; of a branch the number of the child."""
+    """Of an order its ``direction`` and place of ``nulls``; of a branch the number of the ``child``, or of the ``copy``
+    where one row is copied (rollup, unpivot …)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,11 @@ class Operation:
     links: tuple[Link, ...] = ()
     """Columns handed on unchanged under the same id need none."""
     details: tuple[tuple[str, str], ...] = ()
-    """What else decides: a join's ``type``, a limit's ``n``, ``all`` of a set operator …"""
+    """What else decides: a join's ``type``, a limit's ``n``, ``all`` of a set operator, whether a sort is ``global`` …
+
+    ``sql_line`` is the line within SQL text; ``outer columns`` are ids of the query around a subquery;
+    ``transformer``, ``uid`` and ``parameters`` (JSON) are those of the MLlib transformer that did it.
+    """
     axes: tuple[int, ...] = ()
     """Of a source: the write's axes that number its rows."""
     contextual: bool = False
@@ -131,3 +141,5 @@ class Operations:
     """All operations of one write; the last one makes the rows that were written."""
 
     operations: tuple[Operation, ...] = field(default_factory=tuple)
+    settings: tuple[tuple[str, str], ...] = ()
+    """Settings of the step's session under which the SQL of expressions means what it meant there."""

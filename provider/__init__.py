@@ -14,16 +14,18 @@ if TYPE_CHECKING:
     from provspark.api import open as open
     from provspark.declare import keeps_index as keeps_index
     from provspark.declare import rowwise as rowwise
+    from provspark.naming import operation as operation
     from provspark.recording import Data as Data
     from provspark.recording import Relation as Relation
     from provspark.recording import record as record
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Data", "Provenance", "Relation", "keeps_index", "open", "record", "rowwise"]
+__all__ = ["Answer", "Data", "Provenance", "Relation", "keeps_index", "open", "operation", "record", "rowwise"]
 
 _LAZY = dict.fromkeys(("Answer", "Provenance", "open"), "provspark.api")
 _LAZY |= dict.fromkeys(("Data", "Relation", "record"), "provspark.recording")
 _LAZY |= dict.fromkeys(("keeps_index", "rowwise"), "provspark.declare")
+_LAZY["operation"] = "provspark.naming"
 
 
 def __getattr__(name: str) -> Any:

@@ -18,12 +18,14 @@ from provspark import __version__
 from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
 from provspark.index_store.model import Dataset, Manifest, PendingWrite, Untracked, Write
 from provspark.index_store.writer import StepWriter
+from provspark.naming import current_name
 from provspark.tracker.audit import Auditor, Seen
 from provspark.tracker.caches import Caches
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.intercept import Interception
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations import Draft, built
+from provspark.tracker.operations.transformers import at_work, described
 from provspark.tracker.orders import Aim, Order, WriterOrder
 from provspark.tracker.profiling import profiles_of
 from provspark.tracker.sinks import Output
@@ -139,9 +141,25 @@ class Capture:
     def frame_made(self, frame: Any) -> None:
         """Remember which line made a data frame."""
         try:
-            self._jvm(frame.sparkSession).plans.mark(frame._jdf, caller())
+            plans = self._jvm(frame.sparkSession).plans
+            if plans.mark(frame._jdf, caller(), current_name()):
+                transformer = at_work()
+                if transformer is not None:
+                    plans.transformer(frame._jdf, described(transformer))
         except Exception as e:
             log.debug("provspark: the line that made a data frame is not known", exc_info=e)
+
+    def function_made(self, function: Any, made: Any) -> None:
+        """Remember the name of a function of the script's, and what Spark made of it."""
+        try:
+            from pyspark.sql import SparkSession
+
+            name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
+            spark = SparkSession.getActiveSession()
+            if spark is not None:
+                self._jvm(spark).plans.named(made, name)
+        except Exception as e:
+            log.debug("provspark: the name of a function is not known", exc_info=e)
 
     def cache_changed(self, spark: Any) -> None:
         """See what was cached, before anything computes it."""

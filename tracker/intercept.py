@@ -78,6 +78,7 @@ class Interception:
         from pyspark.sql.classic.dataframe import DataFrame
         from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
         from pyspark.sql.streaming import DataStreamWriter
+        from pyspark.sql.udf import UserDefinedFunction
 
         listener = self._listener
 
@@ -102,6 +103,7 @@ class Interception:
         self._after(DataFrameWriterV2, "__init__", writer_v2_made)
         self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame))
         self._after(SparkSession, "__init__", session_made)
+        self._around(UserDefinedFunction, "_create_judf", self._function)
         self._before(SparkContext, "stop", listener.context_stops)
         for name in ("cache", "persist", "unpersist"):
             self._after(DataFrame, name, lambda frame, *_: listener.cache_changed(frame.sparkSession))
@@ -281,6 +283,11 @@ class Interception:
             return call()
         finally:
             self._acting.now = before
+
+    def _function(self, create: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
+        made = create(function, *args, **kwargs)
+        self._listener.function_made(function.func, made)
+        return made
 
     def _create(self, create: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:
         from pyspark import RDD

@@ -18,6 +18,9 @@ class Listener(Protocol):
     def frame_made(self, frame: Any) -> None:
         """Take note of a frame that a line of the script just made."""
 
+    def function_made(self, function: Any, made: Any) -> None:
+        """Take note of a function of the script's, and of the Java object that Spark made for it."""
+
     def cache_changed(self, spark: Any) -> None:
         """Hear that something was put into Spark's cache, or taken out of it."""
 

@@ -11,6 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.InSubquery;
 import org.apache.spark.sql.catalyst.expressions.InheritAnalysisRules;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.OuterReference;
+import org.apache.spark.sql.catalyst.expressions.PythonUDF;
+import org.apache.spark.sql.catalyst.expressions.ScalaUDF;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.WindowSpecDefinition;
@@ -239,8 +241,10 @@ public class Expressions {
     } else if (e instanceof InSubquery) {
       children = list(((InSubquery) e).values());
       children.add(((InSubquery) e).query());
-    } else if (kind.equals("PythonUDF") || kind.equals("ScalaUDF")) {
-      value = kind.equals("PythonUDF") ? (String) e.productElement(0) : e.prettyName();
+    } else if (e instanceof PythonUDF) {
+      value = Marks.function(((PythonUDF) e).func(), ((PythonUDF) e).name());
+    } else if (e instanceof ScalaUDF) {
+      value = ((ScalaUDF) e).name();
     } else {
       value = e.prettyName();
       if (!e.deterministic()) value = random(e) ? "nondeterministic " + value : value;

@@ -2,6 +2,9 @@ package provspark;
 
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.apache.spark.api.python.PythonFunction;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag;
 import static provspark.Trees.*;
@@ -9,19 +12,68 @@ import static provspark.Trees.*;
 /** What nodes of the user's plan are marked with: Spark's copies of a node keep it, and no plan is another for it. */
 public class Marks {
   private static final TreeNodeTag SITE = new TreeNodeTag("provspark.site");
+  private static final TreeNodeTag NAME = new TreeNodeTag("provspark.name");
+  private static final TreeNodeTag TRANSFORMER = new TreeNodeTag("provspark.transformer");
+  private static final Map FUNCTIONS = new WeakHashMap();
   private static final TreeNodeTag LEAF = new TreeNodeTag("provspark.leaf");
 
   private Marks() {}
 
-  /** Marks the root of a frame's plan with the line that made it, unless an earlier frame had it already. */
-  public static void site(LogicalPlan root, String site) {
-    if (site.length() > 0 && site(root).length() == 0) root.setTagValue(SITE, site);
+  /** Marks the root of a frame's plan with the line that made it and the user's name for it, unless it is marked. */
+  public static boolean mark(LogicalPlan root, String site, String name) {
+    if (site.length() == 0 || marked(root)) return false;
+    root.setTagValue(SITE, site);
+    root.setTagValue(NAME, name);
+    return true;
+  }
+
+  /** Marks it with the transformer that made it: class, uid and parameters. */
+  public static void transformer(LogicalPlan root, String described) {
+    root.setTagValue(TRANSFORMER, described);
+  }
+
+  /** Gives a node the marks of another, unless it has some. */
+  public static void copy(LogicalPlan from, LogicalPlan to) {
+    if (!mark(to, site(from), name(from))) return;
+    String described = transformer(from);
+    if (described.length() > 0) transformer(to, described);
+  }
+
+  public static boolean marked(LogicalPlan node) {
+    return node.getTagValue(SITE).nonEmpty();
   }
 
   /** The line that made a node, or "". */
   public static String site(LogicalPlan node) {
-    scala.Option tag = node.getTagValue(SITE);
+    return text(node, SITE);
+  }
+
+  public static String name(LogicalPlan node) {
+    return text(node, NAME);
+  }
+
+  public static String transformer(LogicalPlan node) {
+    return text(node, TRANSFORMER);
+  }
+
+  private static String text(LogicalPlan node, TreeNodeTag key) {
+    scala.Option tag = node.getTagValue(key);
     return tag.isEmpty() ? "" : (String) tag.get();
+  }
+
+  /** Remembers the full name of a function of the user's. */
+  public static void named(PythonFunction function, String name) {
+    synchronized (FUNCTIONS) {
+      FUNCTIONS.put(function, name);
+    }
+  }
+
+  /** The full name of a function, or the one given. */
+  public static String function(PythonFunction function, String otherwise) {
+    synchronized (FUNCTIONS) {
+      Object name = FUNCTIONS.get(function);
+      return name == null ? otherwise : (String) name;
+    }
   }
 
   /** The line that made the first node of this class, or the first with a subquery where none is named; or "". */

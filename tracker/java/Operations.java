@@ -4,9 +4,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
@@ -38,7 +40,7 @@ public class Operations {
 
   /** A query keeps its line when its CTEs are put in their places. */
   private static void sites(LogicalPlan plan) {
-    if (plan instanceof WithCTE) Marks.site((LogicalPlan) ((WithCTE) plan).plan(), Marks.site(plan));
+    if (plan instanceof WithCTE) Marks.copy(plan, (LogicalPlan) ((WithCTE) plan).plan());
     List inside = list(plan.children());
     inside.addAll(list(plan.subqueries()));
     for (int i = 0; i < inside.size(); i++) sites((LogicalPlan) inside.get(i));
@@ -89,7 +91,7 @@ public class Operations {
         for (int i = 0; i < values.size(); i++) values.set(i, value(values.get(i)));
         made = (LogicalPlan) made.makeCopy(values.toArray());
       }
-      Marks.site(made, Marks.site(plan));
+      Marks.copy(plan, made);
       return made;
     }
 
@@ -127,11 +129,12 @@ public class Operations {
 
   // -- reading
 
-  /** The operations of a numbered plan, as JSON. */
-  public String read(SparkSession session, LogicalPlan plan) {
-    Reading reading = new Reading(this, new SqlCheck(session));
-    reading.visit(plan, new HashMap(), "[", "");
-    return reading.json();
+  /** Reads the operations of a numbered plan; what is left to do is done beside the write. */
+  public Reading read(SparkSession session, LogicalPlan plan) {
+    Reading reading = new Reading(this, session);
+    reading.visit(plan, new HashMap(), "[", plan);
+    reading.start();
+    return reading;
   }
 
   /** What is known of an operation that was read. */
@@ -142,34 +145,78 @@ public class Operations {
     int index;
   }
 
-  static class Reading {
+  public static class Reading implements Runnable {
     private final Operations owner;
+    private final SparkSession session;
     private final SqlCheck check;
+    private final String settings;
     private final List reads = new ArrayList();
+    private final Thread thread = new Thread(this, "provspark-operations");
+    private boolean[] right;
     private int columns = 0;
 
-    Reading(Operations owner, SqlCheck check) {
+    Reading(Operations owner, SparkSession session) {
       this.owner = owner;
-      this.check = check;
+      this.session = session;
+      check = new SqlCheck(session);
+      settings = settings();
     }
 
-    String json() {
-      boolean[] right = check.run();
+    void start() {
+      thread.setDaemon(true);
+      thread.start();
+    }
+
+    public void run() {
+      right = check.run();
+    }
+
+    /** The settings that decide what expressions mean. */
+    private String settings() {
+      String[] always = {"spark.sql.ansi.enabled", "spark.sql.session.timeZone"};
+      Map found = new TreeMap();
+      for (int i = 0; i < always.length; i++) found.put(always[i], session.conf().get(always[i]));
+      scala.collection.Iterator it = session.sessionState().conf().getAllConfs().iterator();
+      while (it.hasNext()) {
+        scala.Tuple2 pair = (scala.Tuple2) it.next();
+        for (int i = 0; i < MEANING.length; i++) if (((String) pair._1()).startsWith(MEANING[i])) found.put(pair._1(), pair._2());
+      }
+      StringBuilder out = new StringBuilder();
+      Iterator entries = found.entrySet().iterator();
+      while (entries.hasNext()) {
+        Map.Entry entry = (Map.Entry) entries.next();
+        out.append(out.length() == 0 ? "[[" : ",[").append(Json.quoted((String) entry.getKey())).append(",");
+        out.append(Json.quoted((String) entry.getValue())).append("]");
+      }
+      return out.append("]").toString();
+    }
+
+    private static final String[] MEANING = {
+        "spark.sql.ansi.", "spark.sql.legacy.", "spark.sql.caseSensitive", "spark.sql.mapKeyDedupPolicy", "spark.sql.timestampType",
+        "spark.sql.decimalOperations.", "spark.sql.session.collation"};
+
+    /** The operations as JSON; a line that says which of their texts Spark reads back; one of settings. */
+    public String json() {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+
       StringBuilder out = new StringBuilder("[");
       for (int i = 0; i < reads.size(); i++) {
         out.append(i == 0 ? "" : ",\n").append(((Read) reads.get(i)).json);
       }
       out.append("]\n[");
       for (int i = 0; i < right.length; i++) out.append(i == 0 ? "" : ",").append(right[i]);
-      return out.append("]").toString();
+      return out.append("]\n").append(settings).toString();
     }
 
-    /** outer: labels of the columns of the query around a subquery; path: JSON of the numbers of the leaves above it. */
-    Read visit(LogicalPlan plan, Map outer, String path, String site) {
-      String mine = Marks.site(plan);
-      String line = mine.length() == 0 ? site : mine;
+    /** outer: labels of the columns of the query around a subquery; path: JSON of the numbers of the leaves above it; above: what has the marks. */
+    Read visit(LogicalPlan plan, Map outer, String path, LogicalPlan above) {
+      LogicalPlan marked = Marks.marked(plan) ? plan : above;
       if (plan instanceof SubqueryAlias || plan instanceof View) {
-        return visit((LogicalPlan) plan.children().head(), outer, path, line);
+        return visit((LogicalPlan) plan.children().head(), outer, path, marked);
       }
       Map in = new HashMap();
       StringBuilder children = new StringBuilder();
@@ -181,7 +228,7 @@ public class Operations {
       if (behind != null) below.add(behind);
       List sides = new ArrayList();
       for (int i = 0; i < below.size(); i++) {
-        Read side = visit((LogicalPlan) below.get(i), behind == null ? outer : new HashMap(), leafPath, behind == null ? line : "");
+        Read side = visit((LogicalPlan) below.get(i), behind == null ? outer : new HashMap(), leafPath, behind == null ? marked : behind);
         sides.add(side.labels);
         children.append(i == 0 ? "" : ",").append(side.index);
         Map more = new HashMap(side.labels);
@@ -193,26 +240,29 @@ public class Operations {
       Map queries = new HashMap();
       StringBuilder subqueries = new StringBuilder();
       List all = list(plan.expressions());
-      for (int i = 0; i < all.size(); i++) queries((Expression) all.get(i), reach, path, line, queries, subqueries);
+      for (int i = 0; i < all.size(); i++) queries((Expression) all.get(i), reach, path, marked, queries, subqueries);
       Read read = new Read();
       read.index = reads.size();
       reads.add(read);
       read.json.append("{\"node\":").append(Json.quoted(plan.getClass().getSimpleName()));
       read.json.append(",\"children\":[").append(children).append("],\"subqueries\":[").append(subqueries).append("]");
       if (below.isEmpty()) read.json.append(",\"path\":").append(leafPath).append("]");
-      read.json.append(",\"site\":").append(Json.quoted(line)).append(",\"sql_line\":");
+      read.json.append(",\"site\":").append(Json.quoted(Marks.site(marked)));
+      read.json.append(",\"name\":").append(Json.quoted(Marks.name(marked)));
+      read.json.append(",\"transformer\":").append(Json.quoted(Marks.transformer(marked))).append(",\"sql_line\":");
       read.json.append(plan.origin().line().isEmpty() ? "0" : plan.origin().line().get().toString());
-      output(plan, read, in);
+      if (behind == null) output(plan, read, in);
+      else handedOn(plan, read, behind, in);
       new Expressions(check, read.json, reach, read.labels, queries).of(plan, sides);
       read.json.append("}");
       return read;
     }
 
-    private void queries(Expression e, Map reach, String path, String line, Map found, StringBuilder out) {
+    private void queries(Expression e, Map reach, String path, LogicalPlan marked, Map found, StringBuilder out) {
       List children = list(e.children());
-      for (int i = 0; i < children.size(); i++) queries((Expression) children.get(i), reach, path, line, found, out);
+      for (int i = 0; i < children.size(); i++) queries((Expression) children.get(i), reach, path, marked, found, out);
       if (!(e instanceof SubqueryExpression) || found.containsKey(((SubqueryExpression) e).exprId())) return;
-      Read last = visit((LogicalPlan) ((SubqueryExpression) e).plan(), reach, path, line);
+      Read last = visit((LogicalPlan) ((SubqueryExpression) e).plan(), reach, path, marked);
       found.put(((SubqueryExpression) e).exprId(), Integer.valueOf(last.index));
       out.append(out.length() == 0 ? "" : ",").append(last.index);
     }
@@ -230,12 +280,28 @@ public class Operations {
         Attribute a = (Attribute) output.get(i);
         String before = anew || made.contains(a.exprId()) ? null : (String) in.get(a.exprId());
         if (read.labels.containsKey(a.exprId())) before = (String) read.labels.get(a.exprId());
-        String id = before == null ? Integer.toString(columns++) : before.substring(before.lastIndexOf('#') + 1);
-        read.labels.put(a.exprId(), a.name() + "#" + id);
-        read.json.append(i == 0 ? "[" : ",[").append(id).append(",").append(Json.quoted(a.name())).append(",");
-        read.json.append(Json.quoted(a.dataType().catalogString())).append("]");
+        column(read, a, before == null ? Integer.toString(columns++) : before.substring(before.lastIndexOf('#') + 1), i);
       }
       read.json.append("]");
+    }
+
+    /** Gives the columns of what was kept the numbers that they had when it was made; those of legs behind them get none. */
+    private void handedOn(LogicalPlan plan, Read read, LogicalPlan behind, Map in) {
+      List output = list(plan.output());
+      List before = list(behind.output());
+      read.json.append(",\"columns\":[");
+      for (int i = 0; i < before.size(); i++) {
+        Attribute a = (Attribute) output.get(i);
+        String label = (String) in.get(((Attribute) before.get(i)).exprId());
+        column(read, a, label.substring(label.lastIndexOf('#') + 1), i);
+      }
+      read.json.append("]");
+    }
+
+    private static void column(Read read, Attribute a, String id, int at) {
+      read.labels.put(a.exprId(), a.name() + "#" + id);
+      read.json.append(at == 0 ? "[" : ",[").append(id).append(",").append(Json.quoted(a.name())).append(",");
+      read.json.append(Json.quoted(a.dataType().catalogString())).append("]");
     }
 
     /** The columns of which not every copy of a row hands on the same. */

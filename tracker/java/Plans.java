@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.execution.python.UserDefinedPythonFunction;
 
 /** Makes our objects and looks into Spark's, one round trip a question. */
 public class Plans {
@@ -46,9 +47,17 @@ public class Plans {
     return instance(name, new Object[] {a0, a1, a2, a3, a4, a5});
   }
 
-  /** Marks a frame's plan with the line that made it. */
-  public void mark(Dataset frame, String site) {
-    Marks.site(frame.queryExecution().analyzed(), site);
+  /** See Marks. */
+  public boolean mark(Dataset frame, String site, String name) {
+    return Marks.mark(frame.queryExecution().analyzed(), site, name);
+  }
+
+  public void transformer(Dataset frame, String described) {
+    Marks.transformer(frame.queryExecution().analyzed(), described);
+  }
+
+  public void named(UserDefinedPythonFunction function, String name) {
+    Marks.named(function.func(), name);
   }
 
   /** The line that made the first node of this class, or the first with a subquery where none is named; or "". */

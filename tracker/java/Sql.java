@@ -36,7 +36,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.expressions.aggregate.PivotFirst;
-import org.apache.spark.sql.types.NullType$;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.FloatType$;
 import org.apache.spark.sql.types.TimestampType$;
 import static provspark.Trees.*;
 
@@ -81,7 +82,7 @@ public class Sql {
     if (e instanceof NamedLambdaVariable) return (String) variables.get(((NamedLambdaVariable) e).exprId());
     if (e instanceof LambdaFunction) return lambda((LambdaFunction) e);
     if (e instanceof Alias) return of((Expression) ((Alias) e).child());
-    if (e instanceof Literal) return e.sql();
+    if (e instanceof Literal) return literal((Literal) e);
     if (e instanceof InSubquery) return in((InSubquery) e);
     if (e instanceof SubqueryExpression) return query(kind.equals("Exists") ? "EXISTS " : "", e);
     if (e instanceof AggregateExpression) return aggregate((AggregateExpression) e);
@@ -92,6 +93,9 @@ public class Sql {
       throw new Unwritten("a function of the user's");
     }
     if (kind.equals("JsonToStructs") || kind.equals("CsvToStructs") || kind.equals("XmlToStructs")) return parsed(e);
+    if (kind.endsWith("LikeAll") || kind.endsWith("LikeAny")) return like(e, kind);
+    if (kind.equals("CreateNamedStruct")) return "named_struct(" + join(all(list(e.children()))) + ")";
+    if (kind.equals("Extract")) return of((Expression) e.children().head());
     if (kind.startsWith("StructsTo")) return e.prettyName() + "(" + of((Expression) e.children().head()) + options(e) + ")";
     if (e instanceof InheritAnalysisRules && known(list(((InheritAnalysisRules) e).parameters()))) {
       return ((InheritAnalysisRules) e).makeSQLString(seq(all(list(((InheritAnalysisRules) e).parameters()))));
@@ -145,9 +149,8 @@ public class Sql {
     public Object applyOrElse(Object o, scala.Function1 otherwise) {
       Expression e = (Expression) o;
       if (e instanceof TaggingExpression) return e.children().head();
-      if (e instanceof Literal && ((Literal) e).value() == null && !e.dataType().equals(NullType$.MODULE$)) {
-        return new Cast(Literal$.MODULE$.apply(null), e.dataType(), scala.Option.empty(), Cast$.MODULE$.apply$default$4());
-      }
+      if (e instanceof Literal) return literal((Literal) e);
+      if (e instanceof Cast && e.dataType().equals(((Expression) ((Cast) e).child()).dataType())) return ((Cast) e).child();
       if (e instanceof PreciseTimestampConversion) {
         PreciseTimestampConversion p = (PreciseTimestampConversion) e;
         if (p.fromType().equals(TimestampType$.MODULE$)) return new UnixMicros(p.child());
@@ -157,6 +160,18 @@ public class Sql {
         return pivoted((PivotFirst) ((AggregateExpression) e).aggregateFunction());
       }
       return e;
+    }
+
+    /** A null, a decimal or a float of a type that its text alone does not tell is cast to it. */
+    private static Expression literal(Literal l) {
+      Literal told = l;
+      if (l.value() == null) told = Literal$.MODULE$.apply(null);
+      else if (l.value() instanceof Decimal) told = Literal$.MODULE$.apply(((Decimal) l.value()).toJavaBigDecimal());
+      else if (l.value() instanceof Float && (((Float) l.value()).isNaN() || ((Float) l.value()).isInfinite())) {
+        told = Literal$.MODULE$.apply(l.value().toString());
+      }
+      if (told.dataType().equals(l.dataType())) return l;
+      return new Cast(told, l.dataType(), scala.Option.empty(), Cast$.MODULE$.apply$default$4());
     }
 
     /** An array of the value at each of the pivot's values. */
@@ -187,6 +202,17 @@ public class Sql {
     }
     String all = arguments.size() == 1 ? names.toString() : "(" + names + ")";
     return new StringBuilder(all).append(" -> ").append(of((Expression) f.function())).toString();
+  }
+
+  private static String literal(Literal l) {
+    return l.dataType().equals(FloatType$.MODULE$) ? l.value() + "F" : l.sql();
+  }
+
+  private String like(Expression e, String kind) {
+    List patterns = list((scala.collection.Seq) e.productElement(1));
+    for (int i = 0; i < patterns.size(); i++) patterns.set(i, text(patterns.get(i).toString()));
+    String how = (kind.startsWith("Not") ? " NOT LIKE " : " LIKE ") + (kind.endsWith("All") ? "ALL (" : "ANY (");
+    return "(" + of((Expression) e.productElement(0)) + how + join(patterns) + "))";
   }
 
   private String cast(Cast c) {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from provspark.index_store.model import Axis
 from provspark.index_store.operations import Operation, Operations
 from provspark.tracker.operations.categories import categories
-from provspark.tracker.operations.draft import DraftOperation
+from provspark.tracker.operations.draft import DraftOperation, drafts
 from provspark.tracker.operations.links import links
 from provspark.tracker.operations.opaque import opaque
 from provspark.tracker.operations.texts import text
@@ -23,7 +24,8 @@ _CONTEXTUAL = frozenset({"Aggregate", "Window"})
 class Draft:
     """The operations of a plan that is not written yet."""
 
-    operations: tuple[DraftOperation, ...]
+    reading: Any
+    """java/Operations.java's."""
 
     def build(self, axes: Sequence[Axis] = (), paths: Sequence[tuple[int, ...]] = (), rows: int = -1) -> Operations:
         """Return what is stored.
@@ -34,43 +36,51 @@ class Draft:
         paths : see `Rewriter.paths`; none of a write that is not tracked
         rows : how many were written
         """
-        counts = self._counts(rows)
-        return Operations(tuple(self._one(o, axes, paths, counts) for o in self.operations))
+        found, settings = drafts(str(self.reading.json()))
+        counts = _counts(found, rows)
+        return Operations(tuple(_one(o, found, axes, paths, counts) for o in found), settings)
 
-    def _counts(self, rows: int) -> dict[int, int]:
-        """Return how many rows operations handed on: all that go straight on to where they were written."""
-        counts = {}
-        at = self.operations[-1]
-        while True:
-            counts[at.index] = rows
-            if at.node not in _AS_MANY or len(at.children) != 1:
-                return counts
-            at = self.operations[at.children[0]]
 
-    def _one(
-        self, o: DraftOperation, axes: Sequence[Axis], paths: Sequence[tuple[int, ...]], counts: dict[int, int]
-    ) -> Operation:
-        mine = () if o.path is None else tuple(1 + i for i, p in enumerate(paths) if p[: len(o.path)] == o.path)
-        source = ", ".join(dict.fromkeys(axes[i].label for i in mine))
-        outer = sorted({t.column for e in o.expressions for t in e.tree.walk() if t.node == "OuterReference"})
-        details = o.details + ((("outer columns", " ".join(map(str, outer))),) if outer else ())
-        return Operation(
-            index=o.index,
-            node=o.node,
-            categories=categories(o, self.operations),
-            text=text(o, self.operations, source),
-            children=o.children,
-            subqueries=o.subqueries,
-            columns=o.columns,
-            expressions=tuple(e.expression for e in o.expressions),
-            links=links(o, self.operations),
-            details=details,
-            axes=mine,
-            contextual=o.node in _CONTEXTUAL or any(_scalar(o)),
-            site=o.site,
-            rows=counts.get(o.index, -1),
-            opaque=opaque(o),
-        )
+def _counts(found: Sequence[DraftOperation], rows: int) -> dict[int, int]:
+    """Return how many rows operations handed on: all that go straight on to where they were written."""
+    counts = {}
+    at = found[-1]
+    while True:
+        counts[at.index] = rows
+        if at.node not in _AS_MANY or len(at.children) != 1:
+            return counts
+        at = found[at.children[0]]
+
+
+def _one(
+    o: DraftOperation,
+    found: Sequence[DraftOperation],
+    axes: Sequence[Axis],
+    paths: Sequence[tuple[int, ...]],
+    counts: dict[int, int],
+) -> Operation:
+    mine = () if o.path is None else tuple(1 + i for i, p in enumerate(paths) if p[: len(o.path)] == o.path)
+    source = ", ".join(dict.fromkeys(axes[i].label for i in mine))
+    outer = sorted({t.column for e in o.expressions for t in e.tree.walk() if t.node == "OuterReference"})
+    details = o.details + ((("outer columns", " ".join(map(str, outer))),) if outer else ())
+    return Operation(
+        index=o.index,
+        node=o.node,
+        categories=categories(o, found),
+        text=text(o, found, source),
+        children=o.children,
+        subqueries=o.subqueries,
+        columns=o.columns,
+        expressions=tuple(e.expression for e in o.expressions),
+        links=links(o, found),
+        details=details,
+        axes=mine,
+        contextual=o.node in _CONTEXTUAL or any(_scalar(o)) or o.detail("transformer").endswith("Model"),
+        site=o.site,
+        name=o.name,
+        rows=counts.get(o.index, -1),
+        opaque=opaque(o),
+    )
 
 
 def built(

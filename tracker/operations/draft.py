@@ -58,6 +58,7 @@ class DraftOperation:
     path: tuple[int, ...] | None
     """Of a leaf, its number and those of the leaves that hold the plan it stands in; see `Rewriter.paths`."""
     site: str
+    name: str
 
     def detail(self, key: str) -> str:
         """Return what else decides, or ""."""
@@ -68,11 +69,12 @@ class DraftOperation:
         return [e for e in self.expressions if e.expression.role in roles]
 
 
-def drafts(text: str) -> tuple[DraftOperation, ...]:
-    """Read what java/Operations.java wrote."""
-    operations, _, checks = text.rpartition("\n")
+def drafts(text: str) -> tuple[tuple[DraftOperation, ...], tuple[tuple[str, str], ...]]:
+    """Read what java/Operations.java wrote: operations, and the session's settings."""
+    operations, checks, settings = text.rsplit("\n", 2)
     right: list[bool] = json.loads(checks)
-    return tuple(_operation(i, raw, right) for i, raw in enumerate(json.loads(operations)))
+    found = tuple(_operation(i, raw, right) for i, raw in enumerate(json.loads(operations)))
+    return found, tuple((k, v) for k, v in json.loads(settings))
 
 
 def _operation(index: int, raw: dict[str, Any], right: list[bool]) -> DraftOperation:
@@ -80,6 +82,8 @@ def _operation(index: int, raw: dict[str, Any], right: list[bool]) -> DraftOpera
     details = tuple((k, v) for k, v in raw["details"])
     if raw["sql_line"]:
         details += (("sql_line", str(raw["sql_line"])),)
+    if raw["transformer"]:
+        details += tuple(zip(("transformer", "uid", "parameters"), raw["transformer"].split("\0"), strict=True))
     return DraftOperation(
         index,
         raw["node"],
@@ -90,6 +94,7 @@ def _operation(index: int, raw: dict[str, Any], right: list[bool]) -> DraftOpera
         details,
         None if path is None else tuple(path),
         raw["site"],
+        raw["name"],
     )
 
 

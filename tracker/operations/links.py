@@ -57,9 +57,6 @@ class _Links:
             yield from self.set_operation()
         elif node == "Generate":
             yield from self.generate()
-        elif node in ("InMemoryRelation", "LogicalRDD") and self.operation.children:
-            for column, source in zip(self.operation.columns, self.inputs, strict=True):
-                yield Link(column.id, source, "identity")
         elif self.operation.children:
             yield from self.unknown()
 

@@ -22,6 +22,11 @@ _SESSION = frozenset({"CurrentCatalog", "CurrentDatabase", "CurrentUser", "Sessi
 def opaque(operation: DraftOperation) -> str:
     """Return the reason, or ""."""
     found = next(filter(None, map(_expression, operation.expressions)), "")
+    transformer = operation.detail("transformer").rpartition(".")[2]
+    if found and transformer:
+        return f"{transformer} of MLlib computes it" + (
+            "" if operation.detail("parameters") else ", with parameters too large to keep"
+        )
     if found or not operation.children or operation.node in _REPLAYED:
         return found
     return _NODES.get(operation.node, f"no text stands for {operation.node}")

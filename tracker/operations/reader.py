@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from provspark.tracker.operations.build import Draft
-from provspark.tracker.operations.draft import drafts
+from provspark.tracker.sinks.reasons import reason
 
 if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
@@ -30,15 +30,15 @@ class Reader:
         try:
             return self._java.numbered(plan)
         except Exception as e:
-            log.info("provspark: the operations of a plan are not known: %s", e)
+            log.info("provspark: the operations of a plan are not known: %s", reason(e))
             return plan
 
     def read(self, jvm: Jvm, plan: Any) -> Draft | None:
-        """Return the operations of a numbered plan, or None."""
+        """Read a numbered plan, if it can be read; how it reads as SQL is looked at while the write runs."""
         try:
-            return Draft(drafts(str(self._java.read(jvm.session, plan))))
+            return Draft(self._java.read(jvm.session, plan))
         except Exception as e:
-            log.info("provspark: the operations of a plan are not known: %s", e)
+            log.info("provspark: the operations of a plan are not known: %s", reason(e))
             return None
 
     def cached(self, relation: Any, plan: Any) -> None:

@@ -36,6 +36,7 @@ RULES: dict[str, Rule] = {
             "CollectMetrics",
             "CTERelationRef",
             "InMemoryRelation",
+            "LogicalRDD",
         ),
         Same(),
     ),
