@@ -94,15 +94,21 @@ def _session() -> Any:
     return running.newSession()
 
 
+_makers: dict[str, tuple[Any, Any]] = {}
+"""By class, the JVM and its constructor: py4j takes two classes of one name for the same."""
+
+
 def _compiled(spark: Any, name: str, *arguments: Any) -> Any:
-    """Compile a class of ours, which only the driver uses, and make one."""
+    """Compile a class of ours, which only the driver uses, once in a JVM, and make one."""
     jvm = spark._jvm
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setTargetVersion(8)
-    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))
-    made = compiler.getClassLoader().loadClass(f"provspark.{name}").getConstructors()[0]
+    if name not in _makers or _makers[name][0] is not jvm:
+        compiler = jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setTargetVersion(8)
+        compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+        compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))
+        loaded = compiler.getClassLoader().loadClass(f"provspark.{name}")
+        _makers[name] = jvm, loaded.getConstructors()[0]
     given = spark.sparkContext._gateway.new_array(jvm.java.lang.Object, len(arguments))
     for i, argument in enumerate(arguments):
         given[i] = argument
-    return made.newInstance(given)
+    return _makers[name][1].newInstance(given)

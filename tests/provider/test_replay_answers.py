@@ -1,0 +1,154 @@
+"""The answers of replay: duplicates, opaque operations, why-not, counts, changed sources, and the commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+import provspark
+from provspark.api import Provenance
+from provspark.cli.main import main
+from provspark.errors import ReplayError, RowOutOfRangeError, VersionChangedError
+from provspark.tracker import attach
+
+
+@pytest.fixture(scope="module")
+def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Orders, cleaned and then counted by customer, in two steps."""
+    root = tmp_path_factory.mktemp("answers")
+    rows = [(n, n % 2, float(n % 3 + 1), "x" if n % 5 else None) for n in range(12)]
+    schema = "id int, customer int, price double, note string"
+    spark.createDataFrame(rows, schema).coalesce(1).write.parquet(str(root / "orders"))
+    with attach(store=str(root / "store"), step="clean"):
+        orders = spark.read.parquet(str(root / "orders"))
+        kept = orders.filter("note IS NOT NULL").withColumn("price", sf.round(sf.col("price") * 1.1, 2))
+        kept.coalesce(1).dropDuplicates(["customer", "price"]).write.parquet(str(root / "clean"))
+    shout = sf.udf(lambda n: None if n is None else n + 100, "int")
+    with attach(store=str(root / "store"), step="report"):
+        clean = spark.read.parquet(str(root / "clean"))
+        totals = clean.groupBy("customer").agg(sf.sum("price").alias("total"), sf.count("*").alias("n"))
+        totals.filter("n > 1").write.parquet(str(root / "report"))
+        clean.withColumn("customer", shout("customer")).filter("id > 3").write.parquet(str(root / "shouted"))
+    return root
+
+
+@pytest.fixture
+def prov(store: Path) -> Provenance:
+    return provspark.open(str(store / "store"))
+
+
+def test_history_across_steps(prov: Provenance, store: Path) -> None:
+    ids = prov.values(str(store / "orders"), columns=["id"])["id"].to_pylist()
+    told = prov.history(str(store / "orders"), [ids.index(5)])
+    assert [p.dataset.rsplit("/")[-1] for p in told.passages] == ["clean"]
+    ((passage, ending),) = told.endings
+    assert (
+        ending.cause == "condition" and "note" in ending.operation.text and ending.operation.site.startswith(__file__)
+    )
+    assert passage.replayed is not None and passage.replayed.verified is True
+
+    survivor = prov.values(str(store / "clean"), columns=["id"])["id"].to_pylist()[0]
+    whole = prov.history(str(store / "orders"), [ids.index(survivor)])
+    assert {p.dataset.rsplit("/")[-1] for p in whole.passages} == {"clean", "report", "shouted"}
+    assert "lines" in whole.table().column_names
+    back = prov.history(str(store / "report"), [0], direction="backward")
+    assert [p.dataset.rsplit("/")[-1] for p in back.passages] == ["clean", "report"]
+    assert all(p.replayed and p.replayed.verified for p in back.passages)
+
+
+def test_duplicate_names_the_kept_row(prov: Provenance, store: Path) -> None:
+    """Which one was kept is what the output says, not what comes first."""
+    orders = prov.values(str(store / "orders")).to_pylist()
+    kept = {(r["customer"], r["price"]): r["id"] for r in prov.values(str(store / "clean")).to_pylist()}
+    lost = 0
+    for row, order in enumerate(orders):
+        if order["note"] is None or order["id"] in kept.values():
+            continue
+        lost += 1
+        told = prov.before_after(str(store / "orders"), [row])
+        (ending,) = told.endings
+        assert ending.cause == "duplicate" and ending.whole
+        values = dict(ending.kept)
+        assert kept[values["customer"], values["price"]] == values["id"]
+        (source,) = ending.kept_sources
+        assert orders[source.row]["id"] == values["id"]
+    assert lost
+
+
+def test_changed_cells(prov: Provenance, store: Path) -> None:
+    told = prov.before_after(str(store / "clean"), [0])
+    marked = {s.operation.node: s.lines[0].changed for s in told.stages}
+    assert marked["Project"] == ("price",) and marked["Filter"] == ()
+    assert told.verified is True
+
+
+def test_a_function_of_the_users_stops_it(prov: Provenance, store: Path) -> None:
+    told = prov.before_after(str(store / "shouted"), [0])
+    ((operation, why),) = {(o, w) for o, w in told.stopped if o.node == "Project"}
+    assert operation.opaque and why == operation.opaque
+    assert told.verified is None and told.stages
+
+
+def test_why_not(prov: Provenance, store: Path) -> None:
+    orders = prov.values(str(store / "orders")).to_pylist()
+    found = prov.why_not(str(store / "clean"), [("id", "=", 5)])
+    ((missed, ending),) = found.endings
+    assert [orders[r]["id"] for r in missed.rows.rows()] == [5] and ending.cause == "condition"
+    there = prov.values(str(store / "clean"), [0]).to_pylist()[0]["id"]
+    assert len(prov.why_not(str(store / "clean"), [("id", "=", there)]).found.rows()) == 1
+    assert prov.why_not(str(store / "report"), [("total", ">", 1e9)]).untraced
+    gone = prov.why_not(str(store / "report"), [("customer", "=", 77)])
+    assert {m.dataset.rsplit("/")[-1]: m.rows.count for m in gone.missed} == {"clean": 0, "orders": 0}
+
+
+def test_counts(prov: Provenance, store: Path, spark: SparkSession) -> None:
+    step = next(m.step for m in prov.graph.manifests if "clean" in m.step)
+    lines = prov.counts(step).to_pylist()
+    orders = spark.read.parquet(str(store / "orders"))
+    assert [x["rows_out"] for x in lines if x["node"] == "Filter"] == [orders.filter("note IS NOT NULL").count()]
+    assert lines[-1]["rows_out"] == spark.read.parquet(str(store / "clean")).count()
+    assert [x["rows_in"] for x in lines if x["node"] == "Filter"] == [12]
+
+
+def test_rows_beyond_what_is_followed(prov: Provenance, store: Path) -> None:
+    prov.replayer.most = 3
+    told = prov.before_after(str(store / "orders"))
+    assert told.verified is None and "more than 3 rows" in told.why
+    assert max(len(s.lines) for s in told.stages) == 3
+
+
+def test_bad_input(prov: Provenance, store: Path) -> None:
+    with pytest.raises(RowOutOfRangeError):
+        prov.before_after(str(store / "clean"), [10_000])
+    with pytest.raises(ReplayError, match="made or read"):
+        prov.before_after(str(store / "clean"), [0], step="nothing")
+
+
+def test_commands(store: Path) -> None:
+    run = CliRunner().invoke
+    at = ["--store", str(store / "store")]
+    whole = json.loads(run(main, ["replay", str(store / "clean"), "--row", "0", "--json", *at]).stdout)
+    assert whole["verified"] is True and whole["stages"][-1]["lines"]
+    text = run(main, ["replay", str(store / "clean"), "--row", "0", *at])
+    assert text.exit_code == 0 and "* " in text.output and "note" in text.output
+    why = run(main, ["whynot", str(store / "clean"), "--where", "id=5", *at])
+    assert why.exit_code == 0 and "ended at" in why.output
+    told = json.loads(run(main, ["history", str(store / "orders"), "--row", "1", "--json", *at]).stdout)
+    assert told["passages"]
+    assert "endings" in run(main, ["whynot", str(store / "clean"), "--where", "id=5", "--json", *at]).stdout
+
+
+def test_changed_since(prov: Provenance, store: Path) -> None:
+    """Last: it changes the source."""
+    (file,) = (store / "orders").glob("*.parquet")
+    data = file.read_bytes()
+    file.write_bytes(data + b" ")
+    with pytest.raises(VersionChangedError):
+        prov.before_after(str(store / "clean"), [0])
+    told = prov.history(str(store / "orders"), [0])
+    assert told.passages[0].replayed is None and "has changed" in told.passages[0].why
