@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from provspark.index_store.operations import Column, Operation
 from provspark.index_store.query.bits import ROWS, Bits, Entry, bit, compose, union
 from provspark.index_store.query.choices import chosen, counts_rows, picked
 from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.kept import kept
 
 __all__ = ["ColumnMap", "carried", "column_map", "names_of"]
 
@@ -56,7 +57,7 @@ class ColumnMap:
         return frozenset(axis for axis in found if found.count(axis) > 1)
 
 
-@lru_cache(maxsize=1024)
+@kept
 def column_map(node: Node) -> ColumnMap:
     """The matrix of a write; of one that is untracked there is none."""
     operations = node.operations
@@ -73,7 +74,7 @@ def column_map(node: Node) -> ColumnMap:
     return ColumnMap(node, union([kept, blurred]), not len(blurred))
 
 
-@lru_cache(maxsize=4096)
+@kept
 def names_of(at: Sighting) -> tuple[str, ...]:
     """The columns of a version as its step names them: its fields, or else what its operations tell; perhaps none."""
     if at.version.fields:
@@ -88,7 +89,7 @@ def names_of(at: Sighting) -> tuple[str, ...]:
     return tuple(dict.fromkeys(c.name for columns in found for c in columns))
 
 
-@lru_cache(maxsize=4096)
+@kept
 def carried(one: Sighting, other: Sighting) -> Bits:
     """From the columns of a version as one step names them to the same columns as another does."""
     mine, theirs = names_of(one), names_of(other)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.model import Version
-from provspark.index_store.operations import Operation
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, column_map, names_of
 from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.kept import kept
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.walk import Blur, Stop
 
@@ -100,13 +101,13 @@ def _within(node: Node, at: Sighting, positions: set[int], asked: str) -> tuple[
     into = _into(node, axes, positions)
     live: list[dict[int, str]] = []
     drops: list[Drop] = []
-    for op in node.operations:
+    for op, shape in zip(node.operations, _shapes(node), strict=True):
         if op.axes:
             here = {c.id: c.name for c in op.columns if axes & set(op.axes) and c.name in wanted}
             before = dict.fromkeys(range(len(wanted)), min(wanted)) if axes & set(op.axes) and wanted else {}
         else:
             before = {i: name for k in op.children for i, name in live[k].items()}
-            here = dict(_handed(op, before))
+            here = dict(_handed(shape, before))
         if before and not here:
             called = next(iter(before.values()))
             place = node.step, node.write.index, str(node.write.output.dataset), op.index
@@ -116,28 +117,38 @@ def _within(node: Node, at: Sighting, positions: set[int], asked: str) -> tuple[
     return drops, {1 + output.index(name) for name in live[-1].values() if name in output}
 
 
-def _handed(op: Operation, before: dict[int, str]) -> Iterator[tuple[int, str]]:
+_Shape = tuple[dict[int, str], dict[int, list[tuple[int, bool]]]]
+"""An operation's columns, and of each column that it reads those it goes into, and whether as it is."""
+
+
+@kept
+def _shapes(node: Node) -> tuple[_Shape, ...]:
+    found = []
+    for op in node.operations:
+        into: dict[int, list[tuple[int, bool]]] = {}
+        for link in op.links:
+            into.setdefault(link.source, []).append((link.out, link.kind == "identity"))
+        found.append(({c.id: c.name for c in op.columns}, into))
+    return tuple(found)
+
+
+def _handed(shape: _Shape, before: dict[int, str]) -> Iterator[tuple[int, str]]:
     """Columns of an operation that are still those: handed on, renamed, or computed anew from them under their name."""
-    linked: dict[int, set[int]] = {}
-    renamed: dict[int, set[int]] = {}
-    for link in op.links:
-        linked.setdefault(link.out, set()).add(link.source)
-        if link.kind == "identity":
-            renamed.setdefault(link.out, set()).add(link.source)
-    for c in op.columns:
-        alike = any(before.get(i) == c.name for i in linked.get(c.id, ()))
-        if c.id in before or alike or renamed.get(c.id, set()) & before.keys():
-            yield c.id, c.name
+    names, into = shape
+    for i, name in before.items():
+        if i in names:
+            yield i, names[i]
+        for out, same in into.get(i, ()):
+            if out in names and (same or names[out] == name):
+                yield out, names[out]
 
 
 def _into(node: Node, axes: set[int], positions: set[int]) -> tuple[str, ...]:
     """What of a write's output came of columns of some readings."""
     output = names_of(node.output)
-    found = {
-        out
-        for axis, bits in column_map(node).axes.items()
-        if axis in axes
-        for out, src, may, *_ in bits
-        if src in positions and may and out != ROWS
-    }
+    found: set[int] = set()
+    for axis, bits in column_map(node).axes.items():
+        if axis in axes:
+            some = np.isin(bits.src, list(positions)) & (bits.may != 0) & (bits.out != ROWS)
+            found.update(bits.out[some].tolist())
     return tuple(output[p - 1] for p in sorted(found))

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError
 from provspark.index_store.model import (
@@ -90,6 +90,11 @@ class Node:
         """What its plan did, in order; none where its step kept no operations."""
         found = self.store.operations(self.step, self.write)
         return found.operations if found else ()
+
+    @cached_property
+    def memory(self) -> dict[object, Any]:
+        """What was worked out about it; see `provspark.index_store.query.kept`."""
+        return {}
 
     def axes(self, direction: Direction) -> tuple[int, ...]:
         """Numbers of the axes such that every tensor leads from an earlier to a later one."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from provspark.index_store.operations import Category, Column, Operation
 from provspark.index_store.query.graph import Node
+from provspark.index_store.query.kept import kept
 
 __all__ = ["OperationLine", "operation_lines", "operation_table"]
 
@@ -43,14 +44,24 @@ class OperationLine:
 
 def operation_lines(node: Node, chosen: Iterable[int] | None = None, *, parts: bool = False) -> list[OperationLine]:
     """The operations of a write, in order; some of them only, or each alone instead of as composites."""
+    if chosen is None:
+        return list(_all_lines(node, parts))
+    return list(_lines(node, [i for i in chosen if i < len(node.operations)], parts))
+
+
+@kept
+def _all_lines(node: Node, parts: bool) -> tuple[OperationLine, ...]:
+    return _lines(node, list(range(len(node.operations))), parts)
+
+
+def _lines(node: Node, numbers: list[int], parts: bool) -> tuple[OperationLine, ...]:
     operations = node.operations
-    numbers = [i for i in (range(len(operations)) if chosen is None else chosen) if i < len(operations)]
     groups: dict[object, list[int]] = {}
     for i in numbers:
         op = operations[i]
         alone = parts or not (op.name or op.site) or "source" in op.categories
         groups.setdefault(i if alone else (op.name, op.site if not op.name else ""), []).append(i)
-    return [_line(node, operations, g) for g in sorted(groups.values(), key=max)]
+    return tuple(_line(node, operations, g) for g in sorted(groups.values(), key=max))
 
 
 def operation_table(lines: Sequence[OperationLine]) -> pa.Table:

@@ -1,0 +1,30 @@
+"""What is worked out once about a write, and goes when it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from provspark.index_store.query.graph import Node, Sighting
+
+__all__ = ["kept"]
+
+Known = TypeVar("Known", Node, Sighting)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def kept(function: Callable[Concatenate[Known, P], R]) -> Callable[Concatenate[Known, P], R]:
+    """Keep a function's results with the write that it is first asked about, for as long as that is kept."""
+
+    @wraps(function)
+    def call(about: Known, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        node = about if isinstance(about, Node) else about.node
+        key = (function, about, args, tuple(kwargs.items()))
+        if key not in node.memory:
+            node.memory[key] = function(about, *args, **kwargs)
+        found: R = node.memory[key]
+        return found
+
+    return call
