@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _column_paths import column_paths
 
+import provspark
 from provspark.column_facet import column_lineage
+from provspark.index_store.query.bits import named
+from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.graph import Node
 from provspark.index_store.store import Store
 from provspark.tracker import attach
@@ -114,3 +120,40 @@ def test_columns_of_a_query_are_those_that_one_reads_off_it(
         name: {words.split()[0]: set(words.split()[1:])} for name, words in fields.items()
     }
     assert told(facet.dataset) == {kind: set(words.split()) for kind, words in whole.items()}
+
+
+@pytest.fixture(scope="module")
+def whole(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """All tables, of scale 0.01."""
+    folder = tmp_path_factory.mktemp("tpch-whole")
+    tool = Path(sys.executable).parent / "tpchgen-cli"
+    subprocess.run([tool, "parquet", "-s", "0.01", "--output-dir", folder], check=True, capture_output=True)
+    names = [path.stem for path in folder.glob("*.parquet")]
+    for name in names:
+        spark.read.parquet(str(folder / f"{name}.parquet")).createOrReplaceTempView(name)
+    yield folder
+    for name in names:
+        spark.catalog.dropTempView(name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("query", range(1, 23))
+def test_matrices_are_all_paths_of_links(query: int, whole: Path, spark: Any, tmp_path: Path) -> None:
+    text = (QUERIES / f"q{query}.sql").read_text(encoding="utf-8")
+    with attach(store=(tmp_path / "store").as_uri(), step=f"q{query}") as capture:
+        spark.sql(text).write.parquet(str(tmp_path / "out"))
+    assert capture.manifest is not None
+    node = Node(Store.open((tmp_path / "store").as_uri()), capture.manifest, capture.manifest.writes[0])
+    found = column_map(node)
+    assert found.known
+    outputs: tuple[str | None, ...] = (None, *names_of(node.output))
+    told = set()
+    for axis, bits in found.axes.items():
+        inputs: tuple[str | None, ...] = (None, *names_of(node.inputs[node.write.axes[axis].version]))
+        for out, src, may, *_ in bits:
+            told |= {(outputs[out], axis, inputs[src], (d, kind == "context")) for kind, d, _ in named(may)}
+    assert told == column_paths(node)
+    prov = provspark.open((tmp_path / "store").as_uri())
+    both = ("data", "context")
+    why = prov.how(str(tmp_path / "out"), kinds=both).why().drop_columns(["path"])
+    assert why.equals(prov.backward(str(tmp_path / "out"), kinds=both))
