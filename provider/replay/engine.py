@@ -8,9 +8,9 @@ from typing import Any
 
 from provspark.index_store.operations import Expression, Operation
 from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels
-from provspark.replay.rules import RULES, Refused, Rule
+from provspark.replay.rules import RULES, TRANSFORM, Refused, Rule
 from provspark.replay.rules.base import Frame, Witness
-from provspark.replay.session import Session
+from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
 from provspark.replay.subqueries import Subquery, stand_in, subqueries_of
 
@@ -79,24 +79,27 @@ class Engine:
     def run(self) -> None:
         """Follow the rows in question through all operations that they come to."""
         every = self.operations
-        done = 0
-        for operation in every:
-            done += 1
+        for done, operation in enumerate(every):
             if self.progress is not None:
-                self.progress(done - 1, len(every), operation.text)
+                self.progress(done, len(every), operation.text)
+            self.session.check()
             if not self._is_met(operation):
                 continue
             with self.session.running(operation.text):
                 try:
                     frame = self._after(operation)
+                    if frame is None:
+                        continue
+                    kept, found = self.session.keep(frame)
                 except Refused as e:
                     self.refused[operation.index] = e.why
                     if e.operation.index != operation.index:
                         self.refused[operation.index] = f"it needs what {e.operation.text!r} makes: {e.why}"
                     continue
-                if frame is None:
+                except Exception as e:
+                    self.session.check()
+                    self.refused[operation.index] = told_by_spark(e)
                     continue
-                kept, found = self.session.keep(frame)
             if found:
                 self.kept_rows[operation.index] = Kept(kept, found > self.session.most)
         if self.progress is not None:
@@ -125,6 +128,8 @@ class Engine:
         return self._rule(operation).focus(operation, self)
 
     def _rule(self, operation: Operation) -> Rule:
+        if operation.opaque and dict(operation.details).get("transformer") and operation.node == "Project":
+            return TRANSFORM
         if operation.opaque:
             raise Refused(operation, operation.opaque)
         rule = RULES.get(operation.node)

@@ -15,7 +15,7 @@ from provspark.replay.engine import Engine, Progress
 from provspark.replay.reading import stages_of
 from provspark.replay.records import Replayed, Source
 from provspark.replay.rules import Refused
-from provspark.replay.session import Session
+from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
 from provspark.replay.within import KeptOf, Witness, results_of, sources_of
 
@@ -64,7 +64,7 @@ class Replayer:
         return self._session
 
     def cancel(self) -> None:
-        """Stop what runs, from another thread; the question raises what Spark says then."""
+        """Stop what runs, from another thread or from `progress`; the question raises ReplayError."""
         if self._session is not None:
             self._session.cancel()
 
@@ -89,15 +89,20 @@ class Replayer:
         sources = Sources(self.session.spark, node)
         engine = Engine(self.session, sources, every, {}, lambda members: None)
         found = []
+        self.session.begin()
         try:
             for operation in every:
+                self.session.check()
                 if self.progress is not None:
                     self.progress(operation.index, len(every), operation.text)
-                with self.session.running(operation.text):
+                with self.session.running(operation.text), self.session.under(_settings(node)):
                     try:
                         found.append((operation, engine.whole(operation.index).count(), ""))
                     except Refused as e:
                         found.append((operation, -1, e.why))
+                    except Exception as e:
+                        self.session.check()
+                        found.append((operation, -1, told_by_spark(e)))
         finally:
             sources.close()
         if self.progress is not None:
@@ -120,10 +125,12 @@ class Replayer:
         by_id = all_sources or any(o.node == "Deduplicate" for o in every)
         names = _Names(node, every)
         asked = {(op, row) for op, rows in focus.items() for row in rows}
+        self.session.begin()
         try:
-            engine = Engine(self.session, sources, every, focus, kept_of, by_id, self.progress)
-            engine.run()
-            stages = stages_of(every, engine.kept_rows, lambda w: names(w) if all_sources or w in asked else ())
+            with self.session.under(_settings(node)):
+                engine = Engine(self.session, sources, every, focus, kept_of, by_id, self.progress)
+                engine.run()
+                stages = stages_of(every, engine.kept_rows, lambda w: names(w) if all_sources or w in asked else ())
         finally:
             sources.close()
         in_question = {s for w in asked for s in names(w)}
@@ -142,6 +149,11 @@ class Replayer:
         )
         verified, why = verdict(told, node, results, most=self.most, shortened=shortened)
         return replace(told, verified=verified, why=why)
+
+
+def _settings(node: Node) -> dict[str, str]:
+    found = node.store.operations(node.step, node.write)
+    return dict(found.settings) if found else {}
 
 
 class _Names:

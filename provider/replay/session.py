@@ -13,7 +13,7 @@ from typing import Any
 from provspark.errors import PackageMissingError, ReplayError
 from provspark.replay.columns import NUMBER
 
-__all__ = ["Session"]
+__all__ = ["Session", "told_by_spark"]
 
 _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
@@ -34,17 +34,32 @@ class Session:
     ----------
     most : int
         Rows that are followed after one operation.
-    settings : mapping
-        The settings of the step's own session that decide what its expressions mean.
     """
 
-    def __init__(self, most: int, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, most: int) -> None:
         self.spark = _session()
         self.most = most
-        for name, value in {**(settings or {}), **_SETTINGS}.items():
+        for name, value in _SETTINGS.items():
             self.spark.conf.set(name, value)
         self._rows = _compiled(self.spark, "Snapshots", NUMBER, most)
+        self._cancelled = False
         self._group = f"provspark-replay-{uuid.uuid4().hex}"
+
+    @contextmanager
+    def under(self, settings: Mapping[str, str]) -> Iterator[None]:
+        """Take over the settings of a step's session, by which its expressions mean what they meant there."""
+        conf = self.spark.conf
+        before = {name: conf.get(name, None) for name in settings}
+        try:
+            for name, value in settings.items():
+                conf.set(name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    conf.unset(name)
+                else:
+                    conf.set(name, value)
 
     @contextmanager
     def running(self, what: str) -> Iterator[None]:
@@ -56,8 +71,18 @@ class Session:
         finally:
             context._jsc.clearJobGroup()
 
+    def check(self) -> None:
+        """Raise ReplayError where `cancel` was called."""
+        if self._cancelled:
+            raise ReplayError("the replay was cancelled")
+
+    def begin(self) -> None:
+        """Forget that an earlier replay was cancelled."""
+        self._cancelled = False
+
     def cancel(self) -> None:
         """Stop what runs, from another thread."""
+        self._cancelled = True
         self.spark.sparkContext.cancelJobGroup(self._group)
 
     def keep(self, frame: Any) -> tuple[Any, int]:
@@ -66,6 +91,16 @@ class Session:
 
         kept = DataFrame(self._rows.keep(frame._jdf), self.spark)
         return kept, int(self._rows.found())
+
+
+def told_by_spark(error: Exception) -> str:
+    """Say in one line what Spark says; what is no error of Spark's is raised."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    if not isinstance(error, (Py4JError, PySparkException)):
+        raise error
+    return "Spark says: " + str(error).strip().split("\n")[0][:300]
 
 
 def _session() -> Any:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from pyspark.ml import Estimator
+from pyspark.ml.feature import OneHotEncoder, StandardScaler, StringIndexer, VectorAssembler
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
@@ -127,6 +129,45 @@ def test_bad_input(prov: Provenance, store: Path) -> None:
         prov.before_after(str(store / "clean"), [10_000])
     with pytest.raises(ReplayError, match="made or read"):
         prov.before_after(str(store / "clean"), [0], step="nothing")
+
+
+def test_cancelled(prov: Provenance, store: Path) -> None:
+    def cancel(done: int, of: int, text: str) -> None:
+        if done == 1:
+            prov.replayer.cancel()
+
+    with pytest.raises(ReplayError, match="cancelled"):
+        prov.before_after(str(store / "clean"), [0], progress=cancel)
+    assert prov.before_after(str(store / "clean"), [0]).verified is True
+
+
+def test_transformers_and_settings(spark: SparkSession, tmp_path: Path) -> None:
+    """Fitted models are made again from their parameters, under the settings that the step had."""
+    rows = [(n, "abc"[n % 3], float(n), float(n * n % 7)) for n in range(6)]
+    spark.createDataFrame(rows, "id int, c string, x double, y double").coalesce(1).write.parquet(str(tmp_path / "in"))
+    own = {"spark.sql.session.timeZone": "Europe/Berlin", "spark.sql.ansi.enabled": "false"}
+    before = {name: spark.conf.get(name) for name in own}
+    try:
+        for name, value in own.items():
+            spark.conf.set(name, value)
+        with attach(store=str(tmp_path / "store"), step="ml") as capture:
+            frame = spark.read.parquet(str(tmp_path / "in"))
+            for stage in (
+                StringIndexer(inputCol="c", outputCol="place"),
+                OneHotEncoder(inputCols=["place"], outputCols=["hot"]),
+                VectorAssembler(inputCols=["x", "y"], outputCol="v"),
+                StandardScaler(inputCol="v", outputCol="z", withMean=True),
+            ):
+                frame = (stage.fit(frame) if isinstance(stage, Estimator) else stage).transform(frame)
+            noon = sf.to_timestamp(sf.lit("2024-03-31 12:00:00")).alias("noon")
+            frame.select("id", "hot", "z", noon, sf.expr("CAST(c AS int) AS n")).write.parquet(str(tmp_path / "out"))
+        assert capture.untracked == ()
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+    told = provspark.open(str(tmp_path / "store")).before_after(str(tmp_path / "out"), [3])
+    assert told.verified is True, told.why
+    assert [s.lines[0].added for s in told.stages][1:5] == [("place",), ("hot",), ("v",), ("z",)]
 
 
 def test_commands(store: Path) -> None:

@@ -4,9 +4,13 @@ from provspark.replay.rules.base import Refused, Rule
 from provspark.replay.rules.groups import Aggregate, Deduplicate, Distinct, Window
 from provspark.replay.rules.joins import Join
 from provspark.replay.rules.narrow import Expand, Filter, Generate, Project, Same, Sort
+from provspark.replay.rules.transformers import Transform
 from provspark.replay.rules.whole import Limit, Set, Union
 
-__all__ = ["RULES", "Refused", "Rule"]
+__all__ = ["RULES", "TRANSFORM", "Refused", "Rule"]
+
+TRANSFORM: Rule = Transform()
+"""For what a transformer of MLlib did."""
 
 RULES: dict[str, Rule] = {
     "Project": Project(),
