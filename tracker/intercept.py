@@ -36,6 +36,8 @@ _STREAM = "streaming writes are not followed: write each batch by a step of its 
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
 _CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
+_VARIABLES = re.compile(_REMARKS + r"(?:set\s+var(?:iable)?|execute\s+immediate)\b", re.IGNORECASE | re.DOTALL)
+"""Statements that may keep values of rows in the session."""
 
 
 class _WriterProxy:
@@ -172,6 +174,8 @@ class Interception:
         result = sql(spark, text, *args, **kwargs)
         if isinstance(text, str):
             self._listener.rows_made(result, local=False)
+            if _VARIABLES.match(text):
+                self._listener.driver_read(result, "SET VARIABLE")
             if _CACHES.match(text):
                 self._listener.cache_changed(spark)
         return result

@@ -65,6 +65,16 @@ def fitted(dept: Any) -> Any:
     return Pipeline(stages=[Imputer(inputCols=["w"], outputCols=["v"])]).fit(dept)
 
 
+def view(frame: Any) -> str:
+    frame.createOrReplaceTempView("read_r")
+    return "read_r"
+
+
+def variable(spark: Any, text: str) -> None:
+    spark.sql("DECLARE OR REPLACE VARIABLE most BIGINT")
+    spark.sql(text)
+
+
 READS: dict[str, Callable[[Any], Any]] = {
     "collect": lambda d: d.collect(),
     "count": lambda d: d.count(),
@@ -77,6 +87,10 @@ READS: dict[str, Callable[[Any], Any]] = {
     "toArrow": lambda d: d.toArrow(),
     "toLocalIterator": lambda d: list(d.toLocalIterator()),
     "aggregate": lambda d: d.agg(sf.max("w")).collect()[0][0],
+    "SET VARIABLE": lambda d: variable(d.sparkSession, f"set var most = (SELECT max(w) FROM {view(d)})"),
+    "EXECUTE IMMEDIATE … INTO": lambda d: variable(
+        d.sparkSession, f"EXECUTE IMMEDIATE 'SELECT max(w) FROM {view(d)}' INTO most"
+    ),
     "RDD": lambda d: d.rdd.map(lambda r: r.w).collect(),
     "RDD sum": lambda d: d.rdd.map(lambda r: r.w).repartition(2).sum(),
     "runJob": lambda d: d.sparkSession.sparkContext.runJob(d.toJSON(), list),

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
 import org.apache.spark.sql.catalyst.plans.logical.Range;
+import org.apache.spark.sql.catalyst.plans.logical.SetVariable;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
@@ -29,7 +30,7 @@ public class Leaves {
   private void visit(LogicalPlan plan, List out) {
     Iterator inner = scala.jdk.javaapi.CollectionConverters.asJava(plan.subqueries()).iterator();
     while (inner.hasNext()) visit((LogicalPlan) inner.next(), out);
-    if (plan instanceof Command || plan instanceof CommandResult) return;
+    if ((plan instanceof Command && !(plan instanceof SetVariable)) || plan instanceof CommandResult) return;
     if (plan.children().isEmpty()) {
       if (!own(plan) && news(plan)) out.add(plan);
       return;

@@ -47,9 +47,13 @@ public class Plans {
     return instance(name, new Object[] {a0, a1, a2, a3, a4, a5});
   }
 
-  /** See Marks. */
+  /** See Marks. A frame that names columns of a query around it has no plan before it stands in one. */
   public boolean mark(Dataset frame, String site, String name) {
-    return Marks.mark(frame.queryExecution().analyzed(), site, name);
+    try {
+      return Marks.mark(frame.queryExecution().analyzed(), site, name);
+    } catch (Exception e) {
+      return false;
+    }
   }
 
   public void transformer(Dataset frame, String described) {
