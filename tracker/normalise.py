@@ -19,7 +19,13 @@ UNSEEN = "provspark: unseen"
 DOMAIN = "provspark: domain"
 """Marks the distinct outer rows that Spark joins to a subquery correlated by no equality: no reading of its own."""
 
-CLEANING: tuple[str, ...] = (_ANALYSIS + "EliminateSubqueryAliases", _ANALYSIS + "EliminateView")
+CLEANING: tuple[str, ...] = (
+    _ANALYSIS + "EliminateSubqueryAliases",
+    _ANALYSIS + "EliminateView",
+    "org.apache.spark.sql.catalyst.expressions.EliminatePipeOperators",
+    _OPTIMIZER + "EliminateSQLFunctionNode",
+    _OPTIMIZER + "PullOutGroupingExpressions",
+)
 """Applied first, to the plan and to all subqueries in it."""
 
 RULES: tuple[str, ...] = tuple(
