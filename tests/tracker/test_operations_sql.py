@@ -52,6 +52,17 @@ def test_functions_by_row(rows: Any) -> None:
     assert unequal(frame, source.select(*(sf.expr(e.sql).alias(made[e.column]) for e in last.expressions))) == []
 
 
+@pytest.mark.parametrize("asked", [{}, {"how": "all", "subset": ["d", "s"]}, {"thresh": 1}, {"subset": ["i"]}])
+def test_dropped_nulls_and_nan(rows: Any, asked: dict[str, Any]) -> None:
+    """What `na.drop` filters by has SQL of conditions: NaN is missing to it, too."""
+    frame = rows.select("i", "s", sf.expr("if(i = -7, double('NaN'), d)").alias("d"))
+    source, last = operations(frame).operations[-1], operations(frame.na.drop(**asked)).operations[-1]
+    (condition,) = last.expressions
+    assert (last.node, last.opaque) == ("Filter", "") and "atleast" not in condition.sql.lower()
+    kept = labelled(frame, source).filter(condition.sql).toDF("i", "s", "d")
+    assert unequal(frame.na.drop(**asked), kept) == []
+
+
 AGGREGATES = (
     "count(1)",
     "count(DISTINCT i, s)",

@@ -5,6 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.AtLeastNNonNulls;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Cast$;
@@ -16,12 +18,16 @@ import org.apache.spark.sql.catalyst.expressions.FrameLessOffsetWindowFunction;
 import org.apache.spark.sql.catalyst.expressions.AggregateWindowFunction;
 import org.apache.spark.sql.catalyst.expressions.InSubquery;
 import org.apache.spark.sql.catalyst.expressions.InheritAnalysisRules;
+import org.apache.spark.sql.catalyst.expressions.IsNaN;
+import org.apache.spark.sql.catalyst.expressions.IsNotNull;
 import org.apache.spark.sql.catalyst.expressions.LambdaFunction;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.MicrosToTimestamp;
 import org.apache.spark.sql.catalyst.expressions.NamedLambdaVariable;
+import org.apache.spark.sql.catalyst.expressions.Not;
 import org.apache.spark.sql.catalyst.expressions.OffsetWindowFunction;
+import org.apache.spark.sql.catalyst.expressions.Or;
 import org.apache.spark.sql.catalyst.expressions.OuterReference;
 import org.apache.spark.sql.catalyst.expressions.PreciseTimestampConversion;
 import org.apache.spark.sql.catalyst.expressions.PrettyAttribute;
@@ -37,6 +43,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.expressions.aggregate.PivotFirst;
 import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DoubleType$;
 import org.apache.spark.sql.types.FloatType$;
 import org.apache.spark.sql.types.TimestampType$;
 import static provspark.Trees.*;
@@ -156,10 +163,29 @@ public class Sql {
         if (p.fromType().equals(TimestampType$.MODULE$)) return new UnixMicros(p.child());
         if (p.toType().equals(TimestampType$.MODULE$)) return new MicrosToTimestamp(p.child());
       }
+      if (e instanceof AtLeastNNonNulls) return present((AtLeastNNonNulls) e);
       if (e instanceof AggregateExpression && ((AggregateExpression) e).aggregateFunction() instanceof PivotFirst) {
         return pivoted((PivotFirst) ((AggregateExpression) e).aggregateFunction());
       }
       return e;
+    }
+
+    /** What {@code na.drop} asks of all columns, or of any, as conditions of SQL. */
+    private static Expression present(AtLeastNNonNulls e) {
+      List children = list(e.children());
+      if (children.isEmpty() || e.n() > 1 && e.n() != children.size()) return e;
+      Expression out = null;
+      for (int i = 0; i < children.size(); i++) {
+        Expression child = (Expression) children.get(i);
+        Expression here = new IsNotNull(child);
+        if (child.dataType().equals(DoubleType$.MODULE$) || child.dataType().equals(FloatType$.MODULE$)) {
+          here = new And(here, new Not(new IsNaN(child)));
+        }
+        if (out == null) out = here;
+        else if (e.n() > 1) out = new And(out, here);
+        else out = new Or(out, here);
+      }
+      return out;
     }
 
     /** A null, a decimal or a float of a type that its text alone does not tell is cast to it. */
