@@ -37,6 +37,12 @@ def correlate(columns: Mapping[str, Floats]) -> Correlations:
     for at in range(0, len(values[0]), step):
         x = (np.stack([v[at : at + step] for v in values]) - middle[:, None]) / scale[:, None]
         there = np.isfinite(x)
+        if there.all():
+            n += x.shape[1]
+            sums += x.sum(axis=1)[:, None]
+            squares += (x * x).sum(axis=1)[:, None]
+            together += x @ x.T
+            continue
         x, seen = np.where(there, x, 0.0), there.astype(np.float64)
         n += seen @ seen.T
         sums += x @ seen.T

@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,7 +19,7 @@ import pytest
 from provspark.errors import UnknownColumnError, ValuesUnavailableError, VersionChangedError
 from provspark.index_store.manifest import from_json, seal, unseal
 from provspark.index_store.model import Dataset, Field, Files, Version
-from provspark.index_store.profiles import compute
+from provspark.index_store.profiles import compute, correlate
 from provspark.index_store.profiles.compare import Impact
 from provspark.index_store.profiles.compute import profile_of
 from provspark.index_store.profiles.model import TOP, ColumnProfile, Profile, Profiles
@@ -144,6 +145,19 @@ def test_columns_in_small_groups_are_the_same(stored: Stored, monkeypatch: pytes
     whole = stored.profile()
     monkeypatch.setattr(compute, "_AT_ONCE", 2 * ROWS)
     assert stored.profile() == whole
+
+
+def test_correlations_of_whole_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = Stored(tmp_path, 5)
+    whole = {n: stored.table[n].to_pylist() for n in ("l", "same")} | {"row": list(range(ROWS))}
+    found = correlate.correlate({n: np.array(v, dtype=np.float64) for n, v in whole.items()})
+    assert found.of("l", "row") == pytest.approx(statistics.correlation(whole["l"], whole["row"]))
+    assert found.of("same", "row") is None
+    monkeypatch.setattr(correlate, "_AT_ONCE", 99)
+    again = correlate.correlate({n: np.array(v, dtype=np.float64) for n, v in whole.items()})
+    assert again.of("row", "l") == pytest.approx(found.of("l", "row"))
+    monkeypatch.setattr(correlate, "_MOST", 2)
+    assert stored.profile("i", "l", "d").correlations.columns == ()
 
 
 def test_a_profile_travels_as_json(stored: Stored) -> None:
