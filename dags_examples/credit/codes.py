@@ -1,5 +1,11 @@
 """Readable terms for the codes of the German credit data, after UCI's code book."""
 
+SCHEMA = (
+    "checking string, duration int, credit_history string, purpose string, credit_amount int, savings string, "
+    "employment string, inst_rate int, personal_status string, other_debtors string, residence_time int, "
+    "property string, age int, other_inst string, housing string, num_credits int, job string, dependants int, "
+    "phone string, foreigner string, label string"
+)
 TERMS = {
     "checking": {"A11": "below_0", "A12": "below_200", "A13": "from_200", "A14": "none"},
     "credit_history": {

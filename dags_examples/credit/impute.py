@@ -9,7 +9,7 @@ source, out = sys.argv[1:]
 spark = SparkSession.builder.appName("credit: impute").getOrCreate()
 everyone = Window.partitionBy()
 amount, known = sf.col("credit_amount"), sf.col("known")
-credit = spark.read.parquet(source).withColumn("credit_amount", amount.cast("double"))
+credit = spark.read.parquet(source)
 off = sf.abs(amount - sf.avg(amount).over(everyone)) / sf.stddev(amount).over(everyone)
 credit = credit.withColumn("known", sf.when(off <= 3, amount))
 credit = credit.withColumn("credit_amount", sf.coalesce(known, sf.avg(known).over(everyone))).drop("known")

@@ -2,12 +2,12 @@
 
 import sys
 
-from codes import TERMS
+from codes import SCHEMA, TERMS
 from pyspark.sql import SparkSession
 
 source, out = sys.argv[1:]
 spark = SparkSession.builder.appName("credit: terms").getOrCreate()
-credit = spark.read.csv(source, header=True)
+credit = spark.read.csv(source, header=True, schema=SCHEMA)
 for column, terms in TERMS.items():
     credit = credit.replace(terms, subset=[column])
 credit.write.mode("overwrite").parquet(out)

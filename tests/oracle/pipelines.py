@@ -137,8 +137,12 @@ def compas_label(rows: Lines) -> Lines:
 
 
 def credit_terms(path: Path, terms: dict[str, dict[str, str]]) -> Lines:
-    """A0, after a code book."""
-    return [(line, {k: terms.get(k, {}).get(str(v), v) for k, v in row.items()}) for line, row in lines(path)]
+    """A0, after a code book; all that it does not speak of but personal_status is whole numbers."""
+    found: Lines = []
+    for line, row in lines(path):
+        named = {k: terms[k].get(v, v) if k in terms else v for k, v in row.items()}
+        found.append((line, {k: v if k in (*terms, "personal_status") else int(v) for k, v in named.items()}))
+    return found
 
 
 def credit_encoded(rows: Lines, terms: dict[str, dict[str, str]], status: dict[str, str], women: list[str]) -> Lines:
