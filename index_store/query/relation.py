@@ -31,8 +31,9 @@ def labelled(runs: Runs) -> Boxes:
 
 def gathered(runs: Runs) -> Boxes:
     """Relate all rows of a set to the one label 0."""
-    zeros = np.zeros(len(runs.starts), dtype=np.int64)
-    return Boxes(zeros, zeros + 1, runs.starts, runs.lengths, zeros > 0)
+    n = len(runs.starts)
+    zero, one = constant(np.int64(0), n), constant(np.int64(1), n)
+    return Boxes(zero, one, runs.starts, runs.lengths, constant(np.False_, n))
 
 
 def image(boxes: Boxes) -> Runs:

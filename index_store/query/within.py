@@ -6,10 +6,11 @@ from collections.abc import Callable, Container, Iterator, Mapping
 
 import numpy as np
 
-from provspark.index_store.boxes import concat, take, transpose
+from provspark.index_store.box_lists import concat, constant, is_constant, take, transpose
 from provspark.index_store.model import Boxes, Int64, Kind
 from provspark.index_store.query.graph import Direction, Node, Reader
 from provspark.index_store.query.relation import compose, image, shrink, united
+from provspark.index_store.query.marks import Marks
 from provspark.index_store.query.runs import Runs
 
 ROWS_AT_ONCE = 1 << 18
@@ -89,6 +90,8 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     """One step further along a tensor."""
     backward = direction == "backward"
     parts: list[Boxes] = []
+    if len(here) and _one_label(here):
+        return _all_of(here, reader, backward)
     plain = len(here) == 1 and bool(here.diagonal[0])  # what is found is told as it is stored
     settled = waiting = 0
     ends = here.src + here.n_src
@@ -108,6 +111,30 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
             parts = [united(parts)]
             settled, waiting = len(parts[0]), 0
     return concat(parts) if plain else united(parts)
+
+
+def _one_label(boxes: Boxes) -> bool:
+    """Whether all boxes relate the same labels, all of them, to their rows."""
+    if len(boxes) == 1:
+        return int(boxes.n_out[0]) == 1 or not boxes.diagonal[0]
+    if all(is_constant(a) for a in (boxes.out, boxes.n_out, boxes.diagonal)):
+        return not boxes.diagonal[0]
+    if boxes.diagonal.any():
+        return False
+    return bool((boxes.out == boxes.out[0]).all() and (boxes.n_out == boxes.n_out[0]).all())
+
+
+def _all_of(here: Boxes, reader: Reader, backward: bool) -> Boxes:
+    """The same where only a set of rows is carried: nothing is kept but the set that is reached."""
+    marks = Marks()
+    for starts, lengths in pieces(image(here)):
+        found = reader.lookup(starts, lengths)
+        marks.add(*((found.src, found.n_src) if backward else (found.out, found.n_out)))
+    runs = marks.runs()
+    n = len(runs.starts)
+    return Boxes(
+        constant(here.out[0], n), constant(here.n_out[0], n), runs.starts, runs.lengths, constant(np.False_, n)
+    )
 
 
 def pieces(runs: Runs, most: int | None = None) -> Iterator[tuple[Int64, Int64]]:
