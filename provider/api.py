@@ -318,7 +318,7 @@ class Provenance(OperationApi, ReplayApi, ProfileApi):
         Parameters
         ----------
         to, via, dataset, rows, **which
-            As for `backward`; semantics is ``bag``.
+            As for `backward`.
 
         Returns
         -------

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 import numpy as np
+import pyarrow as pa
 
 from provspark.errors import ConditionError, RowOutOfRangeError, UnknownDatasetError, ValuesUnavailableError
 from provspark.index_store.boxes import from_pairs
 from provspark.index_store.model import Boxes, Int64, Kind
-from provspark.index_store.query.equal import equal_rows
+from provspark.index_store.query.equal import equal_classes, equal_rows
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.reach import Place, Step
-from provspark.index_store.query.relation import labelled
+from provspark.index_store.query.relation import identity, labelled
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.walk import Stand
@@ -62,8 +63,17 @@ class Asked:
 
     def start(self) -> Stand:
         """From the number of each row asked about to the rows that stand for it."""
-        relation = labelled(self.labels) if self.semantics == "bag" else _with_equals(self.at, self.labels)
-        return Stand(self.at, relation)
+        if self.semantics == "bag":
+            return Stand(self.at, labelled(self.labels))
+        return Stand(self.at, from_pairs(*equal_rows(*_readers(self.at), self.labels.rows())))
+
+    def classes(self) -> tuple[Boxes, Stand]:
+        """From each row asked about to its class, and from classes to the rows that stand for those in it."""
+        if self.semantics == "bag":
+            rows = identity(self.labels)
+            return rows, Stand(self.at, rows)
+        mine, classes, found = equal_classes(*_readers(self.at), self.labels.rows())
+        return from_pairs(self.labels.rows(), mine), Stand(self.at, from_pairs(classes, found))
 
 
 class Asking:
@@ -120,22 +130,20 @@ def _rows(at: Sighting, rows: Rows, where: Sequence[Condition | tuple[str, str, 
     return Runs.of(ids)
 
 
-def _with_equals(start: Sighting, labels: Runs) -> Boxes:
-    """From each row asked about to all rows that equal it in value."""
+def _readers(at: Sighting) -> tuple[Callable[[Int64], pa.Table], Callable[[], Iterable[tuple[int, pa.Table]]]]:
+    """What reads the values of some rows of a version, and of all."""
     from provspark.index_store.values.reading import read_rows, scan_rows
 
-    version, files = start.version, start.files
+    version, files = at.version, at.files
     columns = [f.name for f in version.fields]
     if not columns:
         raise ValuesUnavailableError(
             f"the columns of {version.dataset} are not known, so its rows can't be compared; ask with semantics='bag'"
         )
-    out, rows = equal_rows(
+    return (
         lambda ids: read_rows(version, files, ids),
         lambda: scan_rows(version, files, columns, lambda bounds: True),
-        labels.rows(),
     )
-    return from_pairs(out, rows)
 
 
 def _kinds(kinds: Iterable[Kind] | Kind) -> frozenset[Kind]:

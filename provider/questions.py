@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.graph import Direction
 from provspark.index_store.query.near import Neighbourhood, neighbourhood
 from provspark.index_store.query.reach import reach
-from provspark.index_store.query.relation import gathered, identity, image
+from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.together import co_contributory, co_dependency
@@ -122,14 +123,15 @@ class Questions(OperationQuestions):
     ) -> Correspondence:
         """See `Provenance.correspondence`."""
         asked = self.asked(dataset, rows, which)
-        if asked.semantics == "set":
-            raise ConditionError("a correspondence is of rows by their ids; ask it with semantics='bag'")
         view = asked.view
-        start = Stand(asked.at, identity(asked.labels))
+        rows_to_classes, start = asked.classes()
         places = self.places(view, via)
         found = reach(view.back, [start], "backward", view.known(to), context=asked.context, via=places)
         kept = Answer.of(asked.at.version, asked.labels, "backward", found, asked.kinds)
-        return Correspondence.of(asked.at, kept.parts, kept.stops)
+        parts = kept.parts
+        if asked.semantics == "set":
+            parts = tuple(replace(p, boxes=compose(rows_to_classes, p.boxes)) for p in parts)
+        return Correspondence.of(asked.at, parts, kept.stops)
 
     def derivations(self, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> Derivations:
         """See `Provenance.derivations`."""

@@ -34,19 +34,29 @@ def equal_rows(
     tuple of two int64 arrays of equal length
         Labels, and the rows that equal theirs; each row equals itself.
     """
+    mine, classes, found = equal_classes(read, scan, rows)
+    by_class = np.argsort(mine, kind="stable")
+    sorted_classes = mine[by_class]
+    first = sorted_classes.searchsorted(classes)
+    count = sorted_classes.searchsorted(classes, "right") - first
+    return by_class[expand(first, count)], np.repeat(found, count)
+
+
+def equal_classes(
+    read: Callable[[Int64], pa.Table], scan: Callable[[], Iterable[tuple[int, pa.Table]]], rows: Int64
+) -> tuple[Int64, Int64, Int64]:
+    """The same, told by classes of equal rows, so that many equal ones are not paired with one another.
+
+    Returns
+    -------
+    tuple of three int64 arrays
+        The class of each of `rows`; and, of equal length, classes and the rows that are in them.
+    """
     if not len(rows):
-        return rows, rows
+        return rows, rows, rows
     classes = _Classes(read(rows))
-    by_class = np.argsort(classes.of_wanted, kind="stable")
-    sorted_classes = classes.of_wanted[by_class]
-    labels, found = [], []
-    for start, table in scan():
-        place, which = classes.match(table)
-        first = sorted_classes.searchsorted(which)
-        count = sorted_classes.searchsorted(which, "right") - first
-        labels.append(by_class[expand(first, count)])
-        found.append(np.repeat(start + place, count))
-    return np.concatenate(labels), np.concatenate(found)
+    parts = [(which, start + place) for start, table in scan() for place, which in [classes.match(table)]]
+    return classes.of_wanted, np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
 
 class _Classes:

@@ -9,8 +9,8 @@ import numpy as np
 from provspark.index_store.box_lists import concat, constant, is_constant, take, transpose
 from provspark.index_store.model import Boxes, Int64, Kind
 from provspark.index_store.query.graph import Direction, Node, Reader
-from provspark.index_store.query.relation import compose, image, shrink, united
 from provspark.index_store.query.marks import Marks
+from provspark.index_store.query.relation import compose, image, shrink, united
 from provspark.index_store.query.runs import Runs
 
 ROWS_AT_ONCE = 1 << 18
