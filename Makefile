@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-ui env test long lint format screens openapi ui bench page-speed dist clean
+.PHONY: help demo demo-ui env test long product witnesses lint format screens openapi ui bench page-speed dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -28,6 +28,12 @@ test: env ## run the tests; ARGS="-k store" passes options to pytest
 
 long: env ## run the second pass: tests marked long, then capture on OTHER_SPARKS
 	@VENV=$(VENV) OTHER_SPARKS="$(OTHER_SPARKS)" tools/test_long.sh $(ARGS)
+
+product: env ## random plans under the full product of settings, masters and versions of Spark; PLANS=24 for fewer
+	@VENV=$(VENV) OTHER_SPARKS="$(OTHER_SPARKS)" PLANS="$(PLANS)" tools/test_product.sh
+
+witnesses: env ## prove the witnesses of more rows of TPC-H and TPC-DS, by taking away those of each occurrence
+	PROVSPARK_WITNESSES="3 99" $(BIN)/python -m pytest tests/tracker/test_capture_tpch.py tests/tracker/test_tpcds.py -m long -n 2
 
 lint: env ## ruff and mypy
 	$(BIN)/ruff check .

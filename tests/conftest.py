@@ -52,7 +52,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     warehouse = tmp_path_factory.mktemp("warehouse")
     session = (
-        SparkSession.builder.master("local[2]")
+        SparkSession.builder.master(os.environ.get("PROVSPARK_MASTER", "local[2]"))
         .appName("provspark-tests")
         .config("spark.ui.enabled", False)
         .config("spark.sql.shuffle.partitions", 3)
@@ -61,6 +61,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.extraJavaOptions", f"{JAVA} -Dderby.system.home={warehouse}")
+        .config("spark.executor.extraJavaOptions", JAVA)
         .config("spark.log.level", "ERROR")
         .config("spark.ui.showConsoleProgress", False)
         .getOrCreate()

@@ -1,7 +1,8 @@
 """Random plans over random tables, as nested tuples that print, shrink and mean the same to Spark and to the oracle.
 
 Every plan puts out the columns p (int), q (text) and r (long), so any operator can stand on any other. What windows and
-scalar subqueries compute is r, which every operator uses: a value that nobody uses, Spark need not compute.
+scalar subqueries compute is r, whose value every operator uses: one that nobody uses, Spark need not compute, and a
+count of what can't be null uses none.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ PROJECTIONS = (
     (
         Part("cast(r % 3 AS int)", lambda v: None if v.r is None else v.r % 3),
         Part("q", lambda v: v.q),
-        Part("1", lambda v: 1),
+        Part("CASE WHEN r > 1 THEN 1 ELSE 2 END", lambda v: 1 if v.r is not None and v.r > 1 else 2),
     ),
 )
 ONS = (
@@ -70,7 +71,7 @@ HOWS = ("inner", "left", "right", "full", "semi", "anti", "cross")
 KEYS = (("p",), ("q",), ("p", "q"), ())
 AGGREGATES = (
     Part("sum(r)", lambda rows: _fold(sum, rows)),
-    Part("count(r)", lambda rows: sum(v.r is not None for v in rows)),
+    Part("count(nullif(r, 0))", lambda rows: sum(v.r not in (None, 0) for v in rows)),
     Part("max(r)", lambda rows: _fold(max, rows)),
     Part("count(DISTINCT r)", lambda rows: len({v.r for v in rows} - {None})),
     Part("min(r) FILTER (WHERE p > 0)", lambda rows: _fold(min, [v for v in rows if v.p is not None and v.p > 0])),

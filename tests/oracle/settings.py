@@ -1,7 +1,12 @@
-"""Spark's settings under which random plans run: each plan under one of them."""
+"""Spark's settings under which random plans run: each plan under one of them.
+
+With `PROVSPARK_SETTINGS=product` it is one of the full product of the settings.
+"""
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import Mapping
 
 Settings = Mapping[str, object]
@@ -32,6 +37,17 @@ RARE = (settings(False, True, 200, "-1", True, 1), settings(False, False, 200, "
 """Two hundred tasks for each exchange take long: one plan of fifty runs so."""
 
 
+ALL = tuple(
+    settings(adaptive, codegen, partitions, broadcast, merge, tasks)
+    for (broadcast, merge, tasks), adaptive, codegen, partitions in itertools.product(
+        (("10MB", True, 1), ("-1", True, 3), ("-1", False, 1)), (True, False), (True, False), (1, 200)
+    )
+)
+"""The full product of the first three, each with three choices of the others."""
+
+
 def of_seed(seed: int) -> Settings:
     """Return the settings of a plan. Every pair of values of two of them comes in each 100 plans."""
+    if os.environ.get("PROVSPARK_SETTINGS") == "product":
+        return ALL[seed % len(ALL)]
     return RARE[seed // 50 % 2] if seed % 50 == 49 else SETTINGS[seed % len(SETTINGS)]
