@@ -70,6 +70,9 @@ class Rewriter:
         """How many taps stand in plans, those of plans traced before among them."""
         self.lent: dict[int, tuple[Held, int]] = {}
         """By a tap's place, which plan traced before noted what it says, and at which place there."""
+        self.root: Node | None = None
+        self.taps_of: dict[int, int] = {}
+        """By an aggregate's number, its tap."""
         self._answers: dict[int, Leg] = {}
         self._tapped: dict[int, Traced] = {}
 
@@ -81,7 +84,7 @@ class Rewriter:
             )
         except Exception as e:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
-        root = self._read(normal)
+        root = self.root = self._read(normal)
         traced = self.trace(root)
         return Traced(self.java.front(self.java.answered(traced.number)), traced.legs)
 

@@ -10,13 +10,14 @@ from provspark.tracker.audit import Seen
 from provspark.tracker.caches import Caches
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.jvm import Jvm
-from provspark.tracker.operations import built
+from provspark.tracker.operations import AS_MANY, built
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.seal import Noted, seal
 from provspark.tracker.sinks import Output, TapRuns, WriteMetrics
 from provspark.tracker.sources import Scan
 from provspark.tracker.sources.kept import KeptScan
 from provspark.tracker.sources.parquet import ParquetScan
+from provspark.tracker.taps import Receipt
 
 
 class TracedWrite:
@@ -48,6 +49,16 @@ class TracedWrite:
         self.plan = rewriter.java.userColumns(top.number, columns)
         rewriter.scans[:] = [self._before_it_goes(scan) for scan in rewriter.scans]
 
+    def _grouped(self, receipts: dict[int, list[Receipt]]) -> int:
+        """Return how many rows went into the aggregate whose groups were all written; -1 where there is none."""
+        node = self._rewriter.root
+        while node is not None and node.kind in AS_MANY and len(node.children) == 1 and not node.subqueries:
+            node = node.children[0]
+        tap = None if node is None or node.subqueries else self._rewriter.taps_of.get(node.number)
+        if tap is None:
+            return -1
+        return sum(r.rows for r in receipts.get(self._rewriter.taps[tap].place, []))
+
     def _before_it_goes(self, scan: Scan) -> Scan:
         """The write may take away what it read: Parquet's rows can be counted before."""
         if not isinstance(scan, ParquetScan) or not scan.dataset.meets(self._sink.dataset):
@@ -74,5 +85,7 @@ class TracedWrite:
         sealed = seal(Noted(self._rewriter.taps, receipts, self._folder, scans, written), site)
         if self.draft is not None:
             rows = int(written.counts.sum())
-            sealed = replace(sealed, operations=built(self.draft, sealed.axes, self._rewriter.paths, rows))
+            sealed = replace(
+                sealed, operations=built(self.draft, sealed.axes, self._rewriter.paths, rows, self._grouped(receipts))
+            )
         return self._reads.context(self._sink.complete(sealed), written, self._read)

@@ -68,7 +68,7 @@ date_part('dow', dt)
 date_trunc('HOUR', ts)
 trunc(dt, 'MM')
 date_format(ts, 'yyyy-MM')
-try_to_date(s, 'yyyy')
+try_to_timestamp(s, 'yyyy')
 to_timestamp('2020-01-01 00:00:00')
 unix_timestamp(ts)
 from_unixtime(l)
@@ -219,3 +219,5 @@ char(65)
 ascii(s)
 s LIKE 'é%'
 i & 3
+dt - INTERVAL '90' DAY
+dt + INTERVAL 3 DAYS

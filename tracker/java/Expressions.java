@@ -17,6 +17,9 @@ import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.WindowSpecDefinition;
 import org.apache.spark.sql.catalyst.plans.logical.*;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import static provspark.Trees.*;
 
 /** The expressions of one operation, as JSON. Raw types, for Janino. */
@@ -59,6 +62,7 @@ public class Expressions {
     else if (plan instanceof Sample) sample((Sample) plan);
     else if (plan instanceof RepartitionByExpression) all("partition", list(((RepartitionByExpression) plan).partitionExpressions()));
     else if (plan instanceof LateralJoin) lateral((LateralJoin) plan);
+    else if (plan instanceof LogicalRelation) relation((LogicalRelation) plan);
     else if (!plan.children().isEmpty()) other(plan);
     json.append("],\"details\":[").append(details).append("]");
   }
@@ -161,6 +165,11 @@ public class Expressions {
     detail("lower", String.valueOf(s.lowerBound()));
     detail("upper", String.valueOf(s.upperBound()));
     detail("replacement", String.valueOf(s.withReplacement()));
+  }
+
+  private void relation(LogicalRelation r) {
+    if (r.catalogTable().nonEmpty()) detail("table", ((CatalogTable) r.catalogTable().get()).identifier().unquotedString());
+    if (r.relation() instanceof HadoopFsRelation) detail("format", ((HadoopFsRelation) r.relation()).fileFormat().toString());
   }
 
   /** A node that has no text of its own: what it computes from, as far as it tells. */

@@ -35,6 +35,7 @@ import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.SpecifiedWindowFrame;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.TaggingExpression;
+import org.apache.spark.sql.catalyst.expressions.UnaryMinus;
 import org.apache.spark.sql.catalyst.expressions.UnixMicros;
 import org.apache.spark.sql.catalyst.expressions.WindowExpression;
 import org.apache.spark.sql.catalyst.expressions.WindowSpecDefinition;
@@ -101,6 +102,10 @@ public class Sql {
     }
     if (kind.equals("JsonToStructs") || kind.equals("CsvToStructs") || kind.equals("XmlToStructs")) return parsed(e);
     if (kind.endsWith("LikeAll") || kind.endsWith("LikeAny")) return like(e, kind);
+    if (kind.equals("DateAdd") && days((Expression) e.children().last()) != null) {
+      Expression added = (Expression) e.children().last();
+      return "(" + of((Expression) e.children().head()) + (added instanceof UnaryMinus ? " - " : " + ") + of(days(added)) + ")";
+    }
     if (kind.equals("CreateNamedStruct")) return "named_struct(" + join(all(list(e.children()))) + ")";
     if (kind.equals("Extract")) return of((Expression) e.children().head());
     if (kind.startsWith("StructsTo")) return e.prettyName() + "(" + of((Expression) e.children().head()) + options(e) + ")";
@@ -228,6 +233,12 @@ public class Sql {
     }
     String all = arguments.size() == 1 ? names.toString() : "(" + names + ")";
     return new StringBuilder(all).append(" -> ").append(of((Expression) f.function())).toString();
+  }
+
+  /** The interval of whose days analysis takes the number, or null: SQL adds intervals to dates. */
+  private static Expression days(Expression e) {
+    if (e instanceof UnaryMinus) return days(((UnaryMinus) e).child());
+    return e.getClass().getSimpleName().equals("ExtractANSIIntervalDays") ? (Expression) e.children().head() : null;
   }
 
   private static String literal(Literal l) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from provspark.tracker.operations.build import Draft, built
+from provspark.tracker.operations.build import AS_MANY, Draft, built
 from provspark.tracker.operations.reader import Reader
 
-__all__ = ["Draft", "Reader", "built"]
+__all__ = ["AS_MANY", "Draft", "Reader", "built"]

@@ -17,6 +17,13 @@ from provspark.tracker.operations.texts import text
 
 log = logging.getLogger("provspark")
 
+AS_MANY = frozenset(
+    {"Project", "Sort", "Window", "Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"}
+    | {"CollectMetrics", "EventTimeWatermark"}
+)
+"""Operations that hand on as many rows as they get."""
+GROUPS = frozenset({"Aggregate", "Deduplicate", "Distinct"})
+"""Operations that become an aggregate, which reads all rows before it hands one on."""
 _CONTEXTUAL = frozenset({"Aggregate", "Window"})
 
 
@@ -27,7 +34,13 @@ class Draft:
     reading: Any
     """java/Operations.java's."""
 
-    def build(self, axes: Sequence[Axis] = (), paths: Sequence[tuple[int, ...]] = (), rows: int = -1) -> Operations:
+    def build(
+        self,
+        axes: Sequence[Axis] = (),
+        paths: Sequence[tuple[int, ...]] = (),
+        rows: int = -1,
+        grouped: int = -1,
+    ) -> Operations:
         """Return what is stored.
 
         Parameters
@@ -35,19 +48,24 @@ class Draft:
         axes : of the write, its inputs' in the order of `paths` right behind its output's
         paths : see `Rewriter.paths`; none of a write that is not tracked
         rows : how many were written
+        grouped : how many went into the aggregate whose groups were all written, where there is one
         """
         found, settings = drafts(str(self.reading.json()))
-        counts = _counts(found, rows)
+        counts = _counts(found, rows, grouped)
         return Operations(tuple(_one(o, found, axes, paths, counts) for o in found), settings)
 
 
-def _counts(found: Sequence[DraftOperation], rows: int) -> dict[int, int]:
-    """Return how many rows operations handed on: all that go straight on to where they were written."""
+def _counts(found: Sequence[DraftOperation], rows: int, grouped: int) -> dict[int, int]:
+    """Return how many rows operations handed on: all that go straight on to where they were written, or counted."""
     counts = {}
     at = found[-1]
     while True:
         counts[at.index] = rows
-        if at.node not in _AS_MANY or len(at.children) != 1:
+        if len(at.children) != 1 or at.subqueries:
+            return counts
+        if at.node in GROUPS:
+            rows, grouped = grouped, -1
+        elif at.node not in AS_MANY:
             return counts
         at = found[at.children[0]]
 
@@ -84,11 +102,15 @@ def _one(
 
 
 def built(
-    draft: Draft, axes: Sequence[Axis] = (), paths: Sequence[tuple[int, ...]] = (), rows: int = -1
+    draft: Draft,
+    axes: Sequence[Axis] = (),
+    paths: Sequence[tuple[int, ...]] = (),
+    rows: int = -1,
+    grouped: int = -1,
 ) -> Operations | None:
     """Return what `Draft.build` does; None, with a line in the log, where it fails."""
     try:
-        return draft.build(axes, paths, rows)
+        return draft.build(axes, paths, rows, grouped)
     except Exception as e:
         log.info("provspark: the operations of a write are not known: %s", e)
         return None
@@ -96,10 +118,3 @@ def built(
 
 def _scalar(o: DraftOperation) -> list[bool]:
     return [t.node == "ScalarSubquery" for e in o.expressions for t in e.tree.walk()]
-
-
-_AS_MANY = frozenset(
-    {"Project", "Sort", "Window", "Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"}
-    | {"CollectMetrics", "EventTimeWatermark"}
-)
-"""Operations that hand on as many rows as they get."""

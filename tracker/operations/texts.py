@@ -64,7 +64,7 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation], source: str) -> s
         case "InMemoryRelation" | "LogicalRDD" if o.children:
             return "read what was kept"
     if not o.children:
-        return f"read {source or o.node}"
+        return f"read {source or o.detail('table') or o.detail('format') or o.node}"
     return " ".join([o.node, *(shown(e) for e in o.expressions)])
 
 

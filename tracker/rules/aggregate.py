@@ -27,6 +27,7 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
         raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
     below = rewriter.trace(node.children[0])
     leg = Leg(True, len(rewriter.taps))
+    rewriter.taps_of[node.number] = leg.origin
     if node.detail == "kept":
         tap = java.tapGroups(node.number, java.numbered(below.number))
         rewriter.tapped(tap, below.legs, "dropDuplicates", keyed=True, numbered=True, lasting=False)
