@@ -240,6 +240,38 @@ def test_composition_as_bars(tab: Tab, server: Server, home: Path) -> None:
     tab.page.wait_for_selector(".react-flow__node")
 
 
+def test_what_happened_in_a_step(tab: Tab, server: Server, home: Path) -> None:
+    open_trace(tab, server)
+    tab.page.locator(".react-flow__node-step", has_text="regions").click()
+    panel = tab.view.get_by_role("complementary", name="Step")
+    panel.locator("ol li").first.wait_for()
+    prov = provspark.open(str(home / "store"))
+    (step,) = (s for s in prov.steps()["step"].to_pylist() if "regions" in s)
+    assert panel.locator("ol li").count() == prov.operations(step).num_rows
+    panel.get_by_text("regions.py:").first.wait_for()
+    matrix = panel.get_by_role("group", name="Columns of regions by those of regions.csv")
+    matrix.locator("tbody tr").first.wait_for()
+    assert [r.inner_text().split() for r in matrix.locator("tbody tr").all()] == [["country", "●"], ["region", "●"]]
+    tab.check()
+
+
+def test_columns_and_cells_before_and_after(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
+    open_report(tab, server)
+    tab.view.get_by_role("button", name="hours", exact=True).click()
+    panel = tab.view.get_by_role("complementary", name="Column")
+    panel.get_by_role("button", name="census.csv · 12", exact=True).wait_for()
+    assert "column=hours" in tab.page.url
+    tab.check()
+    tab.page.locator(f"[data-row='{ROW}']").click()
+    for row in expected["census.csv"]:
+        panel.get_by_role("button", name=f"census.csv · 12, row {row:,}", exact=True).wait_for()
+    tab.check()
+    panel.get_by_role("button", name=f"census.csv · 12, row {expected['census.csv'][0]:,}").click()
+    tab.view.get_by_role("complementary", name="Column").get_by_role(
+        "button", name=f"report · hours, row {ROW}"
+    ).wait_for()
+
+
 def test_export_of_the_witnesses(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
     open_trace(tab, server)
     tab.rows("census.csv")

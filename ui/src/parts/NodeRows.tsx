@@ -46,6 +46,7 @@ export function NodeRows({ asked, node, title, one = false, faded = false, lit, 
       {node.rows === 0 ? <Nothing title={`No row of ${node.dataset.label} contributes`}>An empty group, or an outer join without a partner, has none.</Nothing> : null}
       {first.data ? (
         <RowsTable
+          columnTitle="How the rows asked about divide over its values"
           columns={first.data.columns}
           count={one ? node.one.length : node.rows}
           key={name.join(" ")}

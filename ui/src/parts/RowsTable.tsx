@@ -28,10 +28,12 @@ type Props = {
   // Rows of the path that is looked at; the others fade.
   lit?: ReadonlySet<number> | null;
   onLook?: (row: number | null) => void;
+  // What a column's head is for, said of it.
   onColumn?: (column: string) => void;
+  columnTitle?: string;
 };
 
-export function RowsTable({ label, name, load, columns, count, picked, onPick, onTrace, lit = null, onLook, onColumn }: Props) {
+export function RowsTable({ label, name, load, columns, count, picked, onPick, onTrace, lit = null, onLook, onColumn, columnTitle = "Its columns before and after" }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const [active, setActive] = useState(0);
@@ -151,7 +153,7 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
           <Head at={0} name="row" pinned size={FIRST} />
           {shown.map((c) => {
             const column = columns[c.index];
-            return column ? <Head at={c.start} index={c.index + 2} key={c.key} masked={column.masked} name={column.name} onOpen={onColumn && !column.masked ? () => { onColumn(column.name); } : undefined} right={numeric(column)} size={c.size} type={column.type} /> : null;
+            return column ? <Head at={c.start} index={c.index + 2} key={c.key} masked={column.masked} name={column.name} openTitle={columnTitle} onOpen={onColumn && !column.masked ? () => { onColumn(column.name); } : undefined} right={numeric(column)} size={c.size} type={column.type} /> : null;
           })}
         </Box>
         <Box h={`${rows.height}px`} position="relative" role="rowgroup" w={`max(100%, ${across.getTotalSize()}px)`}>
@@ -211,9 +213,9 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
   );
 }
 
-type HeadProps = { name: string; type?: string; at: number; size: number; index?: number; masked?: boolean; pinned?: boolean; right?: boolean; onOpen?: () => void };
+type HeadProps = { name: string; type?: string; at: number; size: number; index?: number; masked?: boolean; pinned?: boolean; right?: boolean; onOpen?: () => void; openTitle?: string };
 
-function Head({ name, type, at, size, index = 1, masked, pinned, right, onOpen }: HeadProps) {
+function Head({ name, type, at, size, index = 1, masked, pinned, right, onOpen, openTitle }: HeadProps) {
   return (
     <Box
       aria-colindex={index}
@@ -236,7 +238,7 @@ function Head({ name, type, at, size, index = 1, masked, pinned, right, onOpen }
       zIndex={pinned ? 1 : 0}
     >
       {onOpen ? (
-        <Button color="fg" display="block" fontSize="sm" fontWeight="semibold" h="auto" lineHeight="short" minW={0} onClick={onOpen} overflow="hidden" p={0} textAlign={right ? "end" : "start"} textOverflow="ellipsis" title={`How the rows divide over ${name}`} variant="plain" w="full" _hover={{ textDecoration: "underline" }}>{name}</Button>
+        <Button color="fg" display="block" fontSize="sm" fontWeight="semibold" h="auto" lineHeight="short" minW={0} onClick={onOpen} overflow="hidden" p={0} textAlign={right ? "end" : "start"} textOverflow="ellipsis" title={openTitle} variant="plain" w="full" _hover={{ textDecoration: "underline" }}>{name}</Button>
       ) : (
         <Text fontWeight="semibold" lineHeight="short" truncate>{name}</Text>
       )}

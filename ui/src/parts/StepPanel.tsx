@@ -2,9 +2,11 @@
 import { Box, CloseButton, DataList, Flex, Heading, HStack, Link, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 
-import { get, pageUrl, type About, type StepDetail } from "../api/client";
+import { get, pageUrl, type About, type Operation, type StepDetail } from "../api/client";
 import { count, number, task, when } from "../words";
 import { Coverage } from "./Marks";
+import { Matrices } from "./Matrix";
+import { Operations } from "./Operations";
 import { Failed, Loading } from "./States";
 
 export function StepPanel({ step, says, onClose }: { step: string; says: string[]; onClose: () => void }) {
@@ -13,8 +15,12 @@ export function StepPanel({ step, says, onClose }: { step: string; says: string[
     queryKey: ["step", step],
     queryFn: ({ signal }) => get<StepDetail>(`/steps/${encodeURIComponent(step)}`, {}, signal),
   });
+  const operations = useQuery({
+    queryKey: ["operations", step],
+    queryFn: ({ signal }) => get<Operation[]>(`/steps/${encodeURIComponent(step)}/operations`, {}, signal),
+  });
   return (
-    <Flex aria-label="Step" as="aside" borderColor="border" borderRadius="md" borderWidth={1} direction="column" gap={3} h="full" minH={0} overflow="auto" p={4}>
+    <Flex aria-label="Step" as="aside" borderColor="border" borderRadius="md" borderWidth={1} direction="column" gap={3} h="full" minH={0} overflow="auto" p={4} tabIndex={0}>
       <HStack>
         <Heading as="h3" flex={1} size="md">{data ? task(data) : "Step"}</Heading>
         <Coverage value={data?.coverage ?? null} />
@@ -25,14 +31,6 @@ export function StepPanel({ step, says, onClose }: { step: string; says: string[
       {data ? (
         <>
           {says.map((text) => <Text fontSize="sm" fontVariantNumeric="tabular-nums" key={text} overflowWrap="anywhere">{text}</Text>)}
-          <DataList.Root orientation="horizontal" size="sm">
-            {data.dag_id ? <Fact name="DAG">{data.dag_id}</Fact> : null}
-            <Fact name="Run">{data.run_id || "command line"}</Fact>
-            <Fact name="Try">{String(data.try_number)}</Fact>
-            <Fact name="Ended">{`${when(data.ended)}, ${data.status}`}</Fact>
-            <Fact name="Stored in">{`${number(data.stored_bytes)} bytes`}</Fact>
-            {Object.entries(data.engine).map(([name, value]) => <Fact key={name} name={name}>{value}</Fact>)}
-          </DataList.Root>
           {about.data?.airflow && data.dag_id ? (
             <Link colorPalette="blue" fontSize="sm" href={taskUrl(data)}>Task instance in Airflow</Link>
           ) : null}
@@ -49,6 +47,27 @@ export function StepPanel({ step, says, onClose }: { step: string; says: string[
               {write.reason ? <Text color="orange.fg" fontSize="sm">{write.reason}</Text> : null}
             </Box>
           ))}
+          {operations.data?.length || operations.error ? (
+            <>
+              <Heading as="h4" size="sm">Operations</Heading>
+              <Operations query={operations} />
+            </>
+          ) : null}
+          {operations.data?.length ? (
+            <>
+              <Heading as="h4" size="sm">Columns</Heading>
+              {data.writes.map((write) => <Matrices key={write.index} write={write} />)}
+            </>
+          ) : null}
+          <Heading as="h4" size="sm">Run</Heading>
+          <DataList.Root orientation="horizontal" size="sm">
+            {data.dag_id ? <Fact name="DAG">{data.dag_id}</Fact> : null}
+            <Fact name="Run">{data.run_id || "command line"}</Fact>
+            <Fact name="Try">{String(data.try_number)}</Fact>
+            <Fact name="Ended">{`${when(data.ended)}, ${data.status}`}</Fact>
+            <Fact name="Stored in">{`${number(data.stored_bytes)} bytes`}</Fact>
+            {Object.entries(data.engine).map(([name, value]) => <Fact key={name} name={name}>{value}</Fact>)}
+          </DataList.Root>
         </>
       ) : null}
     </Flex>

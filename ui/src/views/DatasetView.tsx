@@ -1,10 +1,11 @@
 // One data set: its versions and rows, filtered; any rows start a trace.
-import { Button, Flex, Heading, HStack, NativeSelect, Spacer, Text } from "@chakra-ui/react";
+import { Box, Button, Flex, Heading, HStack, NativeSelect, Spacer, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 
 import { exportUrl, get, type DatasetDetail, type Rows, type Step } from "../api/client";
 import { MoreAsks } from "../parts/Asks";
+import { ColumnPanel } from "../parts/ColumnPanel";
 import { Filters } from "../parts/Filters";
 import { Coverage } from "../parts/Marks";
 import { RowsTable } from "../parts/RowsTable";
@@ -32,7 +33,7 @@ export function DatasetView() {
   const first = useFirstPage(name, load, detail.data?.columns.length ?? 0, Boolean(detail.data));
   const picked = useMemo(() => new Set(rows), [rows]);
   const trace = (chosen: number[], way: Way) => {
-    go({ version: detail.data?.version ?? null, rows: chosen, where: chosen.length ? [] : where, way });
+    go({ version: detail.data?.version ?? null, rows: chosen, where: chosen.length ? [] : where, way, column: null });
   };
 
   if (detail.error) return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
@@ -90,6 +91,8 @@ export function DatasetView() {
       {selected === 0 ? (
         <Nothing title={where.length ? "No row satisfies the filter" : "This version has no rows"}>{where.length ? "Take a condition away to see more." : null}</Nothing>
       ) : selected ? (
+        <Flex direction={{ base: "column", lg: "row" }} flex={1} gap={4} minH={0}>
+          <Box flex={1} minH={0} minW={0}>
         <RowsTable
           columns={columns}
           count={selected}
@@ -97,10 +100,18 @@ export function DatasetView() {
           label={`Rows of ${label}`}
           load={load}
           name={name}
+          onColumn={(column) => { go({ column }); }}
           onPick={(row) => { go({ rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row] }, true); }}
           onTrace={(row, way) => { trace([row], way); }}
           picked={picked}
         />
+          </Box>
+          {state.column === null ? null : (
+            <Box flex="0 0 24rem" minH={0}>
+              <ColumnPanel column={state.column} dataset={dataset} onClose={() => { go({ column: null }); }} row={rows.length === 1 ? (rows[0] ?? null) : null} version={detail.data.version} />
+            </Box>
+          )}
+        </Flex>
       ) : (
         <Waiting failed="The rows can't be selected" label={where.length ? "Filtering" : "Loading rows"} query={first} queryKey={["columns", ...name]} />
       )}

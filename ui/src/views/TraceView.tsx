@@ -75,7 +75,7 @@ export function TraceView() {
           <NodeRows {...table(start)} title="asked about" />
         </Box>
         {state.step ? (
-          <Box flex="0 0 24rem" minH={0}>
+          <Box flex={{ base: "1", lg: "0 0 32rem" }} minH={0} minW={0}>
             <StepPanel onClose={() => { go({ step: null }); }} says={graph.boxes.flatMap((b) => (b.part.kind === "step" && b.part.step === state.step && b.part.says ? [b.part.says] : []))} step={state.step} />
           </Box>
         ) : node.id === 0 ? null : (
