@@ -13,6 +13,10 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from provspark.index_store.model import Dataset
 
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / ".demo"
@@ -71,11 +75,16 @@ def question() -> str:
     """Return the page's address of a trace of a row of the report."""
     from urllib.parse import urlencode
 
-    from provspark.index_store.model import Dataset
     from provspark.web.scope import dataset_id
 
-    report = Dataset.parse(str(HOME / "data" / "report"))
-    return urlencode({"ds": dataset_id(report), "rows": ROW, "trace": "backward"})
+    return urlencode({"ds": dataset_id(data("report")), "rows": ROW, "trace": "backward"})
+
+
+def data(name: str) -> Dataset:
+    """Return a data set that the demo wrote."""
+    from provspark.index_store.model import Dataset
+
+    return Dataset.parse(str(HOME / "data" / name))
 
 
 def ready(url: str, server: subprocess.Popen[bytes]) -> bool:

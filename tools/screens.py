@@ -46,6 +46,7 @@ NEUTRAL = """folders => {
     }
   }
 }"""
+WIDTHS = (1280, 1920)
 TOKEN = "a-token-for-pictures"
 
 
@@ -64,7 +65,7 @@ def main() -> int:
 
 def in_airflow(browser: Any, base: str) -> None:
     """The demo's views, light and dark, at two widths."""
-    for theme, width in (("light", 1280), ("dark", 1280), ("light", 1920)):
+    for theme, width in (("light", WIDTHS[0]), ("dark", WIDTHS[0]), ("light", WIDTHS[1])):
         context = browser.new_context(viewport={"width": width, "height": width * 5 // 8}, color_scheme=theme)
         context.add_init_script(f"localStorage.setItem('theme', '{theme}')")
         page = context.new_page()
@@ -76,13 +77,37 @@ def in_airflow(browser: Any, base: str) -> None:
         page.goto(f"{base}/plugin/provspark?{demo_ui.question()}")
         page.wait_for_selector(".react-flow__node")
         shoot(page, "[aria-label*='census.csv'] [data-row]", f"trace-{name}")
+        if width == WIDTHS[0]:
+            page.locator(".react-flow__node-dataset", has_text="regions.csv").hover()
+            shoot(page, "[role=gridcell]", f"hover-{name}")
         page.locator(".react-flow__node-step", has_text="regions").click()
+        page.wait_for_selector("aside tbody tr")
         shoot(page, "aside dl", f"step-{name}")
+        if width == WIDTHS[0]:
+            sideways(page, base, name)
         context.close()
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(f"{base}/dags/census/tasks/clean/plugin/provspark-task")
     shoot(page, "[data-testid=provspark] tbody tr", "tab-light-1280")
     page.close()
+
+
+def sideways(page: Any, base: str, name: str) -> None:
+    """The menu of a row, its questions sideways, and a cell."""
+    page.goto(f"{base}/plugin/provspark?ds={dataset_id(demo_ui.data('regions'))}")
+    page.locator("[data-row='3']").click(button="right")
+    shoot(page, "[role=menuitem]", f"menu-{name}")
+    page.get_by_role("menuitem", name="Siblings").click()
+    page.get_by_label("Between").select_option(label="regions.csv")
+    shoot(page, "[aria-label*='rows found'] [data-row]", f"siblings-{name}")
+    source = dataset_id(demo_ui.data("people"))
+    page.goto(
+        f"{base}/plugin/provspark?ds={dataset_id(demo_ui.data('report'))}&rows=3"
+        f"&trace=composition&to={source}&column=education"
+    )
+    shoot(page, "[aria-label*='by education'] dd", f"bars-{name}")
+    page.goto(f"{base}/plugin/provspark?ds={dataset_id(demo_ui.data('report'))}&rows=13&column=hours")
+    shoot(page, "aside button:has-text('census')", f"cell-{name}")
 
 
 def alone(browser: Any, folder: Path) -> None:

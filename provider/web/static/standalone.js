@@ -40532,9 +40532,9 @@ function nb({ asked: e, node: t, title: r, one: i = !1, faded: a = !1, lit: l, o
   return /* @__PURE__ */ x.jsxs(et, { direction: "column", gap: 2, h: "full", minH: 0, opacity: a ? 0.35 : 1, transition: "opacity 120ms", children: [
     /* @__PURE__ */ x.jsxs(et, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ x.jsx(_r, { as: "h2", maxW: "16rem", size: "sm", truncate: !0, title: t.dataset.name, children: t.dataset.label }),
-      /* @__PURE__ */ x.jsxs(ke, { color: "fg.muted", flex: 1, fontSize: "sm", children: [
+      /* @__PURE__ */ x.jsxs(ke, { color: "fg.muted", flex: 1, fontSize: "sm", minW: "10rem", children: [
         t.rows ? `${ji(t.rows, t.total)} rows ${r}` : `no row of ${tt(t.total)} ${r}`,
-        i && b ? `; shown: ${Ra(t.one.length)}, of one derivation` : ""
+        i && b ? `; ${Ra(t.one.length)} of one derivation shown` : ""
       ] }),
       b && u ? /* @__PURE__ */ x.jsx(bt, { onClick: () => {
         u(i);

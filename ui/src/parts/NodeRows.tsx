@@ -34,9 +34,9 @@ export function NodeRows({ asked, node, title, one = false, faded = false, lit, 
     <Flex direction="column" gap={2} h="full" minH={0} opacity={faded ? 0.35 : 1} transition="opacity 120ms">
       <Flex align="center" columnGap={2} minH={6} wrap="wrap">
         <Heading as="h2" maxW="16rem" size="sm" truncate title={node.dataset.name}>{node.dataset.label}</Heading>
-        <Text color="fg.muted" flex={1} fontSize="sm">
+        <Text color="fg.muted" flex={1} fontSize="sm" minW="10rem">
           {node.rows ? `${share(node.rows, node.total)} rows ${title}` : `no row of ${number(node.total)} ${title}`}
-          {one && more ? `; shown: ${count(node.one.length)}, of one derivation` : ""}
+          {one && more ? `; ${count(node.one.length)} of one derivation shown` : ""}
         </Text>
         {more && onAll ? (
           <Button onClick={() => { onAll(one); }} size="2xs" variant="outline">{one ? `Show all ${number(node.rows)}` : "One derivation"}</Button>
