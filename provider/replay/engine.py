@@ -10,6 +10,7 @@ from provspark.index_store.operations import Expression, Operation
 from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels
 from provspark.replay.rules import RULES, TRANSFORM, Refused, Rule
 from provspark.replay.rules.base import Frame, Witness
+from provspark.replay.rules.narrow import Narrow
 from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
 from provspark.replay.subqueries import Subquery, stand_in, subqueries_of
@@ -90,6 +91,7 @@ class Engine:
                     frame = self._after(operation)
                     if frame is None:
                         continue
+                    self.session.expect(self._behind(operation))
                     kept, found = self.session.keep(frame)
                 except Refused as e:
                     self.refused[operation.index] = e.why
@@ -104,6 +106,11 @@ class Engine:
                 self.kept_rows[operation.index] = Kept(kept, found > self.session.most)
         if self.progress is not None:
             self.progress(len(every), len(every), "")
+
+    def _behind(self, operation: Operation) -> int:
+        """How many rows of sources are read whole for what an operation needs beside the rows in question."""
+        alone = not operation.subqueries and (not operation.children or isinstance(RULES.get(operation.node), Narrow))
+        return 0 if alone else sum(self.sources.scanned.values())
 
     def _is_met(self, operation: Operation) -> bool:
         """Whether rows in question come to an operation, and can be followed to where it leads."""

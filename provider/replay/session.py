@@ -18,13 +18,14 @@ __all__ = ["Session", "told_by_spark"]
 _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.datetime.java8API.enabled": "true",
     "spark.sql.retainGroupColumns": "false",
     "spark.sql.caseSensitive": "true",
 }
 """Few rows: what Spark does to run fast on many costs more than it gives."""
+
+
+_MANY = 200_000
 
 
 class Session:
@@ -84,6 +85,12 @@ class Session:
         """Stop what runs, from another thread."""
         self._cancelled = True
         self.spark.sparkContext.cancelJobGroup(self._group)
+
+    def expect(self, rows: int) -> None:
+        """Be told how many rows of sources are read for the next frame: code is compiled only for many."""
+        many = rows > _MANY
+        self.spark.conf.set("spark.sql.codegen.wholeStage", many)
+        self.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if many else "NO_CODEGEN")
 
     def keep(self, frame: Any) -> tuple[Any, int]:
         """Compute a frame; return its rows, kept in the driver and numbered, and how many there were, or most + 1."""

@@ -10,16 +10,20 @@ from provspark.replay.rules.base import Frame, Kit, detail, of_role, outputs, se
 from provspark.replay.rules.meeting import anti, semi
 
 
-class _Narrow:
+class Narrow:
+    """What these rules share."""
+
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
+        """See `Rule`."""
         raise NotImplementedError
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
+        """See `Rule`."""
         child = kit.focus(operation.children[0])
         return None if child is None else self.build(operation, [child], kit)
 
 
-class Project(_Narrow):
+class Project(Narrow):
     """Columns computed, renamed, left out."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -27,7 +31,7 @@ class Project(_Narrow):
         return select(inputs[0], outputs(operation, kit))
 
 
-class Filter(_Narrow):
+class Filter(Narrow):
     """Rows for which a condition holds."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -48,7 +52,7 @@ class Filter(_Narrow):
         return None if mine is None else self.build(operation, [mine], kit)
 
 
-class Same(_Narrow):
+class Same(Narrow):
     """What neither makes nor drops anything: hints, repartitioning, caches, which number their columns anew."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -58,7 +62,7 @@ class Same(_Narrow):
         return select(inputs[0], [named(label, c) for label, c in pairs])
 
 
-class Sort(_Narrow):
+class Sort(Narrow):
     """An order of rows."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -66,7 +70,7 @@ class Sort(_Narrow):
         return inputs[0].orderBy(*order(operation, kit))
 
 
-class Generate(_Narrow):
+class Generate(Narrow):
     """explode and its like."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -82,7 +86,7 @@ class Generate(_Narrow):
         return frame.sparkSession.sql(f"SELECT {columns} FROM {{frame}} {view}", frame=frame)
 
 
-class Expand(_Narrow):
+class Expand(Narrow):
     """Grouping sets and unpivoting: several rows of each, one for each branch."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
