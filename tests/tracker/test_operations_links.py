@@ -155,6 +155,13 @@ CASES: dict[str, tuple[Callable[[Any], Any], str, Links, tuple[str, ...], str]] 
     ),
     "limit": (lambda s: emp(s).limit(3), "GlobalLimit", set(), ("horizontal reduction",), "keep 3 rows"),
     "sample": (lambda s: emp(s).sample(0.5, 1), "Sample", set(), ("horizontal reduction",), "sample from 0.0 to 0.5"),
+    "pandas by group": (
+        lambda s: emp(s).groupBy("k").applyInPandas(lambda f: f[["id"]], "id INT"),
+        "FlatMapGroupsInPandas",
+        {data("id", c) for c in ("id", "k", "pay", "tags")} | {data("*", "k", "group by")},
+        ("transformation", "vertical reduction"),
+        "FlatMapGroupsInPandas",
+    ),
     "pandas": (
         lambda s: emp(s).select("id", "k").mapInPandas(lambda it: it, "w INT"),
         "MapInPandas",

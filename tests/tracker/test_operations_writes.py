@@ -165,6 +165,20 @@ def test_row_counts(world: World) -> None:
     assert [o.rows for o in world.operations(capture, 4)][:-1] == [-1, -1, -1]
 
 
+def test_rows_of_the_script_and_driver_reads(world: World) -> None:
+    """Local rows and ranges are sources with axes; what the driver read is an axis of no operation."""
+    with world.step() as capture:
+        most = world.t.dept.count()
+        local = world.spark.createDataFrame([(1, "a"), (2, "b")], "id BIGINT, s STRING")
+        world.spark.range(most).join(local, "id").union(local).write.parquet(world.path("out"))
+    assert capture.untracked == ()
+    (write,) = capture.manifest.writes
+    sources = [o for o in world.operations(capture) if not o.children]
+    assert [(o.node, o.axes) for o in sources] == [("Range", (1,)), ("LogicalRDD", (2,)), ("LogicalRDD", (3,))]
+    read = {a.label: i for i, a in enumerate(write.axes) if a.role == "input"}
+    assert read[next(k for k in read if "dept" in k)] not in {a for o in sources for a in o.axes}
+
+
 def test_untracked_writes_keep_operations(world: World) -> None:
     """What can't be followed row by row can still be told."""
     world.t.dept.write.csv(world.path("in"))

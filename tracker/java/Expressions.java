@@ -1,8 +1,9 @@
 package provspark;
 
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Cast;
@@ -174,9 +175,13 @@ public class Expressions {
 
   /** A node that has no text of its own: what it computes from, as far as it tells. */
   private void other(LogicalPlan plan) {
+    if (plan instanceof AsOfJoin) detail("type", ((AsOfJoin) plan).joinType().sql());
     List expressions = list(plan.expressions());
+    Set made = new HashSet(list(plan.output()));
     for (int i = 0; i < expressions.size(); i++) {
-      if (!(expressions.get(i) instanceof Attribute)) one("output", (Expression) expressions.get(i));
+      if (made.contains(expressions.get(i))) continue;
+      boolean group = expressions.get(i) instanceof Attribute;
+      one(group ? "group" : plan instanceof AsOfJoin ? "condition" : "output", (Expression) expressions.get(i));
     }
   }
 

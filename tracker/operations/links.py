@@ -57,8 +57,11 @@ class _Links:
             yield from self.set_operation()
         elif node == "Generate":
             yield from self.generate()
+        elif node == "TypedFilter":
+            yield from self.rows(self.inputs, "filter")
         elif self.operation.children:
             yield from self.unknown()
+            yield from self.deciding("group by", "group")
 
     def rows(self, sources: Iterable[int], kind: Dependence, *, context: bool = False) -> Iterator[Link]:
         """Columns that decide about rows."""
