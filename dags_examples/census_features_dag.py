@@ -47,6 +47,7 @@ with DAG(
         task_id="impute",
         application=str(JOBS / "impute.py"),
         application_args=["{{ params.out }}/census", "{{ params.out }}/imputed"],
+        prov_profile=True,
     )
     texts >> [joined, encode]
     encode >> impute

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -38,8 +38,7 @@ class WhenImported(MetaPathFinder):
         self.remove()
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
-            loader: Any = spec.loader
-            loader.exec_module = self._executing(loader.exec_module)
+            spec.loader = _Telling(spec.loader, self._then)
         return spec
 
     def remove(self) -> None:
@@ -47,9 +46,25 @@ class WhenImported(MetaPathFinder):
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
-    def _executing(self, execute: Callable[[Any], None]) -> Callable[[Any], None]:
-        def executed(module: Any) -> None:
-            execute(module)
-            self._then(module)
 
-        return executed
+class _Telling(Loader):
+    """A loader of one module, in place of its own, which may be that of others too (a zip file has one for all)."""
+
+    def __init__(self, loader: Any, then: Callable[[ModuleType], None]) -> None:
+        self._loader, self._then = loader, then
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """See `Loader.create_module`."""
+        made: ModuleType | None = self._loader.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute the module by its own loader, which it then has as ever, and tell of it."""
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        self._then(module)

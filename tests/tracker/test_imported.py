@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,3 +45,21 @@ def test_it_can_stop_waiting(module: str) -> None:
     WhenImported(module, lambda m: seen.append(m.value)).remove()
     importlib.import_module(module)
     assert seen == []
+
+
+def test_modules_of_one_loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A zip file, as spark-submit hands over pyspark, has one loader for all its modules."""
+    with zipfile.ZipFile(tmp_path / "modules.zip", "w") as archive:
+        archive.writestr("whole_of_zip/__init__.py", "")
+        archive.writestr("whole_of_zip/first.py", "from whole_of_zip import second\nvalue = second.value + 1\n")
+        archive.writestr("whole_of_zip/second.py", "value = 1\n")
+        archive.writestr("whole_of_zip/third.py", "value = 3\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "modules.zip"))
+    seen: list[tuple[str, int]] = []
+    WhenImported("whole_of_zip.first", lambda m: seen.append((m.__name__, m.value)))
+    first = importlib.import_module("whole_of_zip.first")
+    third = importlib.import_module("whole_of_zip.third")
+    assert (seen, third.value) == ([("whole_of_zip.first", 2)], 3)
+    assert type(first.__loader__) is type(third.__loader__) is type(first.__spec__.loader)
+    for name in [n for n in sys.modules if n.startswith("whole_of_zip")]:
+        del sys.modules[name]
