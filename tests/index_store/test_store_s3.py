@@ -110,7 +110,7 @@ def test_damage_is_named_without_the_options(store: Store) -> None:
     data = store.folder.read(path)[0]
     with store.folder.create(path) as f:
         f.write(data[:100] + bytes([data[100] ^ 4]) + data[101:])
-    with pytest.raises(CorruptIndexError, match=r"\.out\.parquet is corrupt: the checksum of row group 0") as caught:
+    with pytest.raises(CorruptIndexError, match=r"\.out\.parquet is corrupt: the checksum of page 0") as caught:
         Store.open(store.url).tensor(manifest.step, tensor, "out").all()
     assert "endpoint_override" not in str(caught.value)
     assert [p.path for p in verify(store)] == [path]
