@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from provspark.errors import ReplayError
@@ -86,11 +87,9 @@ class Replayer:
     def counts(self, node: Node) -> list[tuple[Operation, int, str]]:
         """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
         every = operations_of(node)
-        sources = Sources(self.session.spark, node)
-        engine = Engine(self.session, sources, every, {}, lambda members: None)
         found = []
-        self.session.begin()
-        try:
+        with self.session.aside(), closing(Sources(self.session.spark, node)) as sources:
+            engine = Engine(self.session, sources, every, {}, lambda members: None)
             for operation in every:
                 self.session.check()
                 if self.progress is not None:
@@ -103,8 +102,6 @@ class Replayer:
                     except Exception as e:
                         self.session.check()
                         found.append((operation, -1, told_by_spark(e)))
-        finally:
-            sources.close()
         if self.progress is not None:
             self.progress(len(every), len(every), "")
         return found
@@ -121,18 +118,15 @@ class Replayer:
                 shortened = shortened or mine.count > self.most
                 focus[operation.index] = mine.rows()[: self.most].tolist()
         kept_of = KeptOf(node, {o.index: o.axes for o in every})
-        sources = Sources(self.session.spark, node)
         by_id = all_sources or any(o.node == "Deduplicate" for o in every)
         names = _Names(node, every)
         asked = {(op, row) for op, rows in focus.items() for row in rows}
-        self.session.begin()
-        try:
+        with self.session.aside(), closing(Sources(self.session.spark, node)) as sources:
             with self.session.under(_settings(node)):
                 engine = Engine(self.session, sources, every, focus, kept_of, by_id, self.progress)
                 engine.run()
                 stages = stages_of(every, engine.kept_rows, lambda w: names(w) if all_sources or w in asked else ())
-        finally:
-            sources.close()
+            scanned = tuple(sorted(sources.scanned.items()))
         in_question = {s for w in asked for s in names(w)}
         results = results_of(node, axes)
         told = Replayed(
@@ -143,7 +137,7 @@ class Replayer:
             stages,
             endings_of(every, stages, engine.refused, engine.merges, in_question, names),
             results=tuple(results.rows()[: self.most].tolist()),
-            scanned=tuple(sorted(sources.scanned.items())),
+            scanned=scanned,
             stopped=tuple((every[i], why) for i, why in sorted({**engine.unfollowed, **engine.refused}.items())),
             doubts=tuple((every[i], w) for i, whys in sorted(engine.doubts.items()) for w in sorted(whys)),
         )

@@ -77,9 +77,22 @@ class Session:
         if self._cancelled:
             raise ReplayError("the replay was cancelled")
 
-    def begin(self) -> None:
-        """Forget that an earlier replay was cancelled."""
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Run a replay, not cancelled yet; the process's active session is afterwards the one that it was."""
+        from pyspark.sql import SparkSession
+
         self._cancelled = False
+        sessions = getattr(self.spark._jvm, "org.apache.spark.sql.classic.SparkSession")
+        before, active = sessions.getActiveSession(), SparkSession._activeSession
+        try:
+            yield
+        finally:
+            SparkSession._activeSession = active
+            if before.isDefined():
+                sessions.setActiveSession(before.get())
+            else:
+                sessions.clearActiveSession()
 
     def cancel(self) -> None:
         """Stop what runs, from another thread."""

@@ -40,8 +40,8 @@ def test_why_tells_rows_or_cells(run: Run, tmp_path: Path) -> None:
         *((None, row, name) for row in (0, 2) for name in ("age", "city")),
         *(("first", row, "name") for row in (0, 2)),
     }
-    ahead = run("why", tmp_path / "people.csv", "--row", 3, "--forward", "--to", report)
-    assert "report.csv" in ahead
+    ahead = json.loads(run("why", tmp_path / "people.csv", "--row", 3, "--forward", "--to", report, "--json"))["answer"]
+    assert {x["dataset"] for x in ahead} == {report.as_uri()}
 
 
 def test_how_lists_each_path(run: Run, tmp_path: Path) -> None:

@@ -93,14 +93,6 @@ def test_clip_cuts_to_runs(
     assert sorted(cells(got)) == sorted(expected)
 
 
-@given(pair_lists, row_lists)
-def test_cut_rising_equals_cut(pairs: list[tuple[int, int]], wanted: list[int]) -> None:
-    boxes = box.from_ranges(ints([p[0] for p in pairs]), ints([0] * len(pairs)), ints([1] * len(pairs)))
-    runs = cutting.Runs(*runs_of(wanted))
-    ends = boxes.out + boxes.n_out
-    assert cells(runs.cut_rising(boxes, ends, "out")) == cells(runs.cut(boxes, "out"))
-
-
 def test_sieve_with_wide_buckets_loses_nothing() -> None:
     rng = np.random.default_rng(5)
     span = 40_000_000

@@ -44,6 +44,15 @@ def prov(store: Path) -> Provenance:
     return provspark.open(str(store / "store"))
 
 
+def test_the_active_session_stays_the_scripts(prov: Provenance, store: Path, spark: SparkSession) -> None:
+    spark.createDataFrame([(1,)], "x int")  # makes it the active one
+    prov.history(str(store / "orders"), [0])
+    active = SparkSession.getActiveSession()
+    assert active is not None
+    assert active._jsparkSession.equals(spark._jsparkSession)
+    assert active.conf.get("spark.sql.caseSensitive") == "false"
+
+
 def test_history_across_steps(prov: Provenance, store: Path) -> None:
     ids = prov.values(str(store / "orders"), columns=["id"])["id"].to_pylist()
     told = prov.history(str(store / "orders"), [ids.index(5)])

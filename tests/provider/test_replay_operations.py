@@ -17,7 +17,10 @@ from provspark.replay.reading import key_of
 from provspark.replay.records import Replayed, Stage
 from provspark.tracker import attach
 
+pytestmark = pytest.mark.xdist_group("replay")
+
 Row = tuple[Any, ...]
+QUICK = ("narrow", "inner", "groups", "sql")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,12 @@ def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Worl
     return World(root, provspark.open(str(root / "store")), spark)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def marked(cases: list[Case]) -> list[Any]:
+    """A few for every run, the others for the second pass."""
+    return [pytest.param(c, id=c.name, marks=() if c.name in QUICK else pytest.mark.long) for c in cases]
+
+
+@pytest.mark.parametrize("case", marked(CASES))
 def test_frames_and_endings(world: World, case: Case) -> None:
     """All rows at once: each frame is what plain Spark makes, and each row ends where plain Spark lost it."""
     for source, number, label in (("people", "pid", "pids"), ("cities", "cid", "")):
@@ -80,7 +88,7 @@ def test_frames_and_endings(world: World, case: Case) -> None:
             before = inside if before is None else before & inside
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if not c.whole], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", marked([c for c in CASES if not c.whole]))
 def test_one_row_is_as_among_all(world: World, case: Case) -> None:
     """One row alone, whose partners and groups are looked for: the lines that it is in when all rows are followed."""
     for source, rows in (("people", (13,)), ("cities", (3,))):
@@ -99,7 +107,7 @@ def test_one_row_is_as_among_all(world: World, case: Case) -> None:
             }
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if not c.whole], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", marked([c for c in CASES if not c.whole]))
 def test_output_row(world: World, case: Case) -> None:
     """The lines that led to one output row: it stands at their end, and its witnesses at their beginning."""
     target = str(world.root / case.name)

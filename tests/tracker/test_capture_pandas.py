@@ -17,7 +17,7 @@ from oracle.values import eq
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
 LINES = Source(
-    "lines",
+    "keyed_lines",
     ("k", "v"),
     tuple((i % 3, i) for i in range(20)),
     {
@@ -41,7 +41,7 @@ def ps(request: pytest.FixtureRequest, spark: Any) -> Iterator[Any]:
 def lines(t: Frames) -> Any:
     import pyspark.pandas
 
-    return pyspark.pandas.read_csv(str(t.paths["lines"]))
+    return pyspark.pandas.read_csv(str(t.paths["keyed_lines"]))
 
 
 def dept(t: Frames) -> Any:
@@ -51,28 +51,28 @@ def dept(t: Frames) -> Any:
 
 
 CASES = [
-    Case("read and written", lines, lambda t: t.lines, save=lambda d, to: d.to_parquet(to)),
+    Case("read and written", lines, lambda t: t.keyed_lines, save=lambda d, to: d.to_parquet(to)),
     Case(
         "filter and assign",
         lambda t: (lambda d: d[d.v > 15].assign(z=d.v * 2).to_spark())(lines(t)),
-        lambda t: select(where(t.lines, lambda r: r.v > 15), "k", "v", z=lambda r: r.v * 2),
+        lambda t: select(where(t.keyed_lines, lambda r: r.v > 15), "k", "v", z=lambda r: r.v * 2),
     ),
     Case(
         "groupby",
         lambda t: lines(t).groupby("k").sum().to_spark(index_col="k"),
-        lambda t: group(t.lines, ["k"], v=total("v")),
+        lambda t: group(t.keyed_lines, ["k"], v=total("v")),
     ),
     Case(
         "merge",
         lambda t: lines(t).merge(dept(t), on="k").to_spark(),
         lambda t: select(
-            join(t.lines, rename(select(t.dept, "k", "w"), "l", "w"), lambda a, b: eq(a.k, b.l)), "k", "v", "w"
+            join(t.keyed_lines, rename(select(t.dept, "k", "w"), "l", "w"), lambda a, b: eq(a.k, b.l)), "k", "v", "w"
         ),
     ),
     Case(
         "sort_values and head",
         lambda t: lines(t).sort_values("v", ascending=False).head(3),
-        lambda t: sort(where(t.lines, lambda r: r.v > 16), "v"),
+        lambda t: sort(where(t.keyed_lines, lambda r: r.v > 16), "v"),
         save=lambda d, to: d.to_parquet(to),
     ),
 ]

@@ -74,9 +74,9 @@ CASES = [
         "a window used twice",
         lambda t: t.sql(
             "WITH c AS (SELECT id, k, count(*) OVER (PARTITION BY k) AS n FROM emp) "
-            "SELECT a.id, b.n FROM c a JOIN c b ON a.id = b.id + 1"
+            "SELECT a.id, a.n AS m, b.n FROM c a JOIN c b ON a.id = b.id + 1"
         ),
-        lambda t: (lambda a, b: select(join(a, b, lambda x, y: eq(x.id, y.i2 + 1)), "id", "n2"))(
+        lambda t: (lambda a, b: select(join(a, b, lambda x, y: eq(x.id, y.i2 + 1)), "id", "n", "n2"))(
             select(window(t.emp, ["k"], n=lambda r, rows: len(rows)), "id", "n"),
             rename(select(window(t.emp, ["k"], n=lambda r, rows: len(rows)), "id", "n"), "i2", "n2"),
         ),

@@ -24,7 +24,7 @@ def tell() -> None:
     seen: dict[int, str] = {}
     while not done.is_set():
         tracker = context.statusTracker()
-        for stage in tracker.getActiveStageIds():
+        for stage in {*tracker.getActiveStageIds(), *seen}:
             info = tracker.getStageInfo(stage)
             if info is not None:
                 seen[stage] = f"{stage} {info.numCompletedTasks} {info.numTasks}"
