@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from provspark.index_store.query.near import Neighbourhood, RowNode
+from provspark.index_store.query.near import Neighbourhood, RowEdge, RowNode
 from provspark.index_store.times import utc
 
 if TYPE_CHECKING:
-    from provspark.index_store.query.near_cells import CellNeighbourhood, CellNode
+    from provspark.index_store.query.near_cells import CellEdge, CellNeighbourhood, CellNode
 
 __all__ = ["prov_json"]
 
@@ -29,15 +29,8 @@ def prov_json(near: Neighbourhood, cells: CellNeighbourhood | None = None) -> di
     for row in near.rows:
         relations.add("hadMember", f"{row.version}/{row.row}", collection=_version(row.version), entity=_row(row))
     for edge in near.edges:
-        write = _write(edge.step, edge.write)
-        key = f"{edge.step}/{edge.write}"
-        relations.add("used", f"{key}/{edge.source.id}", activity=write, entity=_row(edge.source))
-        if edge.kind == "data":
-            relations.add("wasGeneratedBy", f"{key}/{edge.row.id}", entity=_row(edge.row), activity=write)
-            ends = {"generatedEntity": _row(edge.row), "usedEntity": _row(edge.source)}
-            name = f"{key}/{edge.row.id}/{edge.source.id}/{edge.occurrence}"
-            relations.add("wasDerivedFrom", name, **ends, activity=write)
-            relations.found["wasDerivedFrom"][relations.name("wasDerivedFrom", name)]["ps:occurrence"] = edge.occurrence
+        ways = {"ps:occurrence": edge.occurrence}
+        _add_edge(relations, edge, (edge.row.id, _row(edge.row)), (edge.source.id, _row(edge.source)), ways)
     for row, step, number in near.dropped:
         name = f"{step}/{number}/{row.id}"
         relations.add("wasInvalidatedBy", name, entity=_row(row), activity=_write(step, number))
@@ -50,6 +43,30 @@ def prov_json(near: Neighbourhood, cells: CellNeighbourhood | None = None) -> di
     return {"prefix": _PREFIX, "entity": entities, "activity": _activities(near), **relations.found}
 
 
+def _add_edge(
+    relations: _Relations,
+    edge: RowEdge | CellEdge,
+    made: tuple[str, str],
+    source: tuple[str, str],
+    ways: dict[str, Any],
+    **about: Any,
+) -> None:
+    """Tell that one row or cell used another, each by its id and entity, and, of a data edge, was made of it.
+
+    `ways` tell apart derivations of one from the other; `about` says more of one.
+    """
+    write, key = _write(edge.step, edge.write), f"{edge.step}/{edge.write}"
+    relations.add("used", f"{key}/{source[0]}", activity=write, entity=source[1])
+    if edge.kind == "data":
+        relations.add("wasGeneratedBy", f"{key}/{made[0]}", entity=made[1], activity=write)
+        name = "/".join([key, made[0], source[0], *map(str, ways.values())])
+        relations.add("wasDerivedFrom", name, generatedEntity=made[1], usedEntity=source[1], activity=write)
+        relations.found["wasDerivedFrom"][relations.name("wasDerivedFrom", name)] |= {
+            **ways,
+            **{f"ps:{k}": v for k, v in about.items()},
+        }
+
+
 def _add_cells(cells: CellNeighbourhood, relations: _Relations) -> None:
     for cell in cells.cells:
         if cell.column:
@@ -58,15 +75,9 @@ def _add_cells(cells: CellNeighbourhood, relations: _Relations) -> None:
             relations.add("hadMember", f"{column}/{cell.row.row}", collection=column, entity=_cell(cell))
             relations.add("hadMember", column, collection=_version(cell.row.version), entity=column)
     for edge in cells.edges:
-        write, key = _write(edge.step, edge.write), f"{edge.step}/{edge.write}"
-        relations.add("used", f"{key}/{edge.source.id}", activity=write, entity=_cell(edge.source))
-        if edge.kind == "data":
-            relations.add("wasGeneratedBy", f"{key}/{edge.cell.id}", entity=_cell(edge.cell), activity=write)
-            ends = {"generatedEntity": _cell(edge.cell), "usedEntity": _cell(edge.source)}
-            name = f"{key}/{edge.cell.id}/{edge.source.id}/{edge.occurrence}/{edge.dependence}"
-            relations.add("wasDerivedFrom", name, **ends, activity=write)
-            about = {"ps:occurrence": edge.occurrence, "ps:dependence": edge.dependence, "ps:exact": edge.exact}
-            relations.found["wasDerivedFrom"][relations.name("wasDerivedFrom", name)].update(about)
+        ways = {"ps:occurrence": edge.occurrence, "ps:dependence": edge.dependence}
+        ends = (edge.cell.id, _cell(edge.cell)), (edge.source.id, _cell(edge.source))
+        _add_edge(relations, edge, *ends, ways, exact=edge.exact)
     for one, other in cells.same:
         if one.column:
             relations.add("alternateOf", f"{one.id}/{other.id}", alternate1=_cell(one), alternate2=_cell(other))
