@@ -113,10 +113,9 @@ class Columns(_Answer):
 
     def table(self) -> pa.Table:
         """One line for each `ColumnLine`."""
-        lines = [_values(line) for line in self.lines()]
-        columns = list(zip(*lines, strict=True)) or [()] * len(_COLUMNS)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, _COLUMNS, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=_COLUMNS).replace_schema_metadata(self.about())
+        lines = self.lines()
+        columns = {name: [getattr(line, name) for line in lines] for name in _COLUMNS.names}
+        return pa.table(columns, schema=_COLUMNS).replace_schema_metadata(self.about())
 
 
 def _values(line: ColumnLine) -> tuple[object, ...]:

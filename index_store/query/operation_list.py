@@ -66,9 +66,7 @@ def _lines(node: Node, numbers: list[int], parts: bool) -> tuple[OperationLine, 
 
 def operation_table(lines: Sequence[OperationLine]) -> pa.Table:
     """One line for each."""
-    names = OperationLine.__slots__
-    columns = {name: [getattr(line, name) for line in lines] for name in names}
-    return pa.table({f.name: pa.array(columns[f.name], f.type) for f in _SCHEMA}, schema=_SCHEMA)
+    return pa.table({name: [getattr(line, name) for line in lines] for name in _SCHEMA.names}, schema=_SCHEMA)
 
 
 _TEXTS = pa.list_(pa.string())
