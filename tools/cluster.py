@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 _PATIENCE = 60
@@ -46,8 +46,7 @@ def _daemon(folder: Path, name: str, options: list[str]) -> subprocess.Popen[byt
     env = os.environ | {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(folder), "SPARK_DAEMON_MEMORY": "256m"}
     env.pop("PYSPARK_PYTHON", None)
     command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *options]
-    log = (folder / f"{name.split('.')[1]}.log").open("wb")
-    with closing(log):
+    with (folder / f"{name.split('.')[1]}.log").open("wb") as log:
         return subprocess.Popen(command, env=env, stdout=log, stderr=subprocess.STDOUT, cwd=folder)
 
 
@@ -75,9 +74,9 @@ def _said(log: Path, words: str) -> bool:
     return log.exists() and words in log.read_text(errors="replace")
 
 
-def _wait(ready: object, what: str) -> None:
+def _wait(ready: Callable[[], bool], what: str) -> None:
     until = time.monotonic() + _PATIENCE
-    while not ready():  # type: ignore[operator]
+    while not ready():
         if time.monotonic() > until:
             raise SystemExit(f"{what}, did not start in {_PATIENCE} s")
         time.sleep(0.1)

@@ -4,7 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${VENV:?}"
 
-if [ -z "${PROVSPARK_TEST_POSTGRES:-}" ] && ! tests/setup_postgres.sh && [ -n "${CI:-}" ]; then
-    exit 1
-fi
+. tools/postgres.sh
 exec "$VENV/bin/python" -m pytest -m "not long" -n 2 --dist loadfile "$@"

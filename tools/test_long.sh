@@ -6,9 +6,7 @@ cd "$(dirname "$0")/.."
 : "${VENV:?}"
 . tools/sparks.sh
 
-if [ -z "${PROVSPARK_TEST_POSTGRES:-}" ] && ! tests/setup_postgres.sh && [ -n "${CI:-}" ]; then
-    exit 1
-fi
+. tools/postgres.sh
 echo "Tests marked long"
 "$VENV/bin/python" -m pytest -m long -n 2 --dist loadgroup "$@" || [ $? = 5 ]
 if [ $# = 0 ]; then
