@@ -101,14 +101,14 @@ class Job:
             time.sleep(0.02)
         raise AssertionError(f"the job did not get there: {self.log.read_text()[-3000:]}")
 
-
-def executors() -> list[psutil.Process]:
-    """Processes of executors, the oldest first."""
-    found = []
-    for process in psutil.process_iter(["cmdline", "create_time"]):
-        if any("CoarseGrainedExecutorBackend" in part for part in process.info["cmdline"] or ()):
-            found.append(process)
-    return sorted(found, key=lambda p: float(p.info["create_time"]))
+    def executors(self) -> list[psutil.Process]:
+        """Processes of its executors, the oldest first; those of a job before it may still be on their way out."""
+        began, found = psutil.Process(self.process.pid).create_time(), []
+        for process in psutil.process_iter(["cmdline", "create_time"]):
+            backend = any("CoarseGrainedExecutorBackend" in part for part in process.info["cmdline"] or ())
+            if backend and process.info["create_time"] > began:
+                found.append(process)
+        return sorted(found, key=lambda p: float(p.info["create_time"]))
 
 
 def check(job: Job) -> None:
@@ -144,7 +144,7 @@ def test_an_undisturbed_job(master: str, folder: Path) -> None:
 def test_an_executor_killed_amid_a_stage(master: str, folder: Path) -> None:
     job = Job(master, folder, sleep=5)
     job.until(lambda stages: any(0 < done < tasks for _, done, tasks in stages))
-    executors()[0].send_signal(signal.SIGKILL)
+    job.executors()[0].send_signal(signal.SIGKILL)
     assert job.wait() == 0, job.log.read_text()[-3000:]
     assert "Lost executor" in job.log.read_text()
     check(job)
@@ -154,7 +154,7 @@ def test_shuffle_files_lost_and_a_stage_run_again(master: str, folder: Path) -> 
     """Both executors go as soon as the orders are shuffled: the stages above have nothing to read."""
     job = Job(master, folder, sleep=5, **{"spark.sql.adaptive.enabled": "false"})
     job.until(lambda stages: sum(done == tasks for _, done, tasks in stages) >= 2)
-    for process in executors():
+    for process in job.executors():
         process.send_signal(signal.SIGKILL)
     assert job.wait() == 0, job.log.read_text()[-3000:]
     check(job)
