@@ -23,6 +23,12 @@ FLAGS = [
     "--disable-sync",
 ]
 
+SHOWS = """([grid, rows, more]) => {
+  const table = document.querySelector(`[role=grid][aria-label*='${grid}']`);
+  const shown = [...(table?.querySelectorAll("[data-row]") ?? [])].map((e) => Number(e.dataset.row));
+  return (more || shown.length === rows.length) && rows.every((row, i) => row === shown[i]);
+}"""
+
 
 def chromium() -> str:
     """Where Chromium is; skips where there is none, but in CI."""
@@ -69,18 +75,31 @@ class Tab:
         texts = [n.get_attribute("aria-label") for n in self.page.locator(".react-flow__node-dataset").all()]
         return dict(t.removeprefix("Data set ").removesuffix(" rows").split(": ") for t in texts)
 
+    def counted(self, **counts: str) -> None:
+        """Wait until the graph says this of data sets; another trace's may still stand there."""
+        for label, said in counts.items():
+            self.page.locator(f".react-flow__node-dataset[aria-label='Data set {label}: {said} rows']").wait_for()
+
+    def has(self, what: Any, number: int) -> None:
+        """Wait until there are so many: what loads stands in skeletons, and what was there before may still be."""
+        from playwright.sync_api import expect
+
+        expect(what).to_have_count(number, timeout=20_000)
+
     def rows(self, grid: str) -> list[int]:
         """Row ids that a table shows, by its name."""
         table = self.page.locator(f"[role=grid][aria-label*='{grid}']")
         table.locator("[data-row]").first.wait_for()
         return [int(r.get_attribute("data-row")) for r in table.locator("[data-row]").all()]
 
-    def shows(self, grid: str, rows: list[int]) -> None:
-        """Wait until a table, by its name, shows these rows; the one before may still stand there."""
-        table = self.page.locator(f"[role=grid][aria-label*='{grid}']")
-        for row in rows:
-            table.locator(f"[data-row='{row}']").wait_for()
-        assert self.rows(grid) == rows
+    def shows(self, grid: str, rows: list[int], *, more: bool = False) -> None:
+        """Wait until a table, by its name, shows these rows (or `more` after them)."""
+        from playwright.sync_api import TimeoutError
+
+        try:
+            self.page.wait_for_function(SHOWS, arg=[grid, rows, more])
+        except TimeoutError:
+            assert self.rows(grid) == rows
 
     def check(self) -> None:
         """No error so far, and nothing that axe-core calls serious."""

@@ -84,17 +84,23 @@ def open_trace(tab: Tab, server: Server, *, whole: bool = True) -> None:
         tab.view.get_by_role("button", name="Show all").click()
 
 
+def open_tab(tab: Tab, server: Server, place: str, route: str) -> None:
+    """Choose the tab of a place in Airflow; the entry in the navigation has the same name."""
+    tab.page.goto(f"{server.url}/dags/census/{place}")
+    tab.page.locator(f"a[href$='/plugin/{route}']").click()
+    tab.view.get_by_role("button", name="clean").wait_for()
+
+
 def test_find_a_data_set_from_the_navigation(tab: Tab, server: Server) -> None:
     tab.page.goto(server.url)
     tab.page.get_by_role("link", name="Provena").first.click()
-    tab.view.locator("tbody tr").first.wait_for()
-    assert tab.view.locator("tbody tr").count() == 6
+    tab.has(tab.view.locator("tbody tr"), 6)
     tab.check()
     tab.page.fill("#provspark-search", "csv reg")
-    tab.page.wait_for_function("document.querySelectorAll('[data-testid=provspark] tbody tr').length === 1")
-    assert "q=csv+reg" in tab.page.url
+    tab.has(tab.view.locator("tbody tr"), 1)
+    tab.page.wait_for_url("**q=csv+reg**")
     tab.page.press("#provspark-search", "Enter")
-    assert tab.rows("regions.csv")[:3] == [0, 1, 2]
+    tab.shows("regions.csv", [0, 1, 2], more=True)
     tab.check()
 
 
@@ -104,7 +110,7 @@ def test_filter_rows(tab: Tab, server: Server) -> None:
     tab.page.fill("[aria-label=Value]", "Pacific")
     tab.page.press("[aria-label=Value]", "Enter")
     tab.view.get_by_text("3 of 15 rows").wait_for()
-    assert tab.rows("report") == [12, 13, 14]
+    tab.shows("report", [12, 13, 14])
     tab.check()
     tab.view.get_by_label("Remove region = Pacific").click()
     tab.view.get_by_text("15 rows", exact=True).wait_for()
@@ -115,7 +121,7 @@ def test_trace_back_shows_exactly_the_witnesses(tab: Tab, server: Server, expect
     counts = tab.counts()
     for name, rows in expected.items():
         assert counts[name].split(" of ")[0] == str(len(rows))
-    assert tab.rows("census.csv") == expected["census.csv"]
+    tab.shows("census.csv", expected["census.csv"])
     for name in ("people", "regions.csv", "clean"):
         tab.node(name).click()
         tab.shows(f"{name}: rows of the trace", expected[name])
@@ -128,8 +134,7 @@ def test_trace_on_forward_and_back_by_the_breadcrumbs(tab: Tab, server: Server, 
     tab.page.locator(f"[aria-label*='census.csv'] [data-row='{row}']").hover()
     tab.page.get_by_label(f"Where row {row} went").click()
     tab.page.wait_for_url("**trace=forward**")
-    tab.page.wait_for_selector(".react-flow__node")
-    assert tab.counts()["report"] == "1 of 15"
+    tab.counted(report="1 of 15")
     tab.shows("report: rows of the trace", [ROW])
     tab.view.get_by_role("button", name=f"report · row {ROW} ←").click()
     tab.shows("census.csv: rows", expected["census.csv"])
@@ -148,7 +153,7 @@ def test_a_deep_link_restores_the_view(tab: Tab, server: Server, chromium: Any, 
     again.page.goto(tab.page.url)
     again.view.get_by_role("link", name="Task instance in Airflow").wait_for()
     again.view.get_by_label("Close the step").click()
-    assert again.rows("people: rows of the trace") == expected["people"]
+    again.shows("people: rows of the trace", expected["people"])
     again.check()
     again.close()
 
@@ -215,7 +220,7 @@ def test_sideways_from_the_menu_of_a_row(tab: Tab, server: Server, chromium: Any
     tab.page.get_by_role("menuitem", name="Siblings").click()
     tab.view.get_by_label("Between").select_option(label="regions.csv")
     tab.view.get_by_text(f"{len(siblings):,} of 30,068 rows share a row of regions.csv with it").wait_for()
-    assert tab.rows("regions: rows found")[:3] == sorted(siblings)[:3]
+    tab.shows("regions: rows found", sorted(siblings)[:3], more=True)
     tab.check()
 
 
@@ -244,10 +249,9 @@ def test_what_happened_in_a_step(tab: Tab, server: Server, home: Path) -> None:
     open_trace(tab, server)
     tab.page.locator(".react-flow__node-step", has_text="regions").click()
     panel = tab.view.get_by_role("complementary", name="Step")
-    panel.locator("ol li").first.wait_for()
     prov = provspark.open(str(home / "store"))
     (step,) = (s for s in prov.steps()["step"].to_pylist() if "regions" in s)
-    assert panel.locator("ol li").count() == prov.operations(step).num_rows
+    tab.has(panel.locator("ol li"), prov.operations(step).num_rows)
     panel.get_by_text("regions.py:").first.wait_for()
     matrix = panel.get_by_role("group", name="Columns of regions by those of regions.csv")
     matrix.locator("tbody tr").first.wait_for()
@@ -317,8 +321,9 @@ def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -
     open_list(tab, server)
     keys = tab.page.keyboard
     keys.press("/")
+    tab.page.wait_for_function("document.activeElement.id === 'provspark-search'")
     keys.type("report")
-    tab.page.wait_for_function("document.querySelectorAll('[data-testid=provspark] tbody tr').length === 1")
+    tab.has(tab.view.locator("tbody tr"), 1)
     keys.press("Enter")
     tab.page.wait_for_selector("[role=gridcell]")
     for _ in range(40):
@@ -338,9 +343,11 @@ def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -
     for _ in range(3):
         keys.press("ArrowDown")
     keys.press("m")
-    tab.page.get_by_role("menuitem", name="Siblings").wait_for()
+    tab.page.wait_for_function("document.activeElement.getAttribute('role') === 'menu'")
+    siblings = tab.page.locator("[role=menuitem][data-highlighted]", has_text="Siblings")
     for _ in range(4):
         keys.press("ArrowDown")
+    siblings.wait_for()
     keys.press("Enter")
     tab.page.wait_for_url("**trace=siblings**")
     keys.press("Escape")
@@ -350,24 +357,20 @@ def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -
 def test_a_task_instances_tab_opens_on_its_outputs(tab: Tab, server: Server) -> None:
     with server.client("ann") as api:
         (run,) = api.get("/api/v2/dags/census/dagRuns").json()["dag_runs"]
-    tab.page.goto(f"{server.url}/dags/census/runs/{run['dag_run_id']}/tasks/clean")
-    tab.page.get_by_role("link", name="Provenance").last.click()
-    tab.view.get_by_role("button", name="clean").wait_for()
-    assert tab.view.locator("tbody tr").count() == 1
+    open_tab(tab, server, f"runs/{run['dag_run_id']}/tasks/clean", "provspark-task-instance")
+    tab.has(tab.view.locator("tbody tr"), 1)
     tab.check()
     tab.view.get_by_role("button", name="clean").click()
-    assert tab.rows("clean")[0] == 0
+    tab.shows("clean", [0], more=True)
     assert "/tasks/clean/" in tab.page.url
 
 
 def test_tabs_of_a_run_and_of_a_task(tab: Tab, server: Server) -> None:
     with server.client("ann") as api:
         (run,) = api.get("/api/v2/dags/census/dagRuns").json()["dag_runs"]
-    for place, outputs in ((f"runs/{run['dag_run_id']}", 4), ("tasks/clean", 1)):
-        tab.page.goto(f"{server.url}/dags/census/{place}")
-        tab.page.get_by_role("link", name="Provenance").last.click()
-        tab.view.get_by_role("button", name="clean").wait_for()
-        assert tab.view.locator("tbody tr").count() == outputs
+    for place, kind, outputs in ((f"runs/{run['dag_run_id']}", "dag-run", 4), ("tasks/clean", "task", 1)):
+        open_tab(tab, server, place, f"provspark-{kind}")
+        tab.has(tab.view.locator("tbody tr"), outputs)
         tab.check()
 
 
