@@ -19,6 +19,9 @@ UNSEEN = "provspark: unseen"
 DOMAIN = "provspark: domain"
 """Marks the distinct outer rows that Spark joins to a subquery correlated by no equality: no reading of its own."""
 
+CHOSEN = "provspark: chosen"
+"""Marks the window by which Spark numbers rows for a LIMIT of each outer row's own: the row, and no partition."""
+
 CLEANING: tuple[str, ...] = (
     _ANALYSIS + "EliminateSubqueryAliases",
     _ANALYSIS + "EliminateView",
@@ -31,7 +34,6 @@ CLEANING: tuple[str, ...] = (
 RULES: tuple[str, ...] = tuple(
     _OPTIMIZER + name
     for name in (
-        "RewritePredicateSubquery",
         "ReplaceExpressions",
         "ReplaceIntersectWithSemiJoin",
         "ReplaceExceptWithFilter",
@@ -47,6 +49,6 @@ RULES: tuple[str, ...] = tuple(
 """Applied in this order, each once, to each subquery before the plan that holds it.
 
 Before them windows and subqueries whose values nothing uses are taken away (java/Unused.java), common table expressions
-put in their places, correlated predicates pulled up, and correlated scalar subqueries and EXCEPT ALL made joins and
-unions with a marked side.
+put in their places, correlated predicates pulled up, and subqueries and EXCEPT ALL made joins and unions, some with a
+marked side.
 """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.legs import Leg, Traced
-from provspark.tracker.normalise import CLEANING, CONTEXT, DOMAIN, UNSEEN
+from provspark.tracker.normalise import CHOSEN, CLEANING, CONTEXT, DOMAIN, UNSEEN
 from provspark.tracker.normalise import RULES as NORMAL
 from provspark.tracker.rules import RULES, Rule
 from provspark.tracker.sinks.reasons import reason
@@ -59,7 +59,7 @@ class Rewriter:
     def __init__(self, jvm: Jvm, folder: str, caches: Caches | None = None) -> None:
         self.jvm = jvm
         self.caches = caches
-        self.java: Any = jvm.new("Rewrite", jvm.session, folder)
+        self.java: Any = jvm.new("Rewrite", jvm.session, folder, CHOSEN)
         self.shapes: Any = jvm.new("Shapes")
         self.functions: Any = jvm.new("Functions")
         self.scans: list[Scan] = []
@@ -79,9 +79,8 @@ class Rewriter:
     def run(self, analysed: Any) -> Traced:
         """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
         try:
-            normal = self.jvm.new("Normal", CONTEXT, UNSEEN, DOMAIN).apply(
-                analysed, "\n".join(CLEANING), "\n".join(NORMAL)
-            )
+            marks = CONTEXT, UNSEEN, DOMAIN, CHOSEN
+            normal = self.jvm.new("Normal", *marks).apply(analysed, "\n".join(CLEANING), "\n".join(NORMAL))
         except Exception as e:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
         root = self.root = self._read(normal)

@@ -79,6 +79,23 @@ def scalar(r: Relation, name: str, subquery: Callable[[Row], Relation]) -> Relat
     return Relation.of((*r.columns, name), out)
 
 
+def lateral(r: Relation, columns: Sequence[str], subquery: Callable[[Row], Relation], outer: bool = False) -> Relation:
+    """Join each row with the rows of a subquery of it; `outer` keeps the rows that have none."""
+    out = []
+    for v, w in r.rows:
+        found = subquery(v).rows
+        out += [((*v, *x), w | y) for x, y in found]
+        if outer and not found:
+            out.append(((*v, *[None] * len(columns)), w))
+    return Relation.of((*r.columns, *columns), out)
+
+
+def meets(r: Relation, subquery: Callable[[Row], Relation], keep: bool = True) -> Relation:
+    """Keep the rows for which a subquery of each has rows, owed to these too; or those for which it has none."""
+    found = [(v, w, [y for _, y in subquery(v).rows]) for v, w in r.rows]
+    return Relation(r.columns, tuple((v, w.union(*hits)) for v, w, hits in found if bool(hits) is keep))
+
+
 def exists(r: Relation, name: str, other: Relation, on: Callable[[Row, Row], bool | None]) -> Relation:
     """Append whether the other side has a row for which the condition is true."""
     out = []

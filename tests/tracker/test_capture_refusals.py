@@ -30,13 +30,6 @@ TABLES = [EMP, DEPT, SKEW, ROUGH]
 Plan = Callable[[Frames], Any]
 
 
-def aggregated_subquery(t: Frames) -> Any:
-    t.emp.createOrReplaceTempView("emp_a")
-    t.dept.createOrReplaceTempView("dept_a")
-    text = "SELECT id FROM emp_a e WHERE EXISTS (SELECT count(*) FROM dept_a d WHERE d.w < e.id HAVING count(*) > 2)"
-    return t.spark.sql(text)  # refused
-
-
 def text_by_rdd(t: Frames) -> Any:
     lines = t.spark.sparkContext.textFile(str(t.paths["rough"])).map(lambda line: (line,))
     return t.spark.createDataFrame(t.dept.select("name").rdd.union(lines), "name STRING")  # refused
@@ -59,7 +52,6 @@ def drop_malformed_json(t: Frames) -> Any:
 
 
 REFUSED: list[tuple[Plan, str]] = [
-    (aggregated_subquery, "Subquery"),
     (text_by_rdd, "LogicalRDD"),
     (refused_by_rdd, "Relation"),
     (drop_malformed, "Relation"),

@@ -210,6 +210,15 @@ CASES = [
         )(emp(t), t.dept),
     ),
     Case(
+        "correlated, the first of some",
+        lambda t: t.sql("SELECT id, (SELECT w FROM dept d WHERE d.k = e.k ORDER BY w LIMIT 1) AS m FROM emp e"),
+        lambda t: (
+            lambda e, d: select(
+                scalar(e, "m", lambda r: limit(sort(select(where(d, lambda x: eq(x.k, r.ek)), "w"), "w"), 1)), "id", "m"
+            )
+        )(emp(t), t.dept),
+    ),
+    Case(
         "correlated, in a filter with more",
         lambda t: t.sql(
             "SELECT id, name FROM emp e JOIN dept d ON e.k = d.k "

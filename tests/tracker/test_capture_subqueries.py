@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from oracle.cases import Case, Frames, Scans, check
 from oracle.operators import (
+    count,
     exists,
     group,
     intersect,
     intersect_all,
     join,
+    meets,
     most,
     rename,
     select,
@@ -37,6 +39,11 @@ def emp(t: Scans) -> Relation:
 
 def dept(t: Scans) -> Relation:
     return rename(select(t.dept, "name", "w", "k", "x"), "name", "w", "dk", "dx")
+
+
+def several(departments: Relation, r: Any) -> Relation:
+    """A row if more than one department has less."""
+    return where(group(where(departments, lambda x: lt(x.w, r.ek)), [], n=count()), lambda x: x.n > 1)
 
 
 CASES = [
@@ -241,6 +248,33 @@ CASES = [
             ),
             "id",
         ),
+    ),
+    Case(
+        "EXISTS, counting by an inequality",
+        lambda t: t.sql(
+            "SELECT id FROM emp e WHERE EXISTS (SELECT count(*) FROM dept d WHERE d.w < e.k HAVING count(*) > 1)"
+        ),
+        lambda t: (lambda e, d: select(meets(e, lambda r: several(d, r)), "id"))(emp(t), dept(t)),
+    ),
+    Case(
+        "NOT EXISTS, counting by an inequality",
+        lambda t: t.sql(
+            "SELECT id FROM emp e WHERE NOT EXISTS (SELECT count(*) FROM dept d WHERE d.w < e.k HAVING count(*) > 1)"
+        ),
+        lambda t: (lambda e, d: select(meets(e, lambda r: several(d, r), keep=False), "id"))(emp(t), dept(t)),
+    ),
+    Case(
+        "IN a count by an inequality",
+        lambda t: t.sql("SELECT id FROM emp e WHERE k + 0L IN (SELECT count(*) FROM dept d WHERE d.w < e.id)"),
+        lambda t: (
+            lambda e, d: select(
+                meets(
+                    e,
+                    lambda r: where(group(where(d, lambda x: lt(x.w, r.id)), [], n=count()), lambda x: eq(x.n, r.ek)),
+                ),
+                "id",
+            )
+        )(emp(t), dept(t)),
     ),
     Case(
         "INTERSECT",

@@ -111,6 +111,9 @@ CASES: Mapping[str, Mapping[str, Plan]] = {
         "a correlated subquery's value": lambda t: t.sql(
             "SELECT id, (SELECT sum(w) FROM dept WHERE dept.k = emp.k) AS s FROM emp"
         ),
+        "a LIMIT of each row's own": lambda t: t.sql(
+            "SELECT id, w FROM emp, LATERAL (SELECT w FROM dept WHERE dept.k = emp.k ORDER BY w LIMIT 1)"
+        ),
         "EXCEPT ALL": lambda t: t.emp.select("k").exceptAll(t.dept.select("k")),
     },
     "maps": {"mapInPandas": lambda t: t.emp.select("id").mapInPandas(copies, "id INT")},

@@ -22,6 +22,12 @@ import static provspark.Trees.*;
 public class Nodes {
   private final List nodes = new ArrayList();
   private final Map numbers = new HashMap();
+  private final String chosen;
+
+  /** chosen: name of the mark of a correlated limit. */
+  public Nodes(String chosen) {
+    this.chosen = chosen;
+  }
 
   /**
    * Takes the nodes of a plan in pre-order; a line a node: number, first like it, class, number of children, of
@@ -56,10 +62,11 @@ public class Nodes {
   }
 
   /** Whether which rows come out may depend on the order in which they come in. */
-  private static boolean picks(LogicalPlan plan) {
+  private boolean picks(LogicalPlan plan) {
     String kind = plan.getClass().getSimpleName();
     if (kind.endsWith("Limit") || kind.equals("Offset") || kind.equals("Tail") || kind.equals("Sample")) return true;
     if (plan instanceof Aggregate && keepsRows((Aggregate) plan)) return true;
+    if (plan instanceof SubqueryAlias && ((SubqueryAlias) plan).alias().equals(chosen)) return true;
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) if (picks((LogicalPlan) children.get(i))) return true;
     return false;

@@ -14,12 +14,14 @@ import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Deduplicate;
+import org.apache.spark.sql.catalyst.plans.logical.DomainJoin;
 import org.apache.spark.sql.catalyst.plans.logical.Except;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LateralJoin;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import static provspark.Trees.*;
 
@@ -35,11 +37,16 @@ public class Normal {
   private final String context;
   private final String unseen;
   private final String domain;
+  private final String chosen;
 
-  public Normal(String context, String unseen, String domain) {
+  /** Ids of columns that hold values of outer rows. */
+  private final List domains = new ArrayList();
+
+  public Normal(String context, String unseen, String domain, String chosen) {
     this.context = context;
     this.unseen = unseen;
     this.domain = domain;
+    this.chosen = chosen;
   }
 
   /** clean: rules for the plan and all subqueries in it, applied first; rules: for each level; by name, one a line. */
@@ -49,9 +56,12 @@ public class Normal {
   }
 
   private LogicalPlan level(LogicalPlan plan, String[] rules) throws Exception {
-    LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", Unused.away(plan));
-    p = (LogicalPlan) p.transformAllExpressions(new Levels(this, rules));
-    p = kept(exceptAll(scalars(laterals(p))));
+    LogicalPlan used = Unused.away(plan);
+    List windows = new ArrayList();
+    windows(used, windows);
+    LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", used);
+    p = (LogicalPlan) p.transformAllExpressions(new Levels(this, rules, windows));
+    p = domainsMarked(byRule(OPTIMIZER + "RewritePredicateSubquery", kept(exceptAll(scalars(laterals(p))))));
     for (int i = 0; i < rules.length; i++) p = byRule(rules[i], p);
     return p;
   }
@@ -95,10 +105,13 @@ public class Normal {
   static class Levels extends scala.runtime.AbstractPartialFunction {
     private final Normal normal;
     private final String[] rules;
+    private final List windows;
 
-    Levels(Normal normal, String[] rules) {
+    /** windows: those of the user's; see `limits`. */
+    Levels(Normal normal, String[] rules, List windows) {
       this.normal = normal;
       this.rules = rules;
+      this.windows = windows;
     }
 
     public boolean isDefinedAt(Object e) {
@@ -109,22 +122,12 @@ public class Normal {
       if (!isDefinedAt(e)) return otherwise.apply(e);
       try {
         SubqueryExpression s = (SubqueryExpression) e;
-        boolean domains = e instanceof ScalarSubquery || e instanceof LateralSubquery;
-        if (!domains && holds((LogicalPlan) s.plan(), "DomainJoin")) {
-          throw new IllegalStateException("it is correlated by more than equalities of columns");
-        }
-        Expression made = s.withNewPlan(normal.level((LogicalPlan) s.plan(), rules));
+        normal.noteDomains((LogicalPlan) s.plan());
+        Expression made = s.withNewPlan(normal.level(normal.limits((LogicalPlan) s.plan(), windows), rules));
         return made instanceof Exists && ((Exists) made).outerAttrs().isEmpty() ? correlated(made) : made;
       } catch (Exception x) {
         throw new IllegalStateException(x.toString(), x);
       }
-    }
-
-    private static boolean holds(LogicalPlan plan, String kind) {
-      if (plan.getClass().getSimpleName().equals(kind)) return true;
-      Iterator it = list(plan.children()).iterator();
-      while (it.hasNext()) if (holds((LogicalPlan) it.next(), kind)) return true;
-      return false;
     }
 
     private static Expression correlated(Expression exists) {
@@ -140,7 +143,7 @@ public class Normal {
 
   // -- scalar subqueries
 
-  /** Correlated ones become left joins whose right side is marked, and in it the copy of the left side that Spark may need. */
+  /** Correlated ones become left joins whose right side is marked. */
   private LogicalPlan scalars(LogicalPlan plan) throws Exception {
     List values = new ArrayList();
     correlated(plan, values);
@@ -180,8 +183,7 @@ public class Normal {
         rest.remove(value);
         List sides = new ArrayList();
         sides.add(marked((LogicalPlan) join.left(), values, found));
-        LogicalPlan right = withoutDomain((LogicalPlan) join.right(), (LogicalPlan) join.left());
-        sides.add(marked(context, marked(right, rest, found)));
+        sides.add(marked(context, marked((LogicalPlan) join.right(), rest, found)));
         return (LogicalPlan) join.withNewChildren(seq(sides));
       }
     }
@@ -205,22 +207,52 @@ public class Normal {
     return null;
   }
 
-  /** Where a correlation is no equality, Spark joins the subquery with the outer rows' distinct values: no rows of its own. */
-  private LogicalPlan withoutDomain(LogicalPlan plan, LogicalPlan outer) {
-    if (plan instanceof Aggregate && same((LogicalPlan) ((Aggregate) plan).child(), outer)) return marked(domain, plan);
-    List children = list(plan.children());
-    for (int i = 0; i < children.size(); i++) children.set(i, withoutDomain((LogicalPlan) children.get(i), outer));
-    return (LogicalPlan) plan.withNewChildren(seq(children));
+  // -- limits of each outer row's own
+
+  /** Ids of all that windows compute, in the plan and in its subqueries. */
+  private static void windows(LogicalPlan plan, List ids) {
+    if (plan instanceof Window) ids.addAll(ids(((Window) plan).windowOutputSet().toSeq()));
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) windows((LogicalPlan) inside.get(i), ids);
   }
 
-  /** Whether it is the very plan, with the very columns: another reading of the same rows has columns of its own. */
-  private static boolean same(LogicalPlan plan, LogicalPlan outer) {
-    return plan.sameResult(outer) && plan.outputSet().equals(outer.outputSet());
+  /** A correlated LIMIT becomes a filter of numbers that a window gives: that window, none of the user's, is marked. */
+  private LogicalPlan limits(LogicalPlan plan, List windows) {
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) children.set(i, limits((LogicalPlan) children.get(i), windows));
+    LogicalPlan p = (LogicalPlan) plan.withNewChildren(seq(children));
+    if (!(p instanceof Window)) return p;
+    List ids = ids(((Window) p).windowOutputSet().toSeq());
+    return java.util.Collections.disjoint(ids, windows) ? marked(chosen, p) : p;
+  }
+
+  private static List ids(scala.collection.Seq attributes) {
+    List out = list(attributes);
+    for (int i = 0; i < out.size(); i++) out.set(i, ((Attribute) out.get(i)).exprId());
+    return out;
+  }
+
+  // -- correlation by no equality
+
+  /** Spark joins such a subquery with the outer rows' distinct values: no rows of its own. Notes the ids of those. */
+  private void noteDomains(LogicalPlan plan) {
+    if (plan instanceof DomainJoin) domains.addAll(ids(((DomainJoin) plan).domainAttrs()));
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) noteDomains((LogicalPlan) children.get(i));
+  }
+
+  private LogicalPlan domainsMarked(LogicalPlan plan) {
+    if (plan instanceof Aggregate && !plan.output().isEmpty() && domains.containsAll(ids(plan.output()))) {
+      return marked(domain, plan);
+    }
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) children.set(i, domainsMarked((LogicalPlan) children.get(i)));
+    return (LogicalPlan) plan.withNewChildren(seq(children));
   }
 
   // -- lateral joins
 
-  /** Become joins, in whose right side a copy of the left's distinct values, where Spark needs one, is marked. */
   private LogicalPlan laterals(LogicalPlan plan) throws Exception {
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) children.set(i, laterals((LogicalPlan) children.get(i)));
@@ -228,9 +260,7 @@ public class Normal {
     if (!(p instanceof LateralJoin)) return p;
     LogicalPlan join = byRule(OPTIMIZER + "RewriteLateralSubquery", p);
     if (!(join instanceof Join)) throw new IllegalStateException("a lateral subquery became no join");
-    List sides = list(join.children());
-    sides.set(1, withoutDomain((LogicalPlan) sides.get(1), (LogicalPlan) sides.get(0)));
-    return (LogicalPlan) join.withNewChildren(seq(sides));
+    return join;
   }
 
   // -- EXCEPT ALL

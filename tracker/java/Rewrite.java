@@ -36,14 +36,15 @@ import static provspark.Trees.*;
  */
 public class Rewrite {
   private final Taps taps;
-  private final Nodes nodes = new Nodes();
+  private final Nodes nodes;
   private final List plans = new ArrayList();
   private final List legs = new ArrayList();
   private final Answers answers = new Answers();
 
-  /** folder: URL of the folder for the taps' sidecars. */
-  public Rewrite(SparkSession session, String folder) {
+  /** folder: URL of the folder for the taps' sidecars; chosen: see Nodes. */
+  public Rewrite(SparkSession session, String folder, String chosen) {
     taps = new Taps(session, folder);
+    nodes = new Nodes(chosen);
   }
 
   // -- reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.tracker.legs import Traced, as_context
-from provspark.tracker.normalise import CONTEXT, DOMAIN, UNSEEN
+from provspark.tracker.normalise import CHOSEN, CONTEXT, DOMAIN, UNSEEN
 
 if TYPE_CHECKING:
     from provspark.tracker.rewrite import Node, Rewriter
@@ -17,5 +17,9 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     """Make the legs below context, or let none through."""
     if node.detail in (UNSEEN, DOMAIN):
         return Traced(rewriter.unseen(node), ())
+    if node.detail == CHOSEN:
+        window = node.children[0]
+        below = rewriter.trace(window.children[0])
+        return Traced(rewriter.java.over(window.number, below.number), below.legs)
     below = rewriter.trace(node.children[0])
     return Traced(below.number, as_context(below.legs) if node.detail == CONTEXT else below.legs)
