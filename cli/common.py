@@ -26,6 +26,7 @@ __all__ = [
     "open_catalogue",
     "open_provenance",
     "open_store",
+    "show_progress",
     "show_step",
     "store_option",
 ]
@@ -83,6 +84,12 @@ def show_step(step: str, number: int, steps: int) -> None:
         click.echo(f"\r\033[K{number + 1} of {steps}: {step}", nl=False, err=True)
         if number + 1 == steps:
             click.echo("\r\033[K", nl=False, err=True)
+
+
+def show_progress(done: int, of: int, text: str) -> None:
+    """Show on a terminal how far a replay is."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{done} of {of}: {text[:100]}" if done < of else "\r\033[K", nl=False, err=True)
 
 
 def open_provenance(store: str | None) -> Provenance:

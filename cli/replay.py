@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from provspark.cli.common import json_option, open_provenance, store_option
+from provspark.cli.common import json_option, open_provenance, show_progress, store_option
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import row_options, selected
 
@@ -31,7 +30,7 @@ def replay(step: str | None, all_sources: bool, limit: int, as_json: bool, **giv
       provspark replay /data/report --row 17
     """
     prov = open_provenance(given.pop("store"))
-    told = prov.before_after(**selected(given), step=step, all_sources=all_sources, progress=_progress)
+    told = prov.before_after(**selected(given), step=step, all_sources=all_sources, progress=show_progress)
     if as_json:
         echo_json(told.as_dict())
     else:
@@ -50,7 +49,7 @@ def history(direction: Any, as_json: bool, **given: Any) -> None:
       provspark history /data/people.csv --row 224 --direction forward
     """
     prov = open_provenance(given.pop("store"))
-    told = prov.history(**selected(given), direction=direction, progress=_progress)
+    told = prov.history(**selected(given), direction=direction, progress=show_progress)
     if as_json:
         echo_json(told.as_dict())
         return
@@ -84,7 +83,7 @@ def whynot(dataset: str, where: tuple[str, ...], store: str | None, as_json: boo
     from provspark.index_store.select import parse_condition
 
     prov = open_provenance(store)
-    told = prov.why_not(dataset, [parse_condition(text) for text in where], progress=_progress, **which)
+    told = prov.why_not(dataset, [parse_condition(text) for text in where], progress=show_progress, **which)
     if as_json:
         echo_json(told.as_dict())
         return
@@ -108,18 +107,12 @@ def whynot(dataset: str, where: tuple[str, ...], store: str | None, as_json: boo
 @json_option
 def counts(step: str, store: str | None, as_json: bool) -> None:
     """Count the rows that go into and come out of each operation of STEP, by running all of it again."""
-    table = open_provenance(store).counts(step, progress=_progress)
+    table = open_provenance(store).counts(step, progress=show_progress)
     if as_json:
         echo_json(table.to_pylist())
         return
     names = ["write", "operation", "text", "rows_in", "rows_out", "why"]
     print_rows(console(), names, [[line[n] for n in names] for line in table.to_pylist()], cell=80)
-
-
-def _progress(done: int, of: int, text: str) -> None:
-    """Show on a terminal how far a replay is."""
-    if sys.stderr.isatty():
-        click.echo(f"\r\033[K{done} of {of}: {text[:100]}" if done < of else "\r\033[K", nl=False, err=True)
 
 
 def _show(told: Replayed, limit: int) -> None:

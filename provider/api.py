@@ -29,7 +29,6 @@ from provspark.index_store.query.whole import Correspondence
 from provspark.operation_api import OperationApi
 from provspark.profile_api import ProfileApi
 from provspark.questions import Questions, Rows, Which
-from provspark.replay.api import ReplayApi
 from provspark.stores import open_store, store_urls
 from provspark.views import Views
 
@@ -70,7 +69,7 @@ def open(url: str) -> Provenance:
     return Provenance(url)
 
 
-class Provenance(OperationApi, ReplayApi, ProfileApi):
+class Provenance(OperationApi, ProfileApi):
     """Answers about the steps that were published when it was opened; `refresh` looks again.
 
     Parameters of all questions

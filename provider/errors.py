@@ -113,6 +113,10 @@ class ReplayError(ProvSparkError, RuntimeError):
     """A step's operations can't be replayed: none are stored, or no Spark runs here that could."""
 
 
+class ReplayCancelledError(ReplayError):
+    """A replay was cancelled before its end."""
+
+
 class UntrackedError(ProvSparkError, LookupError):
     """The question crosses a step whose lineage was not captured."""
 

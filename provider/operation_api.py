@@ -13,19 +13,18 @@ from provspark.index_store.query.near_cells import CellNeighbourhood
 from provspark.index_store.query.operation_list import operation_table
 from provspark.index_store.query.rowset import RowSet
 from provspark.operation_questions import ColumnNames
+from provspark.replay.api import ReplayApi
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from provspark.questions import Questions
+    from provspark.replay.engine import Progress
 
 __all__ = ["OperationApi"]
 
 
-class OperationApi:
+class OperationApi(ReplayApi):
     """What `Provenance` answers about operations, columns and cells."""
-
-    ask: Questions
 
     def columns(
         self,
@@ -82,6 +81,8 @@ class OperationApi:
         direction: Direction = "backward",
         to: str | None = None,
         existence: bool = False,
+        replay: bool = False,
+        progress: Progress | None = None,
         **which: Unpack[Which],
     ) -> pa.Table:
         """Find the cells that cells came from, or went into.
@@ -96,6 +97,11 @@ class OperationApi:
         existence : bool
             Also tell the cells that decided that the row is there; they have a null for `column` (backward), or for
             `source_column` (forward).
+        replay : bool
+            Where the rows' values choose the source, let a replay of these rows say what they chose: of CASE, IF,
+            coalesce, NVL, FILTER, pivot and unpivot what each row did read. What it can't settle stays flagged.
+        progress : callable, optional
+            As for `before_after`.
         dataset, rows, direction, to, **which
             See `Provenance.backward`; values of context are told with ``kinds=("data", "context")``.
 
@@ -110,8 +116,14 @@ class OperationApi:
         -----
         TensProv's why for attribute values. Errors as for `columns` and `backward`.
         """
-        asked = self.ask.cells(dataset, rows, columns, direction=direction, to=to, existence=existence, **which)
-        return asked.table()
+        if not replay:
+            asked = self.ask.cells(dataset, rows, columns, direction=direction, to=to, existence=existence, **which)
+            return asked.table()
+        with self.following(progress) as replayer:
+            settled = self.ask.cells(
+                dataset, rows, columns, direction=direction, to=to, existence=existence, settle=replayer.cells, **which
+            )
+            return settled.table()
 
     def how(
         self,

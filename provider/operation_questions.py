@@ -12,7 +12,7 @@ from provspark.index_store.model import Dataset
 from provspark.index_store.query.bits import ROWS, identity
 from provspark.index_store.query.column_answer import Cells, Columns
 from provspark.index_store.query.column_maps import names_of
-from provspark.index_store.query.column_walk import Found, carry
+from provspark.index_store.query.column_walk import Found, Settle, carry
 from provspark.index_store.query.dropped import Drop, Drops, dropped
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.how import How, how
@@ -66,14 +66,15 @@ class OperationQuestions(Asking):
         direction: Direction = "backward",
         to: str | None = None,
         existence: bool = False,
+        settle: Settle | None = None,
         **which: Unpack[Which],
     ) -> Cells:
-        """See `Provenance.cells`."""
+        """See `Provenance.cells`; `settle` is what a replay's answer is asked of."""
         _known_direction(direction)
         asked = self.asked(dataset, rows, which)
         start = Found(asked.at, identity(_positions(asked, columns, direction, existence)), asked.start().boxes)
         linker = asked.view.linker(direction)
-        found = carry(linker, start, direction, asked.view.dataset(to), context=asked.context)
+        found = carry(linker, start, direction, asked.view.dataset(to), context=asked.context, settle=settle)
         answer = Cells(asked.at, direction, found, existence, asked.labels)
         answer.checked()
         return answer

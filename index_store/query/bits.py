@@ -18,7 +18,7 @@ from provspark.index_store.box_lists import expand, order_of, rising
 from provspark.index_store.model import Int64, Kind
 from provspark.index_store.operations import Dependence
 
-__all__ = ["ROWS", "Bits", "Entry", "bit", "compose", "identity", "named", "union"]
+__all__ = ["ROWS", "Bits", "Entry", "bit", "collected", "compose", "identity", "named", "union"]
 
 ROWS = 0
 """The position that stands for the rows themselves."""
@@ -60,7 +60,7 @@ class Bits:
         """Build from entries in any order; the bits of equal pairs are united."""
         columns = list(zip(*entries, strict=True)) or [()] * 6
         ints = [np.array(c, dtype=np.int64) for c in columns[:4]]
-        return _collected(ints[0], ints[1], ints[2], ints[3], _objects(columns[4]), _objects(columns[5]))
+        return collected(ints[0], ints[1], ints[2], ints[3], _objects(columns[4]), _objects(columns[5]))
 
     def __len__(self) -> int:
         return len(self.out)
@@ -91,7 +91,7 @@ class Bits:
     def moved(self, out: Int64 | None = None, src: Int64 | None = None) -> Bits:
         """The same with other positions."""
         ends = self.out if out is None else out, self.src if src is None else src
-        return _collected(*ends, self.may, self.sure, self.via, self.doubt)
+        return collected(*ends, self.may, self.sure, self.via, self.doubt)
 
     def key(self) -> tuple[object, ...]:
         """Equal for equal matrices."""
@@ -128,7 +128,7 @@ def union(parts: list[Bits]) -> Bits:
     if not parts:
         return Bits.of(())
     columns = ([getattr(p, name) for p in parts] for name in Bits.__slots__)
-    return _collected(*(np.concatenate(c) for c in columns))
+    return collected(*(np.concatenate(c) for c in columns))
 
 
 def compose(first: Bits, second: Bits) -> Bits:
@@ -141,7 +141,7 @@ def compose(first: Bits, second: Bits) -> Bits:
     low = second.out.searchsorted(first.src, "left")
     i, k = expand(second.out.searchsorted(first.src, "right") - low)
     j = low[i] + k
-    return _collected(
+    return collected(
         first.out[i],
         second.src[j],
         _paths(first.may[i], second.may[j]),
@@ -173,7 +173,7 @@ def _path(x: Int64, y: Int64) -> Int64:
     return found
 
 
-def _collected(out: Int64, src: Int64, may: Int64, sure: Int64, via: Objects, doubt: Objects) -> Bits:
+def collected(out: Int64, src: Int64, may: Int64, sure: Int64, via: Objects, doubt: Objects) -> Bits:
     """Sort, and unite the bits of equal pairs."""
     order = order_of(out, src)
     if order is not None:

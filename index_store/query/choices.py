@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from provspark.index_store.operations import Expression, Operation, Term
 
-__all__ = ["chosen", "counts_rows", "picked"]
+__all__ = ["chosen", "counts_rows", "is_pick", "part", "picked", "uses"]
 
 Use = tuple[int, bool]
 """A column's id, and whether it stands in a condition."""
@@ -26,12 +26,12 @@ def chosen(operation: Operation) -> dict[int, set[Use]]:
         if e.column >= 0 and not (e.role == "branch" and "child" in dict(e.details)):
             by_column.setdefault(e.column, []).append(e)
     for column, expressions in by_column.items():
-        uses = [list(_uses(e.terms)) for e in expressions]
-        made = {(c, condition) for of in uses for c, condition, _ in of}
-        always = {(c, condition) for of in uses for c, condition, sure in of if sure}
+        each = [list(uses(e.terms)) for e in expressions]
+        made = {(c, condition) for of in each for c, condition, _ in of}
+        always = {(c, condition) for of in each for c, condition, sure in of if sure}
         if len(expressions) > 1:
             # One of them makes the value of each row, as in an unpivot.
-            always = set.intersection(*({(c, condition) for c, condition, sure in of if sure} for of in uses))
+            always = set.intersection(*({(c, condition) for c, condition, sure in of if sure} for of in each))
         if made - always:
             found[column] = made - always
     return found
@@ -55,40 +55,45 @@ def counts_rows(expression: Expression) -> bool:
     return False
 
 
-def _uses(terms: tuple[Term, ...]) -> Iterator[tuple[int, bool, bool]]:
+def uses(terms: tuple[Term, ...]) -> Iterator[tuple[int, bool, bool]]:
     """Each use of a column: its id, whether in a condition, whether every row makes it."""
     if not terms:
         return
     stack: list[tuple[bool, bool]] = [(False, True)]
-    for at, term in enumerate(terms):
+    for term in terms:
         condition, always = stack.pop()
         if term.column >= 0:
             yield term.column, condition, always
-        parts = [_part(term, k, terms, at) for k in range(term.children)]
+        parts = [part(term.node, term.children, k) for k in range(term.children)]
         stack += [(condition or c, always and a) for c, a in reversed(parts)]
 
 
-def _part(term: Term, number: int, terms: tuple[Term, ...], at: int) -> tuple[bool, bool]:
-    """Whether a child is a condition, and whether every row takes it."""
+def part(node: str, children: int, number: int) -> tuple[bool, bool]:
+    """Whether a child of an expression is a condition, and whether every row takes it."""
     first = number == 0
-    if term.node == "CaseWhen":
-        last = number == term.children - 1 and term.children % 2 == 1
+    if node == "CaseWhen":
+        last = number == children - 1 and children % 2 == 1
         return (number % 2 == 0 and not last), first
-    if term.node == "If":
+    if node == "If":
         return first, first
-    if term.node == "NullIf":
+    if node == "NullIf":
         return not first, True
-    if term.node in ("Coalesce", "Nvl", "IfNull", "NaNvl"):
+    if node in ("Coalesce", "Nvl", "IfNull", "NaNvl"):
         return False, first
-    if term.node == "Nvl2":
+    if node == "Nvl2" and children > 1:
         return first, first
-    if term.node == "PivotFirst":
+    if node == "PivotFirst":
         return first, first
-    if term.node in _PICKS or (term.node in ("MaxBy", "MinBy") and first):
+    if is_pick(node, number):
         return False, False
-    if term.node == "AggregateExpression" and term.children > 1:
+    if node == "AggregateExpression" and children > 1:
         return not first, not first
     return False, True
+
+
+def is_pick(node: str, number: int) -> bool:
+    """Whether a function's value is that child of one row of many."""
+    return node in _PICKS or (node in ("MaxBy", "MinBy") and number == 0)
 
 
 def _end(terms: tuple[Term, ...], at: int) -> int:

@@ -199,6 +199,8 @@ class Cells(_Answer):
                     told.append(f"step {node.step} has context in several ways, whose columns are not told apart")
                 else:
                     told.append(f"step {node.step} kept no operations")
+            if indexes and node in self.carried.unsettled:
+                told.append(f"replay does not settle it: {self.carried.unsettled[node]}")
         return "; ".join(told)
 
 

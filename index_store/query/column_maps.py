@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,14 +10,14 @@ import numpy as np
 
 from provspark.index_store.model import Kind, Version
 from provspark.index_store.operations import Column, Operation
-from provspark.index_store.query.bits import ROWS, Bits, Entry, bit, compose, union
+from provspark.index_store.query.bits import ROWS, Bits, Entry, bit, compose, identity, union
 from provspark.index_store.query.choices import chosen, counts_rows, picked
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.kept import kept
 
-__all__ = ["ColumnMap", "carried", "column_map", "names_of"]
+__all__ = ["PLACES", "ColumnMap", "carried", "column_map", "names_of", "operation_maps", "output_places"]
 
-_PLACES = 20
+PLACES = 20
 """Bits for a position in an axis: a source is told as axis and position in one number."""
 _OUTER = 1 << 50
 """What marks a column of the query around a subquery, in place of a source, until that query is reached."""
@@ -39,9 +40,9 @@ class ColumnMap:
     @cached_property
     def axes(self) -> dict[int, Bits]:
         """The matrix of each reading, by its axis; `src` is the position."""
-        at = self.bits.src >> _PLACES
+        at = self.bits.src >> PLACES
         parts = {axis: self.bits.take(at == axis) for axis in np.unique(at).tolist()}
-        return {axis: p.moved(src=p.src & ((1 << _PLACES) - 1)) for axis, p in parts.items()}
+        return {axis: p.moved(src=p.src & ((1 << PLACES) - 1)) for axis, p in parts.items()}
 
     @cached_property
     def mixed(self) -> frozenset[int]:
@@ -65,13 +66,38 @@ def column_map(node: Node) -> ColumnMap:
     blurred = _blurred(node, {axis: kinds for axis, kinds in _kinds(node).items() if axis not in told})
     if not operations:
         return ColumnMap(node, blurred, False)
-    states: list[Bits] = []
-    for op in operations:
-        states.append(_source(node, op) if op.axes else _made(op, operations, states))
-    columns, made = operations[-1].columns, states[-1].take(states[-1].src < _OUTER)
-    where = {c.id + 1: at for c, at in zip(columns, _places(node.output, columns), strict=True) if at >= 0}
+    last = _states(node)[-1]
+    made = last.take(last.src < _OUTER)
+    where = {c.id + 1: at for c, at in zip(operations[-1].columns, output_places(node), strict=True) if at >= 0}
     kept = Bits.of((where.get(e[0], ROWS), *e[1:]) for e in made if e[0] == ROWS or e[0] in where)
     return ColumnMap(node, union([kept, blurred]), not len(blurred))
+
+
+@kept
+def operation_maps(node: Node) -> tuple[Bits, ...]:
+    """Each operation's own matrix, from what it hands on to what the operations that it reads do.
+
+    Columns are 1 + their ids. A source leads to its readings, as `ColumnMap.bits` has them; so does what comes of a
+    subquery.
+    """
+    operations, states = node.operations, _states(node)
+    found = []
+    for op in operations:
+        if op.axes:
+            found.append(states[op.index])
+            continue
+        below = {c: identity([ROWS, *(x.id + 1 for x in operations[c].columns)]) for c in op.children}
+        found.append(_made(op, operations, {**{i: states[i] for i in op.subqueries}, **below}))
+    return tuple(found)
+
+
+@kept
+def _states(node: Node) -> tuple[Bits, ...]:
+    """After each operation, what its columns came from."""
+    states: list[Bits] = []
+    for op in node.operations:
+        states.append(_source(node, op) if op.axes else _made(op, node.operations, dict(enumerate(states))))
+    return tuple(states)
 
 
 @kept
@@ -124,6 +150,11 @@ def _find(name: str, names: tuple[str, ...]) -> int | None:
     return near[0] if len(near) == 1 else None
 
 
+def output_places(node: Node) -> list[int]:
+    """The position in a write's output of each column of its last operation; -1 where it has none of that name."""
+    return _places(node.output, node.operations[-1].columns)
+
+
 def _places(at: Sighting, columns: tuple[Column, ...]) -> list[int]:
     """The position of each column in a version; -1 where it has none of that name."""
     names = names_of(at)
@@ -136,15 +167,15 @@ def _source(node: Node, op: Operation) -> Bits:
     via = 1 << op.index
     for axis in op.axes:
         places = _places(node.inputs[node.write.axes[axis].version], op.columns)
-        entries.append((ROWS, axis << _PLACES, 1, 1, via, 0))
+        entries.append((ROWS, axis << PLACES, 1, 1, via, 0))
         # A column that no file holds (a file's name, a row's number) is of the row itself.
         entries += [
-            (c.id + 1, axis << _PLACES | max(at, ROWS), 1, 1, via, 0) for c, at in zip(op.columns, places, strict=True)
+            (c.id + 1, axis << PLACES | max(at, ROWS), 1, 1, via, 0) for c, at in zip(op.columns, places, strict=True)
         ]
     return Bits.of(entries)
 
 
-def _made(op: Operation, operations: tuple[Operation, ...], states: list[Bits]) -> Bits:
+def _made(op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits]) -> Bits:
     """One operation further: its own matrix times that of what it reads."""
     below = [states[i] for i in op.children]
     here = union([*below, *(states[i] for i in op.subqueries)])
@@ -189,7 +220,7 @@ def _matrix(op: Operation, counting: set[int], bare: set[int]) -> Bits:
     return Bits.of(entries)
 
 
-def _decided(op: Operation, operations: tuple[Operation, ...], states: list[Bits]) -> list[Bits]:
+def _decided(op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits]) -> list[Bits]:
     """What decided about the rows that it reads decides about its own; about a subquery's rows by its links' kind."""
     via = 1 << op.index
     parts = []
@@ -210,8 +241,8 @@ def _blurred(node: Node, axes: dict[int, set[Kind]]) -> Bits:
         mask = sum(bit("transformation", kind == "context") for kind in kinds)
         one = sum(bit("identity", kind == "context") for kind in kinds)
         there = range(1, 1 + len(names_of(node.inputs[node.write.axes[axis].version])))
-        entries.append((ROWS, axis << _PLACES, one, one, via, 0))
-        entries += [(out, axis << _PLACES | src, mask, 0, via, via) for out in outs for src in there or [ROWS]]
+        entries.append((ROWS, axis << PLACES, one, one, via, 0))
+        entries += [(out, axis << PLACES | src, mask, 0, via, via) for out in outs for src in there or [ROWS]]
     return Bits.of(entries)
 
 

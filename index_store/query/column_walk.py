@@ -6,20 +6,30 @@ kind. So a walk carries parts: a relation of rows and a matrix of columns that b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from provspark.index_store.model import Boxes, Dataset, Kind
+import numpy as np
+
+from provspark.index_store.box_lists import transpose
+from provspark.index_store.model import Boxes, Dataset, Int64, Kind
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
-from provspark.index_store.query.column_maps import carried, column_map
+from provspark.index_store.query.column_maps import carried, column_map, names_of
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
+from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.walk import Blur, Stop, plan
 from provspark.index_store.query.within import walk_axes, weaker
 
-__all__ = ["Carried", "Found", "carry"]
+__all__ = ["Carried", "Found", "Settle", "Settled", "carry"]
+
+Settled = Mapping[int, list[tuple[Boxes, Bits]]]
+"""By a reading's axis, its data edges with the columns that these rows' values went by: from output rows to the
+reading's, and from output columns to the reading's."""
+Settle = Callable[[Node, Runs, Int64], "Settled | str"]
+"""Told a write, rows of its output and columns of it (by position), which cells their values chose; or why not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +56,8 @@ class Carried:
     """The writes that it went through, in the order of the walk; backward, so that the last to run comes first."""
     first: tuple[int, ...]
     """The bit of each write's first operation."""
+    unsettled: Mapping[Node, str] = field(default_factory=dict)
+    """Why a write's choices by row were left open, though they were to be settled."""
 
     def steps(self, mask: int) -> list[Node]:
         """The writes that have a bit in a mask, in the order in which they ran."""
@@ -61,7 +73,14 @@ class Carried:
 
 
 def carry(
-    linker: Linker, start: Found, direction: Direction, to: Dataset | None, *, context: bool, cut: bool = True
+    linker: Linker,
+    start: Found,
+    direction: Direction,
+    to: Dataset | None,
+    *,
+    context: bool,
+    cut: bool = True,
+    settle: Settle | None = None,
 ) -> Carried:
     """Carry columns, or cells, of a version to a data set wherever it is met, or to the ends of all ways.
 
@@ -71,8 +90,10 @@ def carry(
         Whether edges of context are followed.
     cut : bool
         Whether rows are cut by the bits of their own kind of edge; else all bits go with all rows.
+    settle : callable, optional
+        Asked where rows choose a cell's source by their values; else all sources are told, none of them sure.
     """
-    return _Walk(linker, direction, to, context, cut).run(start)
+    return _Walk(linker, direction, to, context, cut, settle).run(start)
 
 
 @dataclass(slots=True)
@@ -82,12 +103,14 @@ class _Walk:
     to: Dataset | None
     context: bool
     cut: bool
+    settle: Settle | None = None
     found: list[Found] = field(default_factory=list)
     stops: set[Stop] = field(default_factory=set)
     pending: dict[Node, list[Found]] = field(default_factory=dict)
     first: dict[Node, int] = field(default_factory=dict)
     walked: dict[object, tuple[dict[tuple[int, Kind], Boxes], Boxes]] = field(default_factory=dict)
     """Ways of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
+    unsettled: dict[Node, str] = field(default_factory=dict)
 
     def run(self, start: Found) -> Carried:
         route = plan(self.linker, [start.at], self.direction).nodes
@@ -101,7 +124,8 @@ class _Walk:
             arrived = self.pending.pop(node, [])
             if arrived and self.open(node):
                 self.enter(node, _merged(replace(p, occurrence=-1) for p in arrived))
-        return Carried(tuple(self.found), tuple(sorted(self.stops)), ran, tuple(self.first[n] for n in ran))
+        first = tuple(self.first[n] for n in ran)
+        return Carried(tuple(self.found), tuple(sorted(self.stops)), ran, first, self.unsettled)
 
     def stand(self, part: Found, links: Links) -> None:
         """Take a part to the writes that share the files of its version."""
@@ -136,15 +160,55 @@ class _Walk:
                 self.stand(there, self.onward(node, there))
 
     def behind(self, node: Node, part: Found) -> Iterator[Found]:
+        settled: Settled = {}
+        if self.is_doubtful(node, part, None):
+            settled = self.settled(node, part.rows, part.bits.src)
         for axis, version in self.readings(node):
+            at = node.inputs[version]
             for kind, rows in self.rows(node, part, 0, axis):
-                yield from self.stepped(node, part, axis, kind, rows, node.inputs[version])
+                if kind == "data" and axis in settled:
+                    for boxes, bits in settled[axis]:
+                        there = compose_rows(part.rows, boxes) if part.rows is not None else boxes
+                        yield from self.composed(node, part, axis, kind, there, at, bits)
+                else:
+                    yield from self.stepped(node, part, axis, kind, rows, at)
 
     def ahead(self, node: Node, part: Found) -> Iterator[Found]:
         for axis, version in self.readings(node):
-            if version == part.at.version.id:
-                for kind, rows in self.rows(node, part, axis, 0):
+            if version != part.at.version.id:
+                continue
+            for kind, rows in self.rows(node, part, axis, 0):
+                settled: Settled = {}
+                if kind == "data" and self.is_doubtful(node, part, axis):
+                    settled = self.settled(node, rows, np.arange(1 + len(names_of(node.output))))
+                if axis in settled and part.rows is not None:
+                    for boxes, bits in settled[axis]:
+                        there = compose_rows(part.rows, transpose(boxes))
+                        yield from self.composed(node, part, axis, kind, there, node.output, bits)
+                else:
                     yield from self.stepped(node, part, axis, kind, rows, node.output)
+
+    def is_doubtful(self, node: Node, part: Found, axis: int | None) -> bool:
+        """Whether rows choose by their values which columns of a reading, or of any, go into those carried so far."""
+        if self.settle is None or part.rows is None or not self.cut or node.write.coverage != "exact":
+            return False
+        backward = self.direction == "backward"
+        for at, bits in column_map(node).axes.items():
+            own = bits.of_kind("data")
+            both = compose(part.bits, own) if backward else compose(own, part.bits)
+            if axis in (None, at) and bool((own.may & ~own.sure).any()) and bool((both.may & ~both.sure).any()):
+                return True
+        return False
+
+    def settled(self, node: Node, rows: Boxes | None, columns: Int64) -> Settled:
+        """Ask `settle`; nothing, with a note why, where it does not know."""
+        if self.settle is None or rows is None:
+            return {}
+        found = self.settle(node, image(rows), np.unique(columns))
+        if isinstance(found, str):
+            self.unsettled[node] = found
+            return {}
+        return found
 
     def readings(self, node: Node) -> Iterator[tuple[int, str]]:
         """The axes that a write's readings have, and their versions; those without a column only for rows uncut."""
@@ -178,12 +242,17 @@ class _Walk:
             bits = bits.of_kind(kind)
         elif kind is None and not self.context:
             bits = bits.of_kind("data")
-        bits = bits.shifted(self.first[node])
         mixed = kind == "context" and axis in column_map(node).mixed
         if kind is not None and (mixed or node.write.coverage == "coarse"):
-            bits = bits.doubted(whole << self.first[node])
+            bits = bits.doubted(whole)
+        yield from self.composed(node, part, axis, kind, rows, at, bits)
+
+    def composed(
+        self, node: Node, part: Found, axis: int, kind: Kind | None, rows: Boxes | None, at: Sighting, bits: Bits
+    ) -> Iterator[Found]:
+        bits = bits.shifted(self.first[node])
         bits = compose(part.bits, bits) if self.direction == "backward" else compose(bits, part.bits)
-        if len(bits):
+        if len(bits) and (rows is None or len(rows)):
             occurrence = node.write.axes[axis].occurrence
             yield Found(at, bits, rows, weaker(part.kind, kind or "data"), occurrence)
 

@@ -89,7 +89,7 @@ class ReplayApi:
         asked = self.ask.asked(dataset, rows, which)
         made = {n: r for _, n, r in crossed(asked.view.back.links(asked.at, "backward"), asked.labels)}
         chosen = {n: r for n, r in made.items() if step in (None, n.step)}
-        with self._following(progress) as replayer:
+        with self.following(progress) as replayer:
             if len(chosen) == 1:
                 ((node, runs),) = chosen.items()
                 return replayer.outputs(node, runs)
@@ -139,7 +139,7 @@ class ReplayApi:
         if direction not in ("both", "backward", "forward"):
             raise ConditionError(f"no direction {direction!r}; there are 'both', 'backward' and 'forward'")
         asked = self.ask.asked(dataset, rows, which)
-        with self._following(progress) as replayer:
+        with self.following(progress) as replayer:
             return history(replayer, asked.view.back, asked.view.ahead, RowSet(asked.at, asked.labels), direction)
 
     def why_not(
@@ -180,7 +180,7 @@ class ReplayApi:
         asked = self.ask.asked(dataset, (), {"version": version, "run": run, "as_of": as_of})
         conditions = [Condition(*c) for c in where]
         conditions = [c._replace(value=tuple(c.value)) if isinstance(c.value, list) else c for c in conditions]
-        with self._following(progress) as replayer:
+        with self.following(progress) as replayer:
             return why_not(replayer, asked.view.back, asked.at, conditions)
 
     def counts(self, step: str, *, progress: Progress | None = None) -> pa.Table:
@@ -200,7 +200,7 @@ class ReplayApi:
         if not nodes:
             raise UnknownStepError(step, (m.step for m in self.graph.manifests))
         lines = []
-        with self._following(progress) as replayer:
+        with self.following(progress) as replayer:
             for node in nodes:
                 found = replayer.counts(node)
                 out = {o.index: n for o, n, _ in found}
@@ -213,7 +213,8 @@ class ReplayApi:
         return pa.Table.from_pylist(lines, schema=_COUNTS)
 
     @contextmanager
-    def _following(self, progress: Progress | None) -> Iterator[Replayer]:
+    def following(self, progress: Progress | None) -> Iterator[Replayer]:
+        """What runs replays, which meanwhile tell how far they are."""
         replayer = self.replayer
         replayer.progress = progress
         try:

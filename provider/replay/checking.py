@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,19 +18,15 @@ from provspark.replay.reading import key_of
 from provspark.replay.records import Replayed, Stage
 from provspark.replay.within import sources_of
 
-__all__ = ["places", "verdict"]
+__all__ = ["found_all", "places", "unsure", "verdict"]
 
 
 def verdict(told: Replayed, node: Node, results: Runs, *, most: int, shortened: bool) -> tuple[bool | None, str]:
     """Tell whether the last operation's lines are the stored output rows, or why that is not known."""
     last = told.stage(told.operations[-1].index)
-    if told.stopped:
-        operation, why = told.stopped[0]
-        return None, f"the replay stopped at {operation.text!r}: {why}"
-    if shortened or any(s.cut for s in told.stages) or results.count > most:
-        return None, f"there are more than {most:,} rows, and not all were followed"
-    if node.write.coverage != "exact":
-        return None, f"the lineage of this write is {node.write.coverage}"
+    why = unsure(told, node, results, most=most, shortened=shortened)
+    if why:
+        return None, why
     try:
         stored = stored_rows(node, results.rows())
     except (ValuesUnavailableError, VersionChangedError) as e:
@@ -40,16 +37,40 @@ def verdict(told: Replayed, node: Node, results: Runs, *, most: int, shortened: 
     why = f"replay ends in {len(replayed):,} rows, the store has {len(stored):,}"
     if len(replayed) == len(stored):
         why = "some values differ from the stored ones"
+    return False, why + _doubts(told)
+
+
+def unsure(told: Replayed, node: Node, results: Runs, *, most: int, shortened: bool) -> str:
+    """Say why a replay's end can't be compared with output rows; nothing where it can."""
+    if told.stopped:
+        operation, why = told.stopped[0]
+        return f"the replay stopped at {operation.text!r}: {why}"
+    if shortened or any(s.cut for s in told.stages) or results.count > most:
+        return f"there are more than {most:,} rows, and not all were followed"
+    return "" if node.write.coverage == "exact" else f"the lineage of this write is {node.write.coverage}"
+
+
+def found_all(told: Replayed, found: Mapping[int, set[int]]) -> tuple[bool, str]:
+    """Tell whether each of some output rows is a line of the last stage: see `places`."""
+    groups = Counter(frozenset(lines) for lines in found.values())
+    missing = [row for row, lines in found.items() if not lines]
+    if not missing and all(n <= len(lines) for lines, n in groups.items()):
+        return True, ""
+    return False, f"replay does not end in row {min(missing or found)} as the store has it" + _doubts(told)
+
+
+def _doubts(told: Replayed) -> str:
     doubts = "; ".join(f"{o.text!r}: {w}" for o, w in told.doubts)
-    return False, why + (f" ({doubts})" if doubts else "")
+    return f" ({doubts})" if doubts else ""
 
 
-def places(stage: Stage, node: Node, rows: Int64) -> set[int]:
-    """Find the lines of the last stage that are output rows: equal in value and, where several are, in source."""
-    keys = [_by_name(stage, node, line.values) for line in stage.lines]
-    found: set[int] = set()
+def places(stage: Stage | None, node: Node, rows: Int64) -> dict[int, set[int]]:
+    """Find, by output row, the lines of the last stage that it is: equal in value and, where several are, in source."""
+    lines = stage.lines if stage is not None else ()
+    keys = [_by_name(stage, node, line.values) for line in lines] if stage is not None else []
+    found: dict[int, set[int]] = {}
     for row, key in zip(rows.tolist(), stored_rows(node, rows), strict=True):
-        equal = [n for n, k in enumerate(keys) if k == key]
+        equal = {n for n, k in enumerate(keys) if k == key}
         if len(equal) > 1:
             axes = node.write.axes
             mine = {
@@ -57,9 +78,9 @@ def places(stage: Stage, node: Node, rows: Int64) -> set[int]:
                 for a, runs in sources_of(node, Runs.of([row])).items()
                 for r in runs.rows().tolist()
             }
-            exact = [n for n in equal if {(s.version, s.occurrence, s.row) for s in stage.lines[n].sources} == mine]
+            exact = {n for n in equal if {(s.version, s.occurrence, s.row) for s in lines[n].sources} == mine}
             equal = exact or equal
-        found.update(equal)
+        found[row] = equal
     return found
 
 

@@ -62,6 +62,8 @@ class Engine:
     focus_rows: Mapping[int, Sequence[int]]
     kept_of: KeptOf
     all_witnesses: bool = False
+    closed: bool = False
+    """Rows that derive from any row that is not in question are left out, once they were joined."""
     progress: Progress | None = None
     kept_rows: dict[int, Kept] = field(default_factory=dict)
     refused: dict[int, str] = field(default_factory=dict)
@@ -70,12 +72,13 @@ class Engine:
     """By operation, what of it can't be told."""
     doubts: dict[int, set[str]] = field(default_factory=dict)
     merges: list[Merged] = field(default_factory=list)
+    within: dict[int, Subquery] = field(init=False)
+    """By operation of a subquery, the subquery."""
     _wholes: dict[int, Frame] = field(default_factory=dict)
-    _within: dict[int, Subquery] = field(init=False)
     _touched: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._within = subqueries_of(self.operations)
+        self.within = subqueries_of(self.operations)
 
     def run(self) -> None:
         """Follow the rows in question through all operations that they come to."""
@@ -114,7 +117,7 @@ class Engine:
 
     def _is_met(self, operation: Operation) -> bool:
         """Whether rows in question come to an operation, and can be followed to where it leads."""
-        within = self._within.get(operation.index)
+        within = self.within.get(operation.index)
         if within is not None and within.kind != "scalar" and within.met < 0 and self._is_touched(within.end):
             self.unfollowed[within.owner] = "which rows its EXISTS or IN let through for the rows in question"
         if within is not None and not self._is_under(within.met, operation.index):
@@ -132,7 +135,12 @@ class Engine:
             return self.sources.taken(operation, rows) if rows else None
         if any(c in self.refused for c in operation.children):
             raise Refused(operation, "an operation before it could not be replayed, so that rows may be missing here")
-        return self._rule(operation).focus(operation, self)
+        frame = self._rule(operation).focus(operation, self)
+        if frame is None or not self.closed or operation.node != "Join":
+            return frame
+        some = {op: ", ".join(map(str, rows)) for op, rows in self.focus_rows.items() if rows}
+        known = " ".join(f"WHEN {op} THEN w.row IN ({rows})" for op, rows in some.items())
+        return frame.filter(f"forall({WITNESS}, w -> CASE w.op {known} ELSE false END)")
 
     def _rule(self, operation: Operation) -> Rule:
         if operation.opaque and dict(operation.details).get("transformer") and operation.node == "Project":
@@ -183,7 +191,7 @@ class Engine:
 
     def demanded(self, operation: Operation) -> list[Subquery]:
         """See `Kit`."""
-        owned = {s for s in self._within.values() if s.owner == operation.index and s.met in self.kept_rows}
+        owned = {s for s in self.within.values() if s.owner == operation.index and s.met in self.kept_rows}
         return sorted(owned, key=lambda s: s.end)
 
     def sql(self, operation: Operation, expression: Expression) -> str:

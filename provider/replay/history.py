@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from provspark.errors import ReplayError, ValuesUnavailableError, VersionChangedError
+from provspark.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
 from provspark.index_store.query.graph import Direction, Node
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.rowset import RowSet
@@ -153,5 +153,7 @@ def _told(node: Node, replay: Callable[[], Replayed]) -> tuple[Replayed | None, 
         return None, f"not tracked: {node.write.reason or 'no reason was stored'}"
     try:
         return replay(), ""
+    except ReplayCancelledError:
+        raise
     except (ReplayError, ValuesUnavailableError, VersionChangedError) as e:
         return None, str(e)

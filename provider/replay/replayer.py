@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
-from provspark.errors import ReplayError
+from provspark.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
+from provspark.index_store.model import Int64
 from provspark.index_store.operations import Operation
+from provspark.index_store.query.column_walk import Settled
 from provspark.index_store.query.graph import Node
 from provspark.index_store.query.runs import Runs
-from provspark.replay.checking import places, verdict
+from provspark.replay.cells import cells_of
+from provspark.replay.checking import found_all, places, unsure, verdict
 from provspark.replay.endings import endings_of
 from provspark.replay.engine import Engine, Progress
 from provspark.replay.reading import stages_of
@@ -71,18 +74,34 @@ class Replayer:
 
     def outputs(self, node: Node, rows: Runs) -> Replayed:
         """Replay what output rows came from, and keep what led to them."""
-        found = self._replay(node, sources_of(node, rows), True)
-        last = operations_of(node)[-1].index
-        stage = found.stage(last)
-        if stage is None:
-            return found
-        at = places(stage, node, rows.rows()[: self.most])
-        return found.only(found.ancestors(last, at)) if at else found
+        with self._backward(node, rows) as (_, found, at):
+            last = operations_of(node)[-1].index
+            lines = set().union(*at.values())
+            return found.only(found.ancestors(last, lines)) if lines else found
+
+    def cells(self, node: Node, rows: Runs, columns: Int64) -> Settled | str:
+        """Find the cells that cells of output rows came from, by what each row's values chose; or say why not.
+
+        Parameters
+        ----------
+        columns : int64 array
+            Positions of the output's columns; 0 stands for the rows.
+        """
+        try:
+            with self._backward(node, rows) as (engine, found, at):
+                if found.verified is not True:
+                    return found.why
+                return cells_of(engine, found, node, at, columns)
+        except ReplayCancelledError:
+            raise
+        except (ReplayError, ValuesUnavailableError, VersionChangedError) as e:
+            return str(e)
 
     def inputs(self, node: Node, rows: Mapping[str, Runs], *, all_sources: bool = False) -> Replayed:
         """Replay what became of rows of versions that the write read, by the versions' ids."""
         axes = {i: rows[a.version] for i, a in enumerate(node.write.axes) if a.role == "input" and a.version in rows}
-        return self._replay(node, axes, all_sources)
+        with self._replay(node, axes, all_sources) as (_, told, _shortened):
+            return told
 
     def counts(self, node: Node) -> list[tuple[Operation, int, str]]:
         """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
@@ -106,7 +125,26 @@ class Replayer:
             self.progress(len(every), len(every), "")
         return found
 
-    def _replay(self, node: Node, axes: Mapping[int, Runs], all_sources: bool) -> Replayed:
+    @contextmanager
+    def _backward(self, node: Node, rows: Runs) -> Iterator[tuple[Engine, Replayed, dict[int, set[int]]]]:
+        """Replay what output rows came from; they are told with the lines that they are."""
+        with self._replay(node, sources_of(node, rows), True, closed=True) as (engine, told, shortened):
+            at: dict[int, set[int]] = {}
+            why = unsure(told, node, rows, most=self.most, shortened=shortened)
+            verified: bool | None = None
+            try:
+                at = places(told.stage(told.operations[-1].index), node, rows.rows()[: self.most])
+            except (ValuesUnavailableError, VersionChangedError) as e:
+                why = why or str(e)
+            if not why:
+                verified, why = found_all(told, at)
+            results = tuple(rows.rows()[: self.most].tolist())
+            yield engine, replace(told, verified=verified, why=why, results=results), at
+
+    @contextmanager
+    def _replay(
+        self, node: Node, axes: Mapping[int, Runs], all_sources: bool, *, closed: bool = False
+    ) -> Iterator[tuple[Engine, Replayed, bool]]:
         every = operations_of(node)
         focus: dict[int, list[int]] = {}
         shortened = False
@@ -121,28 +159,32 @@ class Replayer:
         by_id = all_sources or any(o.node == "Deduplicate" for o in every)
         names = _Names(node, every)
         asked = {(op, row) for op, rows in focus.items() for row in rows}
-        with self.session.aside(), closing(Sources(self.session.spark, node)) as sources:
-            with self.session.under(_settings(node)):
-                engine = Engine(self.session, sources, every, focus, kept_of, by_id, self.progress)
-                engine.run()
-                stages = stages_of(every, engine.kept_rows, lambda w: names(w) if all_sources or w in asked else ())
-            scanned = tuple(sorted(sources.scanned.items()))
         in_question = {s for w in asked for s in names(w)}
-        results = results_of(node, axes)
-        told = Replayed(
-            node.step,
-            node.write.index,
-            str(node.write.output.dataset),
-            every,
-            stages,
-            endings_of(every, stages, engine.refused, engine.merges, in_question, names),
-            results=tuple(results.rows()[: self.most].tolist()),
-            scanned=scanned,
-            stopped=tuple((every[i], why) for i, why in sorted({**engine.unfollowed, **engine.refused}.items())),
-            doubts=tuple((every[i], w) for i, whys in sorted(engine.doubts.items()) for w in sorted(whys)),
-        )
-        verified, why = verdict(told, node, results, most=self.most, shortened=shortened)
-        return replace(told, verified=verified, why=why)
+        with (
+            self.session.aside(),
+            closing(Sources(self.session.spark, node)) as sources,
+            self.session.under(_settings(node)),
+        ):
+            engine = Engine(self.session, sources, every, focus, kept_of, by_id, closed, self.progress)
+            engine.run()
+            stages = stages_of(every, engine.kept_rows, lambda w: names(w) if all_sources or w in asked else ())
+            results = results_of(node, axes)
+            told = Replayed(
+                node.step,
+                node.write.index,
+                str(node.write.output.dataset),
+                every,
+                stages,
+                endings_of(every, stages, engine.refused, engine.merges, in_question, names) if not closed else (),
+                results=tuple(results.rows()[: self.most].tolist()),
+                scanned=tuple(sorted(sources.scanned.items())),
+                stopped=tuple((every[i], why) for i, why in sorted({**engine.unfollowed, **engine.refused}.items())),
+                doubts=tuple((every[i], w) for i, whys in sorted(engine.doubts.items()) for w in sorted(whys)),
+            )
+            if not closed:
+                verified, why = verdict(told, node, results, most=self.most, shortened=shortened)
+                told = replace(told, verified=verified, why=why)
+            yield engine, told, shortened
 
 
 def _settings(node: Node) -> dict[str, str]:

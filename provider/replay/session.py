@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from provspark.errors import PackageMissingError, ReplayError
+from provspark.errors import PackageMissingError, ReplayCancelledError, ReplayError
 from provspark.replay.columns import NUMBER
 
 __all__ = ["Session", "told_by_spark"]
@@ -73,9 +73,9 @@ class Session:
             context._jsc.clearJobGroup()
 
     def check(self) -> None:
-        """Raise ReplayError where `cancel` was called."""
+        """Raise ReplayCancelledError where `cancel` was called."""
         if self._cancelled:
-            raise ReplayError("the replay was cancelled")
+            raise ReplayCancelledError("the replay was cancelled")
 
     @contextmanager
     def aside(self) -> Iterator[None]:
