@@ -9,7 +9,8 @@ from types import TracebackType
 from provspark.errors import CaptureError, ProvSparkError
 from provspark.index_store.model import StepKey, Untracked
 from provspark.index_store.store import Store
-from provspark.tracker.capture import Capture, OnError, log
+from provspark.tracker.capture import Capture
+from provspark.tracker.troubles import OnError, log
 
 __all__ = ["Capture", "attach"]
 

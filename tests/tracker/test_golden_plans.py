@@ -143,8 +143,8 @@ def test_every_rule_has_a_file() -> None:
 def told(plan: Plan, frames: Frames, folder: Path) -> str:
     """The plan before, as Spark's rules leave it, and after; what its legs point at and its taps note."""
     with attach(store=(folder / "store").as_uri(), step="golden") as capture:
-        jvm = capture._jvm(frames.spark)
-        caches = capture._cached(jvm)
+        jvm = capture._sessions.jvm(frames.spark)
+        caches = capture._sessions.caches(jvm)
         analysed = caches.current(jvm, plan(frames)._jdf.queryExecution().analyzed())
         rewriter = Rewriter(jvm, (folder / "taps").as_uri(), caches)
         traced = rewriter.run(analysed)

@@ -1,0 +1,63 @@
+"""What capture holds for the sessions of a SparkContext."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from provspark.tracker.caches import Caches
+from provspark.tracker.driver_reads import DriverReads
+from provspark.tracker.jvm import Jvm
+from provspark.tracker.sites import of_node
+
+
+class Sessions:
+    """Handles into each session's Java side, and what all of them share: what is cached, and what the driver read.
+
+    Parameters
+    ----------
+    taps : str
+        URL of the folder for sidecars.
+    """
+
+    def __init__(self, taps: str) -> None:
+        self._taps = taps
+        self._known: dict[int, tuple[Any, Jvm]] = {}
+        self._caches: Caches | None = None
+        self._reads: DriverReads | None = None
+
+    def knows(self, spark: Any) -> bool:
+        """Whether a session was met."""
+        return id(spark._jsparkSession) in self._known
+
+    def jvm(self, spark: Any) -> Jvm:
+        """Return a session's Java side."""
+        key = id(spark._jsparkSession)
+        if key not in self._known:
+            self._known[key] = (spark._jsparkSession, Jvm(spark))
+        return self._known[key][1]
+
+    def any(self) -> Jvm | None:
+        """Return the Java side of a session, if there is one."""
+        return next((jvm for _, jvm in self._known.values()), None)
+
+    def caches(self, jvm: Jvm) -> Caches:
+        """Return what is cached."""
+        if self._caches is None:
+            self._caches = Caches(jvm, self._taps, of_node)
+        return self._caches
+
+    def reads(self, jvm: Jvm) -> DriverReads:
+        """Return what the driver read."""
+        if self._reads is None:
+            self._reads = DriverReads(jvm)
+        return self._reads
+
+    def restore(self) -> None:
+        """Give the caches back to Spark as they would be without capture."""
+        for _, jvm in self._known.values():
+            self.caches(jvm).restore(jvm)
+
+    def clear(self) -> None:
+        """Forget all: their SparkContext stops."""
+        self._known.clear()
+        self._caches = self._reads = None

@@ -1,0 +1,216 @@
+"""Runs what a script asks to write so that its rows say where they come from; plainly where that can't be."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
+from provspark.index_store.model import Dataset, PendingWrite, Untracked, Write
+from provspark.index_store.writer import StepWriter
+from provspark.tracker.jvm import Jvm
+from provspark.tracker.operations import Draft, built
+from provspark.tracker.orders import Aim, Order
+from provspark.tracker.profiling import profiles_of
+from provspark.tracker.sessions import Sessions
+from provspark.tracker.sinks import Output
+from provspark.tracker.sinks.claims import Claim, claim
+from provspark.tracker.sites import caller, of_node
+from provspark.tracker.troubles import Troubles
+from provspark.tracker.watch import Watch
+from provspark.tracker.write import TracedWrite
+
+log = logging.getLogger("provspark")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What capture of one write took in the driver, in seconds: before Spark's job, and after its commit."""
+
+    output: str
+    rewrite: float
+    seal: float
+
+
+class Writing:
+    """The writes of one step.
+
+    Parameters
+    ----------
+    step : StepWriter
+        Takes what was captured.
+    store, owner : str
+        The store's URL and the step's name, for the claims on outputs.
+    sessions, troubles, watch
+        See there.
+    profile : bool
+        Whether profiles of outputs and inputs are asked for.
+    """
+
+    def __init__(
+        self,
+        step: StepWriter,
+        store: str,
+        owner: str,
+        sessions: Sessions,
+        troubles: Troubles,
+        watch: Watch,
+        *,
+        profile: bool,
+    ) -> None:
+        self._step = step
+        self._store = store
+        self._owner = owner
+        self._sessions = sessions
+        self._troubles = troubles
+        self._watch = watch
+        self._adding = threading.Lock()
+        self._added: list[tuple[PendingWrite, Write]] | None = [] if profile else None
+        self.costs: list[Cost] = []
+
+    def run(self, spark: Any, order: Order) -> Any:
+        """Run an order; return what the script's call returns."""
+        site = caller()
+        began = time.perf_counter()
+        aims: list[Aim] = []
+        held: list[Claim] = []
+        skips = False
+        try:
+            jvm = self._sessions.jvm(spark)
+            caches = self._sessions.caches(jvm)
+            aims = order.aims(jvm, lambda rows: caches.current(jvm, rows.queryExecution().analyzed()))
+            for aim in aims:
+                caches.settle(aim.sink.dataset)
+                self._sessions.reads(jvm).settle(aim.sink.dataset)
+            self._untold(jvm)
+            skips = all(aim.sink.skips for aim in aims)
+            captured = []
+            if not skips:
+                held += [self._claim(aim.sink.dataset) for aim in aims]
+                captured = [self._traced(jvm, aim, site) for aim in aims]
+        except Exception as e:
+            reason = self._troubles.refuse(e, site)
+            return self._plainly(spark, order, aims, held, reason)
+        if skips:
+            return self._watch.unaudited(order.plain)
+        rewritten = time.perf_counter()
+        try:
+            result = order.run(jvm, [c.plan for c in captured])
+        except Exception as e:
+            if not _ours(e, jvm) or not all(aim.sink.repeatable for aim in aims):
+                _release(held)
+                raise
+            for aim in aims:
+                _remove_if_empty(aim.sink.dataset)
+            reason = self._troubles.refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
+            return self._plainly(spark, order, aims, held, reason)
+        done = time.perf_counter()
+        try:
+            for aim, traced in zip(aims, captured, strict=True):
+                self._seal(traced, aim.sink, site)
+        finally:
+            _release(held)
+        names = ", ".join(aim.sink.dataset.uri for aim in aims)
+        self.costs.append(Cost(names, rewritten - began, time.perf_counter() - done))
+        return result
+
+    def profile(self) -> None:
+        """Profile what was written and read, where that was asked for; without one, the step is as good."""
+        try:
+            for sealed, added in self._added or ():
+                self._step.profile(added, profiles_of(sealed, added))
+        except ProvSparkError as e:
+            log.warning("provspark: profiles are not stored: %s", e)
+
+    def _untold(self, jvm: Jvm) -> None:
+        """A write follows what the driver read: say what of that can't be told."""
+        for reason in self._sessions.reads(jvm).take_unknown():
+            self._troubles.note(reason)
+
+    def _claim(self, dataset: Dataset) -> Claim:
+        """Say in the store that this step is writing the data set; ConcurrentWriteError if another one is."""
+        return claim(self._store, dataset, self._owner)
+
+    def _traced(self, jvm: Jvm, aim: Aim, site: str) -> TracedWrite:
+        """Rewrite the plan; a refusal says at which line of the script the operator was written."""
+        sessions = self._sessions
+        try:
+            return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, sessions.caches(jvm), sessions.reads(jvm))
+        except UnsupportedPlanError as e:
+            kind = e.node.split(" ")[0]
+            where = of_node(jvm, kind, aim.rows.queryExecution().analyzed())
+            raise e.at(e.site or where or site) from None
+
+    def _seal(self, captured: TracedWrite, sink: Output, site: str) -> None:
+        try:
+            sealed = captured.seal(self._watch.claim(sink), site)
+            with self._adding:
+                added = self._step.add(sealed)
+                if self._added is not None:
+                    self._added.append((sealed, added))
+            self._untold(captured.jvm)
+        except Exception as e:
+            reason = Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site)
+            self._record_plain(sink, reason, lambda: captured.draft)
+            self._troubles.trouble(reason, e)
+
+    def _plainly(self, spark: Any, order: Order, aims: list[Aim], held: list[Claim], reason: Untracked) -> Any:
+        """Run the user's own write, and note what it left."""
+        try:
+            result = self._watch.unaudited(order.plain)
+            for aim in aims:
+                self._record_plain(aim.sink, reason, lambda plan=aim.plan: self._drafted(spark, plan))  # type: ignore[misc]
+            return result
+        finally:
+            _release(held)
+
+    def _drafted(self, spark: Any, plan: Any) -> Draft | None:
+        """Read the operations of a write that is not tracked."""
+        jvm = self._sessions.jvm(spark)
+        return self._sessions.caches(jvm).operations.read(jvm, plan)
+
+    def _record_plain(self, sink: Output, reason: Untracked, drafted: Callable[[], Draft | None]) -> None:
+        """Note the version that an untracked write left, so that questions about it are told why they end here."""
+        try:
+            left = PendingWrite(sink.observe(), "untracked", reason=reason, site=reason.site)
+            draft = drafted()
+            if draft is not None:
+                left = replace(left, operations=built(draft))
+            with self._adding:
+                self._step.add(left)
+        except Exception as e:
+            log.debug("provspark: the output of an untracked write is not known", exc_info=e)
+
+
+def _release(held: list[Claim]) -> None:
+    for each in held:
+        each.release()
+
+
+def _ours(error: Exception, jvm: Jvm) -> bool:
+    """Whether a failed write failed by our doing: an exception of the chain arose in our code, or for lack of it."""
+    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    if java is None:
+        return False
+    arises = True
+    for line in jvm.jvm.org.apache.spark.util.Utils.exceptionString(java).splitlines():
+        frame = line.strip().startswith("at ")
+        if frame and arises and line.strip().startswith("at provspark."):
+            return True
+        if not frame and "provspark." in line and ("ClassNotFound" in line or "NoClassDefFound" in line):
+            return True
+        arises = not frame
+    return False
+
+
+def _remove_if_empty(dataset: Dataset) -> None:
+    """Take away the empty folder that a failed write made, or the next one would find its target taken."""
+    if dataset.namespace == "file":
+        with contextlib.suppress(OSError):
+            os.rmdir(dataset.name)  # noqa: PTH106
