@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from provspark.index_store.box_lists import concat, constant, expand, rising, sort, sort_rows, take, transpose
 from provspark.index_store.cutting import clip
-from provspark.index_store.joining import merge
+from provspark.index_store.joining import lines, merge
 from provspark.index_store.model import Boxes, Int64
 
 __all__ = [
@@ -46,6 +46,9 @@ def from_pairs(out: npt.ArrayLike, src: npt.ArrayLike) -> Boxes:
     """
     out, src = _ids("out", out), _ids("src", src)
     _one_length(out, src)
+    found = lines(out, src)
+    if found is not None:
+        return found
     out, src = _distinct(out, src)
     one = constant(np.int64(1), len(out))
     return merge(Boxes(out, one, src, one, constant(np.False_, len(out))))

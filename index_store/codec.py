@@ -15,8 +15,6 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from provspark.index_store.box_lists import constant, is_constant
 from provspark.index_store.layout import (
@@ -33,85 +31,55 @@ from provspark.index_store.layout import (
     Lead,
     dump_layout,
 )
-from provspark.index_store.model import FORMAT_VERSION, Boxes, Int64
-from provspark.index_store.pages import dump_index, find_pages
+from provspark.index_store.model import FORMAT_VERSION, Boxes, Int64, StoredFile
+from provspark.index_store.pages import dump_index
+from provspark.index_store.parquet_out import ParquetOut, pages_of
 
-__all__ = ["PAGE_ROWS", "Packed", "Stored", "Unpacked", "write_boxes"]
+__all__ = ["PAGE_ROWS", "Packed", "Stored", "Unpacked", "size_of", "write_boxes"]
 
 PAGE_ROWS = 2_048
 """Boxes a page: what a lookup of one row decodes."""
 _GROUP_PAGES = 64
 _SAMPLE_PAGES = 16
+_GLANCE = 1024
 _WORTH: dict[Codec, float] = {"zstd": 1.04, "none": 1.0}
 """What is not packed is read ten times as fast: zstd has to be smaller by so much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file as it is to be written: its bytes, sha256 of the whole and of the footer, and its layout."""
+    """A file as it is to be written: its bytes, and the sha256 of a tensor file's footer."""
 
     data: bytes
-    sha256: str
-    footer_sha256: str
-    layout: Layout
+    footer_sha256: str = ""
+
+    def listed(self, path: str) -> StoredFile:
+        """What a manifest says of it."""
+        return StoredFile(path, len(self.data), hashlib.sha256(self.data).hexdigest(), self.footer_sha256)
 
 
 def write_boxes(boxes: Boxes, lead: Lead, holds: Holds = "boxes", block: int = 0) -> Stored:
     """Encode boxes, sorted by their `lead` axis, as a Parquet file."""
-    units = (boxes.n_out == 1) & (boxes.n_src == 1)
-    columns, arrays = _plan(boxes, units)
-    sink, table = io.BytesIO(), _table(arrays, columns) if arrays else pa.table({lead: pa.array([], pa.int32())})
-    writer = _writer(sink, table.schema, columns)
-    per = PAGE_ROWS * _GROUP_PAGES
-    groups: list[int] = []
-    if len(boxes) and arrays:
-        writer.write_table(table, row_group_size=per)
-        groups = [-(-min(per, len(boxes) - start) // PAGE_ROWS) for start in range(0, len(boxes), per)]
-    spans = find_pages(sink.getvalue(), groups, arrays)
+    columns, arrays, _ = _plan(boxes)
+    sink = io.BytesIO()
+    out = ParquetOut(sink, {name: columns[name] for name in arrays}, PAGE_ROWS)
+    if arrays:
+        per = PAGE_ROWS * _GROUP_PAGES
+        out.write([{n: a[i : i + per] for n, a in arrays.items()} for i in range(0, len(boxes), per)])
+    spans = out.spans()
     layout = Layout(FORMAT_VERSION, lead, holds, block, len(boxes), PAGE_ROWS, columns, spans, **_extents(boxes))
     lists = [getattr(layout, name) for name in EXTENTS] + [getattr(s, n) for s in spans.values() for n in SPANS]
     index = dump_index(lists)
     where = {"at": sink.tell(), "size": len(index), "sha256": hashlib.sha256(index).hexdigest()}
     sink.write(index)
-    footer = sink.tell()
-    writer.add_key_value_metadata({META_KEY: dump_layout(layout, where)})
-    writer.close()
-    data = sink.getvalue()
-    return Stored(data, hashlib.sha256(data).hexdigest(), hashlib.sha256(data[footer:]).hexdigest(), layout)
+    footer = out.footer({META_KEY: dump_layout(layout, where)}, empty=lead)
+    sink.write(footer)
+    return Stored(sink.getvalue(), hashlib.sha256(footer).hexdigest())
 
 
-def _table(arrays: dict[str, Int64], columns: dict[str, Column]) -> pa.Table:
-    """The columns as Parquet is to store them."""
-    found = {}
-    for name, values in arrays.items():
-        how = columns[name]
-        if how.codec == "zstd":
-            found[name] = pa.array(values, pa.int32() if how.width < 4 else pa.int64())
-        else:
-            low = values.astype("<i8").view(np.uint8).reshape(-1, 8)[:, : how.width]
-            held = pa.py_buffer(np.ascontiguousarray(low))
-            found[name] = pa.FixedSizeBinaryArray.from_buffers(pa.binary(how.width), len(values), [None, held])
-    schema = pa.schema([pa.field(n, a.type, nullable=False) for n, a in found.items()])
-    return pa.table(found, schema=schema)
-
-
-def _writer(sink: io.BytesIO, schema: pa.Schema, columns: dict[str, Column]) -> Any:
-    """A Parquet writer of pages of `PAGE_ROWS`."""
-    packed = {n: columns[n].codec for n in schema.names}
-    split = {n: "BYTE_STREAM_SPLIT" if codec == "zstd" else "PLAIN" for n, codec in packed.items()}
-    return pq.ParquetWriter(
-        pa.PythonFile(sink, mode="w"),
-        schema,
-        compression=packed,
-        use_dictionary=False,
-        column_encoding=split,
-        write_statistics=False,
-        write_page_checksum=True,
-        store_schema=False,
-        data_page_size=1,
-        write_batch_size=PAGE_ROWS,
-        version="2.6",
-    )
+def size_of(boxes: Boxes) -> int:
+    """About as many bytes as boxes, sorted by an axis, would take as a file."""
+    return _plan(boxes)[2]
 
 
 class Unpacked(Protocol):
@@ -219,14 +187,16 @@ def _typed(name: str, values: Any) -> Any:
     return constant(bool(values[0]), len(values)) if len(values) and is_constant(values) else values != 0
 
 
-def _plan(boxes: Boxes, units: npt.NDArray[np.bool_]) -> tuple[dict[str, Column], dict[str, Int64]]:
-    """Choose each column's form; return forms, and the arrays to store."""
+def _plan(boxes: Boxes) -> tuple[dict[str, Column], dict[str, Int64], int]:
+    """Choose each column's form; return forms, the arrays to store, and about how many bytes they take."""
     columns: dict[str, Column] = {}
     arrays: dict[str, Int64] = {}
+    total = 0
 
     def put(name: str, forms: dict[Form, Int64]) -> None:
+        nonlocal total
         for form, values in forms.items():
-            if len(values) == 0 or bool((values == values[0]).all()):
+            if _alike(values):
                 columns[name] = Column(form, int(values[0]) if len(values) else 0)
                 return
         coded = {form: _zigzag(values) if form == "gap" else values for form, values in forms.items()}
@@ -236,35 +206,49 @@ def _plan(boxes: Boxes, units: npt.NDArray[np.bool_]) -> tuple[dict[str, Column]
             trials[how] = _size(coded[form], how) * _WORTH[codec]
         best = min(trials, key=lambda how: trials[how])
         columns[name], arrays[name] = best, coded[best.form]
+        total += round(trials[best] / _WORTH[best.codec])
 
     for axis in ("out", "src"):
         starts, lengths = getattr(boxes, axis), getattr(boxes, f"n_{axis}")
-        ends = starts + lengths
-        gaps = starts - np.concatenate([[0], ends[:-1]]) if len(starts) else starts
+        gaps = starts.copy()
+        gaps[1:] -= starts[:-1]
+        gaps[1:] -= lengths[:-1]
         put(axis, {"gap": gaps, "plain": starts})
     put("n_out", {"plain": boxes.n_out})
-    if len(boxes) and bool((boxes.n_out == boxes.n_src).all()) and columns["n_out"].constant is None:
+    if len(boxes) and columns["n_out"].constant is None and bool((boxes.n_out == boxes.n_src).all()):
         columns["n_src"] = Column("same")
     else:
         put("n_src", {"plain": boxes.n_src})
-    flags = boxes.diagonal[~units]
-    if len(flags) == 0 or bool((flags == flags[0]).all()):
-        columns["diagonal"] = Column("plain", int(flags[0]) if len(flags) else 0)
+    if _alike(boxes.diagonal):
+        columns["diagonal"] = Column("plain", int(boxes.diagonal[0]) if len(boxes) else 0)
     else:
-        put("diagonal", {"plain": (boxes.diagonal | units).astype(np.int64)})
-    return {name: columns[name] for name in COLUMNS}, {n: arrays[n] for n in COLUMNS if n in arrays}
+        units = (boxes.n_out == 1) & (boxes.n_src == 1)
+        flags = boxes.diagonal[~units]
+        if _alike(flags):
+            columns["diagonal"] = Column("plain", int(flags[0]) if len(flags) else 0)
+        else:
+            put("diagonal", {"plain": (boxes.diagonal | units).astype(np.int64)})
+    return {name: columns[name] for name in COLUMNS}, {n: arrays[n] for n in COLUMNS if n in arrays}, total
 
 
-def _size(values: Int64, how: Column) -> int:
-    """Bytes of a sample of a column."""
-    rows = _SAMPLE_PAGES * PAGE_ROWS
-    if len(values) > 4 * rows:
-        starts = np.linspace(0, len(values) - rows, 4).astype(np.int64)
-        values = np.concatenate([values[s : s + rows] for s in starts])
-    sink, table = io.BytesIO(), _table({"x": values}, {"x": how})
-    with _writer(sink, table.schema, {"x": how}) as writer:
-        writer.write_table(table)
-        return sink.tell()
+def _alike(values: npt.NDArray[Any]) -> bool:
+    """Whether all are one value; told without a look at all where the first ones differ."""
+    if len(values) == 0 or is_constant(values):
+        return True
+    return bool((values[:_GLANCE] == values[0]).all()) and bool((values == values[0]).all())
+
+
+def _size(values: Int64, how: Column) -> float:
+    """Bytes of a column, by those of a sample of its pages."""
+    if how.codec == "none":
+        return len(values) * how.width
+    pages = -(-len(values) // PAGE_ROWS)
+    if pages > _SAMPLE_PAGES:
+        starts = np.linspace(0, len(values) - PAGE_ROWS, _SAMPLE_PAGES).astype(np.int64)
+        sample = np.concatenate([values[s : s + PAGE_ROWS] for s in starts])
+    else:
+        sample = values
+    return sum(map(len, pages_of(sample, how, PAGE_ROWS))) * (len(values) / len(sample))
 
 
 def _extents(boxes: Boxes) -> dict[str, Int64]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import concat, order_of, sort, take
+from provspark.index_store.box_lists import concat, is_constant, order_of, sort, take
 from provspark.index_store.model import Boxes, Int64
 
-__all__ = ["merge"]
+__all__ = ["lines", "merge"]
 
 Bool = npt.NDArray[np.bool_]
 _BOTH, _DOWN, _ALONG = 0, 1, 2
+_CHUNK = 1 << 16
+"""Pairs looked at together: what is made of them stays in the processor's cache."""
 _WORTH_A_ROUND = 1000
 """Another round of joining is made if the last one took away more than one box in so many."""
 
@@ -26,13 +28,13 @@ def merge(boxes: Boxes) -> Boxes:
     Boxes
         Sorted by out, then src. A box of one pair is never marked diagonal.
     """
-    some = (boxes.n_out > 0) & (boxes.n_src > 0)
-    if not some.all():
-        boxes = take(boxes, some)
+    if len(boxes) and min(int(n.min()) for n in (boxes.n_out, boxes.n_src)) < 1:
+        boxes = take(boxes, (boxes.n_out > 0) & (boxes.n_src > 0))
     boxes = sort(boxes)
-    lines = _diagonals(boxes)
-    if lines is not None:
-        return lines
+    if len(boxes) > 1 and _units(boxes):
+        found = lines(boxes.out, boxes.src)
+        if found is not None:
+            return found
     while len(boxes) > 1:
         before = len(boxes)
         boxes = _join(boxes)
@@ -44,19 +46,27 @@ def merge(boxes: Boxes) -> Boxes:
     return boxes
 
 
-def _diagonals(boxes: Boxes) -> Boxes | None:
-    """Join single pairs, one for each output row, that can only make diagonals, in one pass; else None."""
-    if len(boxes) < 2 or not bool((boxes.n_out == 1).all() and (boxes.n_src == 1).all()):
-        return None
-    down = boxes.out[1:] - boxes.out[:-1]
-    across = boxes.src[1:] - boxes.src[:-1]
-    next_row = down == 1
-    if not bool((down > 0).all()) or bool((next_row & (across == 0)).any()):
-        return None
-    next_row &= across == 1
-    heads = np.concatenate([[0], np.flatnonzero(~next_row) + 1])
-    size = np.diff(np.append(heads, len(boxes)))
-    return Boxes(boxes.out[heads], size, boxes.src[heads], size, size > 1)
+def lines(out: Int64, src: Int64) -> Boxes | None:
+    """Join pairs, one for each output row, rising, that can only make diagonals, in one pass; else None."""
+    heads = [np.zeros(min(1, len(out)), dtype=np.int64)]
+    for start in range(0, len(out) - 1, _CHUNK):
+        part = slice(start, start + _CHUNK + 1)
+        down = np.diff(out[part])
+        if int(down.min()) < 1:
+            return None
+        across = np.diff(src[part])
+        next_row = down == 1
+        if bool((next_row & (across == 0)).any()):
+            return None
+        next_row &= across == 1
+        heads.append(np.flatnonzero(~next_row) + (start + 1))
+    first = np.concatenate(heads)
+    size = np.diff(first, append=len(out))
+    return Boxes(out[first], size, src[first], size, size > 1)
+
+
+def _units(boxes: Boxes) -> bool:
+    return bool(all(int(n[0]) == 1 and (is_constant(n) or (n == 1).all()) for n in (boxes.n_out, boxes.n_src)))
 
 
 def _join(boxes: Boxes) -> Boxes:

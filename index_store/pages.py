@@ -1,69 +1,18 @@
-"""Pages of tensor files: finding them in a file just written, their index, and their values (docs/format.md)."""
+"""Pages of tensor files: their index, and their values (docs/format.md)."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.layout import SPANS, Column, Spans
+from provspark.index_store.layout import Column
 from provspark.index_store.model import Int64
-from provspark.index_store.thrift import read_struct
 
-__all__ = ["Values", "dump_index", "find_pages", "load_index", "unpack"]
+__all__ = ["Values", "dump_index", "load_index", "unpack"]
 
 _ZSTD = pa.Codec("zstd")
-
-
-def find_pages(data: bytes, groups: Iterable[int], columns: Iterable[str]) -> dict[str, Spans]:
-    """Find the pages of each column in the row groups of a Parquet file.
-
-    Parameters
-    ----------
-    data : bytes
-        The file up to the end of its last row group.
-    groups : iterable of int
-        Pages of each row group.
-    columns : iterable of str
-        In the file's order.
-
-    Raises
-    ------
-    ValueError
-        It is not cut as it should be.
-    """
-    names = tuple(columns)
-    heads: dict[str, list[tuple[int, int, int]]] = {name: [] for name in names}
-    starts: list[int] = []
-    at = 4
-    for count in groups:
-        for name in names:
-            for _ in range(count):
-                start = at
-                header, at = read_struct(data, at)
-                size = header.get(3)
-                if not isinstance(size, int) or header.get(1) != 0:
-                    raise ValueError(f"no data page of column {name} at byte {start}")
-                heads[name].append((len(starts), at, size))
-                starts.append(start)
-                at += size
-            if at < len(data):
-                after, end = read_struct(data, at)
-                at = end if isinstance(after.get(2), list) else at  # some writers repeat the column's metadata here
-    if at != len(data):
-        raise ValueError(f"{len(data) - at} bytes follow the last page")
-    edges = [0, *starts[1:], len(data)]
-    found = {}
-    for name, pages in heads.items():
-        rows = []
-        for number, values_at, body in pages:
-            low, high = edges[number], edges[number + 1]
-            rows.append((low, high - low, values_at - low, body, zlib.crc32(data[low:high])))
-        found[name] = Spans(*np.array(rows, dtype=np.int64).reshape(-1, len(SPANS)).T)
-    return found
 
 
 def dump_index(arrays: list[Int64]) -> bytes:

@@ -236,7 +236,7 @@ class _Mending:
             return None
 
     def _put(self, path: str, stored: Stored) -> str:
-        self._made[path] = StoredFile(path, len(stored.data), stored.sha256, stored.footer_sha256)
+        self._made[path] = stored.listed(path)
         self._replace(f"{step_path(self._step)}/{path}", stored.data)
         return path
 

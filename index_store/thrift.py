@@ -1,74 +1,57 @@
-"""Just enough of Thrift's compact protocol to find the pages of a Parquet file that was just written."""
+"""Just enough of Thrift's compact protocol to write the headers and the footer of a Parquet file."""
 
 from __future__ import annotations
 
-__all__ = ["read_struct"]
+from collections.abc import Iterable, Sequence
 
-_STOP, _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 0, 1, 2, 3, 7, 8, 9, 10, 12
+__all__ = ["Field", "binary", "i32", "i64", "list_of", "struct", "structs"]
 
+_I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 
-def read_struct(data: bytes, at: int) -> tuple[dict[int, object], int]:
-    """Read a struct: its fields by id, integers and structs as they are, and where it ends.
-
-    Raises
-    ------
-    ValueError
-        It holds a map; no header of Parquet's does.
-    """
-    fields: dict[int, object] = {}
-    last = 0
-    while True:
-        head = data[at]
-        at += 1
-        kind = head & 15
-        if kind == _STOP:
-            return fields, at
-        if head >> 4:
-            last += head >> 4
-        else:
-            last, at = _number(data, at)
-        if kind in (_TRUE, _FALSE):
-            fields[last] = kind == _TRUE
-        else:
-            fields[last], at = _value(data, at, kind)
+Field = tuple[int, bytes]
+"""A field's kind and its value as it is written."""
 
 
-def _value(data: bytes, at: int, kind: int) -> tuple[object, int]:
-    if kind == _STRUCT:
-        return read_struct(data, at)
-    if kind in (_TRUE, _FALSE, _BYTE):
-        return data[at], at + 1
-    if kind == _DOUBLE:
-        return data[at : at + 8], at + 8
-    if kind == _BINARY:
-        size, at = _varint(data, at)
-        return data[at : at + size], at + size
-    if kind in (_LIST, _SET):
-        size, inner = data[at] >> 4, data[at] & 15
-        at += 1
-        if size == 15:
-            size, at = _varint(data, at)
-        found = []
-        for _ in range(size):
-            value, at = _value(data, at, inner)
-            found.append(value)
-        return found, at
-    if kind > _STRUCT or kind == 11:
-        raise ValueError(f"a field of kind {kind} where a page's header should be")
-    return _number(data, at)
+def i32(value: int) -> Field:
+    """A 32-bit integer."""
+    return _I32, _varint(value << 1 ^ value >> 31)
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    coded, at = _varint(data, at)
-    return (coded >> 1) ^ -(coded & 1), at
+def i64(value: int) -> Field:
+    """A 64-bit integer."""
+    return _I64, _varint(value << 1 ^ value >> 63)
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    found = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        found |= (byte & 127) << shift
-        if byte < 128:
-            return found, at
-        shift += 7
+def binary(value: bytes) -> Field:
+    """Bytes, or a text in UTF-8."""
+    return _BINARY, _varint(len(value)) + value
+
+
+def list_of(values: Sequence[Field]) -> Field:
+    """Values of one kind, at least one."""
+    head = bytes([len(values) << 4 | values[0][0]]) if len(values) < 15 else bytes([15 << 4 | values[0][0]])
+    return _LIST, b"".join([head, b"" if len(values) < 15 else _varint(len(values)), *(v for _, v in values)])
+
+
+def struct(fields: Iterable[tuple[int, Field]]) -> Field:
+    """Fields by id, ids rising by 1 to 15 from each to the next."""
+    out, last = [], 0
+    for number, (kind, value) in fields:
+        out += [bytes([(number - last) << 4 | kind]), value]
+        last = number
+    return _STRUCT, b"".join([*out, b"\0"])
+
+
+def structs(values: Iterable[Iterable[tuple[int, Field]]]) -> Field:
+    """A list of structs, which may be empty."""
+    made = [struct(v) for v in values]
+    return list_of(made) if made else (_LIST, bytes([_STRUCT]))
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +11,14 @@ from datetime import datetime, timezone
 import numpy as np
 
 from provspark.errors import StepExistsError, StoreWriteError
+from provspark.index_store import codec
 from provspark.index_store import manifest as manifests
-from provspark.index_store.box_lists import constant, sort_rows
-from provspark.index_store.boxes import merge, pairs, sort, transpose, unite
+from provspark.index_store.box_lists import constant
+from provspark.index_store.boxes import merge, pairs, sort, transpose
+from provspark.index_store.choosing import chosen, cover, to_a_block
 from provspark.index_store.codec import Stored, write_boxes
 from provspark.index_store.fs import Folder
-from provspark.index_store.layout import Layout, Lead
+from provspark.index_store.layout import Lead
 from provspark.index_store.model import (
     FORMAT_VERSION,
     Boxes,
@@ -45,18 +46,8 @@ __all__ = ["StepWriter", "encode"]
 
 _THREADS = 4
 """Tensors encoded at once: sorting and packing let go of Python's lock."""
-_LOCAL = 1.5
-"""A file serves the other axis too if its pages' extents there overlap no more than this on average."""
-_FEW = 8
-"""A file of no more pages than this serves both axes: a lookup by the other one reads them all."""
-_BLOCKS = 128
-"""Blocks that a guide tells apart: seven bits an edge at most."""
 _FEW_JOINED = 0.99
 """So many boxes to a pair, and pairs are stored singly."""
-_EXACT_WORTH = 1.15
-"""A second exact copy is taken instead of a guide if the tensor grows by no more than this."""
-_SRC_WORTH = 0.75
-"""Boxes are kept in source order, with a guide in output order, if that makes the tensor this small."""
 
 
 class StepWriter:
@@ -101,12 +92,9 @@ class StepWriter:
         ids = check_write(write)
         index = len(self._writes)
         versions = [self._add_version(v, i) for v, i in zip((write.output, *write.inputs), ids, strict=True)]
+        names = [f"{index}-{k}" for k in range(len(write.tensors))]
         with ThreadPoolExecutor(_THREADS) as pool:
-            encoded = pool.map(_prepared, write.tensors)
-            tensors = tuple(
-                self._add_tensor(t, f"{index}-{k}", *e)
-                for k, (t, e) in enumerate(zip(write.tensors, encoded, strict=True))
-            )
+            tensors = tuple(pool.map(self._add_tensor, write.tensors, names))
         distinct = dict.fromkeys(versions[1:])
         operations = self._add_sealed("operations", index, write.operations)
         added = Write(
@@ -198,18 +186,18 @@ class StepWriter:
         self._folder.remove_tree(self._taps)
         self._folder.remove_empty(f"{self._step}/{NOTES}")
 
-    def _put(self, path: str, data: bytes, footer_sha256: str = "") -> None:
+    def _put(self, path: str, stored: Stored) -> None:
         full = f"{self._step}/{path}"
         self._made.append(full)
         with self._folder.create(full) as f:
-            f.write(data)
-        self._files.append(StoredFile(path, len(data), hashlib.sha256(data).hexdigest(), footer_sha256))
+            f.write(stored.data)
+        self._files.append(stored.listed(path))
 
     def _add_version(self, pending: PendingVersion, identity: str) -> Version:
         known = self._versions.get(identity)
         if known is None:
             path = f"versions/{identity}-{self._mark}.parquet"
-            self._put(path, dump_files(pending.files))
+            self._put(path, Stored(dump_files(pending.files)))
         else:
             path = known.files
         version = Version(
@@ -231,14 +219,16 @@ class StepWriter:
         if body is None:
             return ""
         path = f"{folder}/{index}-{self._mark}.json"
-        self._put(path, manifests.seal(FORMAT_VERSION, body))
+        self._put(path, Stored(manifests.seal(FORMAT_VERSION, body)))
         return path
 
-    def _add_tensor(self, pending: PendingTensor, number: str, boxes: Boxes, out: Stored, src: Stored | None) -> Tensor:
+    def _add_tensor(self, pending: PendingTensor, number: str) -> Tensor:
+        boxes = _plain(merge(disjoint(pending.boxes)))
         paths = [f"tensors/{number}-{self._mark}.{order}.parquet" for order in ("out", "src")]
-        self._put(paths[0], out.data, out.footer_sha256)
-        if src is not None:
-            self._put(paths[1], src.data, src.footer_sha256)
+        files = encode(boxes)
+        for path, stored in zip(paths, files, strict=True):
+            if stored is not None:
+                self._put(path, stored)
         return Tensor(
             out=pending.out,
             src=pending.src,
@@ -246,60 +236,38 @@ class StepWriter:
             edges=boxes.edges,
             boxes=len(boxes),
             by_out=paths[0],
-            by_src=paths[1] if src is not None else "",
+            by_src=paths[1] if files[1] is not None else "",
         )
-
-
-def _prepared(pending: PendingTensor) -> tuple[Boxes, Stored, Stored | None]:
-    """Make a tensor's boxes disjoint and few, and encode them."""
-    boxes = _plain(merge(disjoint(pending.boxes)))
-    return boxes, *encode(boxes)
 
 
 def _plain(boxes: Boxes) -> Boxes:
     """Single pairs, where hardly any two of them are neighbours: then all lengths are 1, and need no column."""
-    if not len(boxes) or len(boxes) < _FEW_JOINED * boxes.edges:
+    edges = boxes.edges
+    if not edges or len(boxes) < _FEW_JOINED * edges:
         return boxes
-    out, src = pairs(boxes)
+    out, src = (boxes.out, boxes.src) if len(boxes) == edges else pairs(boxes)
     one = constant(np.int64(1), len(out))
     return Boxes(out, one, src, one, constant(np.False_, len(out)))
 
 
 def encode(boxes: Boxes) -> tuple[Stored, Stored | None]:
-    """Encode a tensor as one or two files, whichever is smallest (docs/format.md, "Which files")."""
-    by_out = write_boxes(boxes, "out")
-    if _local(by_out.layout, "src"):
-        return by_out, None
-    with ThreadPoolExecutor(1) as beside:
-        guided = beside.submit(_guide, boxes, by_out.layout, "src")
+    """Encode a tensor, sorted by out, as one file or two (docs/format.md, "Which files")."""
+    files = chosen(boxes)
+    if files == "one":
+        return write_boxes(boxes, "out"), None
+    if files == "turned":
         turned = transpose(sort(transpose(boxes)))
-        by_src = write_boxes(turned, "src")
-        guide = guided.result()
-    exact = len(by_out.data) + len(by_src.data)
-    best = len(by_out.data) + len(guide.data)
-    if len(by_src.data) < _SRC_WORTH * best:
-        guide_out = _guide(turned, by_src.layout, "out")
-        if len(by_src.data) + len(guide_out.data) < _SRC_WORTH * min(best, exact):
-            return guide_out, by_src
-    return by_out, by_src if exact <= _EXACT_WORTH * best else guide
+        return _guide(turned, "out"), write_boxes(turned, "src")
+    with ThreadPoolExecutor(1) as beside:
+        by_out = beside.submit(write_boxes, boxes, "out")
+        other = _guide(boxes, "src") if files == "guide" else write_boxes(transpose(sort(transpose(boxes))), "src")
+        return by_out.result(), other
 
 
-def _local(layout: Layout, axis: Lead) -> bool:
-    """Whether a point of an axis lies in few pages' extents, so that lookups by it need no more."""
-    if layout.pages <= _FEW:
-        return True
-    low, high = getattr(layout, f"{axis}_low"), getattr(layout, f"{axis}_high")
-    return bool((high - low).sum() <= _LOCAL * (high.max() - low.min()))
-
-
-def _guide(boxes: Boxes, layout: Layout, lead: Lead) -> Stored:
-    """Encode which blocks of pages of a file hold each row of the axis that it is not sorted by."""
-    per = 1
-    while -(-layout.pages // per) > _BLOCKS:
-        per *= 2
-    block = np.arange(len(boxes)) // (layout.page_rows * per)
-    start, length = (boxes.src, boxes.n_src) if lead == "src" else (boxes.out, boxes.n_out)
-    united = unite(block, start, length)
-    first, among, n = sort_rows(united.src, united.out, united.n_src)
-    cover = Boxes(first, n, among, united.n_out, united.diagonal)
-    return write_boxes(cover if lead == "out" else transpose(cover), lead, "guide", per)
+def _guide(boxes: Boxes, lead: Lead) -> Stored:
+    """Encode which blocks of pages of a file of these boxes hold each row of the axis that it is not sorted by."""
+    per = to_a_block(len(boxes))
+    block = np.arange(len(boxes)) // (codec.PAGE_ROWS * per)
+    if lead == "out":
+        return write_boxes(cover(block, boxes.out, boxes.n_out), lead, "guide", per)
+    return write_boxes(transpose(cover(block, boxes.src, boxes.n_src)), lead, "guide", per)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from provspark.index_store import codec, writer
+from provspark.index_store import choosing, codec
 from provspark.index_store.boxes import from_pairs, from_ranges, pairs
 from provspark.index_store.model import (
     Axis,
@@ -56,6 +56,7 @@ def boxes() -> dict[str, tuple[int, int, Boxes]]:
 def make(folder: Path) -> None:
     """Write the example."""
     codec.PAGE_ROWS = 32
+    choosing._LOCAL = 1.5
     store = Store.open(str(folder / "store"), create=True)
     out, src = version("/data/out", 200, 100), version("/data/in", 100, 0, 200)
     axes = (
@@ -66,7 +67,7 @@ def make(folder: Path) -> None:
     expected = {}
     made = boxes()
     for worth, saving in ((0.0, 0.75), (1.15, 0.75), (0.0, 10.0)):
-        writer._EXACT_WORTH, writer._SRC_WORTH = worth, saving
+        choosing._EXACT_WORTH, choosing._SRC_WORTH = worth, saving
         key = StepKey("task", f"run {worth} {saving}", "dag ü")
         step = store.writer(key)
         tensors = tuple(PendingTensor(o, s, b, "context" if n == "whole" else "data") for n, (o, s, b) in made.items())

@@ -11,7 +11,7 @@ from _steps import publish, read, version, write
 
 import provspark
 from provspark.errors import CorruptIndexError, StoreFormatError, UntrackedError
-from provspark.index_store import codec, layout, writer
+from provspark.index_store import choosing, codec, layout
 from provspark.index_store.catalogue import Catalogue
 from provspark.index_store.model import Manifest, StepKey, Tensor
 from provspark.index_store.repair import Repair, repair
@@ -30,8 +30,9 @@ PAIRS = list(zip(range(N), SHUFFLED.tolist(), strict=True))
 def store(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Two steps whose tensors have two files each: two copies, or boxes in either order and a guide."""
     monkeypatch.setattr(codec, "PAGE_ROWS", 64)
-    monkeypatch.setattr(writer, "_EXACT_WORTH", 9.0 if request.param == "copy" else 0.0)
-    monkeypatch.setattr(writer, "_SRC_WORTH", 10.0 if request.param == "guide out" else 0.0)
+    monkeypatch.setattr(choosing, "_LOCAL", 1.5)
+    monkeypatch.setattr(choosing, "_EXACT_WORTH", 9.0 if request.param == "copy" else 0.0)
+    monkeypatch.setattr(choosing, "_SRC_WORTH", 10.0 if request.param == "guide out" else 0.0)
     store = Store.open(str(tmp_path / "store"), create=True)
     publish(store, "clean", write(CLEAN, [(RAW, PAIRS)]))
     publish(store, "again", write(version("/copy", {"k": N}, {"k"}), [(RAW, [(b, a) for a, b in PAIRS])]))

@@ -12,7 +12,7 @@ import pytest
 from _store_help import stored
 
 from provspark.errors import CorruptIndexError, StoreFormatError, UnknownStepError
-from provspark.index_store import codec, writer
+from provspark.index_store import choosing, codec
 from provspark.index_store import manifest as manifests
 from provspark.index_store.boxes import from_pairs, from_ranges
 from provspark.index_store.model import FORMAT_VERSION, Manifest
@@ -25,12 +25,13 @@ from provspark.testing.oracle import cells
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store with tensors of one file, of two exact ones, and of boxes with a guide."""
     monkeypatch.setattr(codec, "PAGE_ROWS", 16)
-    monkeypatch.setattr(writer, "_FEW", 1)
+    monkeypatch.setattr(choosing, "_FEW", 1)
+    monkeypatch.setattr(choosing, "_LOCAL", 1.5)
     rng = np.random.default_rng(6)
     store = Store.open(str(tmp_path / "store"), create=True)
     stored(store, "one", from_ranges(np.arange(40), np.arange(40) * 3, np.full(40, 3)), 40, 120)
     stored(store, "two", from_pairs(np.arange(100), rng.permutation(100)), 100, 100)
-    monkeypatch.setattr(writer, "_EXACT_WORTH", 0)
+    monkeypatch.setattr(choosing, "_EXACT_WORTH", 0)
     stored(store, "guided", from_pairs(np.arange(900), rng.permutation(900)), 900, 900)
     kinds = {
         store.tensor_file(m.step, p).layout.holds

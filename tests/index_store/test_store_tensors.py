@@ -10,7 +10,7 @@ import pytest
 from _store_help import stored
 
 from provspark.index_store import boxes as box
-from provspark.index_store import codec, writer
+from provspark.index_store import choosing, codec, writer
 from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
@@ -65,15 +65,17 @@ def test_lookups_equal_brute_force_whatever_the_files(store: Store, monkeypatch:
     seen = set()
     for i in range(120):
         monkeypatch.setattr(codec, "PAGE_ROWS", int(rng.integers(1, 7)))
-        monkeypatch.setattr(writer, "_FEW", int(rng.integers(1, 9)))
-        monkeypatch.setattr(writer, "_BLOCKS", int(rng.integers(2, 20)))
+        monkeypatch.setattr(choosing, "_FEW", int(rng.integers(1, 9)))
+        monkeypatch.setattr(choosing, "_BLOCKS", int(rng.integers(2, 20)))
+        monkeypatch.setattr(choosing, "_LOCAL", float(rng.choice([1.5, 4])))
         seen.add(check(store, f"t{i}", *shapes(rng, i % 6), rng))
     assert seen == {("boxes",), ("boxes", "boxes"), ("boxes", "guide"), ("guide", "boxes")}
 
 
 def test_boxes_that_reach_far_over_later_row_groups_are_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codec, "PAGE_ROWS", 4)
-    monkeypatch.setattr(writer, "_FEW", 1)
+    monkeypatch.setattr(choosing, "_FEW", 1)
+    monkeypatch.setattr(choosing, "_LOCAL", 1.5)
     n = 64
     out = np.concatenate([[0, 1], np.arange(n)])
     n_out = np.concatenate([[n, n - 1], np.ones(n, dtype=np.int64)])
@@ -99,7 +101,8 @@ def test_no_box_and_one_box(store: Store, boxes: Boxes, rows: int) -> None:
 @pytest.mark.parametrize("bits", [7, 8, 15, 16, 23, 24, 30, 31, 32, 40, 55])
 def test_row_ids_of_any_width(store: Store, monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
     monkeypatch.setattr(codec, "PAGE_ROWS", 16)
-    monkeypatch.setattr(writer, "_FEW", 1)
+    monkeypatch.setattr(choosing, "_FEW", 1)
+    monkeypatch.setattr(choosing, "_LOCAL", 1.5)
     rng = np.random.default_rng(bits)
     size = 2**bits + 1
     src = np.unique(np.append(rng.integers(0, size, 99), size - 1))
@@ -192,3 +195,24 @@ def test_three_million_rows_are_cut_into_row_groups_and_looked_up_by_either_axis
     assert np.array_equal(got.src, src[rows])
     got = fresh.tensor(manifest.step, tensor, "src").lookup(np.sort(src[rows]), one)
     assert np.array_equal(np.sort(got.out), rows)
+
+
+@pytest.mark.parametrize("name", ["dimension", "shuffled", "joined", "groups"])
+def test_files_chosen_by_a_sample_are_hardly_larger_than_the_smallest(name: str) -> None:
+    n = 200_000
+    rng = np.random.default_rng(21)
+    group = np.argsort(rng.integers(0, 170, n), kind="stable")
+    src = {
+        "dimension": rng.integers(0, 25, n),
+        "shuffled": rng.permutation(n),
+        "joined": np.repeat(rng.permutation(n // 4), 4)[group],
+        "groups": group,
+    }[name]
+    boxes = box.from_pairs(np.arange(n), src)
+    turned = box.transpose(box.sort(box.transpose(boxes)))
+    guided = [codec.write_boxes(boxes, "out"), writer._guide(boxes, "src")]
+    reverse = [codec.write_boxes(turned, "src"), writer._guide(turned, "out")]
+    best = min(sum(len(f.data) for f in files) for files in (guided, reverse, [guided[0], reverse[0]]))
+    assert choosing.chosen(boxes) != "one"
+    files = writer.encode(boxes)
+    assert sum(len(f.data) for f in files if f is not None) <= 1.35 * best

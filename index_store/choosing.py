@@ -1,0 +1,108 @@
+"""Which files a tensor gets, by what a sample of its boxes would take (docs/format.md, "Which files")."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from provspark.index_store import codec
+from provspark.index_store.box_lists import sort_rows, take, transpose
+from provspark.index_store.boxes import sort, unite
+from provspark.index_store.model import Boxes, Int64
+
+__all__ = ["Files", "chosen", "cover", "local", "to_a_block"]
+
+Files = Literal["one", "guide", "both", "turned"]
+"""One file in output order; with a guide in source order; with a copy in source order; in source order with a guide."""
+
+_LOCAL = 8
+"""A file serves the other axis too if its pages' extents there overlap no more than this on average."""
+_FEW = 8
+"""A file of no more pages than this serves both axes: a lookup by the other one reads them all."""
+_BLOCKS = 128
+"""Blocks that a guide tells apart: seven bits an edge at most."""
+_EXACT_WORTH = 1.15
+"""A second exact copy is taken instead of a guide if the tensor grows by no more than this."""
+_SRC_WORTH = 0.75
+"""Boxes are kept in source order, with a guide in output order, if that makes the tensor this small."""
+_WINDOWS = 4
+_WINDOW = 8_192
+"""Boxes in each of the windows of an axis by which sizes are judged."""
+
+
+def chosen(boxes: Boxes) -> Files:
+    """Choose for boxes that are sorted by out."""
+    if local(boxes):
+        return "one"
+    by_out = codec.size_of(boxes)
+    per = to_a_block(len(boxes)) * codec.PAGE_ROWS
+    marks = _marks(boxes.src)
+    exact = guide = 0.0
+    seen = 0
+    for index in _windows(boxes.src, marks):
+        exact += codec.size_of(transpose(sort(transpose(take(boxes, index)))))
+        guide += codec.size_of(transpose(cover(index // per, boxes.src[index], boxes.n_src[index])))
+        seen += len(index)
+    exact, guide = (size * len(boxes) / seen for size in (exact, guide))
+    if exact < _SRC_WORTH * (by_out + guide):
+        turned = exact + _guide_out(boxes, marks)
+        if turned < _SRC_WORTH * (by_out + min(guide, exact)):
+            return "turned"
+    return "both" if by_out + exact <= _EXACT_WORTH * (by_out + guide) else "guide"
+
+
+def local(boxes: Boxes) -> bool:
+    """Whether a source row lies in few pages' extents of a file in output order."""
+    heads = np.arange(0, len(boxes), codec.PAGE_ROWS)
+    if len(heads) <= _FEW:
+        return True
+    low, high = np.minimum.reduceat(boxes.src, heads), np.maximum.reduceat(boxes.src + boxes.n_src, heads)
+    return bool((high - low).sum() <= _LOCAL * (high.max() - low.min()))
+
+
+def to_a_block(boxes: int) -> int:
+    """Pages to a block of a guide to a file of so many boxes."""
+    per, pages = 1, -(-boxes // codec.PAGE_ROWS)
+    while -(-pages // per) > _BLOCKS:
+        per *= 2
+    return per
+
+
+def cover(block: Int64, start: Int64, length: Int64) -> Boxes:
+    """Boxes of a guide, its axis as out and blocks as src, in the order of the axis."""
+    united = unite(block, start, length)
+    first, among, n = sort_rows(united.src, united.out, united.n_src)
+    return Boxes(first, n, among, united.n_out, united.diagonal)
+
+
+def _marks(values: Int64) -> Int64:
+    """Some of an axis' values in order, as far apart by count."""
+    return np.sort(values[:: max(1, len(values) // (_BLOCKS * _FEW))])
+
+
+def _windows(values: Int64, marks: Int64) -> list[Int64]:
+    """Places of what lies in a few windows of an axis; all places where there are not many."""
+    if len(values) <= _WINDOWS * _WINDOW:
+        return [np.arange(len(values))]
+    wide = max(1, len(marks) * _WINDOW // len(values))
+    found = []
+    for first in np.linspace(0, len(marks) - 1 - wide, _WINDOWS).astype(np.int64):
+        low, high = marks[first], max(marks[first + wide], marks[first] + 1)
+        found.append(np.flatnonzero((values >= low) & (values < high)))
+    return found
+
+
+def _guide_out(boxes: Boxes, marks: Int64) -> float:
+    """Size of a guide in output order to boxes in source order, whose places there `marks` tell about."""
+    pages = -(-len(boxes) // codec.PAGE_ROWS)
+    blocks = -(-pages // to_a_block(len(boxes)))
+    bounds = marks[np.linspace(0, len(marks), blocks, endpoint=False).astype(np.int64)[1:]]
+    starts = [0] if len(boxes) <= _WINDOWS * _WINDOW else np.linspace(0, len(boxes) - _WINDOW, _WINDOWS).astype(int)
+    size = seen = 0
+    for start in starts:
+        part = slice(start, len(boxes) if len(starts) == 1 else start + _WINDOW)
+        block = np.searchsorted(bounds, boxes.src[part], "right")
+        size += codec.size_of(cover(block, boxes.out[part], boxes.n_out[part]))
+        seen += len(block)
+    return size * len(boxes) / seen

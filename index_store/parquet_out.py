@@ -1,0 +1,194 @@
+"""Writes the Parquet files of tensors/: columns of numbers in pages of our own cut, and where each page stands.
+
+Written here because a lookup needs the place and checksum of each page, and no Parquet library tells of what it wrote.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.index_store import thrift
+from provspark.index_store.layout import SPANS, Column, Spans
+from provspark.index_store.model import Int64
+
+__all__ = ["ParquetOut", "pages_of"]
+
+_ZSTD = pa.Codec("zstd")
+_MAGIC = b"PAR1"
+_THREADS = 4
+"""Row groups packed at once: zstd and checksums let go of Python's lock."""
+_INT32, _INT64, _FIXED = 1, 2, 7
+_PLAIN, _RLE, _SPLIT = 0, 3, 9
+_UNCOMPRESSED, _IN_ZSTD = 0, 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    header: bytes
+    body: bytes
+    raw: int
+    crc: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """A column of a row group, as the footer tells of it."""
+
+    at: int
+    size: int
+    raw: int
+
+
+class ParquetOut:
+    """A Parquet file under way, of required columns of numbers.
+
+    Parameters
+    ----------
+    sink : binary file
+        Empty.
+    columns : mapping of Column
+        Those that are stored, by name, in order.
+    page_rows : int
+        Values of a page.
+    """
+
+    def __init__(self, sink: BinaryIO, columns: Mapping[str, Column], page_rows: int) -> None:
+        self._sink, self._columns, self._page_rows = sink, columns, page_rows
+        self._groups: list[tuple[int, list[_Chunk]]] = []
+        self._spans: dict[str, list[tuple[int, ...]]] = {name: [] for name in columns}
+        sink.write(_MAGIC)
+        self._at = len(_MAGIC)
+
+    def write(self, groups: Iterable[Mapping[str, Int64]]) -> None:
+        """Write row groups: each the values of all columns, whole pages but for the file's last."""
+
+        def packed(values: Mapping[str, Int64]) -> tuple[int, list[list[_Page]]]:
+            rows = len(next(iter(values.values())))
+            return rows, [_pages(values[n], how, self._page_rows) for n, how in self._columns.items()]
+
+        groups = list(groups)
+        if len(groups) == 1:
+            self._write(*packed(groups[0]))
+            return
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for rows, columns in pool.map(packed, groups):
+                self._write(rows, columns)
+
+    def _write(self, rows: int, columns: list[list[_Page]]) -> None:
+        chunks = []
+        for name, pages in zip(self._columns, columns, strict=True):
+            start, raw, parts = self._at, 0, []
+            for page in pages:
+                head = len(page.header)
+                crc = page.crc
+                first = 0
+                if self._at == len(_MAGIC):
+                    first, crc = len(_MAGIC), zlib.crc32(page.body, zlib.crc32(_MAGIC + page.header))
+                size = first + head + len(page.body)
+                self._spans[name].append((self._at - first, size, first + head, len(page.body), crc))
+                self._at += head + len(page.body)
+                raw += head + page.raw
+                parts += [page.header, page.body]
+            self._sink.write(b"".join(parts))
+            chunks.append(_Chunk(start, self._at - start, raw))
+        self._groups.append((rows, chunks))
+
+    def spans(self) -> dict[str, Spans]:
+        """Where the pages of each column stand."""
+        return {
+            name: Spans(*np.array(rows, dtype=np.int64).reshape(-1, len(SPANS)).T) for name, rows in self._spans.items()
+        }
+
+    def footer(self, metadata: Mapping[bytes, bytes], empty: str) -> bytes:
+        """Return what ends the file; `empty` names the one column that the schema has where none is stored."""
+        shown = {n: _kind(how) for n, how in self._columns.items()} or {empty: (_INT32, 0)}
+        root = [(4, thrift.binary(b"schema")), (5, thrift.i32(len(shown)))]
+        schema = [root]
+        for name, (kind, width) in shown.items():
+            length = [(2, thrift.i32(width))] if kind == _FIXED else []
+            schema.append([(1, thrift.i32(kind)), *length, (3, thrift.i32(0)), (4, thrift.binary(name.encode()))])
+        groups = [
+            [
+                (1, thrift.structs(self._told(n, c, rows) for n, c in zip(self._columns, chunks, strict=True))),
+                (2, thrift.i64(sum(c.raw for c in chunks))),
+                (3, thrift.i64(rows)),
+            ]
+            for rows, chunks in self._groups
+        ]
+        body = thrift.struct(
+            [
+                (1, thrift.i32(2)),
+                (2, thrift.structs(schema)),
+                (3, thrift.i64(sum(rows for rows, _ in self._groups))),
+                (4, thrift.structs(groups)),
+                (5, thrift.structs([(1, thrift.binary(k)), (2, thrift.binary(v))] for k, v in metadata.items())),
+                (6, thrift.binary(b"provspark")),
+            ]
+        )[1]
+        return body + len(body).to_bytes(4, "little") + _MAGIC
+
+    def _told(self, name: str, chunk: _Chunk, rows: int) -> list[tuple[int, thrift.Field]]:
+        how = self._columns[name]
+        split = how.codec == "zstd"
+        told = [
+            (1, thrift.i32(_kind(how)[0])),
+            (2, thrift.list_of([thrift.i32(_SPLIT if split else _PLAIN), thrift.i32(_RLE)])),
+            (3, thrift.list_of([thrift.binary(name.encode())])),
+            (4, thrift.i32(_IN_ZSTD if split else _UNCOMPRESSED)),
+            (5, thrift.i64(rows)),
+            (6, thrift.i64(chunk.raw)),
+            (7, thrift.i64(chunk.size)),
+            (9, thrift.i64(chunk.at)),
+        ]
+        return [(2, thrift.i64(0)), (3, thrift.struct(told))]
+
+
+def _kind(how: Column) -> tuple[int, int]:
+    if how.codec == "none":
+        return _FIXED, how.width
+    return (_INT32 if how.width < 4 else _INT64), 0
+
+
+def _pages(values: Int64, how: Column, page_rows: int) -> list[_Page]:
+    encoding = _SPLIT if how.codec == "zstd" else _PLAIN
+    item = how.width if how.codec == "none" else (4 if how.width < 4 else 8)
+    out = []
+    for start, body in zip(range(0, len(values), page_rows), pages_of(values, how, page_rows), strict=True):
+        rows = min(page_rows, len(values) - start)
+        raw = rows * item
+        crc = zlib.crc32(body)
+        signed = crc - (crc >> 31 << 32)
+        head = [(1, thrift.i32(0)), (2, thrift.i32(raw)), (3, thrift.i32(len(body))), (4, thrift.i32(signed))]
+        header = thrift.struct([*head, (5, _values_header(rows, encoding))])[1]
+        out.append(_Page(header, body, raw, zlib.crc32(body, zlib.crc32(header))))
+    return out
+
+
+@cache
+def _values_header(rows: int, encoding: int) -> thrift.Field:
+    told = (rows, encoding, _RLE, _RLE)
+    return thrift.struct((i, thrift.i32(value)) for i, value in enumerate(told, 1))
+
+
+def pages_of(values: Int64, how: Column, page_rows: int) -> list[bytes]:
+    """The bytes of a column's pages, as they stand in the file behind their headers."""
+    if how.codec == "none":
+        low = np.ascontiguousarray(values.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8)[:, : how.width])
+        data, size = low.tobytes(), page_rows * how.width
+        return [data[i : i + size] for i in range(0, len(data), size)]
+    kept = np.ascontiguousarray(values, "<i4" if how.width < 4 else "<i8")
+    item = kept.itemsize
+    whole = len(kept) // page_rows * page_rows
+    planes = kept[:whole].view(np.uint8).reshape(-1, page_rows, item).transpose(0, 2, 1)
+    pages = [page.tobytes() for page in planes]
+    if whole < len(kept):
+        pages.append(kept[whole:].view(np.uint8).reshape(-1, item).T.tobytes())
+    return [bytes(_ZSTD.compress(page, asbytes=True)) for page in pages]
