@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from provspark.index_store.arrow import bools, int64s, numbers, texts
 from provspark.index_store.model import Files
 
 __all__ = ["dump_files", "load_files"]
@@ -26,8 +27,8 @@ _DELTA = "DELTA_BINARY_PACKED"
 
 def dump_files(files: Files) -> bytes:
     """Write a version's list of files."""
-    paths = pa.array(list(files.paths), pa.string())
-    table = pa.table([paths, files.sizes, files.mtimes, files.rows, files.written], schema=_SCHEMA)
+    columns = [texts(list(files.paths)), *map(int64s, (files.sizes, files.mtimes, files.rows)), bools(files.written)]
+    table = pa.Table.from_arrays(columns, schema=_SCHEMA)
     sink = io.BytesIO()
     pq.write_table(
         table,
@@ -47,6 +48,6 @@ def load_files(data: bytes) -> Files:
     table = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True).read(use_threads=False)
     if table.column_names != _SCHEMA.names:
         raise ValueError(f"columns {', '.join(table.column_names)} instead of {', '.join(_SCHEMA.names)}")
-    ints = [table.column(n).to_numpy().astype(np.int64) for n in ("size", "mtime", "rows")]
-    written = table.column("written").to_numpy().astype(np.bool_)
+    ints = [numbers(table.column(n)).astype(np.int64) for n in ("size", "mtime", "rows")]
+    written = numbers(table.column("written")).astype(np.bool_)
     return Files(tuple(table.column("path").to_pylist()), ints[0], ints[1], ints[2], written)

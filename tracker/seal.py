@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from provspark.errors import CaptureError
 from provspark.index_store import boxes
+from provspark.index_store.arrow import numbers
 from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor, PendingVersion, PendingWrite
 from provspark.tracker.legs import Leg
 from provspark.tracker.sidecar import NULL, Block, Column, blocks
@@ -233,10 +233,11 @@ def _keys(first: Int64, second: Int64) -> pa.Array:
 
 def _index_in(keys: pa.Array, among: pa.Array) -> Int64:
     """Place of each key in `among`, -1 where it is not there."""
-    found: npt.NDArray[np.int64] = (
-        pc.fill_null(pc.index_in(keys, value_set=among), -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    )
-    return found
+    found = pc.index_in(keys, value_set=among)
+    places: Int64 = numbers(found).astype(np.int64)
+    if found.null_count:
+        places[~numbers(found.is_valid())] = -1
+    return places
 
 
 def _found(asked: Int64, groups: Int64, starts: Int64, counts: Int64) -> tuple[Int64, Int64, Int64]:
