@@ -11,6 +11,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ _SHARED = (
     *("Json", "Sql", "SqlCheck", "Expressions"),
 )
 """Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""
+_THREADS = 4
+"""Other classes compiled at once."""
 
 
 class Jvm:
@@ -101,15 +104,22 @@ def compiled_jar(jvm: Jvm) -> Path:
         made = folder / f".{jar.name}.{os.getpid()}"
         loader = jvm.context_loader
         with zipfile.ZipFile(made, "w") as z:
-            for name, text in sources.items():
-                compiler = _compiled(jvm, name, text, loader)
-                codes = compiler.getBytecodes()
-                for cls in codes:
-                    z.writestr(cls.replace(".", "/") + ".class", bytes(codes[cls]))
-                if name.removesuffix(".java") in _SHARED:
-                    loader = compiler.getClassLoader()
+            for name in _SHARED:
+                compiler = _compiled(jvm, f"{name}.java", sources[f"{name}.java"], loader)
+                loader = compiler.getClassLoader()
+                _add(z, compiler)
+            rest = [p.name for p in files if p not in first]
+            with ThreadPoolExecutor(_THREADS) as pool:
+                for compiler in pool.map(lambda name: _compiled(jvm, name, sources[name], loader), rest):
+                    _add(z, compiler)
         made.replace(jar)
     return jar
+
+
+def _add(jar: zipfile.ZipFile, compiler: Any) -> None:
+    codes = compiler.getBytecodes()
+    for name in codes:
+        jar.writestr(name.replace(".", "/") + ".class", bytes(codes[name]))
 
 
 def _compiled(jvm: Jvm, name: str, text: str, loader: Any) -> Any:
