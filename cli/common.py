@@ -22,6 +22,7 @@ __all__ = [
     "catalogue_option",
     "catalogue_url",
     "folder_option",
+    "functions_option",
     "json_option",
     "open_catalogue",
     "open_provenance",
@@ -76,6 +77,12 @@ def catalogue_option(*names: str) -> Callable[[F], F]:
 def json_option(command: F) -> F:
     """Add ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")(command)
+
+
+def functions_option(command: F) -> F:
+    """Add ``--functions``."""
+    text = "Let the replay run Python functions of the script's, by their import; off unless told."
+    return click.option("--functions", is_flag=True, help=text)(command)
 
 
 def show_step(step: str, number: int, steps: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from provspark.cli.common import json_option, open_provenance, show_progress
+from provspark.cli.common import functions_option, json_option, open_provenance, show_progress
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import (
     answer_options,
@@ -42,9 +42,10 @@ def _direction(backward: bool) -> Any:
 @_column_option
 @click.option("--existence", is_flag=True, help="Also the cells that decided that the rows are there.")
 @click.option("--replay", is_flag=True, help="Of cells: let a replay say what CASE, coalesce, pivot … chose by row.")
+@functions_option
 @way_options
 @answer_options
-def why(column: tuple[str, ...], existence: bool, replay: bool, backward: bool, to: str | None, **given: Any) -> None:
+def why(column: tuple[str, ...], existence: bool, backward: bool, to: str | None, **given: Any) -> None:
     """List the rows that rows of DATASET came from or went into; with --column the cells of their cells.
 
     \b
@@ -54,11 +55,13 @@ def why(column: tuple[str, ...], existence: bool, replay: bool, backward: bool, 
       provspark why /data/people.csv --row 3 --column age --forward
     """
     prov = open_provenance(given.pop("store"))
+    settled = {name: given.pop(name) for name in ("replay", "functions")}
     shown, asked = _shown(given), selected(given)
     if column or existence:
-        way = {"direction": _direction(backward), "to": to, "existence": existence, "replay": replay}
-        show_table(prov.cells(**asked, columns=list(column) or None, progress=show_progress, **way), **shown)
-    elif replay:
+        way = {"direction": _direction(backward), "to": to, "existence": existence}
+        found = prov.cells(**asked, columns=list(column) or None, progress=show_progress, **way, **settled)
+        show_table(found, **shown)
+    elif any(settled.values()):
         raise click.UsageError("--replay settles cells; name a --column, or ask with --existence")
     else:
         show_table((prov.backward if backward else prov.forward)(**asked, to=to), **shown)

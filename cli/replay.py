@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from provspark.cli.common import json_option, open_provenance, show_progress, store_option
+from provspark.cli.common import functions_option, json_option, open_provenance, show_progress, store_option
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import row_options, selected
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from provspark.index_store.operations import Operation
+    from provspark.replay.history import Passage
     from provspark.replay.records import Ending, Replayed, Stage
 
 __all__ = ["counts", "history", "replay", "whynot"]
@@ -21,8 +25,9 @@ __all__ = ["counts", "history", "replay", "whynot"]
 @click.option("--step", metavar="STEP", help="The step to replay, where more than one made or read the rows.")
 @click.option("--all-sources", is_flag=True, help="Tell of each line all rows of inputs that it came from.")
 @click.option("--limit", type=click.IntRange(min=0), default=5, show_default=True, help="Lines to show.")
+@functions_option
 @json_option
-def replay(step: str | None, all_sources: bool, limit: int, as_json: bool, **given: Any) -> None:
+def replay(step: str | None, all_sources: bool, functions: bool, limit: int, as_json: bool, **given: Any) -> None:
     """Show rows of DATASET after each operation of the step that made them, with the cells that it changed.
 
     \b
@@ -30,7 +35,9 @@ def replay(step: str | None, all_sources: bool, limit: int, as_json: bool, **giv
       provspark replay /data/report --row 17
     """
     prov = open_provenance(given.pop("store"))
-    told = prov.before_after(**selected(given), step=step, all_sources=all_sources, progress=show_progress)
+    told = prov.before_after(
+        **selected(given), step=step, all_sources=all_sources, progress=show_progress, functions=functions
+    )
     if as_json:
         echo_json(told.as_dict())
     else:
@@ -40,30 +47,59 @@ def replay(step: str | None, all_sources: bool, limit: int, as_json: bool, **giv
 @click.command()
 @row_options
 @click.option("--direction", type=click.Choice(["both", "backward", "forward"]), default="both", show_default=True)
+@click.option("--column", "column", multiple=True, metavar="NAME", help="These cells alone; without rows, this column.")
+@functions_option
 @json_option
-def history(direction: Any, as_json: bool, **given: Any) -> None:
+def history(direction: Any, column: tuple[str, ...], functions: bool, as_json: bool, **given: Any) -> None:
     """Tell what rows of DATASET went through, before and after, across steps, and where they ended.
 
     \b
-    Example:
+    Examples:
       provspark history /data/people.csv --row 224 --direction forward
+      provspark history /data/people.csv --row 224 --column age
+      provspark history /data/people.csv --column fnlwgt
     """
     prov = open_provenance(given.pop("store"))
-    told = prov.history(**selected(given), direction=direction, progress=show_progress)
+    how = {"direction": direction, "progress": show_progress, "functions": functions}
+    told = prov.history(**selected(given), columns=list(column) or None, **how)
     if as_json:
         echo_json(told.as_dict())
         return
     for passage in told.passages:
         at = "; ".join(f"{count(rows.count)} of {name}" for name, rows in passage.rows)
         click.secho(f"{passage.step} → {passage.dataset}: {at}", bold=True)
-        if passage.replayed is None:
+        if passage.why:
             click.secho(f"  not replayed: {passage.why}", fg="yellow")
+        _show_passage(passage, told.columns)
+        for drop in told.drops if passage.direction == "forward" else ():
+            if (drop.step, drop.write) == (passage.step, passage.write):
+                site = f" ({drop.site})" if drop.site else ""
+                into = f"; by then it had gone into {', '.join(drop.into)}" if drop.into else ""
+                click.secho(f"  {drop.known_as} ended at {drop.operation} {drop.text}{site}{into}", fg="red")
+
+
+def _show_passage(passage: Passage, columns: Sequence[str]) -> None:
+    from provspark.replay.columns import distinct
+
+    told = passage.replayed
+    if told is None:
+        for operation, names in passage.trail:
+            click.echo(f"  {_named(operation)}: {', '.join(dict.fromkeys(c.name for c in names))}")
+        return
+    trail = {o.index: {c.id for c in names} for o, names in passage.trail}
+    for stage in told.stages:
+        if not columns:
+            click.echo(f"  {_named(stage.operation)}: {count(len(stage.lines))}{_marked(stage)}")
             continue
-        for stage in passage.replayed.stages:
-            click.echo(f"  {_named(stage)}: {count(len(stage.lines))}{_marked(stage)}")
-        for ending in passage.endings:
-            _show_ending(ending)
-        _show_doubts(passage.replayed)
+        mine = trail.get(stage.operation.index, ())
+        places = [i for i, c in enumerate(distinct(stage.operation.columns)) if c.id in mine]
+        values = [f"{stage.columns[i]} = {_text(line.values[i])}" for line in stage.lines[:5] for i in places]
+        if values:
+            more = f" and {count(len(stage.lines) - 5, 'more line')}" if len(stage.lines) > 5 else ""
+            click.echo(f"  {_named(stage.operation)}: {', '.join(values)}{more}")
+    for ending in passage.endings:
+        _show_ending(ending)
+    _show_doubts(told)
 
 
 @click.command()
@@ -72,8 +108,11 @@ def history(direction: Any, as_json: bool, **given: Any) -> None:
 @click.option("--version", metavar="ID", help="A version of DATASET (default: the latest).")
 @click.option("--run", metavar="RUN", help="The version of a run, or of the 'latest'.")
 @store_option
+@functions_option
 @json_option
-def whynot(dataset: str, where: tuple[str, ...], store: str | None, as_json: bool, **which: Any) -> None:
+def whynot(
+    dataset: str, where: tuple[str, ...], store: str | None, functions: bool, as_json: bool, **which: Any
+) -> None:
     """Tell why DATASET has no row for which conditions hold: which input rows do, and what dropped them.
 
     \b
@@ -83,7 +122,9 @@ def whynot(dataset: str, where: tuple[str, ...], store: str | None, as_json: boo
     from provspark.index_store.select import parse_condition
 
     prov = open_provenance(store)
-    told = prov.why_not(dataset, [parse_condition(text) for text in where], progress=show_progress, **which)
+    told = prov.why_not(
+        dataset, [parse_condition(text) for text in where], progress=show_progress, functions=functions, **which
+    )
     if as_json:
         echo_json(told.as_dict())
         return
@@ -104,10 +145,11 @@ def whynot(dataset: str, where: tuple[str, ...], store: str | None, as_json: boo
 @click.command()
 @click.argument("step")
 @store_option
+@functions_option
 @json_option
-def counts(step: str, store: str | None, as_json: bool) -> None:
+def counts(step: str, store: str | None, functions: bool, as_json: bool) -> None:
     """Count the rows that go into and come out of each operation of STEP, by running all of it again."""
-    table = open_provenance(store).counts(step, progress=show_progress)
+    table = open_provenance(store).counts(step, progress=show_progress, functions=functions)
     if as_json:
         echo_json(table.to_pylist())
         return
@@ -118,7 +160,7 @@ def counts(step: str, store: str | None, as_json: bool) -> None:
 def _show(told: Replayed, limit: int) -> None:
     out = console()
     for stage in told.stages:
-        click.secho(f"{_named(stage)}{_marked(stage)}", bold=True)
+        click.secho(f"{_named(stage.operation)}{_marked(stage)}", bold=True)
         rows = []
         for line in stage.lines[:limit]:
             new = {*line.changed, *line.added}
@@ -132,8 +174,7 @@ def _show(told: Replayed, limit: int) -> None:
     _show_doubts(told)
 
 
-def _named(stage: Stage) -> str:
-    operation = stage.operation
+def _named(operation: Operation) -> str:
     site = f" ({operation.site})" if operation.site else ""
     return f"{operation.index} {operation.text}{site}"
 

@@ -131,17 +131,17 @@ class ProvHook(BaseHook):  # type: ignore[misc]
         """Tell the values of rows after each operation of a step; see `Provenance.before_after`."""
         return self.get_conn().before_after(dataset, rows, **options)
 
-    def history(self, dataset: str, rows: Rows | None = None, **options: Any) -> History:
-        """Tell what rows derive from and what derives from them; see `Provenance.history`."""
-        return self.get_conn().history(dataset, rows, **options)
+    def history(self, dataset: str, rows: Rows | None = None, columns: Any = None, **options: Any) -> History:
+        """Tell what rows or cells derive from and what derives from them; see `Provenance.history`."""
+        return self.get_conn().history(dataset, rows, columns, **options)
 
     def why_not(self, dataset: str, where: Any, **options: Any) -> WhyNot:
         """Tell why no row of a data set satisfies a condition; see `Provenance.why_not`."""
         return self.get_conn().why_not(dataset, where, **options)
 
-    def counts(self, step: str) -> pa.Table:
+    def counts(self, step: str, **options: Any) -> pa.Table:
         """Count the rows of each operation of a step; see `Provenance.counts`."""
-        return self.get_conn().counts(step)
+        return self.get_conn().counts(step, **options)
 
     def select(self, dataset: str, rows: Rows | None = None, **options: Any) -> RowSet:
         """Select rows as a set; see `Provenance.select`."""

@@ -31,6 +31,10 @@ Dependence = Literal[
 decides about a value or about its row."""
 
 
+USERS = "function of the user's"
+"""How `Operation.opaque` begins where nothing but functions of the user's keeps it from being replayed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column between two operations.
@@ -70,7 +74,8 @@ class Expression:
     sql: str
     """Spark SQL over columns written as `Column.label` in backticks; empty where Spark reads no such text back.
 
-    It was read back, under `Operations.settings`, before it was stored. A subquery reads ``(SELECT * FROM
+    It was read back, under `Operations.settings`, before it was stored, unless it calls a function of the user's, by
+    its qualified name in backticks. A subquery reads ``(SELECT * FROM
     `subquery#K`)``, ``EXISTS (…)`` or ``x IN (…)``, where K is the index of its last operation: a view of that name
     makes it run, unless an operation of the subquery uses columns of the query around it (detail ``outer columns``).
     """
@@ -80,7 +85,8 @@ class Expression:
     """The id of the column that it makes; -1 for a condition, key or order."""
     details: tuple[tuple[str, str], ...] = ()
     """Of an order its ``direction`` and place of ``nulls``; of a branch the number of the ``child``, or of the ``copy``
-    where one row is copied (rollup, unpivot …)."""
+    where one row is copied (rollup, unpivot …); of each Python function, under ``function`` and its qualified name, the
+    number by which Spark calls it, and its type as JSON. The function's code is not stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ class OperationApi(ReplayApi):
         existence: bool = False,
         replay: bool = False,
         progress: Progress | None = None,
+        functions: bool = False,
         **which: Unpack[Which],
     ) -> pa.Table:
         """Find the cells that cells came from, or went into.
@@ -100,7 +101,7 @@ class OperationApi(ReplayApi):
         replay : bool
             Where the rows' values choose the source, let a replay of these rows say what they chose: of CASE, IF,
             coalesce, NVL, FILTER, pivot and unpivot what each row did read. What it can't settle stays flagged.
-        progress : callable, optional
+        progress, functions
             As for `before_after`.
         dataset, rows, direction, to, **which
             See `Provenance.backward`; values of context are told with ``kinds=("data", "context")``.
@@ -119,7 +120,7 @@ class OperationApi(ReplayApi):
         if not replay:
             asked = self.ask.cells(dataset, rows, columns, direction=direction, to=to, existence=existence, **which)
             return asked.table()
-        with self.following(progress) as replayer:
+        with self.following(progress, functions) as replayer:
             settled = self.ask.cells(
                 dataset, rows, columns, direction=direction, to=to, existence=existence, settle=replayer.cells, **which
             )

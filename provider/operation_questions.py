@@ -152,6 +152,15 @@ class OperationQuestions(Asking):
         asked = self.asked(dataset, None, which)
         return dropped(asked.view.linker("forward"), asked.at, _named(asked, column))
 
+    def positions(self, asked: Asked, columns: ColumnNames) -> list[int]:
+        """Return columns of a version by 1 + their place.
+
+        Raises
+        ------
+        UnknownColumnError
+        """
+        return _named(asked, columns)
+
     def _step(self, what: str) -> list[Node]:
         """The writes of a step of that id, or of the only one whose id begins so; none where a data set is meant."""
         graph = self._views.graph

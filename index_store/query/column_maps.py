@@ -15,7 +15,16 @@ from provspark.index_store.query.choices import chosen, counts_rows, picked
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.kept import kept
 
-__all__ = ["PLACES", "ColumnMap", "carried", "column_map", "names_of", "operation_maps", "output_places"]
+__all__ = [
+    "PLACES",
+    "ColumnMap",
+    "carried",
+    "column_map",
+    "names_of",
+    "operation_maps",
+    "output_places",
+    "source_places",
+]
 
 PLACES = 20
 """Bits for a position in an axis: a source is told as axis and position in one number."""
@@ -153,6 +162,13 @@ def _find(name: str, names: tuple[str, ...]) -> int | None:
 def output_places(node: Node) -> list[int]:
     """The position in a write's output of each column of its last operation; -1 where it has none of that name."""
     return _places(node.output, node.operations[-1].columns)
+
+
+def source_places(node: Node, operation: Operation) -> list[tuple[Sighting, list[int]]]:
+    """What an operation reads: each version, with the position in it of each column that the operation hands on."""
+    read = dict.fromkeys(node.write.axes[a].version for a in operation.axes)
+    found = [node.inputs[version] for version in read if version]
+    return [(at, _places(at, operation.columns)) for at in found]
 
 
 def _places(at: Sighting, columns: tuple[Column, ...]) -> list[int]:

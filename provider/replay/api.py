@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from provspark.index_store.query.graph import Graph, Node
     from provspark.index_store.select import Condition
+    from provspark.operation_questions import ColumnNames
     from provspark.questions import Questions, Rows, Which
     from provspark.replay.engine import Progress
     from provspark.replay.history import History
@@ -55,6 +56,7 @@ class ReplayApi:
         step: str | None = None,
         all_sources: bool = False,
         progress: Progress | None = None,
+        functions: bool = False,
         **which: Unpack[Which],
     ) -> Replayed:
         """Tell the values of rows after each operation of a step, with the cells that it changed.
@@ -69,6 +71,9 @@ class ReplayApi:
             that it made it always does.
         progress : callable, optional
             Told how many operations are done, how many there are, and what the next one does.
+        functions : bool
+            Run Python functions of the user's, too: each by the module that its name says, which has to be there to
+            import. The script itself never runs. Without it, rows are followed up to such an operation.
         dataset, rows, **which
             See `Provenance`.
 
@@ -89,7 +94,7 @@ class ReplayApi:
         asked = self.ask.asked(dataset, rows, which)
         made = {n: r for _, n, r in crossed(asked.view.back.links(asked.at, "backward"), asked.labels)}
         chosen = {n: r for n, r in made.items() if step in (None, n.step)}
-        with self.following(progress) as replayer:
+        with self.following(progress, functions) as replayer:
             if len(chosen) == 1:
                 ((node, runs),) = chosen.items()
                 return replayer.outputs(node, runs)
@@ -110,37 +115,56 @@ class ReplayApi:
         self,
         dataset: str | RowSet,
         rows: Rows = None,
+        columns: ColumnNames = None,
         *,
         direction: Literal["backward", "forward", "both"] = "both",
         progress: Progress | None = None,
+        functions: bool = False,
         **which: Unpack[Which],
     ) -> History:
         """Tell all that rows derive from and all that derives from them, with the operations between, across steps.
 
-        Where rows, or rows made of them, end, `History.endings` tells the operation that dropped them, and why.
+        Where rows, or rows made of them, end, `History.endings` tells the operation that dropped them, and why. With
+        columns it is the history of these cells: their values after each operation on their way, and where they ended,
+        with their row or, as `History.drops` tells, with their column. Columns without rows or conditions are
+        followed without a replay.
 
         Parameters
         ----------
+        columns : str or sequence of str, optional
+            Columns of `dataset`.
         direction : {"both", "backward", "forward"}
-        progress, dataset, rows, **which
+        progress, functions, dataset, rows, **which
             As for `before_after`.
 
         Returns
         -------
         History
-            ``passages``, one for each write, ``endings``, ``table()``. A write that can't be replayed says why.
+            ``passages``, one for each write, ``endings``, ``drops``, ``table()``, ``cells()``. A write that can't be
+            replayed says why.
+
+        Raises
+        ------
+        UnknownColumnError
+            With names that come near, or the operation that dropped the column on the way to the data set.
 
         Notes
         -----
-        PQ8, PQ10 and PQ11 of Chapman et al.
+        PQ7 to PQ11 of Chapman et al.: invalidation of features (columns alone), records (rows alone) and items (both),
+        and the histories of items and records.
         """
         from provspark.replay.history import history
 
         if direction not in ("both", "backward", "forward"):
             raise ConditionError(f"no direction {direction!r}; there are 'both', 'backward' and 'forward'")
         asked = self.ask.asked(dataset, rows, which)
-        with self.following(progress) as replayer:
-            return history(replayer, asked.view.back, asked.view.ahead, RowSet(asked.at, asked.labels), direction)
+        positions = [] if columns is None else self.ask.positions(asked, columns)
+        some = columns is None or rows is not None or which.get("where") is not None or isinstance(dataset, RowSet)
+        about = asked.view.back, asked.view.ahead, RowSet(asked.at, asked.labels), direction, positions
+        if not some:
+            return history(self.replayer, *about, replayed=False)
+        with self.following(progress, functions) as replayer:
+            return history(replayer, *about)
 
     def why_not(
         self,
@@ -151,6 +175,7 @@ class ReplayApi:
         run: str | None = None,
         as_of: datetime | str | None = None,
         progress: Progress | None = None,
+        functions: bool = False,
     ) -> WhyNot:
         """Tell why no row of a data set satisfies a condition.
 
@@ -161,7 +186,7 @@ class ReplayApi:
         ----------
         where : sequence of (column, operator, value)
             As for `Provenance`, on the data set's columns.
-        progress, dataset, version, run, as_of
+        progress, functions, dataset, version, run, as_of
             As for `before_after`.
 
         Returns
@@ -180,10 +205,10 @@ class ReplayApi:
         asked = self.ask.asked(dataset, (), {"version": version, "run": run, "as_of": as_of})
         conditions = [Condition(*c) for c in where]
         conditions = [c._replace(value=tuple(c.value)) if isinstance(c.value, list) else c for c in conditions]
-        with self.following(progress) as replayer:
+        with self.following(progress, functions) as replayer:
             return why_not(replayer, asked.view.back, asked.at, conditions)
 
-    def counts(self, step: str, *, progress: Progress | None = None) -> pa.Table:
+    def counts(self, step: str, *, progress: Progress | None = None, functions: bool = False) -> pa.Table:
         """Count the rows that go into and come out of each operation of a step, by running all of it again.
 
         Returns
@@ -200,7 +225,7 @@ class ReplayApi:
         if not nodes:
             raise UnknownStepError(step, (m.step for m in self.graph.manifests))
         lines = []
-        with self.following(progress) as replayer:
+        with self.following(progress, functions) as replayer:
             for node in nodes:
                 found = replayer.counts(node)
                 out = {o.index: n for o, n, _ in found}
@@ -213,14 +238,15 @@ class ReplayApi:
         return pa.Table.from_pylist(lines, schema=_COUNTS)
 
     @contextmanager
-    def following(self, progress: Progress | None) -> Iterator[Replayer]:
-        """What runs replays, which meanwhile tell how far they are."""
+    def following(self, progress: Progress | None, functions: bool) -> Iterator[Replayer]:
+        """What runs replays, which meanwhile tell how far they are, and run the user's functions if they may."""
         replayer = self.replayer
-        replayer.progress = progress
+        before = replayer.functions
+        replayer.progress, replayer.functions = progress, functions or before
         try:
             yield replayer
         finally:
-            replayer.progress = None
+            replayer.progress, replayer.functions = None, before
 
 
 _COUNTS = pa.schema(

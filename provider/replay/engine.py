@@ -8,6 +8,7 @@ from typing import Any
 
 from provspark.index_store.operations import Expression, Operation
 from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels
+from provspark.replay.functions import Functions
 from provspark.replay.rules import RULES, TRANSFORM, Refused, Rule
 from provspark.replay.rules.base import Frame, Witness
 from provspark.replay.rules.narrow import Narrow
@@ -52,6 +53,8 @@ class Engine:
         By the number of a source operation, the ids of its rows in question.
     kept_of : callable
         Told the witnesses of duplicates, which one the output came from; None where the store does not know.
+    functions : Functions
+        What admits functions of the user's.
     all_witnesses : bool
         Whether every row that stands beside the ones in question is to know where it came from.
     """
@@ -61,6 +64,7 @@ class Engine:
     operations: Sequence[Operation]
     focus_rows: Mapping[int, Sequence[int]]
     kept_of: KeptOf
+    functions: Functions
     all_witnesses: bool = False
     closed: bool = False
     """Rows that derive from any row that is not in question are left out, once they were joined."""
@@ -146,7 +150,7 @@ class Engine:
         if operation.opaque and dict(operation.details).get("transformer") and operation.node == "Project":
             return TRANSFORM
         if operation.opaque:
-            raise Refused(operation, operation.opaque)
+            self.functions.admit(operation)
         rule = RULES.get(operation.node)
         if rule is None:
             raise Refused(operation, f"{operation.node} is not replayed")

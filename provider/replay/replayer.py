@@ -16,6 +16,7 @@ from provspark.replay.cells import cells_of
 from provspark.replay.checking import found_all, places, unsure, verdict
 from provspark.replay.endings import endings_of
 from provspark.replay.engine import Engine, Progress
+from provspark.replay.functions import Functions
 from provspark.replay.reading import stages_of
 from provspark.replay.records import Replayed, Source
 from provspark.replay.rules import Refused
@@ -54,10 +55,15 @@ class Replayer:
     ----------
     most : int
         Rows that are followed after one operation; what is beyond is left out, and the answer says so.
+    progress : callable, optional
+        Told how far a replay is.
+    functions : bool
+        Whether functions of the user's are run, by their import; the script never is.
     """
 
     most: int = MOST
     progress: Progress | None = None
+    functions: bool = False
     _session: Session | None = None
 
     @property
@@ -108,7 +114,7 @@ class Replayer:
         every = operations_of(node)
         found = []
         with self.session.aside(), closing(Sources(self.session.spark, node)) as sources:
-            engine = Engine(self.session, sources, every, {}, lambda members: None)
+            engine = Engine(self.session, sources, every, {}, lambda members: None, self._functions())
             for operation in every:
                 self.session.check()
                 if self.progress is not None:
@@ -124,6 +130,9 @@ class Replayer:
         if self.progress is not None:
             self.progress(len(every), len(every), "")
         return found
+
+    def _functions(self) -> Functions:
+        return Functions(self.session.spark, self.functions)
 
     @contextmanager
     def _backward(self, node: Node, rows: Runs) -> Iterator[tuple[Engine, Replayed, dict[int, set[int]]]]:
@@ -165,7 +174,8 @@ class Replayer:
             closing(Sources(self.session.spark, node)) as sources,
             self.session.under(_settings(node)),
         ):
-            engine = Engine(self.session, sources, every, focus, kept_of, by_id, closed, self.progress)
+            admitted = self._functions()
+            engine = Engine(self.session, sources, every, focus, kept_of, admitted, by_id, closed, self.progress)
             engine.run()
             stages = stages_of(every, engine.kept_rows, lambda w: names(w) if all_sources or w in asked else ())
             results = results_of(node, axes)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from pyspark.sql import functions as sf
 import provspark
 from provspark.api import Provenance
 from provspark.cli.main import main
-from provspark.errors import ReplayError, RowOutOfRangeError, VersionChangedError
+from provspark.errors import ReplayError, RowOutOfRangeError, UnknownColumnError, VersionChangedError
 from provspark.tracker import attach
 
 
@@ -72,6 +74,37 @@ def test_history_across_steps(prov: Provenance, store: Path) -> None:
     assert all(p.replayed and p.replayed.verified for p in back.passages)
 
 
+def test_history_of_cells_and_columns(prov: Provenance, store: Path) -> None:
+    """A cell's values on its way; where it ends, its row did, or its column was dropped and the row came there."""
+    orders = prov.values(str(store / "orders")).to_pylist()
+    clean = prov.values(str(store / "clean")).to_pylist()
+    row = next(n for n, o in enumerate(orders) if o["id"] == clean[0]["id"])
+    told = prov.history(str(store / "orders"), [row], "price", direction="forward")
+    assert {c["column"] for c in told.cells().to_pylist() if c["dataset"].endswith("clean")} == {"price"}
+    changes = [(c["text"][:5], c["value"]) for c in told.cells().to_pylist() if c["changed"] and c["column"] == "price"]
+    assert changes == [("price", str(clean[0]["price"]))]
+    assert {c["column"] for c in told.cells().to_pylist() if c["dataset"].endswith("report")} == {"price", "total"}
+    (drop,) = (d for d in told.drops if d.dataset.endswith("report"))
+    assert drop.into == ("total",) and drop.text.startswith("group by customer")
+    assert not told.endings
+
+    noteless = next(n for n, o in enumerate(orders) if o["note"] is None)
+    gone = prov.history(str(store / "orders"), [noteless], "price", direction="forward")
+    assert not gone.drops and [e.cause for _, e in gone.endings] == ["condition"]
+    assert [p.dataset.rsplit("/")[-1] for p in gone.passages] == ["clean"]
+
+    whole = prov.history(str(store / "orders"), columns=["note", "price"], direction="forward")
+    assert all(p.replayed is None and not p.why for p in whole.passages)
+    assert {(d.column, d.dataset.rsplit("/")[-1]) for d in whole.drops} == {("note", "report"), ("price", "report")}
+    assert "column dropped" in whole.table()["cause"].to_pylist()
+    back = prov.history(str(store / "report"), [0], "total", direction="backward")
+    assert {c["column"] for c in back.cells().to_pylist()} == {"price", "total"}
+    with pytest.raises(UnknownColumnError, match="dropped on the way by group by customer"):
+        prov.history(str(store / "report"), [0], "note")
+    with pytest.raises(UnknownColumnError, match="did you mean price"):
+        prov.history(str(store / "orders"), columns="prize")
+
+
 def test_duplicate_names_the_kept_row(prov: Provenance, store: Path) -> None:
     """Which one was kept is what the output says, not what comes first."""
     orders = prov.values(str(store / "orders")).to_pylist()
@@ -101,8 +134,38 @@ def test_changed_cells(prov: Provenance, store: Path) -> None:
 def test_a_function_of_the_users_stops_it(prov: Provenance, store: Path) -> None:
     told = prov.before_after(str(store / "shouted"), [0])
     ((operation, why),) = {(o, w) for o, w in told.stopped if o.node == "Project"}
-    assert operation.opaque and why == operation.opaque
+    assert operation.opaque and why.startswith(operation.opaque)
     assert told.verified is None and told.stages
+
+
+def test_functions_run_where_that_is_switched_on(spark: SparkSession, tmp_path: Path) -> None:
+    """By their import alone: the script's own are not run, nor anything where it was not asked for."""
+    rows = [(1, "a<b"), (2, "c"), (3, None)]
+    spark.createDataFrame(rows, "id int, note string").coalesce(1).write.parquet(str(tmp_path / "in"))
+    escape = sf.udf(lambda s: None if s is None else html.escape(s), "string")
+    known = sf.udf(textwrap.dedent, "string")
+    with attach(store=str(tmp_path / "store"), step="escaped") as capture:
+        notes = spark.read.parquet(str(tmp_path / "in")).filter("note IS NOT NULL")
+        made = notes.withColumn("plain", sf.upper(known("note"))).filter(sf.length(known("note")) > 1)
+        made.write.parquet(str(tmp_path / "out"))
+        notes.withColumn("plain", escape("note")).write.parquet(str(tmp_path / "own"))
+    assert capture.untracked == ()
+    prov = provspark.open(str(tmp_path / "store"))
+    nodes = {n.write.output.dataset.name.rpartition("/")[2]: n for n in prov.graph.nodes}
+    (version,) = nodes["out"].inputs
+    replayer = prov.replayer
+    every = prov.select(str(tmp_path / "in")).runs
+    told = replayer.inputs(nodes["out"], {version: every})
+    assert told.verified is None and "functions=True" in told.why and "textwrap.dedent" in told.why
+    replayer.functions = True
+    told = replayer.inputs(nodes["out"], {version: every})
+    assert told.verified is True, told.why
+    assert [e.operation.text for e in told.endings if e.whole][-1].startswith("keep rows where length(")
+    own = replayer.inputs(nodes["own"], {version: every})
+    assert own.verified is None and "can't be imported" in own.why
+    replayer.functions = False
+    assert prov.before_after(str(tmp_path / "out"), [0], functions=True).verified is True
+    assert prov.before_after(str(tmp_path / "out"), [0]).verified is None
 
 
 def test_why_not(prov: Provenance, store: Path) -> None:
@@ -186,6 +249,10 @@ def test_commands(store: Path) -> None:
     assert whole["verified"] is True and whole["stages"][-1]["lines"]
     text = run(main, ["replay", str(store / "clean"), "--row", "0", *at])
     assert text.exit_code == 0 and "* " in text.output and "note" in text.output
+    cell = run(main, ["history", str(store / "orders"), "--row", "1", "--column", "price", *at])
+    assert cell.exit_code == 0 and "price = " in cell.output
+    column = run(main, ["history", str(store / "orders"), "--column", "price", *at])
+    assert column.exit_code == 0 and "price ended at" in column.output and "gone into total" in column.output
     why = run(main, ["whynot", str(store / "clean"), "--where", "id=5", *at])
     assert why.exit_code == 0 and "ended at" in why.output
     told = json.loads(run(main, ["history", str(store / "orders"), "--row", "1", "--json", *at]).stdout)

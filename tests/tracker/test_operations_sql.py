@@ -172,7 +172,7 @@ def test_what_is_no_text(spark: Any, rows: Any) -> None:
     }
     own = operations(rows.select(sf.udf(lambda x: x, "int")("i").alias("v"))).operations[-1]
     assert own.opaque.startswith("function of the user's: ")
-    assert own.expressions[0].sql == "" and own.text.startswith("v = <lambda>(i)")
+    assert own.expressions[0].sql == "`<lambda>`(`i#0`)" and own.text.startswith("v = <lambda>(i)")
     assert operations(rows.sample(0.5)).operations[-1].opaque == "it is a random sample"
 
 

@@ -94,7 +94,10 @@ def test_functions_by_name(world: World) -> None:
         world.t.emp.select(sf.udf(shifted, "int")("id").alias("v")).write.parquet(world.path("out"))
     (last,) = world.operations(capture)[-1:]
     assert last.opaque == f"function of the user's: {__name__}.test_functions_by_name.<locals>.shifted"
-    assert last.expressions[0].sql == "" and last.text.startswith("v = shifted(id)")
+    name = last.opaque.removeprefix("function of the user's: ")
+    (made,) = last.expressions
+    assert made.sql == f"`{name}`(`id#0`)" and dict(made.details) == {f"function {name}": '100 "integer"'}
+    assert last.text.startswith("v = shifted(id)")
 
 
 def test_transformers(world: World) -> None:

@@ -31,6 +31,7 @@ import org.apache.spark.sql.catalyst.expressions.Or;
 import org.apache.spark.sql.catalyst.expressions.OuterReference;
 import org.apache.spark.sql.catalyst.expressions.PreciseTimestampConversion;
 import org.apache.spark.sql.catalyst.expressions.PrettyAttribute;
+import org.apache.spark.sql.catalyst.expressions.PythonUDF;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.SpecifiedWindowFrame;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
@@ -96,6 +97,9 @@ public class Sql {
     if (e instanceof AggregateExpression) return aggregate((AggregateExpression) e);
     if (e instanceof WindowExpression) return window((WindowExpression) e);
     if (e instanceof Cast) return cast((Cast) e);
+    if (e instanceof PythonUDF && ((PythonUDF) e).udfDeterministic()) {
+      return quoted(Marks.function(((PythonUDF) e).func(), ((PythonUDF) e).name())) + "(" + join(all(list(e.children()))) + ")";
+    }
     if (kind.equals("PythonUDF") || kind.equals("PythonUDAF") || kind.equals("ScalaUDF") || kind.equals("ScalaAggregator")
         || kind.startsWith("Hive") || kind.equals("PythonUDTF")) {
       throw new Unwritten("a function of the user's");

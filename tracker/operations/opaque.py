@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from provspark.index_store.operations import USERS
 from provspark.tracker.operations.draft import DraftExpression, DraftOperation
 
 _REPLAYED = frozenset(
@@ -21,7 +24,9 @@ _SESSION = frozenset({"CurrentCatalog", "CurrentDatabase", "CurrentUser", "Sessi
 
 def opaque(operation: DraftOperation) -> str:
     """Return the reason, or ""."""
-    found = next(filter(None, map(_expression, operation.expressions)), "")
+    reasons = [why for e in operation.expressions for why in list(_expression(e)) or [e.why] if why]
+    # A function of the user's comes last: replay may be told to run it, but not what else is in the way.
+    found = min(reasons, key=lambda why: why.startswith(USERS), default="")
     transformer = operation.detail("transformer").rpartition(".")[2]
     if found and transformer:
         return f"{transformer} of MLlib computes it" + (
@@ -32,14 +37,13 @@ def opaque(operation: DraftOperation) -> str:
     return _NODES.get(operation.node, f"no text stands for {operation.node}")
 
 
-def _expression(e: DraftExpression) -> str:
+def _expression(e: DraftExpression) -> Iterator[str]:
     for term in e.tree.walk():
         if term.node in _FUNCTIONS:
-            return f"function of the user's: {term.value}"
+            yield f"{USERS}: {term.value}"
         if term.value.startswith("nondeterministic "):
-            return f"{term.value.removeprefix('nondeterministic ')} gives another value each time"
+            yield f"{term.value.removeprefix('nondeterministic ')} gives another value each time"
         if term.node in _TIME:
-            return f"{term.value} depends on when it ran"
+            yield f"{term.value} depends on when it ran"
         if term.node in _SESSION:
-            return f"{term.value} depends on who ran it"
-    return e.why
+            yield f"{term.value} depends on who ran it"
