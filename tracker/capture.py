@@ -19,7 +19,8 @@ from provspark.tracker.operations.transformers import at_work, described
 from provspark.tracker.orders import Order, WriterOrder
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sites import caller, of_node
-from provspark.tracker.sql_writes import sql, v2
+from provspark.tracker.sql_scripts import Script
+from provspark.tracker.sql_writes import parsed, sql, v2
 from provspark.tracker.troubles import OnError, Troubles, log
 from provspark.tracker.watch import Watch
 from provspark.tracker.writing import Cost, Writing
@@ -209,10 +210,12 @@ class Capture:
 
     def driver_read(self, frame: Any, action: str) -> None:
         """Note that values of a frame were brought to the driver."""
+        self._plan_read(frame.sparkSession, lambda: frame._jdf.queryExecution().analyzed(), action)
+
+    def _plan_read(self, spark: Any, analysed: Callable[[], Any], action: str) -> None:
         try:
-            jvm = self._sessions.jvm(frame.sparkSession)
-            analysed = frame._jdf.queryExecution().analyzed()
-            self._sessions.reads(jvm).note(jvm, analysed, self._sessions.caches(jvm), action, caller())
+            jvm = self._sessions.jvm(spark)
+            self._sessions.reads(jvm).note(jvm, analysed(), self._sessions.caches(jvm), action, caller())
         except Exception as e:
             self._troubles.trouble(Untracked(action, f"what it brought to the driver is not known: {e}", caller()), e)
 
@@ -240,7 +243,7 @@ class Capture:
             return call()
         return self._ordered(spark, call, lambda jvm, call: sql(jvm, call, text, args))
 
-    def _ordered(self, spark: Any, call: Callable[[], Any], read: Callable[[Jvm, Any], Order | None]) -> Any:
+    def _ordered(self, spark: Any, call: Callable[[], Any], read: Callable[[Jvm, Any], Order | Script | None]) -> Any:
         try:
             order = read(self._sessions.jvm(spark), call)
         except UnsupportedPlanError as e:
@@ -250,7 +253,17 @@ class Capture:
         except Exception as e:
             self._troubles.refuse(e, caller())
             return self._watch.unaudited(call)
+        if isinstance(order, Script):
+            return order.run(
+                lambda call, plan: self._statement(spark, call, plan),
+                lambda plan, action: self._plan_read(spark, lambda: plan, action),
+            )
         return call() if order is None else self._run(spark, order)
+
+    def _statement(self, spark: Any, call: Callable[[], Any], plan: Any) -> None:
+        """Run a statement of a SQL script."""
+        self._ordered(spark, call, lambda jvm, call: parsed(jvm, call, plan))
+        self.cache_changed(spark)
 
     def _run(self, spark: Any, order: Order) -> Any:
         result = self._writing.run(spark, order)

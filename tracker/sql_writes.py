@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.orders import Order, StatementOrder
+from provspark.tracker.sql_scripts import Script
 
 if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
 
-_IMMEDIATE = "EXECUTE IMMEDIATE is followed where its text is a literal without variables: pass the text to spark.sql"
+_IMMEDIATE = frozenset({"UnresolvedExecuteImmediate", "ExecuteImmediateQuery"})
+_UNCERTAIN = "EXECUTE IMMEDIATE is followed where its text and arguments are certain: pass the text to spark.sql"
 _WHY = {
-    "CompoundBody": "writes of a SQL script (BEGIN … END) are not followed: pass each statement to spark.sql",
-    "UnresolvedExecuteImmediate": _IMMEDIATE,
-    "ExecuteImmediateQuery": _IMMEDIATE,
     "MergeIntoTable": "MERGE changes rows in their place, which is not followed",
     "UpdateTable": "UPDATE changes rows in their place, which is not followed",
     "DeleteFromTable": "DELETE takes rows out of their place, which is not followed",
@@ -24,19 +23,31 @@ _WHY = {
 _ELSE = "this write does not end in files that can be followed"
 
 
-def sql(jvm: Jvm, call: Callable[[], Any], text: str, args: Any) -> Order | None:
-    """Return what SQL text is about to write; None where it writes nothing.
+def sql(jvm: Jvm, call: Callable[[], Any], text: str, args: Any) -> Order | Script | None:
+    """Return what SQL text is about to write, or a script that may; None where it writes nothing.
 
     Raises
     ------
     UnsupportedPlanError
         It may write, and what it writes can't be followed.
     """
-    statement = jvm.new("SqlStatement", jvm.session, text, args, None)
+    return _read(jvm, call, jvm.new("SqlStatement", jvm.session, text, args, None))
+
+
+def parsed(jvm: Jvm, call: Callable[[], Any], plan: Any) -> Order | Script | None:
+    """Return what a parsed statement is about to write; see `sql`."""
+    return _read(jvm, call, jvm.new("SqlStatement", jvm.session, None, None, plan))
+
+
+def _read(jvm: Jvm, call: Callable[[], Any], statement: Any) -> Order | Script | None:
     kind = str(statement.kind())
-    inner = str(statement.immediate()) if _WHY.get(kind) is _IMMEDIATE else ""
-    if inner:
-        return sql(jvm, call, inner, None)
+    if kind == "CompoundBody":
+        return Script(jvm, statement)
+    if kind in _IMMEDIATE:
+        inner = statement.immediate()
+        if inner is None:
+            raise UnsupportedPlanError("EXECUTE IMMEDIATE", _UNCERTAIN)
+        return None if inner.kind() == "CompoundBody" else _read(jvm, call, inner)
     return _order(call, statement, kind, kind)
 
 

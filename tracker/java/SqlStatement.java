@@ -10,12 +10,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.analysis.NameParameterizedQuery$;
 import org.apache.spark.sql.catalyst.analysis.PosParameterizedQuery;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
+import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.CommandExecutionMode$;
@@ -32,17 +40,31 @@ public class SqlStatement {
   private static final String PARSER = "org.apache.spark.sql.catalyst.parser.";
 
   private final SparkSession session;
+  private final boolean aside;
   private LogicalPlan parsed;
   private LogicalPlan analysed;
+  private scala.collection.immutable.Map given = scala.collection.immutable.Map$.MODULE$.empty();
   private List commands = new ArrayList();
 
   /** `text` is null where `plan` is what stands for it; `arguments` are a Map or an array of Columns, as Spark takes them. */
   public SqlStatement(SparkSession session, String text, Object arguments, LogicalPlan plan) {
     this.session = session;
+    aside = false;
+    parsed = plan != null ? plan : parsed(text, arguments);
+  }
+
+  /** The one within an EXECUTE IMMEDIATE; `arguments`: a Map or an array of expressions. */
+  private SqlStatement(SparkSession session, String text, Object arguments) {
+    this.session = session;
+    aside = true;
+    parsed = parsed(text, arguments);
+  }
+
+  private LogicalPlan parsed(String text, Object arguments) {
     try {
-      parsed = plan != null ? plan : parse(text, arguments);
+      return parse(text, arguments);
     } catch (Throwable e) {
-      parsed = null; // Spark says itself what is wrong with it
+      return null; // Spark says itself what is wrong with it
     }
   }
 
@@ -56,10 +78,14 @@ public class SqlStatement {
     if (name.length() == 0) name = within(parsed, OTHERS);
     if (name.length() > 0) return name;
     if (within(parsed, WRITES).length() == 0) return "";
+    scala.Option variables = aside ? ScriptVariables.get() : null;
     try {
+      if (aside) ScriptVariables.set(scala.Option.empty());
       analysed = session.sessionState().executePlan(parsed, CommandExecutionMode$.MODULE$.SKIP()).analyzed();
     } catch (Throwable e) {
       return "";
+    } finally {
+      if (aside) ScriptVariables.set(variables);
     }
     List parts = name(analysed).equals("Union") ? Trees.list(analysed.children()) : Trees.one(analysed);
     for (int i = 0; i < parts.size(); i++) if (!COMMANDS.contains(name((LogicalPlan) parts.get(i)))) return name((LogicalPlan) parts.get(i));
@@ -72,17 +98,68 @@ public class SqlStatement {
     return commands;
   }
 
-  /** The text that EXECUTE IMMEDIATE runs, where it is a literal and takes and gives no variables; else "". */
-  public String immediate() {
-    String text = "";
+  /** The script that the statement is. */
+  public LogicalPlan body() {
+    LogicalPlan plan = parsed;
+    while (!name(plan).equals("CompoundBody")) plan = (LogicalPlan) plan.children().head();
+    return plan;
+  }
+
+  /** The named arguments that the script's statements are to get; Spark 4.1 puts them into the text. */
+  public scala.collection.immutable.Map arguments() {
+    boolean open = !name(parsed).equals("CompoundBody");
+    return open ? given : scala.collection.immutable.Map$.MODULE$.empty();
+  }
+
+  /**
+   * What EXECUTE IMMEDIATE runs, its text and arguments computed; null where they can't be, or where it is to give values
+   * to variables: then it writes nothing, or Spark says what is wrong with it. Variables of a script it does not see.
+   */
+  public SqlStatement immediate() {
+    List found = new ArrayList();
+    List texts = new ArrayList();
     Iterator it = values(parsed).iterator();
     while (it.hasNext()) {
       Object value = it.next();
-      if (value instanceof scala.collection.Seq && ((scala.collection.Seq) value).nonEmpty()) return "";
-      if (value instanceof Literal) text = String.valueOf(((Literal) value).value());
-      if (value instanceof scala.util.Left) text = (String) ((scala.util.Left) value).value();
+      if (value instanceof scala.util.Either) {
+        boolean text = value instanceof scala.util.Left;
+        value = text ? Literal$.MODULE$.apply(((scala.util.Left) value).value()) : ((scala.util.Right) value).value();
+      }
+      if (value instanceof Expression) texts.add(value);
+      if (value instanceof scala.collection.Seq) found.add(Trees.list((scala.collection.Seq) value));
     }
-    return text;
+    if (!((List) found.get(1)).isEmpty()) return null;
+    List arguments = (List) found.get(0);
+    List columns = new ArrayList();
+    columns.add(Trees.alias((Expression) texts.get(0), "text"));
+    for (int i = 0; i < arguments.size(); i++) {
+      Expression e = (Expression) arguments.get(i);
+      if (!taken(e instanceof Alias ? ((Alias) e).child() : e)) return null;
+      columns.add(e instanceof Alias ? e : (Object) Trees.alias(e, ""));
+    }
+    try {
+      LogicalPlan asked = new Project(Trees.seq(columns), new OneRowRelation());
+      Dataset computed = Dataset.ofRows(session, asked);
+      if (!computed.queryExecution().analyzed().deterministic()) return null;
+      Row row = (Row) ((Object[]) computed.collect())[0];
+      Map named = new HashMap();
+      Object[] positional = new Object[arguments.size()];
+      for (int i = 0; i < positional.length; i++) {
+        positional[i] = Literal$.MODULE$.create(row.get(i + 1), computed.schema().apply(i + 1).dataType());
+        String name = computed.schema().apply(i + 1).name();
+        if (name.length() > 0) named.put(name, positional[i]);
+      }
+      Object given = named.isEmpty() ? (Object) positional : (Object) named;
+      return new SqlStatement(session, row.getString(0), given);
+    } catch (Throwable e) {
+      return null;
+    }
+  }
+
+  /** Whether Spark takes an argument: 4.0 literals and variables alone, later versions no subquery. */
+  private boolean taken(Expression e) {
+    boolean simple = e instanceof Literal || e instanceof UnresolvedAttribute;
+    return simple || !name(parsed).equals("ExecuteImmediateQuery") && !SubqueryExpression.hasSubquery(e);
   }
 
   /** The rows of a command, as a Dataset. */
@@ -139,7 +216,8 @@ public class SqlStatement {
     boolean named = arguments instanceof Map;
     int count = arguments == null ? 0 : named ? ((Map) arguments).size() : ((Object[]) arguments).length;
     if (count == 0) return parser.parsePlan(text);
-    Object given = named ? (Object) named((Map) arguments) : (Object) positional((Object[]) arguments);
+    if (named) this.given = named((Map) arguments);
+    Object given = named ? (Object) this.given : (Object) positional((Object[]) arguments);
     Method with = null;
     Method[] methods = parser.getClass().getMethods();
     for (int i = 0; i < methods.length; i++) if (methods[i].getName().equals("parsePlanWithParameters")) with = methods[i];
@@ -157,15 +235,19 @@ public class SqlStatement {
     Iterator it = arguments.entrySet().iterator();
     while (it.hasNext()) {
       Map.Entry e = (Map.Entry) it.next();
-      out = (scala.collection.immutable.Map) out.updated(e.getKey(), session.expression((Column) e.getValue()));
+      out = (scala.collection.immutable.Map) out.updated(e.getKey(), expression(e.getValue()));
     }
     return out;
   }
 
   private scala.collection.immutable.Seq positional(Object[] arguments) {
     List out = new ArrayList();
-    for (int i = 0; i < arguments.length; i++) out.add(session.expression((Column) arguments[i]));
+    for (int i = 0; i < arguments.length; i++) out.add(expression(arguments[i]));
     return Trees.seq(out);
+  }
+
+  private Expression expression(Object argument) {
+    return argument instanceof Column ? session.expression((Column) argument) : (Expression) argument;
   }
 
   // -- small things
