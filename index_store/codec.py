@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import constant, is_constant
+from provspark.index_store.box_lists import is_constant
 from provspark.index_store.layout import (
     CODECS,
     COLUMNS,
@@ -35,7 +34,7 @@ from provspark.index_store.model import FORMAT_VERSION, Boxes, Int64, StoredFile
 from provspark.index_store.pages import dump_index
 from provspark.index_store.parquet_out import ParquetOut, pages_of
 
-__all__ = ["PAGE_ROWS", "Packed", "Stored", "Unpacked", "size_of", "write_boxes"]
+__all__ = ["PAGE_ROWS", "Stored", "size_of", "write_boxes"]
 
 PAGE_ROWS = 2_048
 """Boxes a page: what a lookup of one row decodes."""
@@ -82,111 +81,6 @@ def size_of(boxes: Boxes) -> int:
     return _plan(boxes)[2]
 
 
-class Unpacked(Protocol):
-    """A stored column of some pages."""
-
-    def all(self) -> Int64:
-        """All values."""
-
-    def at(self, index: Int64) -> Int64:
-        """Those at some places."""
-
-
-class Packed:
-    """Boxes of some pages, of which as much is unpacked as is asked for.
-
-    Parameters
-    ----------
-    layout : Layout
-    pages : int64 array
-        The pages, ascending.
-    stored : mapping of Unpacked
-        Their columns that are in the file.
-    """
-
-    def __init__(self, layout: Layout, pages: Int64, stored: Mapping[str, Unpacked]) -> None:
-        self._layout, self._pages, self._stored = layout, pages, stored
-        self._sizes = layout.sizes(pages)
-        self._total = int(self._sizes.sum())
-        self._known: dict[str, npt.NDArray[Any]] = {}
-
-    def __len__(self) -> int:
-        return self._total
-
-    def starts(self, axis: Lead) -> Int64:
-        """Starts of all boxes on an axis."""
-        found: Int64 = self._column(axis)
-        return found
-
-    def lengths(self, axis: Lead) -> Int64:
-        """Lengths of all boxes on an axis."""
-        found: Int64 = self._column("n_out" if axis == "out" else "n_src")
-        return found
-
-    def boxes(self) -> Boxes:
-        """All of them."""
-        return Boxes(*map(self._column, COLUMNS))
-
-    def take(self, index: Int64) -> Boxes:
-        """Those at some rising places."""
-        if len(index) == self._total and bool((index[1:] > index[:-1]).all()):
-            return self.boxes()
-        return Boxes(*(self._taken(name, index) for name in COLUMNS))
-
-    def _taken(self, name: str, index: Int64) -> Any:
-        name = self._name(name)
-        how = self._layout.columns[name]
-        if how.form != "gap" and how.constant is not None:
-            return _typed(name, constant(np.int64(how.constant), len(index)))
-        if name in self._known or how.form == "gap" or 8 * len(index) > self._total:
-            return self._column(name)[index]
-        return _typed(name, self._stored[name].at(index))
-
-    def _column(self, name: str) -> Any:
-        name = self._name(name)
-        found = self._known.get(name)
-        if found is None:
-            gap = self._layout.columns[name].form == "gap"
-            found = self._known[name] = self._from_gaps(name) if gap else _typed(name, self._values(name))
-        return found
-
-    def _name(self, name: str) -> str:
-        return "n_out" if self._layout.columns[name].form == "same" else name
-
-    def _values(self, name: str) -> Int64:
-        value = self._layout.columns[name].constant
-        found: Int64 = self._stored[name].all() if value is None else constant(np.int64(value), self._total)
-        return found
-
-    def _from_gaps(self, name: str) -> Int64:
-        """Starts on an axis, from where each page begins on it."""
-        length, gaps = self._column(f"n_{name}"), self._values(name)
-        base = getattr(self._layout, f"{name}_base")[self._pages]
-        steady = is_constant(gaps) and is_constant(length)
-        if steady and self._total:
-            first, step = int(gaps[0]), int(gaps[0]) + int(length[0])
-            places = first + np.arange(int(self._sizes[0])) * step
-            found: Int64 = (places if len(base) == 1 else base[:, None] + places).reshape(-1)[: self._total]
-            return found + base[0] if len(base) == 1 else found
-        if not is_constant(gaps):
-            sign = gaps & 1
-            np.negative(sign, out=sign)
-            gaps = gaps >> 1
-            gaps ^= sign
-        ends: Int64 = gaps + length
-        np.cumsum(ends, out=ends)
-        heads = np.cumsum(self._sizes) - self._sizes
-        ends += np.repeat(base - np.where(heads > 0, ends[heads - 1], 0), self._sizes)
-        ends -= length
-        return ends
-
-
-def _typed(name: str, values: Any) -> Any:
-    if name != "diagonal":
-        return values
-    return constant(bool(values[0]), len(values)) if len(values) and is_constant(values) else values != 0
-
-
 def _plan(boxes: Boxes) -> tuple[dict[str, Column], dict[str, Int64], int]:
     """Choose each column's form; return forms, the arrays to store, and about how many bytes they take."""
     columns: dict[str, Column] = {}
@@ -204,7 +98,7 @@ def _plan(boxes: Boxes) -> tuple[dict[str, Column], dict[str, Int64], int]:
         for form, codec in product(coded, CODECS):
             how = Column(form, None, _width(coded[form]), codec)
             trials[how] = _size(coded[form], how) * _WORTH[codec]
-        best = min(trials, key=lambda how: trials[how])
+        best = min(trials, key=lambda how: (trials[how], how.form == "gap"))  # a plain value is read alone
         columns[name], arrays[name] = best, coded[best.form]
         total += round(trials[best] / _WORTH[best.codec])
 

@@ -39,11 +39,13 @@ class LocalFolder(Folder):
 
     def read(self, path: str, spans: list[tuple[int, int]] | None = None) -> list[bytes]:
         """Read spans of a file."""
-        full = self._full(path)
-        with reading(str(full)), full.open("rb", buffering=0) as f:
-            if spans is None:
-                return [f.readall()]
-            return [_read_at(f.fileno(), start, stop) for start, stop in spans]
+        full = f"{self.root}/{checked(path)}"
+        with reading(full):
+            fd = os.open(full, os.O_RDONLY)
+            try:
+                return [_read_at(fd, *span) for span in spans or [(0, os.fstat(fd).st_size)]]
+            finally:
+                os.close(fd)
 
     def stamps(self, paths: list[str]) -> list[Stamp | None]:
         """Size and time of each file."""

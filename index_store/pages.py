@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from provspark.index_store.gaps import Narrow
 from provspark.index_store.layout import Column
 from provspark.index_store.model import Int64
 
@@ -30,11 +31,17 @@ def load_index(data: bytes, lists: int, pages: int) -> Int64:
     return np.cumsum(table, axis=1, dtype=np.int64)
 
 
-def unpack(body: Any, how: Column, rows: int) -> Any:
-    """The bytes of a page's values: all first ones, then all second ones where it is in zstd; else as they are."""
+def unpack(bodies: list[Any], how: Column, rows: list[int]) -> list[Any]:
+    """The bytes of some pages' values: all first ones, then all second ones where they are in zstd; else as they are.
+
+    One call unpacks all frames: it would make a context for each otherwise, which takes longer than a page does.
+    """
     if how.codec == "none":
-        return body
-    return memoryview(_ZSTD.decompress(body, rows * (4 if how.width < 4 else 8)))[: rows * how.width]
+        return bodies
+    each = 4 if how.width < 4 else 8
+    whole = memoryview(_ZSTD.decompress(b"".join(bodies), sum(rows) * each))
+    ends = np.cumsum(rows).tolist()
+    return [whole[(end - n) * each : (end - n) * each + n * how.width] for end, n in zip(ends, rows, strict=True)]
 
 
 class Values:
@@ -56,7 +63,7 @@ class Values:
         if len(self._bytes) != size * how.width:
             raise ValueError(f"pages hold {len(self._bytes)} bytes, not {size} values of {how.width}")
 
-    def all(self) -> Int64:
+    def all(self) -> Narrow:
         """All of them."""
         if not self._apart:
             return _joined(self._bytes.reshape(-1, self._width).T)
@@ -67,7 +74,7 @@ class Values:
             return whole
         return np.concatenate([whole, _joined(self._bytes[full:].reshape(self._width, self._last))])
 
-    def at(self, index: Int64) -> Int64:
+    def at(self, index: Int64) -> Narrow:
         """Those at some places."""
         if not self._apart:
             return _joined(self._bytes.reshape(-1, self._width)[index].T)
@@ -77,11 +84,15 @@ class Values:
         return _joined(np.stack([self._bytes[first + rows * k] for k in range(self._width)]))
 
 
-def _joined(planes: Any) -> Int64:
+def _joined(planes: Any) -> Narrow:
     """Integers from their bytes, lowest first along the first axis."""
-    found: Int64 = planes[0].astype(np.int64)
+    first: Narrow = planes[0]
+    if len(planes) == 1:
+        return first
+    wide = np.dtype(np.uint16 if len(planes) == 2 else np.uint32 if len(planes) < 5 else np.int64)
+    found = first.astype(wide)
     for place, plane in enumerate(planes[1:], 1):
-        higher = plane.astype(np.int64)
-        higher <<= 8 * place
+        higher = plane.astype(wide)
+        higher <<= wide.type(8 * place)
         found |= higher
     return found

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from provspark.index_store.box_lists import concat, is_constant, sort, transpose
-from provspark.index_store.codec import Packed
+from provspark.index_store.box_lists import concat, sort, transpose
 from provspark.index_store.cutting import Runs
 from provspark.index_store.layout import Lead
 from provspark.index_store.model import Boxes, Int64
@@ -14,7 +13,8 @@ from provspark.index_store.tensor_file import TensorFile
 __all__ = ["TensorReader"]
 
 _KEPT = 256
-"""A lookup of no more pages keeps them for the next one."""
+_FEW = 1 << 14
+"""A lookup of no more pages and rows keeps the pages for the next one."""
 _AT_ONCE = 1 << 17
 """Boxes unpacked at once: bounds the memory of a lookup beside its answer."""
 
@@ -64,23 +64,13 @@ class TensorReader:
         if len(runs) == 0:
             return Boxes.empty()
         ids = self._touched(runs)
-        keep = len(ids) <= _KEPT
+        keep = len(ids) <= _KEPT and int((runs.ends - runs.starts).sum()) <= _FEW
         batches = self._batches(ids)
-        return concat([self._file.unpacked(some, lambda p: self._cut(runs, p), keep=keep) for some in batches])
+        return concat([self._file.unpacked(some, lambda p: p.cut(runs, self._order), keep=keep) for some in batches])
 
     def _batches(self, ids: Int64) -> list[Int64]:
         per = max(1, _AT_ONCE // self._file.layout.page_rows)
         return [ids[i : i + per] for i in range(0, len(ids), per)]
-
-    def _cut(self, runs: Runs, packed: Packed) -> Boxes:
-        """The boxes within runs; only they are unpacked where a search can tell which they are."""
-        if self._order == self._file.layout.lead:
-            starts, lengths = packed.starts(self._order), packed.lengths(self._order)
-            ends = starts + lengths
-            if is_constant(lengths) or bool((ends[1:] >= ends[:-1]).all()):
-                box, run = runs.hits(starts, ends)
-                return runs.pieces(packed.take(box), run, self._order)
-        return runs.cut(packed.boxes(), self._order)
 
     def _touched(self, runs: Runs) -> Int64:
         """Pages of `file` that may hold boxes within the runs."""

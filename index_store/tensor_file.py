@@ -7,16 +7,15 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from provspark.errors import CorruptIndexError, StepRemovedError, StoreFormatError, StoreUnreachableError
 from provspark.index_store.cache import Cache
-from provspark.index_store.codec import Packed, Unpacked
 from provspark.index_store.fs import Folder, checked
 from provspark.index_store.layout import META_KEY, Layout, load_layout
 from provspark.index_store.model import Boxes, Int64, StoredFile
+from provspark.index_store.packed import Packed, Unpacked
 from provspark.index_store.pages import Values, load_index, unpack
 from provspark.index_store.paths import missing, step_path
 from provspark.index_store.row_groups import read_groups
@@ -24,7 +23,6 @@ from provspark.index_store.row_groups import read_groups
 __all__ = ["TensorFile"]
 
 _TAIL = 1 << 16
-_FIRST = np.ones(1, dtype=np.bool_)
 
 
 class TensorFile:
@@ -91,34 +89,44 @@ class TensorFile:
             raise CorruptIndexError(self.where, f"pages {ids.tolist()}: {_first_line(e)}") from e
 
     def _pages(self, name: str, ids: Int64, keep: bool) -> list[Any]:
-        """The bytes of some pages of a column, checked."""
-        spans, numbers = self.layout.spans[name], ids.tolist()
+        """The values of some pages of a column, as `unpack` gives them."""
+        numbers = ids.tolist()
         found: list[Any] = [self._cache.get((self.where, name, i)) for i in numbers] if keep else [None] * len(numbers)
         at = [k for k, page in enumerate(found) if page is None]
         if not at:
             return found
-        fresh = ids if len(at) == len(found) else ids[at]
-        start = spans.at[fresh]
-        stop = start + spans.size[fresh]
-        heads = np.flatnonzero(np.concatenate([_FIRST, start[1:] != stop[:-1]]))
-        ends = stop[np.append(heads[1:], len(stop)) - 1]
-        read = [memoryview(part) for part in self._read(list(zip(start[heads].tolist(), ends.tolist(), strict=True)))]
-        which = np.repeat(np.arange(len(heads)), np.append(heads[1:], len(start)) - heads)
-        low = start - start[heads][which]
-        how = self.layout.columns.get(name)
-        told = (which, low, spans.size[fresh], spans.head[fresh], spans.body[fresh], spans.crc[fresh])
-        sizes = self.layout.sizes(fresh).tolist()
-        for k, rows, part, first, size, head, body, crc in zip(at, sizes, *(t.tolist() for t in told), strict=True):
-            data = read[part][first : first + size]
-            if len(data) != size:
-                raise CorruptIndexError(self.where, f"page {numbers[k]} is cut short")
-            if zlib.crc32(data) != crc:
-                raise CorruptIndexError(self.where, f"the checksum of page {numbers[k]} differs")
-            page = data[head : head + body]
-            found[k] = page if how is None else unpack(page, how, rows)
+        fresh, how = ids if len(at) == len(found) else ids[at], self.layout.columns.get(name)
+        pages = self._checked(name, fresh)
+        if how is not None:
+            pages = unpack(pages, how, self.layout.sizes(fresh).tolist())
+        for k, page in zip(at, pages, strict=True):
+            found[k] = page
             if keep:
-                found[k] = bytes(found[k])
-                self._cache.put((self.where, name, numbers[k]), found[k], len(found[k]) + 200)
+                found[k] = bytes(page)
+                self._cache.put((self.where, name, numbers[k]), found[k], len(page) + 200)
+        return found
+
+    def _checked(self, name: str, ids: Int64) -> list[Any]:
+        """The packed values of some pages of a column; those that stand side by side are read at once."""
+        spans = self.layout.spans[name]
+        told = [a[ids].tolist() for a in (spans.at, spans.size, spans.head, spans.body, spans.crc)]
+        stretches: list[tuple[int, int]] = []
+        for start, size in zip(*told[:2], strict=True):
+            low = stretches.pop()[0] if stretches and stretches[-1][1] == start else start
+            stretches.append((low, start + size))
+        parts = zip(stretches, self._read(stretches), strict=True)
+        found: list[Any] = []
+        part, low, high = memoryview(b""), 0, 0
+        for number, start, size, head, body, crc in zip(ids.tolist(), *told, strict=True):
+            if start >= high:
+                (low, high), read = next(parts)
+                part = memoryview(read)
+            data = part[start - low : start - low + size]
+            if len(data) != size:
+                raise CorruptIndexError(self.where, f"page {number} is cut short")
+            if zlib.crc32(data) != crc:
+                raise CorruptIndexError(self.where, f"the checksum of page {number} differs")
+            found.append(data[head : head + body])
         return found
 
     def _layout(self, tail: bytes) -> Layout:

@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from provspark.index_store.model import Int64
-from provspark.index_store.query.runs import Runs, expand
+from provspark.index_store.query.runs import Runs, mark, marked
 
 _MANY = 1 << 16
 """Runs that are only gathered; of more, each row is marked."""
 _MOST = 1 << 27
 """Rows that may be marked: one byte each."""
-_LONG = 1 << 10
-"""Runs of more rows are marked one by one."""
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 class Marks:
@@ -33,17 +32,19 @@ class Marks:
 
     def runs(self) -> Runs:
         """All rows."""
-        marked = self._marked()
-        if not self._parts:
-            return marked
-        parts = [*self._parts, marked]
-        return Runs.united(np.concatenate([p.starts for p in parts]), np.concatenate([p.lengths for p in parts]))
+        if len(self._held) > 2:
+            self._settle()
+        if len(self._held) > 2:
+            return marked(self._held)
+        starts, lengths = ([getattr(p, name) for p in self._parts] for name in ("starts", "lengths"))
+        return Runs.united(np.concatenate([*starts, _NONE]), np.concatenate([*lengths, _NONE]))
 
     def _settle(self) -> None:
-        size = max(int((p.starts + p.lengths).max(initial=0)) for p in self._parts)
+        size = max((int((p.starts + p.lengths).max(initial=0)) for p in self._parts), default=0)
         if size > _MOST:
-            self._parts = [self.runs()]
+            self._parts.append(marked(self._held))
             self._held = self._held[:2] & False
+            self._parts = [self.runs()]
             self._waiting = -len(self._parts[0].starts)
             return
         if size + 2 > len(self._held):
@@ -51,20 +52,5 @@ class Marks:
             grown[: len(self._held)] = self._held
             self._held = grown
         for part in self._parts:
-            self._mark(part.starts, part.lengths)
+            mark(self._held, part.starts, part.lengths)
         self._parts, self._waiting = [], 0
-
-    def _mark(self, starts: Int64, lengths: Int64) -> None:
-        long = lengths > _LONG
-        if long.any():
-            for start, n in zip(starts[long].tolist(), lengths[long].tolist(), strict=True):
-                self._held[start + 1 : start + n + 1] = True
-            starts, lengths = starts[~long], lengths[~long]
-        for low in range(0, len(starts), _MANY):
-            some = slice(low, low + _MANY)
-            self._held[expand(starts[some] + 1, lengths[some])] = True
-
-    def _marked(self) -> Runs:
-        edges = np.flatnonzero(self._held[1:] != self._held[:-1])
-        starts = edges[::2].copy()
-        return Runs(starts, edges[1::2] - starts)

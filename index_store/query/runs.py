@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 
 from provspark.index_store.model import Int64
 
@@ -44,6 +45,10 @@ def overlaps(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tupl
 
 
 _MANY = 4096
+_LONG = 1 << 10
+"""Runs of more rows are marked one by one."""
+_PIECE = 1 << 16
+"""Runs that are marked at once, and rows whose marks are read at once."""
 
 
 def _table(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tuple[Int64, Int64 | None] | None:
@@ -144,7 +149,9 @@ class Runs:
             low = int(starts.min())
             span = int((starts + lengths).max()) - low
             if span < 8 * len(starts):
-                return cls._marked(starts - low, lengths, low, span)
+                held = np.zeros(span + 2, dtype=np.bool_)
+                mark(held, starts - low, lengths)
+                return marked(held, low)
         order = ordering(starts)
         if order is not None:
             starts, lengths = starts[order], lengths[order]
@@ -152,19 +159,6 @@ class Runs:
             starts, lengths = starts[lengths > 0], lengths[lengths > 0]
         _, start, end = unite(np.zeros(len(starts), dtype=np.int64), starts, starts + lengths)
         return cls(start, end - start)
-
-    @classmethod
-    def _marked(cls, starts: Int64, lengths: Int64, low: int, span: int) -> Runs:
-        """The same by marking each row of a span, which beats sorting where runs are many."""
-        held = np.zeros(span + 2, dtype=np.int8)
-        if (lengths == 1).all():
-            held[starts + 1] = 1
-        else:
-            change = np.bincount(starts, minlength=span + 1) - np.bincount(starts + lengths, minlength=span + 1)
-            held[1:] = np.cumsum(change) > 0
-        edges = np.flatnonzero(held[1:] != held[:-1])
-        begin, end = edges[::2], edges[1::2]
-        return cls(begin + low, end - begin)
 
     @classmethod
     def of(cls, rows: Iterable[int] | Int64) -> Runs:
@@ -194,6 +188,8 @@ class Runs:
     __hash__ = None  # type: ignore[assignment]
 
     def __or__(self, other: Runs) -> Runs:
+        if self == other:
+            return self
         return Runs.united(np.concatenate([self.starts, other.starts]), np.concatenate([self.lengths, other.lengths]))
 
     def __and__(self, other: Runs) -> Runs:
@@ -218,3 +214,35 @@ class Runs:
         last = np.cumsum(self.lengths)
         run = last.searchsorted(ordinals, "right")
         return self.starts[run] + ordinals - (last - self.lengths)[run]
+
+
+def mark(held: npt.NDArray[np.bool_], starts: Int64, lengths: Int64) -> None:
+    """Mark rows, in any order, that may repeat: row r at r + 1."""
+    long = lengths > _LONG
+    if long.any():
+        for start, n in zip(starts[long].tolist(), lengths[long].tolist(), strict=True):
+            held[start + 1 : start + n + 1] = True
+        starts, lengths = starts[~long], lengths[~long]
+    for low in range(0, len(starts), _PIECE):
+        some = slice(low, low + _PIECE)
+        held[expand(starts[some] + 1, lengths[some])] = True
+
+
+def marked(held: npt.NDArray[np.bool_], low: int = 0) -> Runs:
+    """The rows that are marked, row r at r + 1 - low; both ends are not.
+
+    They are read piece by piece: beside the runs themselves little is in memory at once.
+    """
+    change = held[1:] != held[:-1]
+    n = int(np.count_nonzero(change)) // 2
+    starts, ends = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    begun = ended = 0
+    for start in range(0, len(change), _PIECE):
+        edges = np.flatnonzero(change[start : start + _PIECE]) + (start + low)
+        first = begun - ended
+        some, others = edges[first::2], edges[1 - first :: 2]
+        starts[begun : begun + len(some)] = some
+        ends[ended : ended + len(others)] = others
+        begun, ended = begun + len(some), ended + len(others)
+    ends -= starts
+    return Runs(starts, ends)

@@ -1,0 +1,134 @@
+"""Boxes of some pages of a tensor file: found and unpacked no further than a question needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from provspark.index_store.box_lists import constant, is_constant
+from provspark.index_store.cutting import Runs
+from provspark.index_store.gaps import Even, Gaps, Narrow
+from provspark.index_store.layout import COLUMNS, Layout, Lead
+from provspark.index_store.model import Boxes, Int64
+
+__all__ = ["Packed", "Unpacked"]
+
+
+class Unpacked(Protocol):
+    """A stored column of some pages."""
+
+    def all(self) -> Narrow:
+        """All values."""
+
+    def at(self, index: Int64) -> Narrow:
+        """Those at some places."""
+
+
+class Packed:
+    """Boxes of some pages, of which as much is unpacked as is asked for.
+
+    Parameters
+    ----------
+    layout : Layout
+    pages : int64 array
+        The pages, ascending.
+    stored : mapping of Unpacked
+        Their columns that are in the file.
+    """
+
+    def __init__(self, layout: Layout, pages: Int64, stored: Mapping[str, Unpacked]) -> None:
+        self._layout, self._pages, self._stored = layout, pages, stored
+        per = layout.page_rows
+        self._total = (len(pages) - 1) * per + min(per, layout.rows - int(pages[-1]) * per)
+        self._raw: dict[str, Narrow | int] = {}
+        self._known: dict[str, Any] = {}
+        self._axes: dict[str, Even | Gaps] = {}
+
+    def __len__(self) -> int:
+        return self._total
+
+    def boxes(self) -> Boxes:
+        """All of them."""
+        return Boxes(*map(self._column, COLUMNS))
+
+    def cut(self, runs: Runs, axis: Lead) -> Boxes:
+        """One box for each (box, run) that overlap, cut to the run; only they are unpacked where that can be."""
+        if axis == self._layout.lead:
+            gapped = self._gapped(axis)
+            found = gapped.hits(runs) if gapped is not None else None
+            found = found or self._sought(runs, axis)
+            if found is not None:
+                return runs.pieces(self._take(found[0]), found[1], axis)
+        return runs.cut(self.boxes(), axis)
+
+    def _sought(self, runs: Runs, axis: Lead) -> tuple[Int64, Int64] | None:
+        """The (box, run) that overlap, where neither starts nor ends fall from box to box."""
+        starts, lengths = self._column(axis), self._column(f"n_{axis}")
+        ends = starts + lengths
+        return runs.hits(starts, ends) if is_constant(lengths) or bool((ends[1:] >= ends[:-1]).all()) else None
+
+    def _take(self, index: Int64) -> Boxes:
+        """Boxes at some places."""
+        if len(index) == self._total and bool((index[1:] > index[:-1]).all()):
+            return self.boxes()
+        return Boxes(*(self._taken(name, index) for name in COLUMNS))
+
+    def _taken(self, name: str, index: Int64) -> Any:
+        name = self._name(name)
+        if name in self._known:
+            return self._known[name][index]
+        gapped, value = self._gapped(name), self._layout.columns[name].constant
+        if gapped is not None:
+            return gapped.at(index)
+        if value is not None:
+            return _typed(name, value, len(index))
+        few = name not in self._raw and 8 * len(index) < self._total
+        return _typed(name, self._stored[name].at(index) if few else self._numbers(name)[index], len(index))
+
+    def _column(self, name: str) -> Any:
+        name = self._name(name)
+        found = self._known.get(name)
+        if found is None:
+            gapped = self._gapped(name)
+            found = _typed(name, self._numbers(name), self._total) if gapped is None else gapped.all()
+            self._known[name] = found
+        return found
+
+    def _name(self, name: str) -> str:
+        return "n_out" if name == "n_src" and self._layout.columns[name].form == "same" else name
+
+    def _numbers(self, name: str) -> Any:
+        """A column as stored, or its one value."""
+        value = self._layout.columns[name].constant
+        if value is not None:
+            return value
+        found = self._raw.get(name)
+        if found is None:
+            found = self._raw[name] = self._stored[name].all()
+        return found
+
+    def _gapped(self, name: str) -> Even | Gaps | None:
+        """Starts on an axis that stand in the file as gaps."""
+        if self._layout.columns[name].form != "gap":
+            return None
+        found = self._axes.get(name)
+        if found is None:
+            found = self._axes[name] = self._opened(name)
+        return found
+
+    def _opened(self, axis: str) -> Even | Gaps:
+        base, per = getattr(self._layout, f"{axis}_base"), self._layout.page_rows
+        gaps, lengths = self._numbers(axis), self._numbers(self._name(f"n_{axis}"))
+        if isinstance(gaps, int) and isinstance(lengths, int):
+            return Even(gaps, lengths, int(base[self._pages[0]]), self._pages, per, self._total)
+        return Gaps(gaps, lengths, base[self._pages], per, self._total)
+
+
+def _typed(name: str, values: Any, n: int) -> Any:
+    """Values of a column, or its one value, as boxes hold them."""
+    one = isinstance(values, int)
+    if name == "diagonal":
+        return constant(bool(values), n) if one else values != 0
+    return constant(np.int64(values), n) if one else values.astype(np.int64, copy=False)

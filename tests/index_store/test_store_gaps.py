@@ -1,0 +1,57 @@
+"""Starts that stand in a file as gaps, worked out in part, against all of them written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from provspark.index_store import gaps as coded
+from provspark.index_store.cutting import Runs
+from provspark.index_store.gaps import Even, Gaps
+from provspark.testing.oracle import runs_of
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_part_of_the_starts_is_right(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    block, per, pages = int(rng.integers(1, 5)), int(rng.integers(1, 5)), int(rng.integers(1, 9))
+    monkeypatch.setattr(coded, "_BLOCK", block)
+    per *= block if seed % 3 else 1
+    rows = (pages - 1) * per + int(rng.integers(1, per + 1))
+    far = int(rng.choice([2, 200, 60_000, 2**40]))
+    alike, even = seed % 4 == 1, seed % 4 == 2
+    lengths = np.full(rows, int(rng.integers(1, far))) if alike or even else rng.integers(1, far, rows)
+    low = 0 if seed % 2 else -min(far, 5)
+    gaps = np.full(rows, int(rng.integers(0, far))) if even or seed % 4 == 3 else rng.integers(low, far, rows)
+    ends = np.cumsum(gaps + lengths)
+    starts = ends - lengths
+    some = np.flatnonzero(rng.random(pages) < 0.6)
+    some = some if len(some) else np.arange(pages)
+    held = np.concatenate([np.arange(p * per, min(rows, (p + 1) * per)) for p in some])
+    base = np.concatenate([[0], ends])[some * per]
+    if even:
+        tried: Even | Gaps = Even(int(gaps[0]), int(lengths[0]), int(base[0]), some, per, len(held))
+    else:
+        zigzag = (gaps << 1) ^ (gaps >> 63)
+        narrow = [a.astype(np.min_scalar_type(int(a.max()))) if a.max() < 2**32 else a for a in (zigzag, lengths)]
+        first = int(gaps[0]) if seed % 4 == 3 else narrow[0][held]
+        tried = Gaps(first, int(lengths[0]) if alike else narrow[1][held], base, per, len(held))
+    assert tried.all().tolist() == starts[held].tolist()
+    for _ in range(8):
+        places = np.sort(rng.integers(0, len(held), int(rng.integers(0, 6))))
+        assert tried.at(places).tolist() == starts[held][places].tolist()
+        near = [int(r) + int(k) for r in rng.choice(starts[held], 3) for k in rng.integers(-2, 3, 2)]
+        beside = np.setdiff1d(np.arange(held[0], held[-1]), held)  # of the pages between, runs meet none
+        near = [r for r in near if r >= 0 and not ((starts[beside] <= r) & (ends[beside] > r)).any()]
+        runs = Runs(*runs_of(near))
+        found = tried.hits(runs)
+        if found is None:
+            assert isinstance(tried, Gaps)
+            continue
+        pairs = [
+            (box, run)
+            for run in range(len(runs))
+            for box, row in enumerate(held.tolist())
+            if starts[row] < runs.ends[run] and ends[row] > runs.starts[run]
+        ]
+        assert list(zip(found[0].tolist(), found[1].tolist(), strict=True)) == pairs
