@@ -181,7 +181,7 @@ def _values_header(rows: int, encoding: int) -> thrift.Field:
 def pages_of(values: Int64, how: Column, page_rows: int) -> list[bytes]:
     """The bytes of a column's pages, as they stand in the file behind their headers."""
     if how.codec == "none":
-        low = np.ascontiguousarray(values.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8)[:, : how.width])
+        low = np.ascontiguousarray(np.ascontiguousarray(values, "<i8").view(np.uint8).reshape(-1, 8)[:, : how.width])
         data, size = low.tobytes(), page_rows * how.width
         return [data[i : i + size] for i in range(0, len(data), size)]
     kept = np.ascontiguousarray(values, "<i4" if how.width < 4 else "<i8")
