@@ -62,11 +62,11 @@ def table(head: list[str], lines: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def publish(section: str, text: str) -> None:
-    """Put a section's text between its marks in docs/performance.md."""
+def publish(section: str, text: str, page: Path = REPORT) -> None:
+    """Put a section's text between its marks in a page of the docs."""
     start, end = f"<!-- {section} -->", f"<!-- /{section} -->"
-    report = REPORT.read_text(encoding="utf-8")
+    report = page.read_text(encoding="utf-8")
     head, rest = report.split(start, 1)
     tail = rest.split(end, 1)[1]
-    REPORT.write_text(f"{head}{start}\n\n{text}\n\n{end}{tail}", encoding="utf-8")
+    page.write_text(f"{head}{start}\n\n{text}\n\n{end}{tail}", encoding="utf-8")
     print(text)

@@ -32,7 +32,7 @@ def main() -> None:
     options = parser.parse_args()
     lines = []
     for query in options.queries.split(","):
-        store, dataset = ((SCRATCH / f"{name}-q{query}").as_uri() for name in ("prov", "tracked"))
+        store, dataset = ((SCRATCH / name / "tpch-1" / f"Q{query}").as_uri() for name in ("prov", "tracked"))
         prov = provspark.open(store)
         answer = prov.backward(dataset, rows=[0])
         warm = []
