@@ -1,7 +1,7 @@
 """Others beside us, in one run on one machine: SmokedDuck, and what people do by hand on Spark.
 
-SmokedDuck comes from PyPI into an environment of its own (.bench/smokedduck; it needs an older numpy), and runs one thread.
-By hand means: ids carried as columns into a table beside the output, and `collect_list` of ids for each group.
+SmokedDuck comes from PyPI into an environment of its own (.bench/smokedduck; it needs an older numpy), and runs one
+thread. By hand means: ids carried as columns into a table beside the output, and `collect_list` of ids for each group.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Memory of the driver at 100 million edges: one job plain and tracked, each in processes of its own.
 
-Spark runs in local-cluster mode, so that the driver's JVM does nothing of the executors'. Told is the most that the driver's
-processes (Python, and the JVM, whose heap is held to `--heap`) had in memory at once.
+Spark runs in local-cluster mode, so that the driver's JVM does nothing of the executors'. Told is the most that the
+driver's processes (Python, and the JVM, whose heap is held to `--heap`) had in memory at once.
 """
 
 from __future__ import annotations

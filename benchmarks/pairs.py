@@ -1,8 +1,8 @@
 """Cost of capture: one write plain and tracked, in turn, in one session.
 
-Plain runs are unwrapped: no capture is attached while they run. Ratios are of medians over the pairs; which of a pair goes
-first changes from pair to pair. What the processor spent is of this process and Spark's: where others use the machine,
-that ratio says more than the one of seconds.
+Plain runs are unwrapped: no capture is attached while they run. Ratios are of medians over the pairs; which of a pair
+goes first changes from pair to pair. What the processor spent is of this process and Spark's: where others use the
+machine, that ratio says more than the one of seconds.
 """
 
 from __future__ import annotations

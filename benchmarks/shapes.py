@@ -61,7 +61,9 @@ def _shapes(spark: Any, rows: int) -> list[Case]:
             frame = frame.filter(f"id <> {i}") if i % 2 else frame.withColumn(f"c{i}", frame["id"] + i)
         return frame
 
-    read = lambda: spark.read.parquet(narrow)
+    def read() -> Any:
+        return spark.read.parquet(narrow)
+
     millions = f"{rows / 1e6:,.0f} million rows"
     return [
         Case(f"filter and project, {millions}", write(lambda: read().filter("id % 3 <> 0").select("id", "key"))),
