@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-ui env test long product witnesses lint format screens openapi ui bench page-speed dist clean
+.PHONY: help demo demo-ui env test long product witnesses lint format screens openapi ui bench bench-quick page-speed dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -53,11 +53,11 @@ screens: env ## take the pictures of docs/screens anew (after make demo; needs C
 openapi: env ## write docs/openapi.json from the code
 	$(BIN)/python tools/openapi.py
 
-bench: env ## measure cost and speed at TPC-H scale factor 1 and rewrite docs/performance.md
-	$(BIN)/python -m benchmarks.capture
-	$(BIN)/python -m benchmarks.questions
-	$(BIN)/python -m benchmarks.profile
-	$(BIN)/python -m benchmarks.store
+bench: env ## measure cost, speed and growth (hours, 40 GB of disk) and rewrite docs/performance.md and docs/comparison.md
+	$(BIN)/python -m benchmarks
+
+bench-quick: env ## measure a part of it in some ten minutes
+	$(BIN)/python -m benchmarks --quick
 
 page-speed: env ## measure the page in Chromium and rewrite its section of docs/performance.md (after make demo)
 	PYTHONPATH=.:tools $(BIN)/python tools/page_speed.py

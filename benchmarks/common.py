@@ -63,10 +63,12 @@ def table(head: list[str], lines: list[list[str]]) -> str:
 
 
 def publish(section: str, text: str, page: Path = REPORT) -> None:
-    """Put a section's text between its marks in a page of the docs."""
+    """Print a section's text, and unless PROVSPARK_BENCH_PRINT is set put it between its marks in a page of the docs."""
+    print(text)
+    if os.environ.get("PROVSPARK_BENCH_PRINT"):
+        return
     start, end = f"<!-- {section} -->", f"<!-- /{section} -->"
     report = page.read_text(encoding="utf-8")
     head, rest = report.split(start, 1)
     tail = rest.split(end, 1)[1]
     page.write_text(f"{head}{start}\n\n{text}\n\n{end}{tail}", encoding="utf-8")
-    print(text)

@@ -129,9 +129,14 @@ def run(suite: str, cases: Iterable[Case], runs: int, resume: bool = False) -> l
         found.append(known if known and len(known.plain) == runs else measure(suite, case, runs))
         last = found[-1]
         print(f"{suite} {last.name}: {last.ratio:.2f} ({last.used:.2f} of the processor's time)", flush=True)
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        (RESULTS / f"{suite}.json").write_text(json.dumps([asdict(m) for m in found]), encoding="utf-8")
+        save(suite, found)
     return found
+
+
+def save(suite: str, found: list[Measured]) -> None:
+    """Keep what was measured, for `load`."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / f"{suite}.json").write_text(json.dumps([asdict(m) for m in found]), encoding="utf-8")
 
 
 def load(suite: str) -> list[Measured]:

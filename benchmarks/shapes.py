@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.common import SCRATCH, machine, publish, session, table
-from benchmarks.pairs import Case, Measured, load_average, measure, report, run
+from benchmarks.common import SCRATCH, machine, publish, session
+from benchmarks.pairs import Case, Measured, load_average, measure, report, run, save
 
 ROWS = 60_000_000
 COLUMNS = 200
@@ -34,14 +34,13 @@ def main() -> None:
     spark.stop()
     text = f"Medians of {options.runs} pairs; {machine()}, {load_average()}.\n\n{report(found, 'write')}\n\n"
     text += f"A filter and a group by a key of 1,000 values, by rows read:\n\n{report(rows, 'rows')}\n\n"
-    lines = []
+    by_cores = []
     for cores in _cores():
         command = [sys.executable, "-m", "benchmarks.shapes", "--cores", str(cores), "--runs", str(options.runs)]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        m = Measured(**json.loads(said.splitlines()[-1]))
-        lines.append([str(cores), f"{m.ratio:.2f}", f"{m.unsealed:.2f}", f"{m.used:.2f}"])
-    head = ["cores", "ratio", "ratio, sealing apart", "ratio, processor"]
-    publish("shapes", f"{text}TPC-H's Q1 at scale factor 1, by cores:\n\n{table(head, lines)}")
+        by_cores.append(Measured(**(json.loads(said.splitlines()[-1]) | {"name": str(cores)})))
+    save("cores", by_cores)
+    publish("shapes", f"{text}TPC-H's Q1 at scale factor 1, by cores:\n\n{report(by_cores, 'cores')}")
 
 
 def _shapes(spark: Any, rows: int) -> list[Case]:

@@ -1,4 +1,4 @@
-"""One query in SmokedDuck, plain and with lineage captured, in turn: `benchmarks.beside` runs it by a Python of its own.
+"""One query in SmokedDuck, plain and with lineage captured, in turn, by a Python of its own: see `benchmarks.beside`.
 
 Arguments: folder of tables, file of the query, runs. The last line printed is JSON:
 median seconds plain, captured, and of the question for the first row, rows that the question gave.
