@@ -63,7 +63,7 @@ def table(head: list[str], lines: list[list[str]]) -> str:
 
 
 def publish(section: str, text: str, page: Path = REPORT) -> None:
-    """Print a section's text, and unless PROVSPARK_BENCH_PRINT is set put it between its marks in a page of the docs."""
+    """Print a section, and put it between its marks in a page of the docs unless PROVSPARK_BENCH_PRINT is set."""
     print(text)
     if os.environ.get("PROVSPARK_BENCH_PRINT"):
         return
