@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 from provspark.errors import InvalidWriteError
-from provspark.index_store.model import Axis, PendingTensor, PendingVersion, PendingWrite
+from provspark.index_store.model import Axis, Kind, PendingTensor, PendingVersion, PendingWrite
 
 __all__ = ["check_write"]
 
@@ -62,6 +64,8 @@ def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[s
 
 
 def _check_tensor(what: str, tensor: PendingTensor, axes: tuple[Axis, ...]) -> None:
+    if tensor.kind not in get_args(Kind):
+        raise InvalidWriteError(f"{what} is of kind {tensor.kind!r}; there are {' and '.join(get_args(Kind))}")
     for side, number in (("out", tensor.out), ("src", tensor.src)):
         if not 0 <= number < len(axes):
             raise InvalidWriteError(f"{what}: {side} axis {number} is none of the {len(axes)} axes")
@@ -72,7 +76,8 @@ def _check_tensor(what: str, tensor: PendingTensor, axes: tuple[Axis, ...]) -> N
             raise InvalidWriteError(f"{what}: its boxes are of {starts.dtype} and {lengths.dtype}, not int64")
         if len(starts) == 0:
             continue
-        outside = (starts < 0) | (lengths < 0) | (starts + lengths > axes[number].size)
+        size = axes[number].size
+        outside = (starts < 0) | (lengths < 0) | (lengths > size) | (starts > size - lengths)
         if outside.any():
             worst = int(np.argmax(outside))
             raise InvalidWriteError(

@@ -111,7 +111,7 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
     Raises
     ------
     ConditionError
-        An unknown operator, or a value that does not fit its column's type.
+        No condition, an unknown operator, or a value that does not fit its column's type.
     UnknownColumnError
         A ConditionError that names the columns that come near.
     VersionChangedError, ValuesUnavailableError
@@ -119,7 +119,7 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
     """
     if not conditions:
         return np.arange(files.total, dtype=np.int64)
-    bound = [_bind(version, Condition(*c)) for c in conditions]
+    bound = [_bind(version, _condition(c)) for c in conditions]
     columns = list(dict.fromkeys(b.path.column.name for b in bound))
 
     def may_match(bounds: dict[str, tuple[Any, Any]]) -> bool:
@@ -132,6 +132,15 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
             mask = pc.and_(mask, condition.holds(condition.path.of(table.column(condition.path.column.name))))
         parts.append(np.flatnonzero(np.asarray(mask)) + start)
     return np.concatenate(parts)
+
+
+def _condition(given: Condition | tuple[str, str, Any]) -> Condition:
+    if isinstance(given, tuple | list) and 2 <= len(given) <= 3 and all(isinstance(word, str) for word in given[:2]):
+        return Condition(*given)
+    raise ConditionError(
+        f"a condition is (column, operator, value), found {given!r:.200}; provspark.index_store.select.parse_condition "
+        f"reads one from text"
+    )
 
 
 class _Bound:

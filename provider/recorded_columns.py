@@ -123,16 +123,21 @@ def _known(name: str, version: PendingVersion) -> str:
 def asked_cells(cells: Callable[[Int64], Any], output: PendingVersion, most: int) -> list[CellPairs]:
     """Ask a callable for the cells of all rows of the files that the step made."""
     files = output.files
-    found = []
+    found: list[CellPairs] = []
     for base, n, mine in zip(files.bases.tolist(), files.rows.tolist(), files.written.tolist(), strict=False):
         for low in range(base, base + n if mine else base, most):
             wanted = np.arange(low, min(low + most, base + n), dtype=np.int64)
             told = cells(wanted)
+            if not isinstance(told, Sequence | np.ndarray) or len(told) != 4:
+                raise InvalidWriteError(
+                    f"cells are four lists: output rows, the column of each, source rows, the column of each; the "
+                    f"callable told {told!r:.100}"
+                )
             rows = np.asarray(told[0])
             if len(rows) and (rows.min() < wanted[0] or rows.max() > wanted[-1]):
                 raise InvalidWriteError(
                     f"asked for cells of output rows {wanted[0]} to {wanted[-1]}, the callable told of rows "
                     f"{rows.min()} to {rows.max()}"
                 )
-            found.append(told)
+            found.append((told[0], told[1], told[2], told[3]))
     return found

@@ -150,10 +150,15 @@ def record(
     """
     from provspark.index_store.store import Store
 
+    if type(try_number) is not int or not all(type(n) is str and n.isprintable() for n in (task, dag, run or "")):
+        named = f"task {task!r}, run {run!r}, dag {dag!r}, try_number {try_number!r}"
+        raise InvalidWriteError(f"a step is named by printable text and tries count in whole numbers; found {named}")
     opened = Store.open(store, create=True)
     known = _Known(opened)
     made = _claimed(known.version(_data(output)), known, written)
     versions = [known.version(_data(r.source)) for r in relations]
+    for version in versions:
+        _read_before(version, made)
     readings = [x for r, v in zip(relations, versions, strict=True) for x in _readings(r, made, v)]
     axes = [Axis("output", made.files.total, made.files.identity(made.dataset), label=made.dataset.uri)]
     tensors = []
@@ -201,18 +206,11 @@ class _Known:
 
     def makers(self, version: PendingVersion) -> dict[str, str]:
         """Paths of the files that a step made, with its id."""
-        base = version.dataset.name.rstrip("/")
         made: dict[Place, str] = {}
         for at in self._graph.written.related(version.dataset):
             made |= {place: at.node.step for place, i in at.places() if at.files.written[i]}
-        found = {}
-        files = version.files
-        for path, size, mtime in zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True):
-            full = f"{base}/{path}" if path else version.dataset.name
-            step = made.get((version.dataset.namespace, full, size, mtime))
-            if step is not None:
-                found[path] = step
-        return found
+        places = zip(version.files.paths, _places(version), strict=True)
+        return {path: made[place] for path, place in places if place in made}
 
 
 def _data(given: str | Data) -> Data:
@@ -235,6 +233,8 @@ def _format(dataset: Dataset, path: str) -> str:
 def _claimed(version: PendingVersion, known: _Known, written: Sequence[str] | None) -> PendingVersion:
     """Mark the files that the step made."""
     makers, files = known.makers(version), version.files
+    if isinstance(written, str) or (written is not None and not written):
+        raise InvalidWriteError(f"written= names the files that the step made, one or more; found {written!r}")
     mine = set(files.paths) - makers.keys() if written is None else set(written)
     unknown = sorted(mine - set(files.paths))
     if unknown:
@@ -249,6 +249,25 @@ def _claimed(version: PendingVersion, known: _Known, written: Sequence[str] | No
     marks = np.array([p in mine for p in files.paths], dtype=np.bool_)
     made = Files(files.paths, files.sizes, files.mtimes, files.rows, marks)
     return PendingVersion(version.dataset, made, version.format, version.options, version.fields, version.partitions)
+
+
+def _read_before(source: PendingVersion, made: PendingVersion) -> None:
+    """A step can't have read the very files that it made."""
+    ours = {place for place, mine in zip(_places(made), made.files.written.tolist(), strict=True) if mine}
+    both = [place for place in _places(source) if place in ours]
+    if both:
+        raise InvalidWriteError(
+            f"{both[0][1]} is read by the step that made it; rows come from what was there before: name another "
+            f"source, or with written= the files that the step made"
+        )
+
+
+def _places(version: PendingVersion) -> list[Place]:
+    """What tells each file of a version."""
+    base, files = version.dataset.name.rstrip("/"), version.files
+    paths = [f"{base}/{path}" if path else version.dataset.name for path in files.paths]
+    told = zip(paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
+    return [(version.dataset.namespace, *t) for t in told]
 
 
 def _readings(relation: Relation, output: PendingVersion, source: PendingVersion) -> Iterator[Reading]:
@@ -279,15 +298,27 @@ def _boxes(relation: Relation, output: PendingVersion, source: PendingVersion) -
     elif isinstance(relation.boxes, Boxes):
         boxes = relation.boxes
     else:
-        columns = list(zip(*(relation.boxes or ()), strict=True)) or [()] * 5
-        ints = [np.array(c, dtype=np.int64) for c in columns[:4]]
-        boxes = Boxes(ints[0], ints[1], ints[2], ints[3], np.array(columns[4], dtype=np.bool_))
+        boxes = _listed(relation.boxes or (), source)
     if len(boxes):
         ends = int((boxes.out + boxes.n_out).max()) - 1, int((boxes.src + boxes.n_src).max()) - 1
         for at, low, high in zip((output, source), (int(boxes.out.min()), int(boxes.src.min())), ends, strict=True):
             _within(at, low, high)
         _made(boxes, output)
     return boxes
+
+
+def _listed(boxes: Sequence[tuple[int, int, int, int, bool]], source: PendingVersion) -> Boxes:
+    """Boxes that were given one by one."""
+    given = [tuple(box) for box in boxes]
+    wrong = next((box for box in given if len(box) != 5 or np.array(box[:4]).dtype.kind not in "iu"), None)
+    if wrong is not None:
+        raise InvalidWriteError(
+            f"a box is four whole numbers, out, n_out, src, n_src, and whether it is diagonal; found {wrong!r} for "
+            f"{source.dataset}"
+        )
+    table = np.array([box[:4] for box in given], dtype=np.int64).reshape(-1, 4)
+    out, n_out, src, n_src = table.T
+    return Boxes(out, n_out, src, n_src, np.array([box[4] for box in given], dtype=np.bool_))
 
 
 def _asked(

@@ -208,6 +208,9 @@ def test_row_groups_that_can_not_match_are_left_out(
         (("n", "like", "1%"), "like compares text with text; n is int"),
         (("t", "startswith", 1), "startswith compares text"),
         (("s.kk", "=", 1), "without a field 'kk'; did you mean s.k?"),
+        ("n=1", "a condition is"),
+        (("n",), "a condition is"),
+        ((5, "=", 1), "a condition is"),
         (("s.k.x", "=", 1), "s.k of .* is bigint, which has no named fields"),
     ],
 )

@@ -94,6 +94,15 @@ def test_recorded_steps_link_to_one_another(places: dict[str, str]) -> None:
         ({"pairs": 3}, InvalidWriteError, "two arrays"),
         ({"rows": lambda rows: (rows, rows + 3)}, RowOutOfRangeError, "row 7 of .*in.csv"),
         ({"rows": lambda rows: ([4], [0])}, InvalidWriteError, "asked for output rows 0 to 1, .* rows 4 to 4"),
+        ({"pairs": (np.array([2**63], dtype=np.uint64), [0])}, RowOutOfRangeError, "row 9223372036854775808 of"),
+        ({"boxes": [(2, 2**63 - 1, 0, 1, False)]}, InvalidWriteError, "reaches from 2 over 9223372036854775807 rows"),
+        ({"boxes": [(0, 2**70, 0, 1, False)]}, InvalidWriteError, "four whole numbers"),
+        ({"boxes": [(0.5, 1, 0, 1, False)]}, InvalidWriteError, "four whole numbers"),
+        ({"boxes": [(0, 1, 0, 1)]}, InvalidWriteError, "four whole numbers"),
+        ({"boxes": [(0, -1, 0, 1, False)]}, InvalidWriteError, "over -1 rows"),
+        ({"pairs": ([0], [0]), "kind": "other"}, InvalidWriteError, "of kind 'other'; there are data and context"),
+        ({"cells": lambda rows: None}, InvalidWriteError, "four lists"),
+        ({"cells": lambda rows: ([0], ["x"], [0])}, InvalidWriteError, "four lists"),
         ({}, InvalidWriteError, "gives nothing"),
         ({"pairs": ([0], [0]), "boxes": []}, InvalidWriteError, "gives pairs and boxes"),
     ],
@@ -104,6 +113,65 @@ def test_relations_that_do_not_fit(
     with pytest.raises(error, match=message):
         provspark.record(places["prov"], task="t", output=places["out"], relations=[Relation(csv(places), **relation)])
     assert provspark.open(places["prov"]).steps().num_rows == 0
+
+
+def test_boxes_may_overlap_and_pairs_repeat(places: dict[str, str]) -> None:
+    boxes = [(0, 3, 0, 3, True), (1, 2, 0, 3, False), (0, 5, 2, 1, False), (0, 0, 0, 0, False)]
+    expected = {(o, o) for o in range(3)} | {(o, s) for o in (1, 2) for s in range(3)} | {(o, 2) for o in range(5)}
+    twice = ([0, 0, 1], [4, 4, 4])
+    relations = [Relation(csv(places), boxes=boxes), Relation(csv(places), pairs=twice)]
+    manifest = provspark.record(places["prov"], task="t", output=places["out"], relations=relations)
+    assert [t.edges for t in manifest.writes[0].tensors] == [len(expected), 2]
+    found = provspark.open(places["prov"]).backward(places["out"])
+    told = [(x["occurrence"], x["row"], x["source_row"]) for x in found.to_pylist()]
+    assert sorted(told) == sorted({(0, *p) for p in expected} | {(1, 0, 4), (1, 1, 4)})
+
+
+def test_data_sets_without_rows_or_with_names_of_any_length(places: dict[str, str], tmp_path: Path) -> None:
+    empty, far = tmp_path / "empty", tmp_path.joinpath(*["é 100% ☃" * 15] * 6)
+    for folder, n in ((empty, 0), (far, 2)):
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"x": pa.array(range(n), pa.int64())}), folder / "f.parquet")
+    assert len(str(far).encode()) > 1000
+    provspark.record(places["prov"], task="a", output=str(empty), relations=[Relation(csv(places), pairs=([], []))])
+    more = [Relation(str(empty), pairs=([], [])), Relation(csv(places), pairs=([1], [4]))]
+    provspark.record(places["prov"], task="b", output=str(far), relations=more)
+    prov = provspark.open(places["prov"])
+    assert [x["source_row"] for x in prov.backward(str(far)).to_pylist()] == [4]
+    assert prov.backward(str(empty)).num_rows == prov.forward(str(empty)).num_rows == 0
+    assert prov.correspondence(str(far), to=str(empty)).edges == 0
+    with pytest.raises(RowOutOfRangeError, match="it is empty"):
+        prov.backward(str(empty), rows=[0])
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"task": "\ud800"}, "printable text"),
+        ({"task": 5}, "printable text"),
+        ({"dag": "a\nb"}, "printable text"),
+        ({"try_number": 1.5}, "whole numbers"),
+        ({"try_number": True}, "whole numbers"),
+        ({"written": "f.parquet"}, "one or more; found 'f.parquet'"),
+        ({"written": []}, "one or more"),
+    ],
+)
+def test_steps_that_are_named_oddly(places: dict[str, str], named: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidWriteError, match=message):
+        provspark.record(places["prov"], **{"task": "t", "output": places["out"], "relations": [], **named})
+
+
+def test_a_step_does_not_read_the_files_that_it_made(places: dict[str, str]) -> None:
+    relation = Relation(places["out"], pairs=([3], [0]))
+    with pytest.raises(InvalidWriteError, match="is read by the step that made it"):
+        provspark.record(places["prov"], task="t", output=places["out"], relations=[relation])
+    part = Path(places["out"], "p=a")
+    relation = Relation(str(part), pairs=([3], [1]))
+    provspark.record(
+        places["prov"], task="t", output=places["out"], relations=[relation], written=["p=b/f.parquet"], run="r"
+    )
+    table = provspark.open(places["prov"]).backward(places["out"], to=str(part)).to_pylist()
+    assert [(x["row"], x["source_row"]) for x in table] == [(3, 1)]
 
 
 def test_files_that_a_step_made(places: dict[str, str]) -> None:
