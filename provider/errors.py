@@ -186,6 +186,10 @@ class PackageMissingError(ProvSparkError, ImportError):
         self.package = package
 
 
+class QuestionCancelledError(ProvSparkError, RuntimeError):
+    """Whoever asked no longer waits for the answer."""
+
+
 class CatalogueError(ProvSparkError, RuntimeError):
     """The catalogue's database does not answer or has another schema."""
 

@@ -77,6 +77,13 @@ def get_provider_info() -> dict[str, Any]:
                         "names, separated by commas.",
                         "*email*, ssn",
                     ),
+                    "replay_seconds": _option(
+                        "How long the page may let Spark run stored operations again, in a process of its own, to show "
+                        "what they did to a record; 0 for not at all.",
+                        "300",
+                        kind="float",
+                        default="120",
+                    ),
                 },
             }
         },

@@ -69,6 +69,7 @@ def in_airflow(browser: Any, base: str) -> None:
         context = browser.new_context(viewport={"width": width, "height": width * 5 // 8}, color_scheme=theme)
         context.add_init_script(f"localStorage.setItem('theme', '{theme}')")
         page = context.new_page()
+        page.set_default_timeout(180_000)
         name = f"{theme}-{width}"
         page.goto(f"{base}/plugin/provspark")
         shoot(page, "[data-testid=provspark] tbody tr", f"list-{name}")
@@ -81,10 +82,14 @@ def in_airflow(browser: Any, base: str) -> None:
             page.locator(".react-flow__node-dataset", has_text="regions.csv").hover()
             shoot(page, "[role=gridcell]", f"hover-{name}")
         page.locator(".react-flow__node-step", has_text="regions").click()
-        page.wait_for_selector("aside tbody tr")
-        shoot(page, "aside dl", f"step-{name}")
+        shoot(page, "aside ol li", f"step-{name}")
         if width == WIDTHS[0]:
+            page.get_by_role("tab", name="Columns").click()
+            shoot(page, "aside tbody tr", f"columns-{name}")
+            page.get_by_role("tab", name="Values").click()
+            shoot(page, "aside [role=img]", f"values-{name}")
             sideways(page, base, name)
+            happened(page, base, name)
         context.close()
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(f"{base}/dags/census/tasks/clean/plugin/provspark-task")
@@ -110,6 +115,17 @@ def sideways(page: Any, base: str, name: str) -> None:
     shoot(page, "aside button:has-text('census')", f"cell-{name}")
 
 
+def happened(page: Any, base: str, name: str) -> None:
+    """What operations did to a record, and where another one ended."""
+    told = "[aria-label='What happened'] section"
+    clean, people = dataset_id(demo_ui.data("clean")), dataset_id(demo_ui.data("people"))
+    page.goto(f"{base}/plugin/provspark?ds={clean}&rows=5&trace=happened")
+    shoot(page, told, f"happened-{name}")
+    page.goto(f"{base}/plugin/provspark?ds={people}&rows=14&trace=happened")
+    page.get_by_label("Step", exact=True).select_option(label="read by clean")
+    shoot(page, f"{told} >> text=ended here", f"ended-{name}")
+
+
 def alone(browser: Any, folder: Path) -> None:
     """An empty store, one step, forty steps, and captures that are not exact."""
     for name, steps in (("empty", 0), ("one", 1), ("forty", 40)):
@@ -124,6 +140,8 @@ def alone(browser: Any, folder: Path) -> None:
                 shoot(page, ".react-flow__node", f"{name}-light-1280")
             else:
                 shoot(page, "[data-testid=provspark] pre", "empty-light-1280")
+                page.goto(f"{base}/?ds={'0' * 16}")
+                shoot(page, "[role=alert]", "failed-light-1280")
             page.close()
 
 

@@ -19,6 +19,7 @@ from provspark.index_store.query.runs import Runs
 from provspark.index_store.values.plain import plain
 from provspark.index_store.values.reading import find_column, read_rows, scan_rows
 from provspark.index_store.values.types import arrow_type
+from provspark.index_store.watch import tell
 
 __all__ = ["LIMIT", "profile_of"]
 
@@ -72,7 +73,8 @@ def profile_of(
     for at in range(0, len(fields), per):
         part = fields[at : at + per]
         table = values([f.name for f in part])
-        for field, column in zip(part, table.columns, strict=True):
+        for number, (field, column) in enumerate(zip(part, table.columns, strict=True), at):
+            tell("columns", number, len(fields))
             floats = _floats(column)
             if floats is not None:
                 numbers[field.name] = floats

@@ -12,6 +12,7 @@ from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, image, restrict, united
 from provspark.index_store.query.within import Hop, Limit, walk_axes
+from provspark.index_store.watch import tell
 
 Part = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
@@ -175,7 +176,8 @@ class _Walk:
         for start in starts:
             part = (start.occurrence, start.kind, start.boxes)
             self.stand(start.at, self.linker.links(start.at, self.plan.direction), [part])
-        for node in self.plan.nodes:
+        for number, node in enumerate(self.plan.nodes):
+            tell("writes", number, len(self.plan.nodes))
             arrived = self.pending.pop(node, {})
             if arrived or node in self.ways.inject:
                 self.enter(node, {at: united(parts) for at, parts in arrived.items()})

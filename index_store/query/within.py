@@ -12,6 +12,7 @@ from provspark.index_store.query.graph import Direction, Node, Reader
 from provspark.index_store.query.marks import Marks
 from provspark.index_store.query.relation import compose, image, shrink, united
 from provspark.index_store.query.runs import Runs
+from provspark.index_store.watch import check
 
 ROWS_AT_ONCE = 1 << 18
 """Rows of an axis that one lookup covers: memory follows the answer's runs, not the tensor's boxes."""
@@ -99,6 +100,7 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     # Where what is carried is large itself, and not in order, fewer and larger pieces cost less.
     most = ROWS_AT_ONCE if rising or len(here) < 8 * ROWS_AT_ONCE else 2 * len(here)
     for starts, lengths in pieces(image(here), most):
+        check()
         found = reader.lookup(starts, lengths)
         near = here
         if rising and len(here) > 1:

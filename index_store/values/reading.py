@@ -14,6 +14,7 @@ from provspark.index_store.values.files import DataFile, check, files_of
 from provspark.index_store.values.partitions import partition_text
 from provspark.index_store.values.rows import Bounds, LineReader, RowReader
 from provspark.index_store.values.types import arrow_type
+from provspark.index_store.watch import tell
 
 __all__ = ["find_column", "partition_table", "read_rows", "reader_of", "scan_rows"]
 
@@ -64,7 +65,8 @@ def read_rows(version: Version, files: Files, rows: Int64, columns: Sequence[str
     for at in touched:
         check(found[at])
     tables = []
-    for at in touched:
+    for number, at in enumerate(touched):
+        tell("files", number, len(touched))
         mine = wanted[where == at] - bases[at]
         stored = [f for f in fields if f.name not in version.partitions]
         table = reader.take(found[at], mine, stored) if stored else None
@@ -97,7 +99,9 @@ def scan_rows(version: Version, files: Files, columns: Sequence[str], bounds: Bo
         if not stored:
             yield base, _assemble(version, file, None, file.rows, fields)
             continue
+        tell("rows", base, files.total)
         for start, table in reader.scan(file, stored, lambda more, here=here: bounds({**here, **more})):  # type: ignore[misc]
+            tell("rows", base + start, files.total)
             yield base + start, _assemble(version, file, table, len(table), fields)
 
 

@@ -8,7 +8,7 @@ from airflow.configuration import conf
 from fastapi import FastAPI, Request
 
 from provspark.settings import SECTION, Settings
-from provspark.web.app import create_app
+from provspark.web.app import REPLAY_SECONDS, create_app
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
 from provspark.web.source import Source
@@ -27,4 +27,6 @@ def airflow_app() -> FastAPI:
     policy = Policy.of(
         conf.getboolean(SECTION, "show_values", fallback=True), conf.get(SECTION, "mask_columns", fallback="") or ""
     )
-    return create_app(Source(lambda: Settings.read(airflow=True).url(), policy), _login, airflow=True)
+    seconds = conf.getfloat(SECTION, "replay_seconds", fallback=REPLAY_SECONDS)
+    source = Source(lambda: Settings.read(airflow=True).url(), policy)
+    return create_app(source, _login, airflow=True, replay_seconds=seconds)

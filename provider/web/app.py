@@ -13,20 +13,26 @@ from fastapi.responses import FileResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from provspark import __version__
+from provspark.web.following import Following
 from provspark.web.operation_routes import router as operations
 from provspark.web.problems import add_handlers, described, problem
+from provspark.web.replay_routes import router as replay
+from provspark.web.replays import Replays
 from provspark.web.routes import router
 from provspark.web.sideways import router as sideways
 from provspark.web.source import Source
 
-__all__ = ["STATIC", "create_app", "manifest"]
+__all__ = ["REPLAY_SECONDS", "STATIC", "create_app", "manifest"]
 
+REPLAY_SECONDS = 120.0
 STATIC = Path(__file__).with_name("static")
 _MAX_BODY = 1 << 20
 _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain"}
 
 
-def create_app(source: Source, login: Callable[..., Any], *, airflow: bool = False) -> FastAPI:
+def create_app(
+    source: Source, login: Callable[..., Any], *, airflow: bool = False, replay_seconds: float = REPLAY_SECONDS
+) -> FastAPI:
     """Make the app that answers below ``/provspark``.
 
     Parameters
@@ -36,6 +42,8 @@ def create_app(source: Source, login: Callable[..., Any], *, airflow: bool = Fal
         A dependency, run before any route: puts a `Viewer` at ``request.state.provspark_viewer``, or raises.
     airflow : bool
         Whether Airflow serves the page.
+    replay_seconds : float
+        How long a replay may take; 0 for none.
     """
     # No pages of documentation: they would answer without a login. docs/openapi.json has the description.
     app = FastAPI(
@@ -48,11 +56,13 @@ def create_app(source: Source, login: Callable[..., Any], *, airflow: bool = Fal
         redoc_url=None,
         openapi_url=None,
     )
-    app.state.source, app.state.airflow = source, airflow
+    app.state.source, app.state.airflow, app.state.replays = source, airflow, Replays(replay_seconds)
     app.include_router(router)
     app.include_router(sideways)
     app.include_router(operations)
+    app.include_router(replay)
     app.add_api_route("/static/{name}", _static, include_in_schema=False, response_class=FileResponse)
+    app.add_middleware(Following)
     app.add_middleware(_Guard)
     add_handlers(app)
     app.openapi = partial(described, app)  # type: ignore[method-assign]

@@ -43,6 +43,10 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.ConditionError, 422),
     (errors.VersionChangedError, 409),
     (errors.ValuesUnavailableError, 409),
+    (errors.ReplayError, 409),
+    (errors.PackageMissingError, 503),
+    (errors.JavaNotFoundError, 503),
+    (errors.QuestionCancelledError, 503),
     (errors.SettingsError, 503),
     (errors.StoreUnreachableError, 503),
 )

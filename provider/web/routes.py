@@ -14,7 +14,7 @@ from provspark.web.login import Viewer
 from provspark.web.problems import RESPONSES
 from provspark.web.scope import Scope
 
-__all__ = ["DatasetPath", "Seen", "VersionQuery", "router"]
+__all__ = ["STREAMS", "DatasetPath", "Seen", "VersionQuery", "router"]
 
 router = APIRouter(prefix="/api/v1", responses=RESPONSES)
 
@@ -27,7 +27,7 @@ Where = Annotated[list[models.ConditionText] | None, Query(max_length=models.MAX
 Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_COLUMNS)]
 
 
-_STREAMS: dict[int | str, dict[str, Any]] = {
+STREAMS: dict[int | str, dict[str, Any]] = {
     200: {"description": "The rows", "content": {kind: {} for kind in rows.MEDIA_TYPES.values()}}
 }
 
@@ -77,7 +77,7 @@ def dataset_rows(
     return rows.page(at, scope.select(at, where), scope.policy, cursor, limit, columns)
 
 
-@router.get("/datasets/{dataset}/export", response_class=StreamingResponse, responses=_STREAMS)
+@router.get("/datasets/{dataset}/export", response_class=StreamingResponse, responses=STREAMS)
 def dataset_export(
     scope: Seen, dataset: DatasetPath, version: VersionQuery = None, where: Where = None, format: rows.Format = "csv"
 ) -> StreamingResponse:
@@ -101,7 +101,7 @@ def trace_rows(scope: Seen, query: models.TraceRowsQuery) -> models.Rows:
     return rows.page(scope.at(node), met, scope.policy, query.cursor, query.limit, query.columns)
 
 
-@router.post("/trace/export", response_class=StreamingResponse, responses=_STREAMS)
+@router.post("/trace/export", response_class=StreamingResponse, responses=STREAMS)
 def trace_export(
     scope: Seen,
     query: models.TraceQuery,

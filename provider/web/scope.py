@@ -49,13 +49,13 @@ class Scope:
 
     def __init__(self, whole: Linker, prov: Provenance, dags: frozenset[str] | None, policy: Policy) -> None:
         self.policy = policy
-        self._whole, self._dags = whole, dags
+        self._whole, self.dags = whole, dags
         self.prov = prov.restricted(self._sees)
         self._selected: Cache[Runs] = Cache(_CACHED_RUNS)
         self._traces: Cache[Trace] = Cache(_CACHED_RUNS)
 
     def _sees(self, manifest: Manifest) -> bool:
-        return self._dags is None or manifest.key.dag_id in self._dags
+        return self.dags is None or manifest.key.dag_id in self.dags
 
     @cached_property
     def linker(self) -> Linker:
@@ -157,7 +157,7 @@ class Scope:
 
     def hides(self, node: TraceNode, direction: Direction) -> bool:
         """Whether a step that the user may not see made (backward) or read (forward) some of a node's rows."""
-        if self._dags is None:
+        if self.dags is None:
             return False
         rows = node.data | node.context
         for at in self._whole.graph.sightings(Dataset.parse(node.dataset)):

@@ -7,15 +7,16 @@ from typing import Annotated, Any, Literal
 
 import pyarrow.compute as pc
 from fastapi import APIRouter, HTTPException, Query
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 
 from provspark.index_store.model import Dataset, Version
 from provspark.index_store.query.beside import beside as find_beside
+from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.relation import image
 from provspark.index_store.query.runs import Runs
 from provspark.web import describe, models, rows
 from provspark.web.problems import RESPONSES
-from provspark.web.routes import DatasetPath, Seen, VersionQuery
+from provspark.web.routes import STREAMS, DatasetPath, Seen, VersionQuery
 from provspark.web.scope import Scope
 
 __all__ = ["router"]
@@ -52,11 +53,20 @@ def sideways(scope: Seen, query: models.SidewaysQuery) -> list[models.Found]:
 @router.post("/sideways/rows")
 def sideways_rows(scope: Seen, query: models.SidewaysRowsQuery) -> models.Rows:
     """Return some of those rows, of one version, with values."""
-    for version, found in _beside(scope, query):
-        if version.id == query.found:
-            at = scope.find(query.to, version.id)
-            return rows.page(at, found, scope.policy, query.cursor, query.limit, query.columns)
-    raise HTTPException(404, f"no row of version {query.found} was found; POST /sideways counts those that were")
+    at, found = _found(scope, query, query.found)
+    return rows.page(at, found, scope.policy, query.cursor, query.limit, query.columns)
+
+
+@router.post("/sideways/export", response_class=StreamingResponse, responses=STREAMS)
+def sideways_export(
+    scope: Seen,
+    query: models.SidewaysQuery,
+    found: Annotated[str, Query(pattern="^[0-9a-f]{32}$")],
+    format: rows.Format = "csv",
+) -> StreamingResponse:
+    """Stream all of those rows, of one version."""
+    at, met = _found(scope, query, found)
+    return rows.export(at, met, scope.policy, format)
 
 
 @router.post("/composition")
@@ -96,6 +106,13 @@ def trace_graph(
         return Response(found.graphml(), media_type="application/graphml+xml")
     made = found.prov_json() if format == "prov_json" else found.node_link()
     return Response(json.dumps(made, ensure_ascii=False), media_type="application/json")
+
+
+def _found(scope: Scope, query: models.SidewaysQuery, wanted: str) -> tuple[Sighting, Runs]:
+    for version, found in _beside(scope, query):
+        if version.id == wanted:
+            return scope.find(query.to, wanted), found
+    raise HTTPException(404, f"no row of version {wanted} was found; POST /sideways counts those that were")
 
 
 def _beside(scope: Scope, query: models.SidewaysQuery) -> list[tuple[Version, Runs]]:

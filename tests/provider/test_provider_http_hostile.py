@@ -10,6 +10,8 @@ import pytest
 from _http import BASE, build, client, id_of
 from fastapi.testclient import TestClient
 
+from provspark.web.replays import Replays
+
 CANARY = "canary-7d1f"
 PATHS = [
     "../../../../etc/passwd",
@@ -53,6 +55,8 @@ PARAMETERS = {
     "/datasets/{id}": ["version"],
     "/datasets/{id}/rows": ["version", "where", "columns", "cursor", "limit"],
     "/datasets/{id}/export": ["version", "where", "format"],
+    "/datasets/{id}/columns": ["version", "column", "direction", "to"],
+    "/steps/{step}/profiles": ["source", "output"],
     "/steps": ["dag_id", "run_id", "task_id", "map_index", "cursor", "limit"],
 }
 FIELDS = ["dataset", "version", "rows", "where", "direction", "context", "to", "node", "cursor", "limit", "columns"]
@@ -101,16 +105,24 @@ def refused(answer: Any, *, may: tuple[int, ...] = (403, 404, 405, 409, 413, 422
 
 @pytest.mark.parametrize("path", PARAMETERS)
 def test_query_parameters(api: TestClient, root: Path, path: str) -> None:
+    step = api.get(f"{BASE}/steps").json()["items"][-1]["step"]
     for name in PARAMETERS[path]:
         for text in [*CORPUS, str(root / "canary"), (root / "canary").as_uri()]:
-            refused(api.get(BASE + path.format(id=id_of(root, "raw")), params={name: text}))
+            refused(api.get(BASE + path.format(id=id_of(root, "raw"), step=step), params={name: text}))
 
 
 def test_paths_of_routes(api: TestClient, root: Path, opened: list[str]) -> None:
     from urllib.parse import quote
 
     for text in [*PATHS, *SIZES, str(root / "canary")]:
-        for route in ("/datasets/{}", "/datasets/{}/rows", "/datasets/{}/export", "/steps/{}", "/../static/{}"):
+        for route in (
+            "/datasets/{}",
+            "/datasets/{}/rows",
+            "/datasets/{}/export",
+            "/steps/{}",
+            "/steps/{}/profiles",
+            "/../static/{}",
+        ):
             for escaped in (quote(text, safe=""), quote(text)):
                 answer = api.get((BASE + route).replace("/api/v1/..", "").format(escaped))
                 assert answer.status_code in (404, 422), (route, text, answer.text[:200])
@@ -118,12 +130,29 @@ def test_paths_of_routes(api: TestClient, root: Path, opened: list[str]) -> None
     assert not [p for p in opened if "canary" in p or "passwd" in p or p.endswith("app.py")]
 
 
-@pytest.mark.parametrize(("path", "every"), [("/trace", 7), ("/trace/rows", 1), ("/trace/export", 7)])
-def test_fields_of_bodies(api: TestClient, root: Path, path: str, every: int) -> None:
-    """The three share their model: one takes the whole corpus, the others a part."""
-    good = {"dataset": id_of(root, "raw"), "rows": [0]} | ({"node": 0} if path == "/trace/rows" else {})
-    assert api.post(BASE + path, json=good).status_code == 200
-    for name in FIELDS:
+BODIES: dict[str, dict[str, Any]] = {
+    "/trace/rows": {"node": 0},
+    "/trace/export": {},
+    "/trace": {},
+    "/sideways": {"relation": "together"},
+    "/sideways/export?found={version}": {"relation": "together"},
+    "/composition": {"source": "{id}", "column": "age"},
+    "/replay": {"step": None, "direction": "backward"},
+}
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_fields_of_bodies(api: TestClient, root: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They share their model: one takes the whole corpus, the others a part."""
+    monkeypatch.setattr(Replays, "run", lambda self, question: [])
+    every = 1 if path == "/trace/rows" else 7
+    raw = id_of(root, "raw")
+    good: dict[str, Any] = {"dataset": raw, "rows": [0]}
+    good |= {name: raw if value == "{id}" else value for name, value in BODIES[path].items()}
+    good |= {"to": raw} if path.startswith("/sideways") else {}
+    path = path.format(version=api.get(f"{BASE}/datasets/{raw}").json()["version"])
+    assert api.post(BASE + path, json=good).status_code == (404 if "found=" in path else 200)
+    for name in dict.fromkeys([*FIELDS, *good]):
         for text in [*CORPUS[::every], str(root / "canary")]:
             for value in (text, [text]):
                 refused(api.post(BASE + path, json={**good, name: value}))

@@ -1,7 +1,10 @@
 """The page in Airflow's own api-server, over the lineage of the Census DAG, run for real."""
 
 import csv
+import json
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ from _browser import ROOT, Tab, browser
 from _dags import run_dag
 
 import provspark
+from provspark.index_store.model import Dataset
+from provspark.web.scope import dataset_id
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long, pytest.mark.xdist_group("page")]
 ROW = 13
@@ -210,6 +215,10 @@ def test_sideways_from_the_menu_of_a_row(tab: Tab, server: Server, chromium: Any
     tab.shows("regions.csv: rows found", together)
     assert "trace=together" in tab.page.url
     tab.check()
+    tab.view.get_by_role("button", name="Take away").click()
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("menuitem", name="Rows found as JSON", exact=True).click()
+    assert [line["provspark_row"] for line in json.loads(Path(saved.value.path()).read_text())] == together
     again = Tab(chromium, server.token("ann"), server.url)
     again.page.goto(tab.page.url)
     again.shows("regions.csv: rows found", together)
@@ -253,10 +262,81 @@ def test_what_happened_in_a_step(tab: Tab, server: Server, home: Path) -> None:
     (step,) = (s for s in prov.steps()["step"].to_pylist() if "regions" in s)
     tab.has(panel.locator("ol li"), prov.operations(step).num_rows)
     panel.get_by_text("regions.py:").first.wait_for()
+    tab.check()
+    panel.get_by_role("tab", name="Columns").click()
     matrix = panel.get_by_role("group", name="Columns of regions by those of regions.csv")
     matrix.locator("tbody tr").first.wait_for()
     assert [r.inner_text().split() for r in matrix.locator("tbody tr").all()] == [["country", "●"], ["region", "●"]]
     tab.check()
+    panel.get_by_role("tab", name="Values").click()
+    panel.get_by_label("Data sets").select_option(label="clean → regions")
+    tab.page.wait_for_url("**tab=values**")
+    told = prov.impact(step, "age_band", source=str(home / "data" / "clean"))
+    values = panel.get_by_role("region", name="Values of age_band")
+    for side, profile in (("before", told.before), ("after", told.after)):
+        said = ", ".join(f"{s.value}: {s.count:,}" for s in profile.column("age_band").top)
+        values.get_by_role("img", name=f"{side}: {said}", exact=True).wait_for()
+    tab.check()
+    tab.page.reload()
+    values.get_by_role("img").first.wait_for()
+
+
+def test_what_happened_to_a_record_and_where_it_ended(tab: Tab, server: Server, home: Path) -> None:
+    prov = provspark.open(str(home / "store"))
+    people, clean = str(home / "data" / "people"), str(home / "data" / "clean")
+    open_list(tab, server)
+    tab.view.get_by_role("button", name="clean", exact=True).click()
+    tab.page.locator("[data-row='0']").click(button="right")
+    tab.page.get_by_role("menuitem", name="What happened to it").click()
+    tab.view.get_by_text("Running the stored operations again").wait_for()
+    tab.view.get_by_text("starting Spark").or_(tab.view.get_by_text("operations: ")).wait_for()
+    tab.check()
+    told = tab.view.get_by_role("region", name="clean, written by clean")
+    told.get_by_text("equals what is stored").wait_for(timeout=120_000)
+    workclass = prov.values(people, prov.backward(clean, [0], to=people)["source_row"].to_pylist())["workclass"][0]
+    cell = told.locator("td", has=tab.page.locator("del", has_text=workclass.as_py().strip())).first
+    assert cell.locator("ins").inner_text() == workclass.as_py().strip()
+    tab.check()
+    native = prov.values(people)["native_country"].to_pylist()
+    ended = next(i for i, country in enumerate(native) if country.strip() == "?")
+    (step,) = (s for s in prov.steps()["step"].to_pylist() if "clean" in s)
+    tab.page.goto(
+        f"{server.url}/plugin/provspark?ds={dataset_id(Dataset.parse(people))}&rows={ended}&trace=happened&at={step}"
+    )
+    tab.view.get_by_text("1 row ended here: the condition does not hold").wait_for(timeout=120_000)
+    assert tab.view.get_by_label("Step").input_value() == step
+    tab.check()
+
+
+def test_a_replay_ends_where_the_client_goes_away(server: Server, home: Path) -> None:
+    clean = dataset_id(Dataset.parse(str(home / "data" / "clean")))
+    asked = {"dataset": clean, "rows": [1]}
+    events = {"Accept": "application/json, text/event-stream"}
+    before = workers(server)
+    with (
+        server.client("ann") as api,
+        api.stream("POST", "/provspark/api/v1/replay", json=asked, headers=events) as answer,
+    ):
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        told = json.loads(next(answer.iter_lines()).removeprefix("data: "))
+        assert told["what"] in ("starting Spark", "operations")
+        (worker,) = before or workers(server)
+    for _ in range(200):
+        if worker not in workers(server):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the process that replays still runs")
+
+
+def workers(server: Server) -> list[int]:
+    """Processes of this server that replay."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            ours = str(server.home).encode() in (folder / "environ").read_bytes()
+            if ours and b"replay_worker" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
 
 
 def test_columns_and_cells_before_and_after(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
@@ -317,6 +397,42 @@ def test_dark_mode_is_airflows(server: Server, chromium: Any) -> None:
     assert all(a != b for a, b in zip(shades["light"], shades["dark"], strict=True))
 
 
+def in_the_graph(tab: Tab) -> None:
+    """From a trace: arrows to a step and back, on to a data set's rows, and forward from one of them."""
+    keys, focus = tab.page.keyboard, "document.activeElement.getAttribute('aria-label') ?? ''"
+    tab_to(tab, "document.activeElement.classList.contains('react-flow__node')")
+    assert tab.page.evaluate(focus).startswith("Data set")
+    for _ in range(9):
+        keys.press("ArrowRight")
+    assert tab.page.evaluate(focus).startswith("Data set report: 1 of 15")
+    outline = "getComputedStyle(document.activeElement.firstElementChild).outlineStyle"
+    assert tab.page.evaluate(outline) == "solid"
+    keys.press("ArrowLeft")
+    assert tab.page.evaluate(focus).startswith("Step report")
+    keys.press("Enter")
+    tab.page.wait_for_function("document.activeElement.getAttribute('aria-label') === 'Step'")
+    tab.check()
+    keys.press("Escape")
+    tab.page.wait_for_function(f"({focus}).startsWith('Step report')")
+    keys.press("ArrowLeft")
+    keys.press("Enter")
+    tab.page.locator("[aria-label='regions: rows of the trace'] [data-row]").first.wait_for()
+    tab_to(tab, f"({focus}).startsWith('regions: rows of the trace')")
+    keys.press("Shift+Enter")
+    tab.page.wait_for_url("**trace=forward**")
+    tab.counted(report="1 of 15")
+    keys.press("Escape")
+    tab.page.wait_for_url("**trace=backward**")
+
+
+def tab_to(tab: Tab, place: str) -> None:
+    for _ in range(40):
+        tab.page.keyboard.press("Tab")
+        if tab.page.evaluate(place):
+            return
+    raise AssertionError(f"Tab leads nowhere where {place}")
+
+
 def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -> None:
     open_list(tab, server)
     keys = tab.page.keyboard
@@ -326,10 +442,7 @@ def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -
     tab.has(tab.view.locator("tbody tr"), 1)
     keys.press("Enter")
     tab.page.wait_for_selector("[role=gridcell]")
-    for _ in range(40):
-        keys.press("Tab")
-        if tab.page.evaluate("document.activeElement.getAttribute('role')") == "grid":
-            break
+    tab_to(tab, "document.activeElement.getAttribute('role') === 'grid'")
     for _ in range(3):
         keys.press("ArrowDown")
     keys.press("Space")
@@ -337,6 +450,7 @@ def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -
     keys.press("Enter")
     tab.page.wait_for_selector(".react-flow__node")
     assert "rows=3" in tab.page.url and "trace=backward" in tab.page.url
+    in_the_graph(tab)
     keys.press("Escape")
     tab.view.get_by_text("1 row chosen").wait_for()
     tab.page.locator("[role=grid]").focus()

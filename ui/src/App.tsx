@@ -9,6 +9,7 @@ import { usePage } from "./state";
 import { AsideView } from "./views/AsideView";
 import { DatasetList } from "./views/DatasetList";
 import { DatasetView } from "./views/DatasetView";
+import { HappenedView } from "./views/HappenedView";
 import { Outputs } from "./views/Outputs";
 import { TraceView } from "./views/TraceView";
 
@@ -42,6 +43,8 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
       if (within || event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
       if (state.dataset) open({});
+      // At once where it is there already: what is typed next belongs in it.
+      document.getElementById("provspark-search")?.focus();
       requestAnimationFrame(() => document.getElementById("provspark-search")?.focus());
     };
     window.addEventListener("keydown", search);
@@ -68,7 +71,7 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
         ) : null}
       </HStack>
       <Box flex={1} minH={0}>
-        {!state.dataset ? within ? <Outputs where={where} /> : <DatasetList /> : !state.way ? <DatasetView /> : state.way === "backward" || state.way === "forward" ? <TraceView /> : <AsideView way={state.way} />}
+        {!state.dataset ? within ? <Outputs where={where} /> : <DatasetList /> : !state.way ? <DatasetView /> : state.way === "backward" || state.way === "forward" ? <TraceView /> : state.way === "happened" ? <HappenedView /> : <AsideView way={state.way} />}
       </Box>
     </Flex>
   );

@@ -18,7 +18,13 @@ export default async function layout(boxes: Box[], lines: Line[]): Promise<Recor
       "elk.layered.spacing.nodeNodeBetweenLayers": "48",
       "elk.spacing.nodeNode": "22",
       ...(boxes.length > LARGE
-        ? { "elk.layered.nodePlacement.strategy": "BRANDES_KOEPF", "elk.layered.thoroughness": "1" }
+        ? {
+            "elk.layered.nodePlacement.strategy": "BRANDES_KOEPF",
+            "elk.layered.thoroughness": "1",
+            "elk.layered.crossingMinimization.greedySwitch.type": "OFF",
+            // The page draws lines by itself; those that come with right angles cost most of the time.
+            "elk.edgeRouting": "POLYLINE",
+          }
         : { "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX" }),
     },
     children: boxes,

@@ -5,10 +5,10 @@ import { useSearchParams } from "react-router-dom";
 import type { TraceQuery } from "./api/client";
 import { readRows, writeRows } from "./rowset";
 
-export const WAYS = ["backward", "forward", "together", "siblings", "composition"] as const;
+export const WAYS = ["backward", "forward", "together", "siblings", "composition", "happened"] as const;
 export type Way = (typeof WAYS)[number];
 export type Direction = "backward" | "forward";
-export type Aside = Exclude<Way, Direction>;
+export type Aside = "together" | "siblings" | "composition";
 
 // Some rows, and what is asked of them; the data set at the other end, the one between and the column for questions
 // sideways; which table is looked at, and whether with all its rows.
@@ -29,11 +29,13 @@ export type State = Place & {
   search: string;
   context: boolean;
   step: string | null;
+  // Which part of a step's panel is looked at.
+  tab: string | null;
   via: Place[];
 };
 
 const ASKED = { way: null, to: null, through: null, column: null } as const;
-const SEEN = { at: null, all: false, step: null } as const;
+const SEEN = { at: null, all: false, step: null, tab: null } as const;
 const NOWHERE: Place = { dataset: "", version: null, rows: [], where: [], ...ASKED, at: null, all: false };
 
 export function read(params: URLSearchParams): State {
@@ -51,6 +53,7 @@ export function read(params: URLSearchParams): State {
     all: params.get("all") === "1",
     at: params.get("at"),
     step: params.get("step"),
+    tab: params.get("tab"),
     via: params.getAll("via").flatMap((text) => unpack(text)),
   };
 }
@@ -71,6 +74,7 @@ export function write(state: State): URLSearchParams {
   put("all", state.all ? "1" : "");
   put("at", state.at);
   put("step", state.step);
+  put("tab", state.tab);
   state.via.forEach((place) => put("via", pack(place)));
   return out;
 }
@@ -123,41 +127,42 @@ export function query(state: State): TraceQuery {
   return { ...selection(state), direction: state.way === "forward" ? "forward" : "backward", context: state.context, to: null };
 }
 
+// The address as it is, not as it was last drawn: keys may follow each other faster than the page is.
+function now(): URLSearchParams {
+  return new URLSearchParams(window.location.search);
+}
+
 export function usePage() {
   const [params, setParams] = useSearchParams();
   const state = useMemo(() => read(params), [params]);
   const go = useCallback(
     (change: Partial<State>, replace = false) => {
-      setParams((now) => write({ ...read(now), ...change }), { replace });
+      setParams(write({ ...read(now()), ...change }), { replace });
     },
     [setParams],
   );
   const open = useCallback(
     (place: Partial<Place>) => {
-      setParams(() => write({ ...NOWHERE, ...SEEN, search: "", context: false, via: [], ...place }));
+      setParams(write({ ...NOWHERE, ...SEEN, search: "", context: false, via: [], ...place }));
     },
     [setParams],
   );
   // Goes on from here: what is left becomes a breadcrumb.
   const on = useCallback(
     (place: Partial<Place>) => {
-      setParams((now) => {
-        const { context, via, ...here } = read(now);
-        const path: Place[] = [...via, here].slice(-12);
-        return write({ ...NOWHERE, ...SEEN, search: "", context, ...place, via: path });
-      });
+      const { context, via, ...here } = read(now());
+      const path: Place[] = [...via, here].slice(-12);
+      setParams(write({ ...NOWHERE, ...SEEN, search: "", context, ...place, via: path }));
     },
     [setParams],
   );
   // Back to where one came from: the trace from a step, the last breadcrumb, the rows from a question.
   const leave = useCallback(() => {
-    setParams((now) => {
-      const here = read(now);
-      const last = here.via.at(-1);
-      if (here.step) return write({ ...here, step: null });
-      if (last) return write({ ...here, ...last, via: here.via.slice(0, -1) });
-      return write({ ...here, ...ASKED, ...SEEN });
-    });
+    const here = read(now());
+    const last = here.via.at(-1);
+    if (here.step) setParams(write({ ...here, step: null, tab: null }));
+    else if (last) setParams(write({ ...here, ...last, via: here.via.slice(0, -1) }));
+    else setParams(write({ ...here, ...ASKED, ...SEEN }));
   }, [setParams]);
   const quit = useCallback(() => { go({ ...ASKED, ...SEEN }); }, [go]);
   return { state, go, open, on, leave, quit };

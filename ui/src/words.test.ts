@@ -20,6 +20,7 @@ const STATE: State = {
   context: true,
   at: "fedcba9876543210",
   step: "clean-1",
+  tab: "profile",
   via: [{ dataset: "00", version: null, rows: [5], where: ["a = '&'"], way: "siblings", to: "11", through: null, column: null, at: "22", all: true }],
 };
 

@@ -1,4 +1,5 @@
 // Asks the API; every answer is typed by the API's own description.
+import { tell, type Progress } from "../progress";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -17,6 +18,12 @@ export type Edge = Schemas["Edge"];
 export type Found = Schemas["Found"];
 export type Node = Schemas["Node"];
 export type Operation = Schemas["Operation"];
+export type Passage = Schemas["Passage"];
+export type ProfilePair = Schemas["ProfilePair"];
+export type Profiles = Schemas["Profiles"];
+export type Replay = Schemas["Replay"];
+export type ReplayLine = Schemas["ReplayLine"];
+export type ReplayStage = Schemas["ReplayStage"];
 export type Rows = Schemas["Rows"];
 export type Step = Schemas["Step"];
 export type StepDetail = Schemas["StepDetail"];
@@ -26,6 +33,7 @@ export type Usage = Schemas["Usage"];
 export type Trace = Schemas["Trace"];
 export type TraceQuery = Schemas["TraceQuery"];
 export type Write = Schemas["Write"];
+export type SidewaysQuery = Schemas["SidewaysQuery"];
 export type Format = "csv" | "json" | "jsonl" | "arrow";
 
 type Parameter = string | number | string[] | null | undefined;
@@ -56,24 +64,59 @@ function url(path: string, parameters: Record<string, Parameter>): string {
 async function ask(target: string, init: RequestInit): Promise<Response> {
   const answer = await fetch(target, { credentials: "same-origin", ...init });
   if (!answer.ok) {
-    let detail = answer.statusText;
+    let problem: unknown;
     try {
-      const problem = (await answer.json()) as { detail?: unknown };
-      if (typeof problem.detail === "string") detail = problem.detail;
+      problem = await answer.json();
     } catch {
       // Not a problem document: the status line has to do.
     }
-    throw new ApiError(answer.status, detail);
+    throw refused(answer.status, problem, answer.statusText);
   }
   return answer;
 }
 
-export async function get<T>(path: string, parameters: Record<string, Parameter> = {}, signal?: AbortSignal): Promise<T> {
-  return (await (await ask(url(path, parameters), { signal })).json()) as T;
+function refused(status: number, problem: unknown, otherwise: string): ApiError {
+  const detail = (problem as { detail?: unknown } | undefined)?.detail;
+  return new ApiError(status, typeof detail === "string" ? detail : otherwise);
 }
 
-export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
-  return (await (await ask(url(path, {}), json(body, signal))).json()) as T;
+// Long questions are asked by a name, under which others can see how far the answer is (see progress.ts).
+async function asked<T>(target: string, init: RequestInit, name: readonly unknown[] | undefined): Promise<T> {
+  if (!name) return (await (await ask(target, init)).json()) as T;
+  const answer = await ask(target, { ...init, headers: { ...init.headers, Accept: "application/json, text/event-stream" } });
+  if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream") || !answer.body) return (await answer.json()) as T;
+  try {
+    const { status, body } = await followed(answer.body, (progress) => { tell(name, progress); });
+    if (status >= 400) throw refused(status, body, "the question could not be answered");
+    return body as T;
+  } finally {
+    tell(name, undefined);
+  }
+}
+
+async function followed(stream: ReadableStream<Uint8Array>, told: (progress: Progress) => void): Promise<{ status: number; body: unknown }> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error("the connection ended before the answer");
+    const events = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+    rest = events.pop() ?? "";
+    for (const event of events) {
+      const data = JSON.parse(event.slice(event.indexOf("data: ") + 6)) as unknown;
+      if (event.startsWith("event: answer")) return data as { status: number; body: unknown };
+      told(data as Progress);
+    }
+  }
+}
+
+export async function get<T>(path: string, parameters: Record<string, Parameter> = {}, signal?: AbortSignal, name?: readonly unknown[]): Promise<T> {
+  return asked<T>(url(path, parameters), { signal }, name);
+}
+
+export async function post<T>(path: string, body: unknown, signal?: AbortSignal, name?: readonly unknown[]): Promise<T> {
+  return asked<T>(url(path, {}), json(body, signal), name);
 }
 
 function json(body: unknown, signal?: AbortSignal): RequestInit {
@@ -86,6 +129,10 @@ export function exportUrl(dataset: string, version: string, where: string[], for
 
 export async function exportGraph(query: TraceQuery, format: "prov_json" | "graphml"): Promise<Blob> {
   return (await ask(url("/trace/graph", { format }), json({ ...query, to: null }))).blob();
+}
+
+export async function exportSideways(query: SidewaysQuery, found: string, format: Format): Promise<Blob> {
+  return (await ask(url("/sideways/export", { found, format }), json(query))).blob();
 }
 
 export async function exportTrace(query: TraceQuery, node: number, format: Format): Promise<Blob> {

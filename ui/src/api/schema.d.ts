@@ -244,6 +244,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay
+         * @description Tell rows before and after each operation of steps, by running stored operations again; at most 20 rows.
+         *
+         *     Never the user's script: see `provspark.replay`. Takes seconds, as Spark has to start; ends where nobody waits.
+         */
+        post: operations["replay_api_v1_replay_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sideways": {
         parameters: {
             query?: never;
@@ -258,6 +280,26 @@ export interface paths {
          * @description Count the rows that were used together with rows, or that share a witness with them.
          */
         post: operations["sideways_api_v1_sideways_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sideways/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sideways Export
+         * @description Stream all of those rows, of one version.
+         */
+        post: operations["sideways_export_api_v1_sideways_export_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -336,6 +378,26 @@ export interface paths {
          * @description List the operations of a step, in order; those of one script line as one, unless `parts` are asked for.
          */
         get: operations["step_operations_api_v1_steps__step__operations_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/steps/{step}/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Step Profiles
+         * @description Tell the distribution of values in what a step read and in what it wrote, column by column.
+         */
+        get: operations["step_profiles_api_v1_steps__step__profiles_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -453,6 +515,18 @@ export interface components {
             sources: components["schemas"]["Dataset"][];
             /** Together */
             together: components["schemas"]["Choice"][];
+        };
+        /**
+         * Bin
+         * @description Values from `low` to below `high`.
+         */
+        Bin: {
+            /** Count */
+            count: number;
+            /** High */
+            high: number;
+            /** Low */
+            low: number;
         };
         /**
          * CellLine
@@ -611,6 +685,35 @@ export interface components {
             lines: components["schemas"]["ColumnLine"][];
             /** Stops */
             stops: components["schemas"]["Stop"][];
+        };
+        /**
+         * ColumnProfile
+         * @description How the values of a column are distributed.
+         */
+        ColumnProfile: {
+            /** Count */
+            count: number;
+            /** Deviation */
+            deviation: number | null;
+            /** Distinct */
+            distinct: number | null;
+            /** High */
+            high: string | null;
+            /** Histogram */
+            histogram: components["schemas"]["Bin"][];
+            /** Low */
+            low: string | null;
+            /** Mean */
+            mean: number | null;
+            /** Nulls */
+            nulls: number;
+            /** Top */
+            top: [
+                string,
+                number
+            ][];
+            /** Type */
+            type: string;
         };
         /**
          * Composition
@@ -807,6 +910,28 @@ export interface components {
             write: number | null;
         };
         /**
+         * Ended
+         * @description Rows before an operation that nothing after it was made from.
+         */
+        Ended: {
+            /** Before */
+            before: number;
+            /** Cause */
+            cause: string;
+            /** Lines */
+            lines: number[];
+            /** Name */
+            name: string;
+            /** Operation */
+            operation: number;
+            /** Site */
+            site: string;
+            /** Text */
+            text: string | null;
+            /** Whole */
+            whole: boolean;
+        };
+        /**
          * Found
          * @description How many rows of a version were found.
          */
@@ -938,6 +1063,35 @@ export interface components {
             write: number;
         };
         /**
+         * Passage
+         * @description Rows on their way through one write.
+         */
+        Passage: {
+            dataset: components["schemas"]["Dataset"];
+            /**
+             * Direction
+             * @enum {string}
+             */
+            direction: "backward" | "forward";
+            /** Doubt */
+            doubt: string;
+            /** Endings */
+            endings: components["schemas"]["Ended"][];
+            /** Notes */
+            notes: string[];
+            /** Results */
+            results: number[];
+            /** Stages */
+            stages: components["schemas"]["ReplayStage"][];
+            step: components["schemas"]["Step"];
+            /** Verified */
+            verified: boolean | null;
+            /** Why */
+            why: string;
+            /** Write */
+            write: number;
+        };
+        /**
          * Path
          * @description The operations on the way to rows of a version, through one reading and by one kind of edge.
          */
@@ -976,6 +1130,108 @@ export interface components {
              * @default about:blank
              */
             type: string;
+        };
+        /**
+         * ProfilePair
+         * @description A column before and after a step; null where it is not there, both where it is masked.
+         */
+        ProfilePair: {
+            after: components["schemas"]["ColumnProfile"] | null;
+            before: components["schemas"]["ColumnProfile"] | null;
+            /** Masked */
+            masked: boolean;
+            /** Name */
+            name: string;
+        };
+        /**
+         * Profiles
+         * @description What a step did to the distribution of values.
+         */
+        Profiles: {
+            after: components["schemas"]["Dataset"];
+            /** After Rows */
+            after_rows: number;
+            before: components["schemas"]["Dataset"];
+            /** Before Rows */
+            before_rows: number;
+            /** Columns */
+            columns: components["schemas"]["ProfilePair"][];
+            /** Step */
+            step: string;
+            /** Total */
+            total: number;
+        };
+        /**
+         * Replay
+         * @description What steps did to rows, in order of the data's flow.
+         */
+        Replay: {
+            /** Passages */
+            passages: components["schemas"]["Passage"][];
+        };
+        /**
+         * ReplayLine
+         * @description A row after an operation.
+         */
+        ReplayLine: {
+            /** Added */
+            added: string[];
+            /** Changed */
+            changed: string[];
+            /** Parents */
+            parents: [
+                number,
+                number
+            ][];
+            /** Sources */
+            sources: components["schemas"]["SourceRow"][];
+            /** Values */
+            values: unknown[] | null;
+        };
+        /**
+         * ReplayQuery
+         * @description A replay of what steps did to a few rows.
+         */
+        ReplayQuery: {
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @default both
+             * @enum {string}
+             */
+            direction: "both" | "backward" | "forward";
+            /** Rows */
+            rows?: number[] | null;
+            /** Step */
+            step?: string | null;
+            /** Version */
+            version?: string | null;
+            /** Where */
+            where?: string[] | null;
+        };
+        /**
+         * ReplayStage
+         * @description The rows in question after an operation.
+         */
+        ReplayStage: {
+            /** Columns */
+            columns: components["schemas"]["Column"][];
+            /** Cut */
+            cut: boolean;
+            /** Lines */
+            lines: components["schemas"]["ReplayLine"][];
+            /** Name */
+            name: string;
+            /** Operation */
+            operation: number;
+            /** Site */
+            site: string;
+            /** Text */
+            text: string | null;
         };
         /**
          * Rows
@@ -1097,6 +1353,20 @@ export interface components {
             via?: string | null;
             /** Where */
             where?: string[] | null;
+        };
+        /**
+         * SourceRow
+         * @description A row of an input.
+         */
+        SourceRow: {
+            dataset: components["schemas"]["Dataset"];
+            /** Row */
+            row: number;
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
         };
         /**
          * Step
@@ -2534,6 +2804,102 @@ export interface operations {
             };
         };
     };
+    replay_api_v1_replay_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     sideways_api_v1_sideways_post: {
         parameters: {
             query?: never;
@@ -2554,6 +2920,108 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Found"][];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sideways_export_api_v1_sideways_export_post: {
+        parameters: {
+            query: {
+                found: string;
+                format?: "csv" | "json" | "jsonl" | "arrow";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SidewaysQuery"];
+            };
+        };
+        responses: {
+            /** @description The rows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "application/jsonl": unknown;
+                    "application/vnd.apache.arrow.stream": unknown;
+                    "text/csv": unknown;
                 };
             };
             /** @description Bad Request */
@@ -2939,6 +3407,103 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Operation"][];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    step_profiles_api_v1_steps__step__profiles_get: {
+        parameters: {
+            query?: {
+                output?: string | null;
+                source?: string | null;
+            };
+            header?: never;
+            path: {
+                step: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profiles"];
                 };
             };
             /** @description Bad Request */

@@ -9,6 +9,7 @@ const ASKS: { way: Way; text: string; key?: string }[] = [
   { way: "together", text: "Rows used together with it" },
   { way: "siblings", text: "Siblings, which share a source row" },
   { way: "composition", text: "What it is composed of" },
+  { way: "happened", text: "What happened to it" },
 ];
 
 function Items({ only, many, onAsk }: { only?: Way[]; many: boolean; onAsk: (way: Way) => void }) {
@@ -18,7 +19,7 @@ function Items({ only, many, onAsk }: { only?: Way[]; many: boolean; onAsk: (way
         <Menu.Content minW="16rem">
           {ASKS.filter((ask) => !only || only.includes(ask.way)).map(({ way, text, key }) => (
             <Menu.Item key={way} onClick={() => { onAsk(way); }} value={way}>
-              {many ? text.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, way === "together" ? "them" : "they") : text}
+              {many ? text.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, way === "together" || way === "happened" ? "them" : "they") : text}
               {key && !only ? <Menu.ItemCommand>{key}</Menu.ItemCommand> : null}
             </Menu.Item>
           ))}
@@ -48,9 +49,9 @@ export function MoreAsks({ disabled, many, onAsk }: { disabled: boolean; many: b
   return (
     <Menu.Root positioning={{ placement: "bottom-end" }}>
       <Menu.Trigger asChild>
-        <Button disabled={disabled} size="xs" variant="outline">Sideways ▾</Button>
+        <Button disabled={disabled} size="xs" variant="outline">More ▾</Button>
       </Menu.Trigger>
-      <Items many={many} onAsk={onAsk} only={["together", "siblings", "composition"]} />
+      <Items many={many} onAsk={onAsk} only={["together", "siblings", "composition", "happened"]} />
     </Menu.Root>
   );
 }

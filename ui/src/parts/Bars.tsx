@@ -13,14 +13,14 @@ import { Waiting } from "./Waiting";
 const MOST = 50;
 const ALL = 1000;
 
-function ask(place: Place, source: Dataset, column: string, limit: number, signal?: AbortSignal) {
-  return post<Composition>("/composition", { ...selection(place), source: source.id, column, limit }, signal);
+function ask(place: Place, source: Dataset, column: string, limit: number, signal?: AbortSignal, key?: readonly unknown[]) {
+  return post<Composition>("/composition", { ...selection(place), source: source.id, column, limit }, signal, key);
 }
 
 export function Bars({ source, column }: { source: Dataset; column: string }) {
   const { state } = usePage();
   const key = useMemo(() => ["composition", JSON.stringify(selection(state)), source.id, column], [column, source.id, state]);
-  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => ask(state, source, column, MOST, signal) });
+  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => ask(state, source, column, MOST, signal, key) });
   const { data } = answer;
   if (!data) return <Waiting failed="The rows can't be divided" label="Counting" query={answer} queryKey={key} />;
   if (!data.total_witnesses) return <Nothing title={`No row of ${source.label} contributes`}>There is nothing to divide.</Nothing>;

@@ -13,16 +13,22 @@ import { Waiting } from "./Waiting";
 
 type Props = { way: "together" | "siblings"; to: Dataset; through: Dataset | undefined };
 
-export function FoundRows({ way, to, through }: Props) {
-  const { state, go, on } = usePage();
+export function useFound({ way, to, through }: Props, enabled = true) {
+  const { state } = usePage();
   const asked = useMemo(
     () => ({ ...selection(state), relation: way, to: to.id, via: through?.id ?? null, context: state.context }),
     [state, through?.id, to.id, way],
   );
   const key = ["sideways", JSON.stringify(asked)];
-  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Found[]>("/sideways", asked, signal) });
+  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Found[]>("/sideways", asked, signal, key), enabled });
   const met = answer.data?.filter((f) => f.rows > 0) ?? [];
   const found = met.find((f) => f.version.startsWith(state.at ?? "-")) ?? met.at(-1);
+  return { asked, key, answer, met, found };
+}
+
+export function FoundRows({ way, to, through }: Props) {
+  const { state, go, on } = usePage();
+  const { asked, key, answer, met, found } = useFound({ way, to, through });
   const version = found?.version;
   const load = useCallback<Load>(
     (cursor, limit, columns, signal) => post<Rows>("/sideways/rows", { ...asked, found: version, cursor, limit, columns }, signal),

@@ -20,15 +20,18 @@ function Matrix({ output, input }: { output: Usage; input: Usage }) {
   if (error) return <Failed again={() => void refetch()} error={error} title="The columns can't be listed" />;
   if (!data) return <Loading label="Loading the columns" lines={3} />;
   const lines = data.lines.filter((line) => line.column !== null && line.source_column !== null);
-  const made = [...new Set(lines.map((line) => line.column ?? ""))].slice(0, MOST);
-  const from = [...new Set(lines.map((line) => line.source_column ?? ""))].slice(0, MOST);
+  const every = { made: [...new Set(lines.map((line) => line.column ?? ""))], from: [...new Set(lines.map((line) => line.source_column ?? ""))] };
+  const made = every.made.slice(0, MOST);
+  const from = every.from.slice(0, MOST);
   if (!made.length) return <Text color="fg.muted" fontSize="sm">{`No column of ${output.label} is known to depend on ${input.label}.`}</Text>;
   const cells = new Map<string, ColumnLine[]>();
   for (const line of lines) {
     const key = `${line.column}\0${line.source_column}`;
     cells.set(key, [...(cells.get(key) ?? []), line]);
   }
+  const cut = every.made.length > MOST || every.from.length > MOST;
   return (
+    <>
     <Box aria-label={`Columns of ${output.label} by those of ${input.label}`} flexShrink={0} maxH="24rem" overflow="auto" role="group" tabIndex={0} _focusVisible={{ outline: "2px solid", outlineColor: "blue.focusRing" }}>
       <Box as="table" fontSize="xs" css={{ borderCollapse: "collapse", "& td": { borderWidth: 1, height: 6, minWidth: 6, textAlign: "center" }, "& th": { fontWeight: "medium" } }}>
         <thead>
@@ -55,5 +58,7 @@ function Matrix({ output, input }: { output: Usage; input: Usage }) {
         </tbody>
       </Box>
     </Box>
+    {cut ? <Text color="fg.muted" fontSize="xs">{`${made.length} of ${every.made.length} columns of ${output.label} and ${from.length} of ${every.from.length} of ${input.label} are shown; a column’s own panel has all of its columns.`}</Text> : null}
+    </>
   );
 }

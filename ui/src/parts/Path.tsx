@@ -75,7 +75,7 @@ function Label({ place }: { place: Place }) {
   return <>{`${data?.label ?? "…"}${rows}`}</>;
 }
 
-const SAID = { backward: " ←", forward: " →", together: " · used together", siblings: " · siblings", composition: " · composition" };
+const SAID = { backward: " ←", forward: " →", together: " · used together", siblings: " · siblings", composition: " · composition", happened: " · what happened" };
 
 function said(place: Place): string {
   return place.way ? SAID[place.way] : "";

@@ -1,15 +1,25 @@
 // All that is known of a step, beside the graph.
-import { Box, CloseButton, DataList, Flex, Heading, HStack, Link, Text } from "@chakra-ui/react";
+import { Box, Button, CloseButton, DataList, Flex, Heading, HStack, Link, Tabs, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
 
 import { get, pageUrl, type About, type Operation, type StepDetail } from "../api/client";
+import { stepPython } from "../copy";
+import { usePage } from "../state";
 import { count, number, task, when } from "../words";
 import { Coverage } from "./Marks";
 import { Matrices } from "./Matrix";
 import { Operations } from "./Operations";
+import { ProfilePanel } from "./ProfilePanel";
 import { Failed, Loading } from "./States";
+import { copyText, Take } from "./Take";
 
-export function StepPanel({ step, says, onClose }: { step: string; says: string[]; onClose: () => void }) {
+const TABS = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
+type Tab = keyof typeof TABS;
+
+type Props = { step: string; says: string[]; onClose: () => void; onHappened: (() => void) | undefined };
+
+export function StepPanel({ step, says, onClose, onHappened }: Props) {
   const about = useQuery({ queryKey: ["about"], queryFn: ({ signal }) => get<About>("/about", {}, signal) });
   const { data, error } = useQuery({
     queryKey: ["step", step],
@@ -19,8 +29,18 @@ export function StepPanel({ step, says, onClose }: { step: string; says: string[
     queryKey: ["operations", step],
     queryFn: ({ signal }) => get<Operation[]>(`/steps/${encodeURIComponent(step)}/operations`, {}, signal),
   });
+  const { state, go } = usePage();
+  const panel = useRef<HTMLDivElement>(null);
+  // Whoever opened it by keyboard reads on here; Escape leads back to the graph.
+  useEffect(() => { if (document.activeElement?.closest(".react-flow__node")) panel.current?.focus(); }, [step]);
+  const tabs: Tab[] = [
+    ...(operations.data?.length || operations.error ? (["operations", "columns"] as const) : []),
+    ...(about.data?.values && data?.writes.some((w) => w.inputs.length) ? (["values"] as const) : []),
+    "run",
+  ];
+  const tab = tabs.find((one) => one === state.tab) ?? tabs[0] ?? "run";
   return (
-    <Flex aria-label="Step" as="aside" borderColor="border" borderRadius="md" borderWidth={1} direction="column" gap={3} h="full" minH={0} overflow="auto" p={4} tabIndex={0}>
+    <Flex aria-label="Step" as="aside" ref={panel} borderColor="border" borderRadius="md" borderWidth={1} direction="column" gap={3} h="full" minH={0} overflow="auto" p={4} tabIndex={0}>
       <HStack>
         <Heading as="h3" flex={1} size="md">{data ? task(data) : "Step"}</Heading>
         <Coverage value={data?.coverage ?? null} />
@@ -47,30 +67,33 @@ export function StepPanel({ step, says, onClose }: { step: string; says: string[
               {write.reason ? <Text color="orange.fg" fontSize="sm">{write.reason}</Text> : null}
             </Box>
           ))}
-          {operations.data?.length || operations.error ? (
-            <>
-              <Heading as="h4" size="sm">Operations</Heading>
+          <Tabs.Root lazyMount onValueChange={({ value }) => { go({ tab: value }, true); }} size="sm" value={tab} variant="line">
+            <Tabs.List>{tabs.map((one) => <Tabs.Trigger key={one} px={2} value={one}>{TABS[one]}</Tabs.Trigger>)}</Tabs.List>
+            <Tabs.Content value="operations">
+              {onHappened ? <Button mb={3} onClick={onHappened} size="xs" variant="outline">What each operation did to the rows asked about</Button> : null}
               <Operations query={operations} />
-            </>
-          ) : null}
-          {operations.data?.length ? (
-            <>
-              <Heading as="h4" size="sm">Columns</Heading>
-              {data.writes.map((write) => <Matrices key={write.index} write={write} />)}
-            </>
-          ) : null}
-          <Heading as="h4" size="sm">Run</Heading>
-          <DataList.Root orientation="horizontal" size="sm">
-            {data.dag_id ? <Fact name="DAG">{data.dag_id}</Fact> : null}
-            <Fact name="Run">{data.run_id || "command line"}</Fact>
-            <Fact name="Try">{String(data.try_number)}</Fact>
-            <Fact name="Ended">{`${when(data.ended)}, ${data.status}`}</Fact>
-            <Fact name="Stored in">{`${number(data.stored_bytes)} bytes`}</Fact>
-            {Object.entries(data.engine).map(([name, value]) => <Fact key={name} name={name}>{value}</Fact>)}
-          </DataList.Root>
+            </Tabs.Content>
+            <Tabs.Content value="columns"><Flex direction="column" gap={3}>{data.writes.map((write) => <Matrices key={write.index} write={write} />)}</Flex></Tabs.Content>
+            <Tabs.Content value="values"><ProfilePanel step={step} writes={data.writes} /></Tabs.Content>
+            <Tabs.Content value="run"><Run data={data} /></Tabs.Content>
+          </Tabs.Root>
         </>
       ) : null}
     </Flex>
+  );
+}
+
+function Run({ data }: { data: StepDetail }) {
+  return (
+    <DataList.Root orientation="horizontal" size="sm">
+      {data.dag_id ? <Fact name="DAG">{data.dag_id}</Fact> : null}
+      <Fact name="Run">{data.run_id || "command line"}</Fact>
+      <Fact name="Try">{String(data.try_number)}</Fact>
+      <Fact name="Ended">{`${when(data.ended)}, ${data.status}`}</Fact>
+      <Fact name="Stored in">{`${number(data.stored_bytes)} bytes`}</Fact>
+      {Object.entries(data.engine).map(([name, value]) => <Fact key={name} name={name}>{value}</Fact>)}
+      <Box pt={1}><Take items={[{ label: "Copy as Python", act: () => copyText(stepPython(data.step)) }, { label: "Copy as command", act: () => copyText(`provspark show ${data.step}`) }]} /></Box>
+    </DataList.Root>
   );
 }
 

@@ -51,6 +51,6 @@ export function save(content: Blob | string, name: string): void {
   if (typeof content !== "string") setTimeout(() => { URL.revokeObjectURL(link.href); }, 10_000);
 }
 
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   await navigator.clipboard.writeText(text);
 }

@@ -3,10 +3,10 @@ import { Box, HStack, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { Background, BackgroundVariant, Controls, Handle, MiniMap, Panel, Position, ReactFlow, type Edge, type Node, type NodeProps } from "@xyflow/react";
 import styles from "@xyflow/react/dist/style.css?inline";
-import { memo, type CSSProperties } from "react";
+import { memo, useState, type CSSProperties, type KeyboardEvent } from "react";
 
 import { pageUrl } from "../api/client";
-import type { Graph, Joined, Part } from "../graph";
+import type { Drawn, Graph, Joined, Part } from "../graph";
 import type { Box as Size, Line, Spot } from "../layout";
 import { number, share, task } from "../words";
 import { Failed, Loading } from "./States";
@@ -44,6 +44,9 @@ type Props = {
 
 export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, onHover }: Props) {
   const dark = useDark();
+  // One box takes part in the order of Tab; arrows lead to the others.
+  const [reached, reach] = useState<string | null>(null);
+  const stop = graph.boxes.some((b) => b.id === reached) ? reached : graph.boxes.some((b) => b.id === chosen) ? chosen : graph.boxes[0]?.id;
   if (error) return <Failed error={error} title="The graph can't be drawn" />;
   if (!spots) return <Loading label="Drawing the graph" lines={4} />;
   const nodes: Shown[] = graph.boxes.map((b) => ({
@@ -53,6 +56,7 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
     width: b.width,
     height: b.height,
     ariaLabel: name(b.part),
+    domAttributes: { tabIndex: b.id === stop ? 0 : -1, "aria-current": b.id === chosen ? ("true" as const) : undefined },
     data: { part: b.part, faded: lit !== null && !lit.has(b.id), chosen: b.id === chosen },
   }));
   const edges: Edge[] = graph.lines.map((l) => {
@@ -70,8 +74,37 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
       labelBgStyle: { fill: "var(--chakra-colors-bg)" },
     };
   });
+  const move = (event: KeyboardEvent<HTMLDivElement>) => {
+    const id = boxOf(event.target);
+    const box = graph.boxes.find((b) => b.id === id);
+    if (!box) return;
+    if (event.key === "Enter" || event.key === " ") onChoose(box.part);
+    else {
+      const next = neighbour(graph, spots, box, event.key);
+      if (next === undefined) return;
+      event.currentTarget.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(next.id)}"]`)?.focus();
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const look = (id: string | null) => {
+    if (id !== null) reach(id);
+    onHover(id);
+  };
   return (
-    <Box borderColor="border" borderRadius="md" borderWidth={1} h="full" overflow="hidden" role="group" aria-label="Graph of the trace">
+    <Box
+      aria-label="Graph of the trace: arrows lead from box to box, Enter opens one"
+      borderColor="border"
+      borderRadius="md"
+      borderWidth={1}
+      h="full"
+      onBlur={(event) => { if (!boxOf(event.relatedTarget)) onHover(null); }}
+      onFocus={(event) => { if (event.target.matches(":focus-visible")) look(boxOf(event.target)); }}
+      onKeyDownCapture={move}
+      overflow="hidden"
+      role="group"
+      css={{ "& .react-flow__node:focus-visible": { outline: "none" }, "& .react-flow__node:focus-visible > div": { outline: "3px solid", outlineColor: "var(--chakra-colors-blue-focus-ring)", outlineOffset: "2px" } }}
+    >
       <style>{styles}</style>
       <ReactFlow
         // Its class would else turn Chakra's colours within back to light.
@@ -103,6 +136,28 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
       </ReactFlow>
     </Box>
   );
+}
+
+function boxOf(target: EventTarget | null): string | null {
+  return (target instanceof Element && target.closest<HTMLElement>(".react-flow__node")?.dataset.id) || null;
+}
+
+const ARROWS: Record<string, readonly [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+// The box that one would point at: along a line where one leads that way, else the nearest in that direction.
+function neighbour(graph: Graph, spots: Record<string, Spot>, from: Drawn, key: string): Drawn | undefined {
+  const way = ARROWS[key];
+  if (!way) return undefined;
+  const middle = (b: Drawn) => ({ x: (spots[b.id]?.x ?? 0) + b.width / 2, y: (spots[b.id]?.y ?? 0) + b.height / 2 });
+  const here = middle(from);
+  const joined = new Set(graph.lines.flatMap((l) => (l.source === from.id ? [l.target] : l.target === from.id ? [l.source] : [])));
+  const near = graph.boxes.flatMap((box) => {
+    const there = middle(box);
+    const ahead = (there.x - here.x) * way[0] + (there.y - here.y) * way[1];
+    const aside = Math.abs((there.x - here.x) * way[1]) + Math.abs((there.y - here.y) * way[0]);
+    return box.id !== from.id && ahead > 1 ? [{ box, far: ahead + 2 * aside + (way[0] && !joined.has(box.id) ? 10_000 : 0) }] : [];
+  });
+  return near.sort((a, b) => a.far - b.far)[0]?.box;
 }
 
 function caption({ way, rows }: Joined): string | undefined {

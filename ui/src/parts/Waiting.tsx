@@ -1,17 +1,24 @@
 // A question that may take long: what is going on, for how long, and a way to end it.
-import { Button, Flex, Text } from "@chakra-ui/react";
+import { Button, Flex, Progress, Text } from "@chakra-ui/react";
 import { useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
+import { useProgress } from "../progress";
+import { number } from "../words";
 import { Failed, Loading, Nothing } from "./States";
 
 const SOON = 1000;
 
 type Props = { query: UseQueryResult; queryKey: readonly unknown[]; label: string; failed: string; lines?: number };
 
+function far({ what, done, total }: { what: string; done: number; total: number }): string {
+  return total ? `${what}: ${number(done)} of ${number(total)}` : what;
+}
+
 export function Waiting({ query, queryKey, label, failed, lines }: Props) {
   const client = useQueryClient();
   const [passed, setPassed] = useState(0);
+  const progress = useProgress(queryKey);
   const running = query.fetchStatus === "fetching";
   useEffect(() => {
     if (!running) return;
@@ -32,7 +39,12 @@ export function Waiting({ query, queryKey, label, failed, lines }: Props) {
     <Flex direction="column" gap={3}>
       {passed < SOON ? null : (
         <Flex align="center" gap={3}>
-          <Text aria-live="polite" color="fg.muted" fontSize="sm" fontVariantNumeric="tabular-nums">{`${label} · ${Math.floor(passed / 1000)} s`}</Text>
+          <Text aria-live="polite" color="fg.muted" fontSize="sm" fontVariantNumeric="tabular-nums">{[label, progress?.what && far(progress), `${Math.floor(passed / 1000)} s`].filter(Boolean).join(" · ")}</Text>
+          {progress?.total ? (
+            <Progress.Root aria-label={label} max={progress.total} size="xs" value={Math.min(progress.done, progress.total)} w="12rem">
+              <Progress.Track><Progress.Range /></Progress.Track>
+            </Progress.Root>
+          ) : null}
           <Button onClick={() => void client.cancelQueries({ queryKey })} size="xs" variant="outline">Cancel</Button>
         </Flex>
       )}

@@ -7,7 +7,7 @@ export const PAGE = 100;
 // Up to so many columns are fetched together; of wider tables those in sight.
 export const NARROW = 60;
 
-export type Load = (cursor: number, limit: number, columns: string[] | null, signal: AbortSignal) => Promise<Rows>;
+export type Load = (cursor: number, limit: number, columns: string[] | null, signal: AbortSignal, name?: readonly unknown[]) => Promise<Rows>;
 
 export function pageKey(name: readonly unknown[], page: number, block: number): readonly unknown[] {
   return ["rows", ...name, page, block];
@@ -19,7 +19,7 @@ export function useFirstPage(name: readonly unknown[], load: Load, columns: numb
     queryKey: ["columns", ...name],
     queryFn: async ({ signal }) => {
       const narrow = columns <= NARROW;
-      const found = await load(0, narrow ? PAGE : 1, null, signal);
+      const found = await load(0, narrow ? PAGE : 1, null, signal, ["columns", ...name]);
       if (narrow) client.setQueryData(pageKey(name, 0, -1), found);
       return found;
     },

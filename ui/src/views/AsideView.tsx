@@ -2,15 +2,16 @@
 import { Box, Checkbox, Flex, SegmentGroup, Spacer } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 
-import { get, type Beside, type Choice, type Dataset, type DatasetDetail } from "../api/client";
+import { exportSideways, get, type Beside, type Choice, type Dataset, type DatasetDetail } from "../api/client";
 import { AskedRows } from "../parts/AskedRows";
 import { Bars, barItems } from "../parts/Bars";
-import { FoundRows } from "../parts/FoundRows";
+import { FoundRows, useFound } from "../parts/FoundRows";
 import { Pick } from "../parts/Pick";
 import { Failed, Loading, Nothing } from "../parts/States";
-import { Take, copyItems } from "../parts/Take";
+import { copyItems, save, Take } from "../parts/Take";
 import { useEscape } from "../parts/useEscape";
 import { usePage, type Aside, type State } from "../state";
+import { FORMATS } from "../take";
 
 const TITLES: { value: Aside; label: string }[] = [
   { value: "together", label: "Used together" },
@@ -112,5 +113,12 @@ function TakeAside({ way, state, choice, through }: { way: Aside; state: State; 
   });
   const names = { dataset: data?.name ?? "", to: choice.dataset.name, through: through?.name };
   const bars = way === "composition" && state.column ? barItems(state, choice.dataset, state.column) : [];
-  return <Take items={[...bars, ...copyItems(state, names)]} />;
+  const { asked, found } = useFound({ way: way === "siblings" ? way : "together", to: choice.dataset, through }, way !== "composition");
+  const files = found && way !== "composition"
+    ? FORMATS.map(({ format, text }) => ({
+        label: `Rows found as ${text}`,
+        act: async () => { save(await exportSideways(asked, found.version, format), `${choice.dataset.label}.${format}`); },
+      }))
+    : [];
+  return <Take items={[...files, ...bars, ...copyItems(state, names)]} />;
 }

@@ -25,8 +25,8 @@ export function DatasetView() {
     queryFn: ({ signal }) => get<DatasetDetail>(`/datasets/${dataset}`, { version }, signal),
   });
   const load = useCallback<Load>(
-    (cursor, limit, columns, signal) =>
-      get<Rows>(`/datasets/${dataset}/rows`, { version: detail.data?.version, where, cursor, limit, columns }, signal),
+    (cursor, limit, columns, signal, asked) =>
+      get<Rows>(`/datasets/${dataset}/rows`, { version: detail.data?.version, where, cursor, limit, columns }, signal, asked),
     [dataset, detail.data?.version, where],
   );
   const name = [dataset, detail.data?.version, where];
@@ -69,7 +69,7 @@ export function DatasetView() {
               label: `Rows as ${text}`,
               act: () => { save(exportUrl(dataset, detail.data.version, where, format), `${label}.${format}`); },
             })),
-            ...copyItems({ ...state, way: "backward" }, { dataset: detail.data.name }),
+            ...copyItems({ ...state, version: detail.data.version }, { dataset: detail.data.name }),
           ]}
         />
       </Flex>
@@ -93,18 +93,18 @@ export function DatasetView() {
       ) : selected ? (
         <Flex direction={{ base: "column", lg: "row" }} flex={1} gap={4} minH={0}>
           <Box flex={1} minH={0} minW={0}>
-        <RowsTable
-          columns={columns}
-          count={selected}
-          key={`${detail.data.version} ${where.join("\n")}`}
-          label={`Rows of ${label}`}
-          load={load}
-          name={name}
-          onColumn={(column) => { go({ column }); }}
-          onPick={(row) => { go({ rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row] }, true); }}
-          onTrace={(row, way) => { trace([row], way); }}
-          picked={picked}
-        />
+            <RowsTable
+              columns={columns}
+              count={selected}
+              key={`${detail.data.version} ${where.join("\n")}`}
+              label={`Rows of ${label}`}
+              load={load}
+              name={name}
+              onColumn={(column) => { go({ column }); }}
+              onPick={(row) => { go({ rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row] }, true); }}
+              onTrace={(row, way) => { trace([row], way); }}
+              picked={picked}
+            />
           </Box>
           {state.column === null ? null : (
             <Box flex="0 0 24rem" minH={0}>

@@ -1,7 +1,7 @@
 // A trace: the graph is the map, the tables are the truth.
-import { Alert, Box, Checkbox, Flex, HStack, SegmentGroup, Spacer, Text } from "@chakra-ui/react";
+import { Alert, Box, Button, Checkbox, Flex, HStack, SegmentGroup, Spacer, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 
 import { post, type Node, type Trace } from "../api/client";
 import { draw, path, summary, type Part } from "../graph";
@@ -20,7 +20,7 @@ export function TraceView() {
   const { state, go, on, leave } = usePage();
   const asked = useMemo(() => query(state), [state]);
   const key = useMemo(() => ["trace", JSON.stringify(asked)], [asked]);
-  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Trace>("/trace", asked, signal) });
+  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Trace>("/trace", asked, signal, key) });
   useEffect(() => void engine().catch(() => undefined), []);
   const { data } = answer;
   const graph = useMemo(() => (data ? draw(data) : undefined), [data]);
@@ -29,13 +29,21 @@ export function TraceView() {
   const node = data?.nodes.find((n) => state.at === at(n)) ?? first(data);
   const looking = useLook(asked, data, graph, node);
   useEscape(leave);
+  const opened = useRef<string | null>(null);
+  useEffect(() => {
+    // Back from a step's panel: to its box, where the panel had the focus.
+    if (!state.step && opened.current && document.activeElement === document.body) {
+      document.querySelector<HTMLElement>(`.react-flow__node[data-id^="s${CSS.escape(opened.current)}:"]`)?.focus();
+    }
+    opened.current = state.step;
+  }, [state.step]);
 
   const start = data?.nodes[0];
   if (!data || !graph || !node || !start) return <Waiting failed="The trace failed" label="Tracing" query={answer} queryKey={key} />;
   const back = data.direction === "backward";
   const choose = (part: Part) => {
     if (part.kind === "dataset") go({ at: at(part.node), step: null });
-    if (part.kind === "step") go({ step: part.step });
+    if (part.kind === "step") go({ step: part.step, tab: null });
   };
   const chosen = state.step ? graph.boxes.find((b) => b.part.kind === "step" && b.part.step === state.step)?.id : `d${node.id}`;
   const lit = hovered ? path(graph, hovered) : looking.boxes;
@@ -76,7 +84,7 @@ export function TraceView() {
         </Box>
         {state.step ? (
           <Box flex={{ base: "1", lg: "0 0 32rem" }} minH={0} minW={0}>
-            <StepPanel onClose={() => { go({ step: null }); }} says={graph.boxes.flatMap((b) => (b.part.kind === "step" && b.part.step === state.step && b.part.says ? [b.part.says] : []))} step={state.step} />
+            <StepPanel onHappened={start.rows > 20 ? undefined : () => { on({ ...place(state), way: "happened", at: "all" }); }} onClose={() => { go({ step: null, tab: null }); }} says={graph.boxes.flatMap((b) => (b.part.kind === "step" && b.part.step === state.step && b.part.says ? [b.part.says] : []))} step={state.step} />
           </Box>
         ) : node.id === 0 ? null : (
           <Box flex={1} minH={0} minW={0}>
@@ -90,8 +98,9 @@ export function TraceView() {
         )}
       </Flex>
       {data.nodes.length === 1 && !data.stops.length && !start.hidden ? (
-        <Nothing title={back ? "No captured step wrote these rows: they are a source" : "No captured step read these rows: they are a result"}>
-          {back ? "Forward shows what was made of them." : "Backward shows where they came from."}
+        <Nothing title={back ? "No captured step wrote these rows: they are a source" : "Nothing that was captured was made of these rows"}>
+          {back ? "Forward shows what was made of them." : "No step read them, or they ended on the way through one."}
+          {back || start.rows > 20 ? null : <Button mt={2} onClick={() => { on({ ...place(state), way: "happened" }); }} size="xs" variant="outline">What happened to {start.rows === 1 ? "it" : "them"}</Button>}
         </Nothing>
       ) : null}
     </Flex>

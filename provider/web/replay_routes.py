@@ -1,0 +1,110 @@
+"""Routes of what steps did: to records, by replay; to the distribution of values, by profiles."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Query, Request
+
+from provspark.index_store.model import Dataset, Field
+from provspark.index_store.profiles.model import ColumnProfile
+from provspark.web import describe, models
+from provspark.web import replay_models as told
+from provspark.web.problems import RESPONSES
+from provspark.web.replays import Replays
+from provspark.web.routes import Seen
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+
+_MOST = 20
+_TOP = 12
+_COLUMNS = 200
+DatasetQuery = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
+
+
+@router.post("/replay")
+def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> told.Replay:
+    """Tell rows before and after each operation of steps, by running stored operations again; at most 20 rows.
+
+    Never the user's script: see `provspark.replay`. Takes seconds, as Spark has to start; ends where nobody waits.
+    """
+    at, ids = scope.asked(query)
+    if not 0 < len(ids) <= _MOST:
+        raise HTTPException(422, f"{len(ids):,} rows were selected to replay; select 1 to {_MOST}")
+    if query.step is not None:
+        scope.step(query.step)
+    replays: Replays = request.app.state.replays
+    passages = replays.run(
+        {
+            "url": scope.prov.url,
+            "dags": None if scope.dags is None else sorted(scope.dags),
+            "show_values": scope.policy.show_values,
+            "masks": list(scope.policy.masks),
+            "dataset": str(at.version.dataset),
+            "version": at.version.id,
+            "rows": ids.tolist(),
+            "step": query.step,
+            "direction": query.direction,
+        }
+    )
+    return told.Replay(passages=[told.Passage.model_validate(_named(scope, p)) for p in passages])
+
+
+@router.get("/steps/{step}/profiles")
+def step_profiles(
+    scope: Seen,
+    step: Annotated[str, Path(max_length=200)],
+    output: DatasetQuery = None,
+    source: DatasetQuery = None,
+) -> told.Profiles:
+    """Tell the distribution of values in what a step read and in what it wrote, column by column."""
+    manifest = scope.step(step)
+    if not scope.policy.show_values:
+        raise HTTPException(403, "values are not shown here, nor how they are distributed")
+    found = scope.prov.impact(manifest.step, source=_uri(scope, source), output=_uri(scope, output))
+    pairs = found.pairs()
+    return told.Profiles(
+        step=manifest.step,
+        before=describe.dataset(Dataset.parse(found.before.dataset)),
+        before_rows=found.before.rows,
+        after=describe.dataset(Dataset.parse(found.after.dataset)),
+        after_rows=found.after.rows,
+        columns=[
+            told.ProfilePair(name=name, masked=True, before=None, after=None)
+            if any(c is not None and scope.policy.masked(Field(c.name, c.type)) for c in (old, new))
+            else told.ProfilePair(name=name, masked=False, before=_column(old), after=_column(new))
+            for name, old, new in pairs[:_COLUMNS]
+        ],
+        total=len(pairs),
+    )
+
+
+def _uri(scope: Seen, dataset: str | None) -> str | None:
+    return None if dataset is None else str(scope.dataset(dataset))
+
+
+def _column(found: ColumnProfile | None) -> told.ColumnProfile | None:
+    if found is None:
+        return None
+    names = ("type", "count", "nulls", "distinct", "mean", "deviation", "low", "high")
+    return told.ColumnProfile(
+        **{name: getattr(found, name) for name in names},
+        histogram=[told.Bin(low=b.low, high=b.high, count=b.count) for b in found.histogram],
+        top=[(s.value, s.count) for s in found.top[:_TOP]],
+    )
+
+
+def _named(scope: Seen, passage: dict[str, Any]) -> dict[str, Any]:
+    """Name data sets and steps as the API does."""
+    stages = [
+        {**s, "lines": [{**line, "sources": [_dataset(x) for x in line["sources"]]} for line in s["lines"]]}
+        for s in passage["stages"]
+    ]
+    return {**_dataset(passage), "step": describe.step(scope.step(passage["step"])), "stages": stages}
+
+
+def _dataset(what: dict[str, Any]) -> dict[str, Any]:
+    found: models.Dataset = describe.dataset(Dataset.parse(what["dataset"]))
+    return {**what, "dataset": found}

@@ -1,0 +1,178 @@
+"""Replays and profiles over HTTP: in a process of their own, that can be ended; nothing hidden or masked shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from _http import BASE, build, client, id_of
+from _people import people
+from fastapi.testclient import TestClient
+
+import provspark
+from provspark.errors import PackageMissingError, QuestionCancelledError, ReplayError
+from provspark.index_store.watch import Watch, watched
+from provspark.web.policy import Policy
+from provspark.web.replays import Replays
+
+ANSWERS = 'import sys\nfor line in sys.stdin: print(\'{"done": 1, "of": 2}\\n{"passages": []}\', flush=True)'
+SLEEPS = """import subprocess, sys
+with open(sys.argv[1], "w") as file:
+    print(subprocess.Popen(["sleep", "99"]).pid, file=file)
+input(), input()"""
+LACKS = 'import sys\nfor line in sys.stdin: print(\'{"error": "PackageMissingError", "why": "x"}\', flush=True)'
+
+
+def python(*argv: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", *argv)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return build(tmp_path)
+
+
+@pytest.fixture
+def closing() -> Iterator[list[TestClient]]:
+    made: list[TestClient] = []
+    yield made
+    for api in made:
+        api.app.state.replays.close()  # type: ignore[attr-defined]
+
+
+def gone(pid: int) -> bool:
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        with suppress(OSError):
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        time.sleep(0.05)
+    return False
+
+
+def test_an_idle_process_answers_the_next_question() -> None:
+    replays = Replays(60, python(ANSWERS))
+    watch = Watch()
+    with watched(watch):
+        assert replays.run({}) == []
+        (first,) = replays._idle
+        assert replays.run({}) == [] and replays._idle == [first]
+    assert (watch.what, watch.done, watch.total) == ("operations", 1, 2)
+    replays.close()
+    assert not first.alive
+
+
+def test_cancelling_ends_the_process_and_what_it_started(tmp_path: Path) -> None:
+    replays = Replays(60, python(SLEEPS, str(tmp_path / "pid")))
+    watch = Watch()
+
+    def cancel() -> None:
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+            time.sleep(0.02)
+        watch.cancel()
+
+    thread = Thread(target=cancel)
+    thread.start()
+    with watched(watch), pytest.raises(QuestionCancelledError):
+        replays.run({})
+    thread.join()
+    assert gone(int((tmp_path / "pid").read_text())) and not replays._idle
+
+
+def test_limits_and_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ReplayError, match="switched off"):
+        Replays(0).run({})
+    slow = Replays(1, python(SLEEPS, str(tmp_path / "pid")))
+    with pytest.raises(ReplayError, match="longer than the 1 seconds"):
+        slow.run({})
+    assert gone(int((tmp_path / "pid").read_text()))
+    with pytest.raises(ReplayError, match="ended"):
+        Replays(60, python("")).run({})
+    lacking = Replays(60, python(LACKS))
+    with pytest.raises(PackageMissingError, match="pip install pyspark"):
+        lacking.run({})
+
+
+def test_only_steps_that_the_user_may_see_are_replayed(root: Path, closing: list[TestClient]) -> None:
+    asked = {"dataset": id_of(root, "people"), "rows": [0]}
+    seen = {}
+    for dags in (["shop"], ["vault"], None):
+        api = client(root, dags)
+        closing.append(api)
+        told = api.post(f"{BASE}/replay", json=asked)
+        assert told.status_code == 200, told.text
+        seen[str(dags)] = [(p["direction"], p["step"]["task_id"], p["step"]["dag_id"]) for p in told.json()["passages"]]
+        assert all("kept no operations" in p["why"] for p in told.json()["passages"])
+    shop = [("backward", "clean", "shop"), ("forward", "report", "shop")]
+    assert seen["['shop']"] == shop
+    assert seen["['vault']"] == [("forward", "hide", "vault")]
+    assert {*seen["None"]} == {*shop, ("forward", "hide", "vault")}
+    prov = provspark.open(str(root / "prov"))
+    hidden = next(s for s in prov.steps()["step"].to_pylist() if "hide" in s)
+    refused = closing[0].post(f"{BASE}/replay", json={**asked, "step": hidden})
+    assert refused.status_code == 404 and "hide" not in refused.text
+    assert closing[0].get(f"{BASE}/steps/{hidden}/profiles").status_code == 404
+    assert closing[1].post(f"{BASE}/replay", json={**asked, "dataset": id_of(root, "raw")}).status_code == 404
+    many = closing[0].post(f"{BASE}/replay", json={**asked, "rows": list(range(21))})
+    assert many.status_code == 422 and "1 to 20" in many.json()["detail"]
+
+
+def test_profiles_are_those_of_the_python_api(root: Path) -> None:
+    prov = provspark.open(str(root / "prov"))
+    step = next(s for s in prov.steps()["step"].to_pylist() if "clean" in s)
+    told = client(root).get(f"{BASE}/steps/{step}/profiles").json()
+    impact = prov.impact(step)
+    assert [c["name"] for c in told["columns"]] == [name for name, _, _ in impact.pairs()]
+    assert (told["before"]["label"], told["before_rows"], told["after_rows"]) == ("raw", 5, 4)
+    (name, _, _) = told["columns"]
+    assert name["before"]["top"] == [[s.value, s.count] for s in impact.before.column("name").top]
+    age = impact.after.column("age")
+    assert told["columns"][1]["after"]["mean"] == age.mean
+    assert [b["count"] for b in told["columns"][1]["after"]["histogram"]] == [b.count for b in age.histogram]
+    masked = client(root, policy=Policy.of(True, "*mail")).get(f"{BASE}/steps/{step}/profiles")
+    assert [c["name"] for c in masked.json()["columns"] if c["masked"]] == ["e_mail"] and "a@x" not in masked.text
+    assert client(root, policy=Policy(False)).get(f"{BASE}/steps/{step}/profiles").status_code == 403
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_values_before_and_after_without_what_is_masked(tmp_path: Path, closing: list[TestClient]) -> None:
+    people(tmp_path)
+    asked: dict[str, Any] = {"dataset": id_of(tmp_path, "people.csv"), "rows": [0, 1], "direction": "forward"}
+
+    def replayed(policy: Policy) -> tuple[dict[str, Any], str]:
+        api = client(tmp_path, policy=policy)
+        closing.append(api)
+        answer = api.post(f"{BASE}/replay", json=asked)
+        assert answer.status_code == 200, answer.text
+        return (told := answer.json()["passages"][0]), json.dumps(told)
+
+    told, _ = replayed(Policy())
+    source, kept, banded, *_, last = told["stages"]
+    assert [line["values"] for line in source["lines"]] == [["Ada", "Rome", 36], ["Bob", "Oslo", None]]
+    assert [line["values"] for line in kept["lines"]] == [["Ada", "Rome", 36]]
+    assert [(line["values"], line["added"]) for line in banded["lines"]] == [(["Ada", "Rome", 36, "young"], ["band"])]
+    assert [line["values"] for line in last["lines"]] == [["Ada", "Rome", "young"]]
+    (ended,) = told["endings"]
+    assert (ended["cause"], ended["lines"], ended["text"]) == ("condition", [1], "filter age is not null")
+    # What is made of a masked column is masked too, and so is text that may tell its values.
+    told, text = replayed(Policy.of(True, "name"))
+    source, kept, banded, *_, last = told["stages"]
+    assert last["lines"][0]["values"] == [None, "Rome", None]
+    assert [c["masked"] for c in last["columns"]] == [True, False, True]
+    assert [s["text"] is None for s in (source, kept, banded)] == [False, False, True]
+    assert "Ada" not in text and "young" not in text
+    told, text = replayed(Policy(False))
+    assert all(line["values"] is None for s in told["stages"] for line in s["lines"])
+    assert not [word for word in ("Ada", "Rome", "Bob", "filter age") if word in text]
