@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -22,20 +22,31 @@ class Cache(Generic[V]):
 
     def get(self, key: Hashable) -> V | None:
         """Return the entry, or None."""
+        return self.several([key])[0]
+
+    def several(self, keys: Iterable[Hashable]) -> list[V | None]:
+        """Return the entry of each key, or None."""
+        found: list[V | None] = []
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                return None
-            self._entries.move_to_end(key)
-            return entry[1]
+            for key in keys:
+                entry = self._entries.get(key)
+                if entry is not None:
+                    self._entries.move_to_end(key)
+                found.append(None if entry is None else entry[1])
+        return found
 
     def put(self, key: Hashable, value: V, weight: int = 1) -> None:
         """Keep an entry; the longest unused ones give way."""
-        if weight * 2 > self._limit:
-            return
+        self.put_several([(key, value, weight)])
+
+    def put_several(self, entries: Iterable[tuple[Hashable, V, int]]) -> None:
+        """Keep entries, told with their weights."""
         with self._lock:
-            old = self._entries.pop(key, None)
-            self._weight += weight - (old[0] if old else 0)
-            self._entries[key] = (weight, value)
+            for key, value, weight in entries:
+                if weight * 2 > self._limit:
+                    continue
+                old = self._entries.pop(key, None)
+                self._weight += weight - (old[0] if old else 0)
+                self._entries[key] = (weight, value)
             while self._weight > self._limit:
                 self._weight -= self._entries.popitem(last=False)[1][0]

@@ -162,14 +162,16 @@ class LocalFolder(Folder):
 
 
 def _read_at(fd: int, start: int, stop: int) -> bytes:
-    parts = []
-    while start < stop:
+    part = os.pread(fd, stop - start, start)
+    if len(part) == stop - start:
+        return part
+    parts = [part]
+    start += len(part)
+    while part and start < stop:
         part = os.pread(fd, stop - start, start)
-        if not part:
-            break
         parts.append(part)
         start += len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return b"".join(parts)
 
 
 def _make(full: Path) -> None:

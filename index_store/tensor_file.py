@@ -90,8 +90,8 @@ class TensorFile:
 
     def _pages(self, name: str, ids: Int64, keep: bool) -> list[Any]:
         """The values of some pages of a column, as `unpack` gives them."""
-        numbers = ids.tolist()
-        found: list[Any] = [self._cache.get((self.where, name, i)) for i in numbers] if keep else [None] * len(numbers)
+        keys = [(self.where, name, i) for i in ids.tolist()]
+        found: list[Any] = [*self._cache.several(keys)] if keep else [None] * len(keys)
         at = [k for k, page in enumerate(found) if page is None]
         if not at:
             return found
@@ -99,11 +99,13 @@ class TensorFile:
         pages = self._checked(name, fresh)
         if how is not None:
             pages = unpack(pages, how, self.layout.sizes(fresh).tolist())
+        if keep:
+            pages = [bytes(page) for page in pages]
+            self._cache.put_several((keys[k], page, len(page) + 200) for k, page in zip(at, pages, strict=True))
+        if len(at) == len(found):
+            return pages
         for k, page in zip(at, pages, strict=True):
             found[k] = page
-            if keep:
-                found[k] = bytes(page)
-                self._cache.put((self.where, name, numbers[k]), found[k], len(page) + 200)
         return found
 
     def _checked(self, name: str, ids: Int64) -> list[Any]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from threading import RLock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from provspark.index_store.cache import Cache
 from provspark.index_store.model import Boxes, Int64, Version
 from provspark.index_store.query.graph import Direction, Graph, Node, Place, Sighting
 from provspark.index_store.query.relation import identity
@@ -20,6 +21,8 @@ from provspark.index_store.query.runs import Runs
 
 Name = TypeVar("Name", bound=Hashable)
 
+_ROUTES = 1 << 16
+"""Writes in the plans that are kept, all together."""
 _DEFAULTS = {"header": "false", "linesep": "\n", "comment": ""}
 """Options that decide where a row begins, with Spark's defaults.
 
@@ -67,6 +70,8 @@ class Linker:
         self._made: _FileIndex[Sighting] = _FileIndex()
         self._read: _FileIndex[tuple[object, ...]] = _FileIndex()
         self._lock = RLock()
+        self.routes: Cache[Any] = Cache(_ROUTES)
+        """Plans of walks, and which writes of them lead to a place; they depend on the graph alone."""
 
     def links(self, at: Sighting, direction: Direction) -> Links:
         """Where the rows of a version came from, or went to: the writes that made, or read, its files."""

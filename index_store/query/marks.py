@@ -36,6 +36,8 @@ class Marks:
             self._settle()
         if len(self._held) > 2:
             return marked(self._held)
+        if len(self._parts) == 1:
+            return Runs.united(self._parts[0].starts, self._parts[0].lengths)
         starts, lengths = ([getattr(p, name) for p in self._parts] for name in ("starts", "lengths"))
         return Runs.united(np.concatenate([*starts, _NONE]), np.concatenate([*lengths, _NONE]))
 

@@ -128,6 +128,15 @@ def towards(linker: Linker, route: Plan, to: Place | None) -> Callable[[Node], b
     """Which writes may lead to a place, or to a stop on the way to it."""
     if to is None:
         return lambda node: True
+    key = "towards", route, to
+    found: set[Node] | None = linker.routes.get(key)
+    if found is None:
+        found = _leading(linker, route, to)
+        linker.routes.put(key, found, 1 + len(route.nodes))
+    return found.__contains__
+
+
+def _leading(linker: Linker, route: Plan, to: Place) -> set[Node]:
     useful: set[Node] = set()
     for node in reversed(route.nodes):
         write = node.write
@@ -147,4 +156,4 @@ def towards(linker: Linker, route: Plan, to: Place | None) -> Callable[[Node], b
             or any(n in useful for n in next_nodes(linker, node, route.direction))
         ):
             useful.add(node)
-    return useful.__contains__
+    return useful

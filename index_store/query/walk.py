@@ -95,6 +95,16 @@ def plan(linker: Linker, starts: Iterable[Sighting], direction: Direction, withi
     UntrackedError
         When the links between versions run in a circle.
     """
+    starts, within = list(starts), tuple(within)
+    key = "plan", direction, tuple(s.key for s in starts), within
+    found: Plan | None = linker.routes.get(key)
+    if found is None:
+        found = _planned(linker, starts, direction, within)
+        linker.routes.put(key, found, 1 + len(found.nodes))
+    return found
+
+
+def _planned(linker: Linker, starts: Iterable[Sighting], direction: Direction, within: Iterable[Node]) -> Plan:
     done: dict[Node, bool] = {}
     order: list[Node] = []
     first = [*within, *(n for s in starts for n in _targets(linker.links(s, direction)))]
