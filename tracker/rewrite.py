@@ -28,7 +28,8 @@ class Node:
     kind: str
     subqueries: int
     detail: str
-    """A join's type; a mark's name (normalise.py); ``kept`` for an aggregate that keeps a row of each group."""
+    """A join's type; a mark's name (normalise.py); of an aggregate, ``kept`` where it keeps a row of each group and
+    ``sessions`` where it groups by session windows."""
     same: int
     """The first node read that has the same rows by the same plan: its own number, unless it is used again."""
     leaf: int

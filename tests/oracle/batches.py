@@ -94,6 +94,7 @@ def _run(batch: Sequence[Drawn], spark: Any, root: Path, work: Path) -> list[str
                     frame(each.plan, frames).write.parquet(str(places[i]))
             except Exception as e:
                 errors[i] = f"failed: {e}"
+        spark.catalog.clearCache()
     assert capture.manifest is not None
     refused = {w.output.dataset.name: w.reason for w in capture.manifest.writes if w.coverage != "exact"}
     answers = lineage.Lineage(work / "store", capture.manifest, sources(table_seed), frames.paths)

@@ -15,12 +15,13 @@ from typing import Any
 import pyarrow as pa
 from oracle.cases import Frames, Scans
 from oracle.operators import distinct, explode, group, intersect, join, scalar, select, subtract, union, where, window
+from oracle.random_parts import COLUMNS, KEYS, Operator, fold, typed
+from oracle.random_shapes import SHAPES
 from oracle.relation import Relation
 from oracle.sources import Source, parquet
 from oracle.values import both, eq, lt, negate, same
 
 Plan = tuple[Any, ...]
-COLUMNS = ("p", "q", "r")
 N_TABLES = 12
 LARGEST = 300
 """Rows of any relation within a plan; what grows beyond is not run."""
@@ -68,13 +69,12 @@ ONS = (
 SEMI_ONS = 3
 """A semi-join puts out nothing of its right side: the first so many conditions use its r."""
 HOWS = ("inner", "left", "right", "full", "semi", "anti", "cross")
-KEYS = (("p",), ("q",), ("p", "q"), ())
 AGGREGATES = (
-    Part("sum(r)", lambda rows: _fold(sum, rows)),
+    Part("sum(r)", lambda rows: fold(sum, rows)),
     Part("count(nullif(r, 0))", lambda rows: sum(v.r not in (None, 0) for v in rows)),
-    Part("max(r)", lambda rows: _fold(max, rows)),
+    Part("max(r)", lambda rows: fold(max, rows)),
     Part("count(DISTINCT r)", lambda rows: len({v.r for v in rows} - {None})),
-    Part("min(r) FILTER (WHERE p > 0)", lambda rows: _fold(min, [v for v in rows if v.p is not None and v.p > 0])),
+    Part("min(r) FILTER (WHERE p > 0)", lambda rows: fold(min, [v for v in rows if v.p is not None and v.p > 0])),
 )
 
 
@@ -149,31 +149,12 @@ def shrink(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
     return plan
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """How many ways each of its parameters has, how many inputs it takes, and what it is."""
-
-    choices: tuple[int, ...]
-    inputs: int
-    frame: Callable[..., Any]
-    meaning: Callable[..., Relation]
-
-
-def _fold(f: Callable[[list[int]], int], rows: list[Any]) -> Any:
-    values = [v.r for v in rows if v.r is not None]
-    return f(values) if values else None
-
-
-def _typed(*columns: str) -> list[str]:
-    return [f"CAST({c} AS {t}) AS {n}" for c, n, t in zip(columns, COLUMNS, ("int", "string", "bigint"), strict=True)]
-
-
 def _where_frame(i: int, df: Any) -> Any:
     return df.where(CONDITIONS[i].sql)
 
 
 def _project_frame(i: int, df: Any) -> Any:
-    return df.selectExpr(*_typed(*(p.sql for p in PROJECTIONS[i])))
+    return df.selectExpr(*typed(*(p.sql for p in PROJECTIONS[i])))
 
 
 def _project(i: int, r: Relation) -> Relation:
@@ -211,7 +192,7 @@ def _group_frame(keys: int, aggregate: int, df: Any) -> Any:
     from pyspark.sql import functions as sf
 
     made = df.groupBy(*KEYS[keys]).agg(sf.expr(AGGREGATES[aggregate].sql).alias("made"))
-    return made.selectExpr(*_typed(*(c if c in KEYS[keys] else "NULL" for c in ("p", "q")), "made"))
+    return made.selectExpr(*typed(*(c if c in KEYS[keys] else "NULL" for c in ("p", "q")), "made"))
 
 
 def _group(keys: int, aggregate: int, r: Relation) -> Relation:
@@ -235,7 +216,7 @@ def _window_frame(keys: int, df: Any) -> Any:
 
 
 def _window(keys: int, r: Relation) -> Relation:
-    made = window(r, KEYS[keys], made=lambda v, rows: _fold(sum, rows))
+    made = window(r, KEYS[keys], made=lambda v, rows: fold(sum, rows))
     return select(made, "p", "q", r=lambda v: v.made)
 
 
@@ -247,7 +228,7 @@ def _scalar_frame(df: Any, sub: Any) -> Any:
 
 
 def _scalar(r: Relation, sub: Relation) -> Relation:
-    top = group(sub, (), made=lambda rows: _fold(max, rows))
+    top = group(sub, (), made=lambda rows: fold(max, rows))
     return select(scalar(r, "made", lambda v: top), "p", "q", r=lambda v: (v.r or 0) + (v.made or 0))
 
 
@@ -263,4 +244,5 @@ OPERATORS: dict[str, Operator] = {
     "explode": Operator((), 1, _explode_frame, _explode),
     "window": Operator((len(KEYS),), 1, _window_frame, _window),
     "scalar": Operator((), 2, _scalar_frame, _scalar),
+    **SHAPES,
 }

@@ -51,11 +51,18 @@ def drop_malformed_json(t: Frames) -> Any:
     return t.spark.read.schema("n INT, s STRING").json(path, mode="dropMalformed")  # refused
 
 
+def sessions(t: Frames) -> Any:
+    rows = t.skew.select(sf.timestamp_seconds("n").alias("at"), "k")
+    gap = sf.when(sf.col("k") == 7, "3 seconds").otherwise("9 seconds")
+    return rows.groupBy(sf.session_window("at", gap)).agg(sf.count("*").alias("n")).select("n")  # refused
+
+
 REFUSED: list[tuple[Plan, str]] = [
     (text_by_rdd, "LogicalRDD"),
     (refused_by_rdd, "Relation"),
     (drop_malformed, "Relation"),
     (drop_malformed_json, "Relation"),
+    (sessions, "Aggregate"),
 ]
 
 

@@ -8,7 +8,9 @@ import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.Not;
+import org.apache.spark.sql.catalyst.expressions.SessionWindow;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
@@ -45,6 +47,7 @@ public class Nodes {
     if (plan instanceof Join) detail = ((Join) plan).joinType().getClass().getSimpleName().replace("$", "");
     if (plan instanceof SubqueryAlias) detail = ((SubqueryAlias) plan).alias();
     if (plan instanceof Aggregate && keepsRows((Aggregate) plan)) detail = "kept";
+    if (plan instanceof Aggregate && merges((Aggregate) plan)) detail = "sessions";
     if (plan instanceof Generate) detail = ((Generate) plan).generator().getClass().getSimpleName();
     text.append(nodes.size()).append(' ').append(first(plan)).append(' ');
     text.append(plan.getClass().getSimpleName()).append(' ');
@@ -80,6 +83,15 @@ public class Nodes {
       Object function = ((AggregateExpression) ((Alias) all.get(i)).child()).aggregateFunction();
       if (!(function instanceof First) || !(((First) function).child() instanceof Attribute)) continue;
       if (((Attribute) ((First) function).child()).exprId().equals(((Alias) all.get(i)).exprId())) return true;
+    }
+    return false;
+  }
+
+  /** Whether it groups by sessions, which Spark makes of the rows' own only when it runs. */
+  private static boolean merges(Aggregate a) {
+    List all = list(a.groupingExpressions());
+    for (int i = 0; i < all.size(); i++) {
+      if (all.get(i) instanceof NamedExpression && ((NamedExpression) all.get(i)).metadata().contains(SessionWindow.marker())) return true;
     }
     return false;
   }

@@ -21,6 +21,8 @@ KINDS = frozenset({"Aggregate"})
 def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     """Tap the aggregate's input by its grouping key; a global aggregate has one key for all."""
     java = rewriter.java
+    if node.detail == "sessions":
+        raise UnsupportedPlanError(node.kind, "which rows' sessions Spark merges into one can't be followed")
     unhashable = java.unhashable(node.number)
     keyless = unhashable == "none"
     if unhashable and not keyless:
