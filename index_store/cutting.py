@@ -51,11 +51,15 @@ class Runs:
         box, k = expand(np.maximum(last - first, 0))
         return self.pieces(take(boxes, box), first[box] + k, "out")
 
+    def near(self, low: int, high: int) -> slice:
+        """The runs that overlap the interval [low, high)."""
+        return slice(int(self.ends.searchsorted(low, "right")), int(self.starts.searchsorted(high, "left")))
+
     def hits(self, starts: Int64, ends: Int64) -> tuple[Int64, Int64]:
         """Each (interval, run) that overlap, by run, where neither starts nor ends of the intervals fall."""
         if len(starts) == 0:
             return starts, starts
-        near = slice(int(self.ends.searchsorted(starts[0], "right")), int(self.starts.searchsorted(ends[-1], "left")))
+        near = self.near(starts[0], ends[-1])
         first = ends.searchsorted(self.starts[near], "right")
         last = starts.searchsorted(self.ends[near], "left")
         run, k = expand(np.maximum(last - first, 0))

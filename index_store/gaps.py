@@ -42,10 +42,12 @@ class Even:
         """Each (box, run) that overlap, by run; None where that can't be told so."""
         if self._step < 1:
             return None
-        first = np.maximum((runs.starts - self._start - self._length) // self._step + 1, 0)
-        stop = np.minimum(-((self._start - runs.ends) // self._step), self._span)
+        near = runs.near(self._start, self._start + (self._span - 1) * self._step + self._length)
+        first = np.maximum((runs.starts[near] - self._start - self._length) // self._step + 1, 0)
+        stop = np.minimum(-((self._start - runs.ends[near]) // self._step), self._span)
         run, k = expand(np.maximum(stop - first, 0))
         box = first[run] + k
+        run += near.start
         if self._span > self._total:
             page, place = np.divmod(box, self._rows)
             box = self._pages.searchsorted(page + self._pages[0]) * self._rows + place
