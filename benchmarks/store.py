@@ -279,7 +279,7 @@ def operators(rows: int, folder: Path) -> list[list[str]]:
         ]
         below = [random.permutation(rows) for _ in range(depth + 1)]
         ends = [0, *range(2, depth + 2), 1]
-        tensors = [PendingTensor(*ends[i : i + 2], from_pairs(every, level)) for i, level in enumerate(below)]
+        tensors = [PendingTensor(ends[i], ends[i + 1], from_pairs(every, level)) for i, level in enumerate(below)]
         began = time.perf_counter()
         writer = store.writer(StepKey("deep", "run"))
         writer.add(PendingWrite(out, "exact", (src,), tuple(axes), tensors))
