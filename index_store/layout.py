@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from provspark.errors import StoreFormatError
+from provspark.index_store.box_lists import expand
 from provspark.index_store.cutting import Runs
 from provspark.index_store.model import FORMAT_VERSION, Int64
 
@@ -144,13 +145,14 @@ class Layout:
 
     def meet(self, runs: Runs, axis: Lead) -> Int64:
         """The pages that may hold boxes which overlap some run of an axis."""
-        low, high = getattr(self, f"{axis}_low"), getattr(self, f"{axis}_high")
+        low, high = (self.out_low, self.out_high) if axis == "out" else (self.src_low, self.src_high)
         if len(runs) * 4 > len(low) or not self._rise[axis]:
             return runs.meet(low, high)
         first, stop = high.searchsorted(runs.starts, "right"), low.searchsorted(runs.ends, "left")
         if len(runs) == 1:
             return np.arange(first[0], stop[0])
-        return np.unique(np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), stop.tolist(), strict=True)]))
+        run, k = expand(np.maximum(stop - first, 0))
+        return np.unique(first[run] + k)
 
     @cached_property
     def _rise(self) -> dict[Lead, bool]:

@@ -143,6 +143,8 @@ class Runs:
     @classmethod
     def united(cls, starts: Int64, lengths: Int64) -> Runs:
         """Hold the union of any runs, in any order, that may overlap."""
+        if len(starts) == 1 and lengths[0]:
+            return cls(starts, lengths)
         if len(starts) and (starts[1:] > (starts[:-1] + lengths[:-1])).all() and lengths.all():
             return cls(starts, lengths)
         if len(starts) > _MANY and not (starts[1:] > starts[:-1]).all():
