@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from provspark.errors import ProvSparkError
+from provspark.errors import ProvSparkError, ReplayCancelledError
 from provspark.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ErrorGroup",
+    "cancelled_by_keys",
     "catalogue_option",
     "catalogue_url",
     "folder_option",
@@ -97,6 +99,16 @@ def show_progress(done: int, of: int, text: str) -> None:
     """Show on a terminal how far a replay is."""
     if sys.stderr.isatty():
         click.echo(f"\r\033[K{done} of {of}: {text[:100]}" if done < of else "\r\033[K", nl=False, err=True)
+
+
+@contextmanager
+def cancelled_by_keys(prov: Provenance) -> Iterator[None]:
+    """Let Ctrl-C stop a replay, and say so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        prov.replayer.cancel()
+        raise ReplayCancelledError("the replay was cancelled; nothing of the store or the data was changed") from None
 
 
 def open_provenance(store: str | None) -> Provenance:

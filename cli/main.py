@@ -15,7 +15,7 @@ from provspark.cli.profile import impact, profile
 from provspark.cli.questions import co_contributory, co_dependency, composition, correspondence, derivations
 from provspark.cli.receiver import receiver
 from provspark.cli.repair import repair
-from provspark.cli.replay import counts, history, replay, whynot
+from provspark.cli.replay import beside, counts, history, replay, whynot
 from provspark.cli.run import run
 from provspark.cli.serve import serve
 from provspark.cli.trace import trace
@@ -41,7 +41,7 @@ def main(debug: bool) -> None:
 
 
 _OPERATIONS = (why, how, columns, operations, dropped)
-_REPLAYS = (history, whynot, replay, counts)
+_REPLAYS = (history, whynot, replay, beside, counts)
 _QUESTIONS = (
     trace,
     *_OPERATIONS,

@@ -2,22 +2,67 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from provspark.cli.common import functions_option, json_option, open_provenance, show_progress, store_option
-from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.cli.selecting import row_options, selected
+from provspark.cli.common import (
+    cancelled_by_keys,
+    functions_option,
+    json_option,
+    open_provenance,
+    show_progress,
+    store_option,
+)
+from provspark.cli.render import console, count, echo_json, plain, print_rows
+from provspark.cli.selecting import answer_options, row_options, selected, show_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pyarrow as pa
 
     from provspark.index_store.operations import Operation
     from provspark.replay.history import Passage
     from provspark.replay.records import Ending, Replayed, Stage
 
-__all__ = ["counts", "history", "replay", "whynot"]
+F = TypeVar("F", bound=Callable[..., Any])
+
+__all__ = ["beside", "counts", "history", "replay", "whynot"]
+
+
+def _ended_options(command: F) -> F:
+    """Add ``--json-lines``, ``--csv`` and ``--parquet``: where each row ended, page by page."""
+    options = [
+        click.option("--json-lines", is_flag=True, help="Write a line of JSON for each row that ended."),
+        click.option("--csv", "csv_file", metavar="FILE", help="Write where each row ended as CSV."),
+        click.option("--parquet", "parquet_file", metavar="FILE", help="Write where each row ended as Parquet."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _ended(given: dict[str, Any]) -> Callable[[Iterator[pa.Table]], None] | None:
+    """Return what writes pages of rows that ended, as the options of `_ended_options` say; None without any."""
+    lines, csv_file, parquet_file = (given.pop(name) for name in ("json_lines", "csv_file", "parquet_file"))
+    files = [f for f in (csv_file, parquet_file) if f]
+    if len(files) + bool(lines) > 1:
+        raise click.UsageError("one of --json-lines, --csv and --parquet; not several")
+
+    def write(pages: Iterator[pa.Table]) -> None:
+        from provspark.index_store.export.tables import write_pages
+
+        if files:
+            click.echo(f"{count(write_pages(pages, files[0], csv=bool(csv_file)), 'line')} written to {files[0]}.")
+            return
+        for page in pages:
+            for line in page.to_pylist():
+                click.echo(json.dumps(plain(line), ensure_ascii=False, allow_nan=False))
+
+    return write if lines or files else None
 
 
 @click.command()
@@ -49,6 +94,7 @@ def replay(step: str | None, all_sources: bool, functions: bool, limit: int, as_
 @click.option("--direction", type=click.Choice(["both", "backward", "forward"]), default="both", show_default=True)
 @click.option("--column", "column", multiple=True, metavar="NAME", help="These cells alone; without rows, this column.")
 @functions_option
+@_ended_options
 @json_option
 def history(direction: Any, column: tuple[str, ...], functions: bool, as_json: bool, **given: Any) -> None:
     """Tell what rows of DATASET went through, before and after, across steps, and where they ended.
@@ -60,8 +106,13 @@ def history(direction: Any, column: tuple[str, ...], functions: bool, as_json: b
       provspark history /data/people.csv --column fnlwgt
     """
     prov = open_provenance(given.pop("store"))
-    how = {"direction": direction, "progress": show_progress, "functions": functions}
-    told = prov.history(**selected(given), columns=list(column) or None, **how)
+    ended = _ended(given)
+    how: dict[str, Any] = {"direction": direction, "progress": show_progress, "functions": functions}
+    with cancelled_by_keys(prov):
+        if ended:
+            ended(page.ended() for page in prov.history_pages(**selected(given), **how))
+            return
+        told = prov.history(**selected(given), columns=list(column) or None, **how)
     if as_json:
         echo_json(told.as_dict())
         return
@@ -103,12 +154,54 @@ def _show_passage(passage: Passage, columns: Sequence[str]) -> None:
 
 
 @click.command()
+@row_options
+@click.option(
+    "--after", "operation", type=int, required=True, metavar="N", help="The operation that the rows stand after."
+)
+@click.option("--to", "to", type=int, required=True, metavar="N", help="The operation whose rows are wanted.")
+@click.option("--via", type=int, metavar="N", help="On the way to this operation's rows (default: the last one's).")
+@click.option("--shared", is_flag=True, help="Rows that share a row of --via with these, not those used with them.")
+@click.option("--step", metavar="STEP", help="The step, where more than one made or read the rows.")
+@functions_option
+@answer_options
+def beside(
+    operation: int, to: int, via: int | None, shared: bool, step: str | None, functions: bool, **given: Any
+) -> None:
+    """Find the rows between operations that were used with those that led to rows of DATASET, or came of them.
+
+    `provspark operations STEP --parts` numbers the operations.
+
+    \b
+    Examples:
+      provspark beside /data/joined --row 17 --after 4 --to 2
+      provspark beside /data/joined --row 17 --after 4 --to 4 --via 2 --shared
+    """
+    prov = open_provenance(given.pop("store"))
+    shown = {name: given.pop(name) for name in ("csv_file", "parquet_file", "limit", "as_json")}
+    how: dict[str, Any] = {"step": step, "progress": show_progress, "functions": functions}
+    asked = selected(given)
+    if shared:
+        if via is None:
+            raise click.UsageError("--shared needs --via: the operation whose rows both came from")
+        told = prov.co_dependency_lines(**asked, operation=operation, to=to, via=via, **how)
+    else:
+        told = prov.co_contributory_lines(**asked, operation=operation, to=to, via=via, **how)
+    if shown["as_json"]:
+        echo_json(told.as_dict())
+        return
+    show_table(told.table(), **shown)
+    if told.verified is not True:
+        click.secho(f"the replay could not be checked, or differs: {told.why}", fg="yellow", err=True)
+
+
+@click.command()
 @click.argument("dataset")
 @click.option("--where", multiple=True, required=True, metavar="CONDITION", help="As 'id=42'; may be given again.")
 @click.option("--version", metavar="ID", help="A version of DATASET (default: the latest).")
 @click.option("--run", metavar="RUN", help="The version of a run, or of the 'latest'.")
 @store_option
 @functions_option
+@_ended_options
 @json_option
 def whynot(
     dataset: str, where: tuple[str, ...], store: str | None, functions: bool, as_json: bool, **which: Any
@@ -122,9 +215,14 @@ def whynot(
     from provspark.index_store.select import parse_condition
 
     prov = open_provenance(store)
-    told = prov.why_not(
-        dataset, [parse_condition(text) for text in where], progress=show_progress, functions=functions, **which
-    )
+    ended = _ended(which)
+    conditions = [parse_condition(text) for text in where]
+    how: dict[str, Any] = {"progress": show_progress, "functions": functions, **which}
+    with cancelled_by_keys(prov):
+        if ended:
+            ended(page.ended() for page in prov.why_not_pages(dataset, conditions, **how))
+            return
+        told = prov.why_not(dataset, conditions, **how)
     if as_json:
         echo_json(told.as_dict())
         return
@@ -133,6 +231,9 @@ def whynot(
     for condition in told.untraced:
         click.secho(f"left out: {condition.column} is handed on from no column of an input", fg="yellow", err=True)
     for missed in told.missed:
+        if missed.why:
+            click.secho(f"{missed.step} → {missed.dataset}: {missed.why}", fg="red", err=True)
+            continue
         click.secho(f"{missed.step} read {missed.dataset}: {count(missed.rows.count)} for which this holds", bold=True)
         for ending in missed.endings:
             _show_ending(ending)
@@ -149,7 +250,9 @@ def whynot(
 @json_option
 def counts(step: str, store: str | None, functions: bool, as_json: bool) -> None:
     """Count the rows that go into and come out of each operation of STEP, by running all of it again."""
-    table = open_provenance(store).counts(step, progress=show_progress, functions=functions)
+    prov = open_provenance(store)
+    with cancelled_by_keys(prov):
+        table = prov.counts(step, progress=show_progress, functions=functions)
     if as_json:
         echo_json(table.to_pylist())
         return

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from provspark.api import Correspondence, Derivations, How, Impact, Profile, Provenance, RowSet, Trace
+    from provspark.replay.beside import Beside
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
     from provspark.replay.why_not import WhyNot
@@ -134,6 +135,14 @@ class ProvHook(BaseHook):  # type: ignore[misc]
     def history(self, dataset: str, rows: Rows | None = None, columns: Any = None, **options: Any) -> History:
         """Tell what rows or cells derive from and what derives from them; see `Provenance.history`."""
         return self.get_conn().history(dataset, rows, columns, **options)
+
+    def co_contributory_lines(self, dataset: str, rows: Rows | None, operation: int, to: int, **options: Any) -> Beside:
+        """Find intermediate rows that were used with others; see `Provenance.co_contributory_lines`."""
+        return self.get_conn().co_contributory_lines(dataset, rows, operation, to, **options)
+
+    def co_dependency_lines(self, dataset: str, rows: Rows | None, operation: int, to: int, **options: Any) -> Beside:
+        """Find intermediate rows that share what they came from; see `Provenance.co_dependency_lines`."""
+        return self.get_conn().co_dependency_lines(dataset, rows, operation, to, **options)
 
     def why_not(self, dataset: str, where: Any, **options: Any) -> WhyNot:
         """Tell why no row of a data set satisfies a condition; see `Provenance.why_not`."""

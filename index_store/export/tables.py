@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from provspark.errors import SettingsError
 from provspark.index_store.values.plain import plain
 
-__all__ = ["write_csv", "write_parquet", "write_table"]
+__all__ = ["write_csv", "write_pages", "write_parquet", "write_table"]
 
 
 def write_table(table: pa.Table, path: str | Path) -> None:
@@ -53,6 +54,38 @@ def write_parquet(table: pa.Table, path: str | Path) -> None:
     import pyarrow.parquet as pq
 
     _write(lambda out: pq.write_table(table, out, compression="zstd"), path)
+
+
+def write_pages(pages: Iterable[pa.Table], path: str | Path, *, csv: bool) -> int:
+    """Write tables of one schema one behind the other, as they come; return how many lines they had.
+
+    Raises
+    ------
+    SettingsError
+        The file can't be written.
+    """
+    import pyarrow.parquet as pq
+    from pyarrow import csv as text
+
+    writer: Any = None
+    lines = 0
+
+    def write(out: str) -> None:
+        nonlocal writer, lines
+        for page in pages:
+            shown = pa.table({name: _plain(page[name]) for name in page.column_names}) if csv else page
+            if writer is None:
+                made = text.CSVWriter if csv else pq.ParquetWriter
+                writer = made(out, shown.schema)
+            writer.write_table(shown)
+            lines += page.num_rows
+
+    try:
+        _write(write, path)
+    finally:
+        if writer is not None:
+            writer.close()
+    return lines
 
 
 def _write(how: Callable[[str], None], path: str | Path) -> None:

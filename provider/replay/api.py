@@ -7,18 +7,22 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pyarrow as pa
 
 from provspark.errors import ConditionError, ReplayError, UnknownStepError
 from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.runs import Runs
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from provspark.asking import Asked
     from provspark.index_store.query.graph import Graph, Node
     from provspark.index_store.select import Condition
     from provspark.operation_questions import ColumnNames
     from provspark.questions import Questions, Rows, Which
+    from provspark.replay.beside import Beside
     from provspark.replay.engine import Progress
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
@@ -89,27 +93,98 @@ class ReplayApi:
         VersionChangedError, ValuesUnavailableError
             What the step read has changed since, or can't be read by row.
         """
-        from provspark.replay.crossing import crossed
+        asked = self.ask.asked(dataset, rows, which)
+        with self.following(progress, functions) as replayer:
+            return _replayed(replayer, asked, step, all_sources)[1]
+
+    def co_contributory_lines(
+        self,
+        dataset: str | RowSet,
+        rows: Rows,
+        operation: int,
+        to: int,
+        *,
+        via: int | None = None,
+        step: str | None = None,
+        progress: Progress | None = None,
+        functions: bool = False,
+        **which: Unpack[Which],
+    ) -> Beside:
+        """Find the intermediate rows that were used together with intermediate rows.
+
+        Parameters
+        ----------
+        dataset, rows
+            Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or
+            came of them.
+        operation, to : int
+            Numbers of operations of the step, as `operations(step, parts=True)` and `before_after` tell them: rows
+            after the first are asked about, rows after the second are wanted.
+        via : int, optional
+            The operation on the way to whose rows they were used together; the last one unless told.
+        step, progress, functions, **which
+            As for `before_after`.
+
+        Returns
+        -------
+        Beside
+            ``found``, the wanted rows that stand in one derivation with those asked about; ``table()``.
+
+        Raises
+        ------
+        ReplayError
+            No such operation, or none of these rows comes to it. Other errors as for `before_after`.
+
+        Notes
+        -----
+        TensProv's Q10 on intermediate data sets.
+        """
+        from provspark.replay.beside import co_contributory
 
         asked = self.ask.asked(dataset, rows, which)
-        made = {n: r for _, n, r in crossed(asked.view.back.links(asked.at, "backward"), asked.labels)}
-        chosen = {n: r for n, r in made.items() if step in (None, n.step)}
         with self.following(progress, functions) as replayer:
-            if len(chosen) == 1:
-                ((node, runs),) = chosen.items()
-                return replayer.outputs(node, runs)
-            read = [
-                (v, n, r)
-                for v, n, r in crossed(asked.view.ahead.links(asked.at, "forward"), asked.labels)
-                if step in (None, n.step)
-            ]
-            nodes = {n for _, n, _ in read} if not chosen else set(chosen)
-            if len(nodes) != 1:
-                names = sorted({n.step for n in nodes}) or sorted({n.step for n in made})
-                told = f"steps {', '.join(names)} made or read them; name one" if names else "no step made or read them"
-                raise ReplayError(f"which step of {asked.at.version.dataset} to replay is not clear: {told}")
-            (node,) = nodes
-            return replayer.inputs(node, {v: r for v, _, r in read}, all_sources=all_sources)
+            node, told = _replayed(replayer, asked, step, True)
+            return co_contributory(
+                replayer, node, told, operation, to, len(told.operations) - 1 if via is None else via
+            )
+
+    def co_dependency_lines(
+        self,
+        dataset: str | RowSet,
+        rows: Rows,
+        operation: int,
+        to: int,
+        *,
+        via: int,
+        step: str | None = None,
+        progress: Progress | None = None,
+        functions: bool = False,
+        **which: Unpack[Which],
+    ) -> Beside:
+        """Find the intermediate rows that share what they came from with intermediate rows.
+
+        Parameters
+        ----------
+        via : int
+            The operation after which the rows stand that both came from.
+        dataset, rows, operation, to, step, progress, functions, **which
+            As for `co_contributory_lines`.
+
+        Returns
+        -------
+        Beside
+            ``found``, rows after `to` that share a row after `via` with those asked about, which are left out.
+
+        Notes
+        -----
+        TensProv's Q11 on intermediate data sets. Errors as for `co_contributory_lines`.
+        """
+        from provspark.replay.beside import co_dependency
+
+        asked = self.ask.asked(dataset, rows, which)
+        with self.following(progress, functions) as replayer:
+            node, told = _replayed(replayer, asked, step, True)
+            return co_dependency(replayer, node, told, operation, to, via)
 
     def history(
         self,
@@ -166,6 +241,49 @@ class ReplayApi:
         with self.following(progress, functions) as replayer:
             return history(replayer, *about)
 
+    def history_pages(
+        self,
+        dataset: str | RowSet,
+        rows: Rows = None,
+        *,
+        direction: Literal["backward", "forward", "both"] = "forward",
+        progress: Progress | None = None,
+        functions: bool = False,
+        **which: Unpack[Which],
+    ) -> Iterator[History]:
+        """Tell the history of many rows page by page, as many rows at once as a replay follows.
+
+        Parameters are those of `history`. Pages come as they are asked for; stopping early costs nothing more.
+        """
+        asked = self.ask.asked(dataset, rows, which)
+        most = self.replayer.most
+        for first in range(0, asked.labels.count, most):
+            numbers = np.arange(first, min(first + most, asked.labels.count))
+            page = RowSet(asked.at, Runs.of(asked.labels.at(numbers)))
+            about: Which = {"run": which.get("run"), "as_of": which.get("as_of")}
+            yield self.history(page, direction=direction, progress=progress, functions=functions, **about)
+
+    def why_not_pages(
+        self,
+        dataset: str,
+        where: Sequence[Condition | tuple[str, str, Any]],
+        *,
+        version: str | None = None,
+        run: str | None = None,
+        as_of: datetime | str | None = None,
+        progress: Progress | None = None,
+        functions: bool = False,
+    ) -> Iterator[WhyNot]:
+        """Tell why no row satisfies a condition page by page, where many input rows do.
+
+        Parameters are those of `why_not`.
+        """
+        first: int | None = 0
+        while first is not None:
+            page = self._why_not(dataset, where, first, progress, functions, version=version, run=run, as_of=as_of)
+            yield page
+            first = first + self.replayer.most if any(m.rest for m in page.missed) else None
+
     def why_not(
         self,
         dataset: str,
@@ -199,14 +317,25 @@ class ReplayApi:
         ReplayError
             No captured step made the data set. Other errors as for `before_after`.
         """
+        return self._why_not(dataset, where, 0, progress, functions, version=version, run=run, as_of=as_of)
+
+    def _why_not(
+        self,
+        dataset: str,
+        where: Sequence[Condition | tuple[str, str, Any]],
+        first: int,
+        progress: Progress | None,
+        functions: bool,
+        **which: Any,
+    ) -> WhyNot:
         from provspark.index_store.select import Condition
         from provspark.replay.why_not import why_not
 
-        asked = self.ask.asked(dataset, (), {"version": version, "run": run, "as_of": as_of})
+        asked = self.ask.asked(dataset, (), which)  # type: ignore[arg-type]
         conditions = [Condition(*c) for c in where]
         conditions = [c._replace(value=tuple(c.value)) if isinstance(c.value, list) else c for c in conditions]
         with self.following(progress, functions) as replayer:
-            return why_not(replayer, asked.view.back, asked.at, conditions)
+            return why_not(replayer, asked.view.back, asked.at, conditions, first)
 
     def counts(self, step: str, *, progress: Progress | None = None, functions: bool = False) -> pa.Table:
         """Count the rows that go into and come out of each operation of a step, by running all of it again.
@@ -247,6 +376,29 @@ class ReplayApi:
             yield replayer
         finally:
             replayer.progress, replayer.functions = None, before
+
+
+def _replayed(replayer: Replayer, asked: Asked, step: str | None, all_sources: bool) -> tuple[Node, Replayed]:
+    """Replay the step that made rows, or the only one that read them, or the one that is named."""
+    from provspark.replay.crossing import crossed
+
+    made = {n: r for _, n, r in crossed(asked.view.back.links(asked.at, "backward"), asked.labels)}
+    chosen = {n: r for n, r in made.items() if step in (None, n.step)}
+    if len(chosen) == 1:
+        ((node, runs),) = chosen.items()
+        return node, replayer.outputs(node, runs)
+    read = [
+        (v, n, r)
+        for v, n, r in crossed(asked.view.ahead.links(asked.at, "forward"), asked.labels)
+        if step in (None, n.step)
+    ]
+    nodes = {n for _, n, _ in read} if not chosen else set(chosen)
+    if len(nodes) != 1:
+        names = sorted({n.step for n in nodes}) or sorted({n.step for n in made})
+        told = f"steps {', '.join(names)} made or read them; name one" if names else "no step made or read them"
+        raise ReplayError(f"which step of {asked.at.version.dataset} to replay is not clear: {told}")
+    (node,) = nodes
+    return node, replayer.inputs(node, {v: r for v, _, r in read}, all_sources=all_sources)
 
 
 _COUNTS = pa.schema(

@@ -37,9 +37,9 @@ def endings_of(
     after = {s.operation.index: s for s in stages}
     readers = {c: o for o in operations for c in o.children}
     last = operations[-1].index
-    arrived = {s for line in (after[last].lines if last in after else ()) for s in line.sources}
+    arrived = {_row(s) for line in (after[last].lines if last in after else ()) for s in line.sources}
     stuck = {
-        s
+        _row(s)
         for stage in stages
         if readers.get(stage.operation.index) is None or readers[stage.operation.index].index in refused
         for line in stage.lines
@@ -59,22 +59,26 @@ def endings_of(
         groups: dict[Merged | None, list[int]] = {}
         for n in lost:
             groups.setdefault(merged.get((reader.index, n)), []).append(n)
+        left = arrived | stuck | {_row(s) for line in (then.lines if then else ()) for s in line.sources}
+        cause = _cause(reader, stage.operation.index)
         for into, numbers in groups.items():
-            mine = tuple(sorted({s for n in numbers for s in stage.lines[n].sources if s in asked}))
-            left = {s for line in (then.lines if then else ()) for s in line.sources}
-            out.append(
-                Ending(
-                    reader,
-                    stage.operation.index,
-                    tuple(numbers),
-                    _cause(reader, stage.operation.index),
-                    mine,
-                    not (set(mine) & (arrived | stuck | left)),
-                    into.into if into else (),
-                    tuple(s for w in into.witness for s in names(w)) if into else (),
-                )
-            )
+            kept = tuple(s for w in into.witness for s in names(w)) if into else ()
+            mine = {n: {s for s in stage.lines[n].sources if s in asked} for n in numbers}
+            every = set().union(*mine.values())
+            alive = {s for s in every if _row(s) in left}
+            # What is told of many rows at once is told of each alone.
+            for whole, some in ((True, every - alive), (False, alive)):
+                lines = tuple(n for n in numbers if mine[n] & some or (whole and not mine[n]))
+                if lines:
+                    at = stage.operation.index
+                    values = into.into if into else ()
+                    out.append(Ending(reader, at, lines, cause, tuple(sorted(some)), whole, values, kept))
     return tuple(out)
+
+
+def _row(source: Source) -> tuple[str, int]:
+    """A row, whichever reading of its version it came by."""
+    return source.version, source.row
 
 
 def _cause(reader: Operation, before: int) -> Cause:

@@ -149,11 +149,11 @@ class Engine:
     def _rule(self, operation: Operation) -> Rule:
         if operation.opaque and dict(operation.details).get("transformer") and operation.node == "Project":
             return TRANSFORM
-        if operation.opaque:
-            self.functions.admit(operation)
         rule = RULES.get(operation.node)
         if rule is None:
-            raise Refused(operation, f"{operation.node} is not replayed")
+            raise Refused(operation, operation.opaque or f"{operation.node} is not replayed")
+        if operation.opaque:
+            self.functions.admit(operation)
         return rule
 
     # -- what rules ask

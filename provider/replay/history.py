@@ -19,7 +19,7 @@ from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
 from provspark.replay.columns import distinct
 from provspark.replay.crossing import ahead, back
-from provspark.replay.records import Ending, Replayed
+from provspark.replay.records import Ending, Replayed, ended_table
 from provspark.replay.replayer import Replayer
 
 __all__ = ["History", "Passage", "history"]
@@ -132,6 +132,14 @@ class History:
                             changed = column.name in line.changed or column.name in line.added
                             lines.append({**about, "site": o.site, "line": number, **told, "changed": changed})
         return pa.Table.from_pylist(lines, schema=_CELLS)
+
+    def ended(self) -> pa.Table:
+        """One line for each row, of those asked for or made of them, that ended: where, and why.
+
+        Columns: dataset, version, row, step, operation, text, site, cause, kept (the rows of its data set that a
+        duplicate was left for).
+        """
+        return ended_table((p.step, e) for p, e in self.endings)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON takes it, but for the values."""

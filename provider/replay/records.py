@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from provspark.index_store.operations import Operation
 from provspark.replay.columns import distinct
 
-__all__ = ["Cause", "Ending", "Line", "Replayed", "Source", "Stage"]
+__all__ = ["Cause", "Ending", "Line", "Replayed", "Source", "Stage", "ended_table", "ending_dict", "source_dict"]
 
 Cause = Literal[
     "condition",
@@ -183,7 +185,7 @@ class Replayed:
                             "changed": list(line.changed),
                             "added": list(line.added),
                             "parents": [list(p) for p in line.parents],
-                            "sources": [_source(x) for x in line.sources],
+                            "sources": [source_dict(x) for x in line.sources],
                         }
                         for line in s.lines
                     ],
@@ -202,10 +204,35 @@ def ending_dict(ending: Ending) -> dict[str, Any]:
         "whole": ending.whole,
         "before": ending.before,
         "lines": list(ending.lines),
-        "sources": [_source(s) for s in ending.sources],
+        "sources": [source_dict(s) for s in ending.sources],
         "kept": dict(ending.kept),
-        "kept_sources": [_source(s) for s in ending.kept_sources],
+        "kept_sources": [source_dict(s) for s in ending.kept_sources],
     }
+
+
+def ended_table(endings: Iterable[tuple[str, Ending]]) -> pa.Table:
+    """One line for each row in question that ended for good: where, and why.
+
+    Parameters
+    ----------
+    endings : iterable of (step, Ending)
+    """
+    lines = []
+    for step, ending in endings:
+        o = ending.operation
+        about = {"step": step, "operation": o.index, "text": o.text, "site": o.site, "cause": ending.cause}
+        about["kept"] = [s.row for s in ending.kept_sources]
+        lines += [{**about, "dataset": s.dataset, "version": s.version, "row": s.row} for s in ending.sources]
+    return pa.Table.from_pylist(lines, schema=_ENDED)
+
+
+_ENDED = pa.schema(
+    [
+        *(("dataset", pa.string()), ("version", pa.string()), ("row", pa.int64()), ("step", pa.string())),
+        *(("operation", pa.int64()), ("text", pa.string()), ("site", pa.string()), ("cause", pa.string())),
+        ("kept", pa.list_(pa.int64())),
+    ]
+)
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
@@ -218,5 +245,6 @@ def _operation(operation: Operation) -> dict[str, Any]:
     }
 
 
-def _source(source: Source) -> dict[str, Any]:
+def source_dict(source: Source) -> dict[str, Any]:
+    """Return a row of an input as JSON takes it."""
     return {name: getattr(source, name) for name in Source.__slots__}

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from provspark.errors import ReplayError
 from provspark.index_store.operations import Operation
 from provspark.index_store.query.graph import Node, Sighting
@@ -14,7 +17,7 @@ from provspark.index_store.query.runs import Runs
 from provspark.index_store.select import Condition, select_rows
 from provspark.index_store.values.paths import find_path
 from provspark.replay.crossing import crossed
-from provspark.replay.records import Ending, Replayed, ending_dict
+from provspark.replay.records import Ending, Replayed, ended_table, ending_dict
 from provspark.replay.replayer import Replayer
 
 __all__ = ["Missed", "WhyNot", "why_not"]
@@ -32,6 +35,10 @@ class Missed:
     rows: Runs
     replayed: Replayed | None
     """None where no row satisfies them."""
+    rest: int = 0
+    """How many of the rows stand on later pages, and are not replayed in this one."""
+    why: str = ""
+    """Why nothing can be told of this step: the conditions were not taken through it."""
 
     @property
     def endings(self) -> tuple[Ending, ...]:
@@ -56,6 +63,10 @@ class WhyNot:
         """Where input rows that satisfy the condition ended."""
         return tuple((m, e) for m in self.missed for e in m.endings)
 
+    def ended(self) -> pa.Table:
+        """One line for each input row that ended for good: see `History.ended`."""
+        return ended_table((m.step, e) for m, e in self.endings if e.whole)
+
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON takes it, but for the values."""
         return {
@@ -70,9 +81,10 @@ class WhyNot:
                     "conditions": [list(c) for c in m.conditions],
                     "rows": m.rows.rows()[:1000].tolist(),
                     "count": m.rows.count,
+                    "rest": m.rest,
                     "results": list(m.replayed.results) if m.replayed else [],
                     "verified": m.replayed.verified if m.replayed else None,
-                    "why": m.replayed.why if m.replayed else "no row of it satisfies them",
+                    "why": m.replayed.why if m.replayed else m.why or "no row of it satisfies them",
                     "endings": [ending_dict(e) for e in m.endings],
                 }
                 for m in self.missed
@@ -80,8 +92,15 @@ class WhyNot:
         }
 
 
-def why_not(replayer: Replayer, linker: Linker, at: Sighting, conditions: Sequence[Condition]) -> WhyNot:
+def why_not(
+    replayer: Replayer, linker: Linker, at: Sighting, conditions: Sequence[Condition], first: int = 0
+) -> WhyNot:
     """Look for the input rows that satisfy conditions on an output, step by step back, and replay what became of them.
+
+    Parameters
+    ----------
+    first : int
+        How many rows of each input earlier pages told of; as many as a replay follows are told of from there.
 
     Raises
     ------
@@ -100,7 +119,7 @@ def why_not(replayer: Replayer, linker: Linker, at: Sighting, conditions: Sequen
     missed: list[Missed] = []
     traced: set[Condition] = set()
     for node in makers:
-        traced |= _look(replayer, linker, node, conditions, missed)
+        traced |= _look(replayer, linker, node, conditions, missed, first)
     untraced = tuple(c for c in conditions if c not in traced)
     return WhyNot(str(at.version.dataset), tuple(conditions), found, tuple(missed), untraced)
 
@@ -111,12 +130,19 @@ def _makers(linker: Linker, at: Sighting) -> set[Node]:
 
 
 def _look(
-    replayer: Replayer, linker: Linker, node: Node, conditions: Sequence[Condition], missed: list[Missed]
+    replayer: Replayer,
+    linker: Linker,
+    node: Node,
+    conditions: Sequence[Condition],
+    missed: list[Missed],
+    first: int,
 ) -> set[Condition]:
     """Take conditions through one write; return those that stand on a column of an input."""
     operations = node.operations
-    if not operations:
-        missed.append(Missed(node.step, str(node.write.output.dataset), tuple(conditions), Runs.span(0), None))
+    untracked = node.write.coverage == "untracked"
+    if untracked or not operations:
+        why = f"not tracked: {node.write.reason}" if untracked else "it kept no operations"
+        missed.append(Missed(node.step, str(node.write.output.dataset), tuple(conditions), Runs.span(0), None, 0, why))
         return set()
     by_source: dict[int, list[tuple[Condition, Condition]]] = {}
     for condition in conditions:
@@ -131,12 +157,14 @@ def _look(
             read = node.inputs[version]
             rows = Runs.of(select_rows(read.version, read.files, mine))
             if rows:
-                replayed = replayer.inputs(node, {version: rows})
-                missed.append(Missed(node.step, str(read.version.dataset), mine, rows, replayed))
+                page = Runs.of(rows.at(np.arange(min(first, rows.count), min(first + replayer.most, rows.count))))
+                replayed = replayer.inputs(node, {version: page}) if page else None
+                rest = max(0, rows.count - first - replayer.most)
+                missed.append(Missed(node.step, str(read.version.dataset), mine, rows, replayed, rest))
                 continue
             missed.append(Missed(node.step, str(read.version.dataset), mine, rows, None))
             for before in {n for _, n, _ in crossed(linker.links(read, "backward"), Runs.span(read.version.rows))}:
-                _look(replayer, linker, before, mine, missed)
+                _look(replayer, linker, before, mine, missed, first)
     return {c for pairs in by_source.values() for c, _ in pairs}
 
 

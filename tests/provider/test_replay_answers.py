@@ -6,7 +6,9 @@ import html
 import json
 import textwrap
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from pyspark.ml import Estimator
@@ -17,7 +19,14 @@ from pyspark.sql import functions as sf
 import provspark
 from provspark.api import Provenance
 from provspark.cli.main import main
-from provspark.errors import ReplayError, RowOutOfRangeError, UnknownColumnError, VersionChangedError
+from provspark.errors import (
+    ReplayError,
+    RowOutOfRangeError,
+    UnknownColumnError,
+    UnknownDatasetError,
+    UnknownStepError,
+    VersionChangedError,
+)
 from provspark.tracker import attach
 
 
@@ -180,6 +189,36 @@ def test_why_not(prov: Provenance, store: Path) -> None:
     assert {m.dataset.rsplit("/")[-1]: m.rows.count for m in gone.missed} == {"clean": 0, "orders": 0}
 
 
+def test_long_answers_come_in_pages(prov: Provenance, store: Path, tmp_path: Path) -> None:
+    """Three rows at a time: the same as all at once, written line by line as it comes."""
+    orders, at = str(store / "orders"), ["--store", str(store / "store")]
+    key = ("dataset", "row", "text", "cause")
+    whole = {tuple(x[k] for k in key) for x in prov.history(orders, direction="forward").ended().to_pylist()}
+    missing = prov.why_not(str(store / "clean"), [("customer", "<", 5), ("id", ">", 900)])
+    assert not missing.ended().num_rows
+    prov.replayer.most = 3
+    pages = list(prov.history_pages(orders))
+    assert len(pages) == 4 and all(p.rows.count == 3 for p in pages)
+    assert {tuple(x[k] for k in key) for p in pages for x in p.ended().to_pylist()} == whole
+    lost = [("note", "is null", None)]
+    told = list(prov.why_not_pages(str(store / "clean"), lost))
+    assert [m.rest for p in told for m in p.missed] == [0] and [e.cause for _, e in told[0].endings] == ["condition"]
+    file = tmp_path / "ended.parquet"
+    assert "written to" in CliRunner().invoke(main, ["history", orders, "--parquet", str(file), *at]).output
+    assert {tuple(x[k] for k in key) for x in pq.read_table(file).to_pylist()} == whole
+    lines = CliRunner().invoke(main, ["whynot", str(store / "clean"), "--where", "id=5", "--json-lines", *at]).stdout
+    assert [json.loads(x)["cause"] for x in lines.splitlines()] == ["condition"]
+
+
+def test_keys_cancel(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(done: int, of: int, text: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("provspark.cli.replay.show_progress", press)
+    said = CliRunner().invoke(main, ["history", str(store / "orders"), "--row", "1", "--store", str(store / "store")])
+    assert said.exit_code == 2 and "cancelled" in said.output
+
+
 def test_counts(prov: Provenance, store: Path, spark: SparkSession) -> None:
     step = next(m.step for m in prov.graph.manifests if "clean" in m.step)
     lines = prov.counts(step).to_pylist()
@@ -201,6 +240,45 @@ def test_bad_input(prov: Provenance, store: Path) -> None:
         prov.before_after(str(store / "clean"), [10_000])
     with pytest.raises(ReplayError, match="made or read"):
         prov.before_after(str(store / "clean"), [0], step="nothing")
+
+
+def test_steps_that_were_not_captured(spark: SparkSession, tmp_path: Path) -> None:
+    """What can't be followed is said, and what can is told."""
+
+    class Twice:
+        def eval(self, x: int) -> Any:
+            yield (x,)
+
+    spark.range(4).withColumn("v", sf.expr("id * 2")).coalesce(1).write.parquet(str(tmp_path / "in"))
+    with attach(store=str(tmp_path / "store"), step="whole"):
+        read = spark.read.parquet(str(tmp_path / "in"))
+        made = read.filter("v < 6").mapInPandas(lambda it: it, "id long, v long")
+        made.selectExpr("id", "coalesce(v, id) AS v").write.parquet(str(tmp_path / "coarse"))
+    with attach(store=str(tmp_path / "store"), step="lost"):
+        spark.udtf.register("twice", sf.udtf(Twice, returnType="w int"))
+        spark.read.parquet(str(tmp_path / "coarse")).createOrReplaceTempView("seen")
+        spark.sql("SELECT id, w FROM seen, LATERAL twice(cast(v AS int))").write.parquet(str(tmp_path / "untracked"))
+    spark.catalog.dropTempView("seen")
+    prov = provspark.open(str(tmp_path / "store"))
+    for row, why in ((3, "the lineage of this write is coarse"), (0, "the replay stopped at 'MapInPandas")):
+        (first,) = prov.history(str(tmp_path / "in"), [row], direction="forward").passages[:1]
+        assert first.replayed and first.replayed.verified is None and first.replayed.why.startswith(why)
+        assert [e.cause for e in first.endings] == (["condition"] if row == 3 else [])
+    (lost,) = prov.history(str(tmp_path / "untracked"), [0], direction="backward").passages
+    assert lost.replayed is None and lost.why.startswith("not tracked: Generate")
+    assert prov.before_after(str(tmp_path / "untracked"), [0]).why == "the lineage of this write is untracked"
+    (missed,) = prov.why_not(str(tmp_path / "untracked"), [("id", "=", 99)]).missed
+    assert missed.why.startswith("not tracked: Generate")
+    said = CliRunner().invoke(
+        main, ["whynot", str(tmp_path / "untracked"), "--where", "id=99", "--store", str(tmp_path / "store")]
+    )
+    assert "not tracked" in said.output
+    cells = prov.cells(str(tmp_path / "coarse"), [0], "v", replay=True).to_pylist()
+    assert cells and not any(c["exact"] for c in cells) and all("captured as a whole" in c["why"] for c in cells)
+    with pytest.raises(UnknownDatasetError, match="no data set"):
+        prov.history(str(tmp_path / "elsewhere"), [0])
+    with pytest.raises(UnknownStepError):
+        prov.counts("another-store's-step")
 
 
 def test_cancelled(prov: Provenance, store: Path) -> None:

@@ -158,6 +158,7 @@ def test_what_each_row_read(world: tuple[Path, provspark.Provenance]) -> None:
     assert flagged.num_rows > len(told) and not all(flagged["exact"].to_pylist())
 
 
+@pytest.mark.long
 def test_across_two_steps_and_forward(world: tuple[Path, provspark.Provenance]) -> None:
     root, prov = world
     ids = [r["id"] for r in prov.values(str(root / "again")).to_pylist()]
@@ -219,6 +220,7 @@ def test_pivot_unpivot_and_filter(world: tuple[Path, provspark.Provenance]) -> N
     assert told("filtered", ["f"]) == expected
 
 
+@pytest.mark.long
 def test_what_replay_can_not_settle_stays_flagged(world: tuple[Path, provspark.Provenance]) -> None:
     root, prov = world
     prov.replayer.most = 5
@@ -231,6 +233,7 @@ def test_what_replay_can_not_settle_stays_flagged(world: tuple[Path, provspark.P
     assert any("more than 5 rows" in (w or "") for w in table["why"].to_pylist())
 
 
+@pytest.mark.long
 def test_command(world: tuple[Path, provspark.Provenance]) -> None:
     root, _ = world
     at = ["why", str(root / "unpivot"), "--row", "0", "--column", "value", "--store", str(root / "store")]
