@@ -10,6 +10,7 @@ import numpy.typing as npt
 from provspark.index_store.model import Boxes, Int64
 
 __all__ = [
+    "alike",
     "are_cells",
     "concat",
     "constant",
@@ -23,6 +24,8 @@ __all__ = [
     "transpose",
 ]
 
+_GLANCE = 1024
+
 
 def constant(value: Any, n: int) -> Any:
     """One value, an int64 or a bool, for `n` places, kept once; `is_constant` knows it."""
@@ -35,6 +38,13 @@ def constant(value: Any, n: int) -> Any:
 def is_constant(array: npt.NDArray[Any]) -> bool:
     """Whether it is one value kept once."""
     return array.strides == (0,)
+
+
+def alike(values: npt.NDArray[Any]) -> bool:
+    """Whether all are one value; told without a look at all where the first ones differ."""
+    if len(values) == 0 or is_constant(values):
+        return True
+    return bool((values[:_GLANCE] == values[0]).all()) and bool((values == values[0]).all())
 
 
 def are_cells(boxes: Boxes) -> bool:

@@ -6,12 +6,13 @@ from typing import Literal
 
 import numpy as np
 
-from provspark.index_store import codec
-from provspark.index_store.box_lists import sort_rows, take, transpose
+from provspark.index_store import encoding
+from provspark.index_store.box_lists import concat, sort_rows, take, transpose
 from provspark.index_store.boxes import sort, unite
 from provspark.index_store.model import Boxes, Int64
+from provspark.index_store.spool import Spool, buckets, recut
 
-__all__ = ["Files", "chosen", "cover", "local", "to_a_block"]
+__all__ = ["Files", "chosen", "cover", "local", "spooled_cover", "to_a_block"]
 
 Files = Literal["one", "guide", "both", "turned"]
 """One file in output order; with a guide in source order; with a copy in source order; in source order with a guide."""
@@ -35,14 +36,14 @@ def chosen(boxes: Boxes) -> Files:
     """Choose for boxes that are sorted by out."""
     if local(boxes):
         return "one"
-    by_out = codec.size_of(boxes)
-    per = to_a_block(len(boxes)) * codec.PAGE_ROWS
+    by_out = encoding.size_of(boxes)
+    per = to_a_block(len(boxes)) * encoding.PAGE_ROWS
     marks = _marks(boxes.src)
     exact = guide = 0.0
     seen = 0
     for index in _windows(boxes.src, marks):
-        exact += codec.size_of(transpose(sort(transpose(take(boxes, index)))))
-        guide += codec.size_of(transpose(cover(index // per, boxes.src[index], boxes.n_src[index])))
+        exact += encoding.size_of(transpose(sort(transpose(take(boxes, index)))))
+        guide += encoding.size_of(transpose(cover(index // per, boxes.src[index], boxes.n_src[index])))
         seen += len(index)
     exact, guide = (size * len(boxes) / seen for size in (exact, guide))
     if exact < _SRC_WORTH * (by_out + guide):
@@ -52,18 +53,24 @@ def chosen(boxes: Boxes) -> Files:
     return "both" if by_out + exact <= _EXACT_WORTH * (by_out + guide) else "guide"
 
 
-def local(boxes: Boxes) -> bool:
+def local(boxes: Boxes | Spool) -> bool:
     """Whether a source row lies in few pages' extents of a file in output order."""
-    heads = np.arange(0, len(boxes), codec.PAGE_ROWS)
-    if len(heads) <= _FEW:
+    if len(boxes) <= _FEW * encoding.PAGE_ROWS:
         return True
-    low, high = np.minimum.reduceat(boxes.src, heads), np.maximum.reduceat(boxes.src + boxes.n_src, heads)
-    return bool((high - low).sum() <= _LOCAL * (high.max() - low.min()))
+    total, least, most = 0, None, 0
+    parts = [boxes] if isinstance(boxes, Boxes) else recut(boxes.parts(), encoding.group_rows())
+    for part in parts:
+        heads = np.arange(0, len(part), encoding.PAGE_ROWS)
+        low, high = np.minimum.reduceat(part.src, heads), np.maximum.reduceat(part.src + part.n_src, heads)
+        total += int((high - low).sum())
+        first, most = int(low.min()), max(most, int(high.max()))
+        least = first if least is None else min(least, first)
+    return total <= _LOCAL * (most - (least or 0))
 
 
 def to_a_block(boxes: int) -> int:
     """Pages to a block of a guide to a file of so many boxes."""
-    per, pages = 1, -(-boxes // codec.PAGE_ROWS)
+    per, pages = 1, -(-boxes // encoding.PAGE_ROWS)
     while -(-pages // per) > _BLOCKS:
         per *= 2
     return per
@@ -74,6 +81,25 @@ def cover(block: Int64, start: Int64, length: Int64) -> Boxes:
     united = unite(block, start, length)
     first, among, n = sort_rows(united.src, united.out, united.n_src)
     return Boxes(first, n, among, united.n_out, united.diagonal)
+
+
+def spooled_cover(boxes: Spool) -> Spool:
+    """Boxes of a guide in source order, of boxes in output order that do not fit memory."""
+    per = to_a_block(len(boxes)) * encoding.PAGE_ROWS
+    spools = [Spool() for _ in range(buckets(len(boxes)))]
+    wide = -(-boxes.end // len(spools))
+    at = 0
+    for part in boxes.parts():
+        pieces = unite((np.arange(len(part)) + at) // per, part.src, part.n_src)
+        at += len(part)
+        bucket = pieces.src // wide
+        for number in np.unique(bucket).tolist():
+            spools[number].add(take(pieces, bucket == number))
+    covers = Spool()
+    for each in spools:
+        found = concat(list(each.parts()))
+        covers.add(transpose(cover(found.out, found.src, found.n_src)))
+    return covers
 
 
 def _marks(values: Int64) -> Int64:
@@ -95,7 +121,7 @@ def _windows(values: Int64, marks: Int64) -> list[Int64]:
 
 def _guide_out(boxes: Boxes, marks: Int64) -> float:
     """Size of a guide in output order to boxes in source order, whose places there `marks` tell about."""
-    pages = -(-len(boxes) // codec.PAGE_ROWS)
+    pages = -(-len(boxes) // encoding.PAGE_ROWS)
     blocks = -(-pages // to_a_block(len(boxes)))
     bounds = marks[np.linspace(0, len(marks), blocks, endpoint=False).astype(np.int64)[1:]]
     starts = [0] if len(boxes) <= _WINDOWS * _WINDOW else np.linspace(0, len(boxes) - _WINDOW, _WINDOWS).astype(int)
@@ -103,6 +129,6 @@ def _guide_out(boxes: Boxes, marks: Int64) -> float:
     for start in starts:
         part = slice(start, len(boxes) if len(starts) == 1 else start + _WINDOW)
         block = np.searchsorted(bounds, boxes.src[part], "right")
-        size += codec.size_of(cover(block, boxes.out[part], boxes.n_out[part]))
+        size += encoding.size_of(cover(block, boxes.out[part], boxes.n_out[part]))
         seen += len(block)
     return size * len(boxes) / seen

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
 from provspark.index_store.operations import Operations
+
+if TYPE_CHECKING:
+    from provspark.index_store.spool import Spool
 
 Int64 = npt.NDArray[np.int64]
 Kind = Literal["data", "context"]
@@ -304,6 +307,10 @@ class Boxes:
         """Number of (out, src) pairs, counted with multiplicity where boxes overlap."""
         return int(np.where(self.diagonal, self.n_out, self.n_out * self.n_src).sum())
 
+    def parts(self) -> Iterator[Boxes]:
+        """The boxes, at once: more of them than fit memory come in several (`provspark.index_store.spool`)."""
+        yield self
+
     @classmethod
     def empty(cls) -> Boxes:
         """No box at all."""
@@ -317,7 +324,7 @@ class PendingTensor:
 
     out: int
     src: int
-    boxes: Boxes
+    boxes: Boxes | Spool
     kind: Kind = "data"
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import BinaryIO
+from itertools import islice
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from provspark.index_store import thrift
 from provspark.index_store.layout import SPANS, Column, Spans
 from provspark.index_store.model import Int64
 
-__all__ = ["ParquetOut", "pages_of"]
+__all__ = ["ParquetOut", "Sink", "pages_of"]
 
 _ZSTD = pa.Codec("zstd")
 _MAGIC = b"PAR1"
@@ -47,58 +48,68 @@ class _Chunk:
     raw: int
 
 
+class Sink(Protocol):
+    """What is written to, from its beginning to its end."""
+
+    def write(self, data: bytes, /) -> object:
+        """Write all of it."""
+
+
 class ParquetOut:
     """A Parquet file under way, of required columns of numbers.
 
     Parameters
     ----------
-    sink : binary file
-        Empty.
+    sink : Sink
     columns : mapping of Column
         Those that are stored, by name, in order.
     page_rows : int
         Values of a page.
+
+    Attributes
+    ----------
+    at : int
+        Bytes written.
     """
 
-    def __init__(self, sink: BinaryIO, columns: Mapping[str, Column], page_rows: int) -> None:
+    def __init__(self, sink: Sink, columns: Mapping[str, Column], page_rows: int) -> None:
         self._sink, self._columns, self._page_rows = sink, columns, page_rows
         self._groups: list[tuple[int, list[_Chunk]]] = []
         self._spans: dict[str, list[tuple[int, ...]]] = {name: [] for name in columns}
         sink.write(_MAGIC)
-        self._at = len(_MAGIC)
+        self.at = len(_MAGIC)
 
     def write(self, groups: Iterable[Mapping[str, Int64]]) -> None:
-        """Write row groups: each the values of all columns, whole pages but for the file's last."""
+        """Write row groups: each the values of all columns, whole pages but in the last one. A few are held at once."""
 
         def packed(values: Mapping[str, Int64]) -> tuple[int, list[list[_Page]]]:
-            rows = len(next(iter(values.values())))
+            rows = len(next(iter(values.values()), ()))
             return rows, [_pages(values[n], how, self._page_rows) for n, how in self._columns.items()]
 
-        groups = list(groups)
-        if len(groups) == 1:
-            self._write(*packed(groups[0]))
-            return
         with ThreadPoolExecutor(_THREADS) as pool:
-            for rows, columns in pool.map(packed, groups):
-                self._write(rows, columns)
+            waiting = iter(groups)
+            while batch := list(islice(waiting, _THREADS)):
+                for done in map(packed, batch) if len(batch) == 1 else pool.map(packed, batch):
+                    if self._columns:
+                        self._write(*done)
 
     def _write(self, rows: int, columns: list[list[_Page]]) -> None:
         chunks = []
         for name, pages in zip(self._columns, columns, strict=True):
-            start, raw, parts = self._at, 0, []
+            start, raw, parts = self.at, 0, []
             for page in pages:
                 head = len(page.header)
                 crc = page.crc
                 first = 0
-                if self._at == len(_MAGIC):
+                if self.at == len(_MAGIC):
                     first, crc = len(_MAGIC), zlib.crc32(page.body, zlib.crc32(_MAGIC + page.header))
                 size = first + head + len(page.body)
-                self._spans[name].append((self._at - first, size, first + head, len(page.body), crc))
-                self._at += head + len(page.body)
+                self._spans[name].append((self.at - first, size, first + head, len(page.body), crc))
+                self.at += head + len(page.body)
                 raw += head + page.raw
                 parts += [page.header, page.body]
             self._sink.write(b"".join(parts))
-            chunks.append(_Chunk(start, self._at - start, raw))
+            chunks.append(_Chunk(start, self.at - start, raw))
         self._groups.append((rows, chunks))
 
     def spans(self) -> dict[str, Spans]:

@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 
 from provspark.errors import InvalidWriteError
-from provspark.index_store.model import Axis, Kind, PendingTensor, PendingVersion, PendingWrite
+from provspark.index_store.model import Axis, Boxes, Kind, PendingTensor, PendingVersion, PendingWrite
 
 __all__ = ["check_write"]
 
@@ -69,21 +69,26 @@ def _check_tensor(what: str, tensor: PendingTensor, axes: tuple[Axis, ...]) -> N
     for side, number in (("out", tensor.out), ("src", tensor.src)):
         if not 0 <= number < len(axes):
             raise InvalidWriteError(f"{what}: {side} axis {number} is none of the {len(axes)} axes")
-        starts, lengths = getattr(tensor.boxes, side), getattr(tensor.boxes, f"n_{side}")
-        if len({len(a) for a in (starts, lengths, tensor.boxes.diagonal)}) > 1:
+    for boxes in tensor.boxes.parts():
+        _check_boxes(what, boxes, axes[tensor.out].size, axes[tensor.src].size)
+
+
+def _check_boxes(what: str, boxes: Boxes, n_out: int, n_src: int) -> None:
+    for side, size in (("out", n_out), ("src", n_src)):
+        starts, lengths = getattr(boxes, side), getattr(boxes, f"n_{side}")
+        if len({len(a) for a in (starts, lengths, boxes.diagonal)}) > 1:
             raise InvalidWriteError(f"{what}: the arrays of its boxes differ in length")
         if starts.dtype != np.int64 or lengths.dtype != np.int64:
             raise InvalidWriteError(f"{what}: its boxes are of {starts.dtype} and {lengths.dtype}, not int64")
         if len(starts) == 0:
             continue
-        size = axes[number].size
         outside = (starts < 0) | (lengths < 0) | (lengths > size) | (starts > size - lengths)
         if outside.any():
             worst = int(np.argmax(outside))
             raise InvalidWriteError(
                 f"{what}: box {worst} reaches from {int(starts[worst])} over {int(lengths[worst])} rows, "
-                f"outside of the {side} axis of {axes[number].size}"
+                f"outside of the {side} axis of {size}"
             )
-    square = ~tensor.boxes.diagonal | (tensor.boxes.n_out == tensor.boxes.n_src)
+    square = ~boxes.diagonal | (boxes.n_out == boxes.n_src)
     if not square.all():
         raise InvalidWriteError(f"{what}: diagonal box {int(np.argmin(square))} has two lengths")

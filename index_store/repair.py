@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import io
 import json
 import uuid
 from collections.abc import Callable, Iterable
@@ -13,7 +15,7 @@ from typing import Literal
 from provspark.errors import CorruptIndexError, StoreFormatError
 from provspark.index_store import manifest as manifests
 from provspark.index_store.boxes import sort
-from provspark.index_store.codec import Stored
+from provspark.index_store.encoding import BoxFile
 from provspark.index_store.layout import Lead
 from provspark.index_store.leftovers import notes_of, unpublished
 from provspark.index_store.model import FORMAT_VERSION, Manifest, StepKey, StoredFile, Tensor, Untracked, Write
@@ -188,11 +190,9 @@ class _Mending:
         alone = replace(tensor, by_out=left[0], by_src="")
         boxes = sort(self._store.tensor(self._step, alone, order).all())
         self._say("restored", f"{(set(paths) & lost).pop()}, from {left[0]}")
-        by_out, by_src = encode(boxes)
         stem = tensor.by_out.rsplit("-", 1)[0]
-        out = self._put(f"{stem}-{self._mark}.out.parquet", by_out)
-        src = self._put(f"{stem}-{self._mark}.src.parquet", by_src) if by_src else ""
-        return replace(tensor, by_out=out, by_src=src)
+        made = [self._put(f"{stem}-{self._mark}.{f.lead}.parquet", f) for f in encode(boxes)]
+        return replace(tensor, by_out=made[0], by_src=made[1] if len(made) > 1 else "")
 
     def _copied(self, manifest: Manifest, path: str) -> bool:
         """Write a file anew from an equal one of another step."""
@@ -235,9 +235,12 @@ class _Mending:
         except (ValueError, LookupError, TypeError, CorruptIndexError):
             return None
 
-    def _put(self, path: str, stored: Stored) -> str:
-        self._made[path] = stored.listed(path)
-        self._replace(f"{step_path(self._step)}/{path}", stored.data)
+    def _put(self, path: str, file: BoxFile) -> str:
+        sink = io.BytesIO()
+        footer = file.write(sink)
+        data = sink.getvalue()
+        self._made[path] = StoredFile(path, len(data), hashlib.sha256(data).hexdigest(), footer)
+        self._replace(f"{step_path(self._step)}/{path}", data)
         return path
 
     def _replace(self, path: str, data: bytes) -> None:

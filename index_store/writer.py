@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
+from typing import BinaryIO
 
 import numpy as np
 
 from provspark.errors import StepExistsError, StoreWriteError
-from provspark.index_store import codec
+from provspark.index_store import encoding
 from provspark.index_store import manifest as manifests
 from provspark.index_store.box_lists import constant
 from provspark.index_store.boxes import merge, pairs, sort, transpose
-from provspark.index_store.choosing import chosen, cover, to_a_block
-from provspark.index_store.codec import Stored, write_boxes
+from provspark.index_store.choosing import chosen, cover, local, spooled_cover, to_a_block
+from provspark.index_store.encoding import BoxFile
 from provspark.index_store.fs import Folder
 from provspark.index_store.layout import Lead
 from provspark.index_store.model import (
@@ -40,6 +42,7 @@ from provspark.index_store.overlap import disjoint
 from provspark.index_store.paths import FOLDERS, NOTES
 from provspark.index_store.pending import check_write
 from provspark.index_store.profiles.model import Profiles
+from provspark.index_store.spool import Spool
 from provspark.index_store.versions import dump_files
 
 __all__ = ["StepWriter", "encode"]
@@ -186,18 +189,23 @@ class StepWriter:
         self._folder.remove_tree(self._taps)
         self._folder.remove_empty(f"{self._step}/{NOTES}")
 
-    def _put(self, path: str, stored: Stored) -> None:
+    def _put(self, path: str, content: bytes | BoxFile) -> None:
         full = f"{self._step}/{path}"
         self._made.append(full)
         with self._folder.create(full) as f:
-            f.write(stored.data)
-        self._files.append(stored.listed(path))
+            sink = _Hashed(f)
+            footer = ""
+            if isinstance(content, bytes):
+                sink.write(content)
+            else:
+                footer = content.write(sink)
+        self._files.append(StoredFile(path, sink.size, sink.sha256.hexdigest(), footer))
 
     def _add_version(self, pending: PendingVersion, identity: str) -> Version:
         known = self._versions.get(identity)
         if known is None:
             path = f"versions/{identity}-{self._mark}.parquet"
-            self._put(path, Stored(dump_files(pending.files)))
+            self._put(path, dump_files(pending.files))
         else:
             path = known.files
         version = Version(
@@ -219,16 +227,17 @@ class StepWriter:
         if body is None:
             return ""
         path = f"{folder}/{index}-{self._mark}.json"
-        self._put(path, Stored(manifests.seal(FORMAT_VERSION, body)))
+        self._put(path, manifests.seal(FORMAT_VERSION, body))
         return path
 
     def _add_tensor(self, pending: PendingTensor, number: str) -> Tensor:
-        boxes = _plain(merge(disjoint(pending.boxes)))
-        paths = [f"tensors/{number}-{self._mark}.{order}.parquet" for order in ("out", "src")]
+        boxes = pending.boxes
+        if isinstance(boxes, Boxes):
+            boxes = _plain(merge(disjoint(boxes)))
         files = encode(boxes)
-        for path, stored in zip(paths, files, strict=True):
-            if stored is not None:
-                self._put(path, stored)
+        paths = [f"tensors/{number}-{self._mark}.{file.lead}.parquet" for file in files]
+        with ThreadPoolExecutor(len(files)) as pool:
+            list(pool.map(self._put, paths, files))
         return Tensor(
             out=pending.out,
             src=pending.src,
@@ -236,7 +245,7 @@ class StepWriter:
             edges=boxes.edges,
             boxes=len(boxes),
             by_out=paths[0],
-            by_src=paths[1] if files[1] is not None else "",
+            by_src=paths[1] if len(paths) > 1 else "",
         )
 
 
@@ -250,24 +259,36 @@ def _plain(boxes: Boxes) -> Boxes:
     return Boxes(out, one, src, one, constant(np.False_, len(out)))
 
 
-def encode(boxes: Boxes) -> tuple[Stored, Stored | None]:
-    """Encode a tensor, sorted by out, as one file or two (docs/format.md, "Which files")."""
+def encode(boxes: Boxes | Spool) -> tuple[BoxFile, ...]:
+    """The files of a tensor, sorted by out (docs/format.md, "Which files")."""
+    per = to_a_block(len(boxes))
+    by_out = BoxFile(boxes, "out")
+    if isinstance(boxes, Spool):
+        return (by_out,) if local(boxes) else (by_out, BoxFile(spooled_cover(boxes), "src", "guide", per))
     files = chosen(boxes)
     if files == "one":
-        return write_boxes(boxes, "out"), None
+        return (by_out,)
+    if files == "guide":
+        return by_out, BoxFile(transpose(_cover(boxes, "src")), "src", "guide", per)
+    turned = transpose(sort(transpose(boxes)))
     if files == "turned":
-        turned = transpose(sort(transpose(boxes)))
-        return _guide(turned, "out"), write_boxes(turned, "src")
-    with ThreadPoolExecutor(1) as beside:
-        by_out = beside.submit(write_boxes, boxes, "out")
-        other = _guide(boxes, "src") if files == "guide" else write_boxes(transpose(sort(transpose(boxes))), "src")
-        return by_out.result(), other
+        return BoxFile(_cover(turned, "out"), "out", "guide", per), BoxFile(turned, "src")
+    return by_out, BoxFile(turned, "src")
 
 
-def _guide(boxes: Boxes, lead: Lead) -> Stored:
-    """Encode which blocks of pages of a file of these boxes hold each row of the axis that it is not sorted by."""
-    per = to_a_block(len(boxes))
-    block = np.arange(len(boxes)) // (codec.PAGE_ROWS * per)
-    if lead == "out":
-        return write_boxes(cover(block, boxes.out, boxes.n_out), lead, "guide", per)
-    return write_boxes(transpose(cover(block, boxes.src, boxes.n_src)), lead, "guide", per)
+def _cover(boxes: Boxes, lead: Lead) -> Boxes:
+    """Blocks of pages of a file of these boxes that hold each row of an axis, which is `out` of what is returned."""
+    block = np.arange(len(boxes)) // (encoding.PAGE_ROWS * to_a_block(len(boxes)))
+    return cover(block, getattr(boxes, lead), getattr(boxes, f"n_{lead}"))
+
+
+class _Hashed:
+    """A file that knows the size and hash of what was written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.size, self.sha256 = file, 0, hashlib.sha256()
+
+    def write(self, data: bytes, /) -> None:
+        self._file.write(data)
+        self.sha256.update(data)
+        self.size += len(data)

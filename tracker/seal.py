@@ -6,18 +6,20 @@ from the top tap down each tap is read once, for the keys that those above it as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy.typing as npt
 
 from provspark.errors import CaptureError
 from provspark.index_store import boxes
-from provspark.index_store.arrow import numbers
-from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor, PendingVersion, PendingWrite
+from provspark.index_store.model import Axis, Boxes, Int64, PendingTensor, PendingVersion, PendingWrite
+from provspark.tracker.gathered import Gathered
+from provspark.tracker.keys import Keys, Ranges, keys_of
 from provspark.tracker.legs import Leg
 from provspark.tracker.sidecar import NULL, Block, Column, blocks
 from provspark.tracker.sinks import Written
@@ -26,6 +28,8 @@ from provspark.tracker.taps import Receipt, Tap
 
 _THREADS = 4
 """Legs resolved at once: sorting lets go of Python's lock."""
+_BATCH = 2
+"""Blocks of notes that are in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +53,23 @@ class Noted:
 
 
 @dataclass(slots=True)
-class _Wanted:
-    """Who refers to the groups of a tap: rows of upper axes by kind of edge, each with the two hashes of its key."""
+class _Asker:
+    """A leg that refers to groups of a tap: rows of an upper axis, each with the two hashes of its key, by blocks."""
 
-    axes: list[tuple[int, Kind]] = field(default_factory=list)
+    axis: int
+    leg: Leg
     rows: list[Int64] = field(default_factory=list)
-    keys: list[pa.Array] = field(default_factory=list)
-    without: list[Int64 | None] = field(default_factory=list)
+    keys: list[tuple[Int64, Int64]] = field(default_factory=list)
+    without: list[Int64] = field(default_factory=list)
     """Numbers of the rows of their groups that they leave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Rows of an axis, and the columns that were noted for them: each unpacked by a call."""
+
+    rows: Int64
+    columns: Sequence[Callable[[], Int64]]
 
 
 def seal(noted: Noted, site: str = "") -> PendingWrite:
@@ -78,7 +91,7 @@ class _Sealing:
             Axis("output", output.files.total, output.files.identity(output.dataset), label=output.dataset.uri)
         ]
         self.tensors: list[PendingTensor] = []
-        self.wanted: dict[int, _Wanted] = {tap.number: _Wanted() for tap in noted.taps if tap.keyed}
+        self.wanted: dict[int, list[_Asker]] = {tap.number: [] for tap in noted.taps if tap.keyed}
         for number, (version, _) in enumerate(noted.scans):
             identity = version.files.identity(version.dataset)
             self.axes.append(Axis("input", version.files.total, identity, number, version.dataset.uri))
@@ -100,152 +113,155 @@ class _Sealing:
     def top(self, tap: Tap) -> None:
         """The output's own legs: rows in the order of each task's files."""
         written = self.noted.written
-        ids: list[Int64] = []
-        parts: list[Block] = []
-        for receipt in self.noted.receipts.get(tap.place, []):
-            mine = np.flatnonzero(written.partitions == receipt.partition)
-            order = mine[np.argsort(written.offsets[mine], kind="stable")]
-            counts = written.counts[order]
-            if int(counts.sum()) != receipt.rows:
-                raise CaptureError(
-                    f"task {receipt.partition} noted {receipt.rows} rows and wrote {int(counts.sum())} into its files"
-                )
-            ids.append(_ranges(written.rows[order], counts))
-            parts.extend(blocks(tap, receipt, self.noted.folder))
-        if int(written.counts.sum()) != sum(len(i) for i in ids):
+        receipts = self.noted.receipts.get(tap.place, [])
+
+        def chunks() -> Iterator[_Chunk]:
+            for receipt in receipts:
+                mine = np.flatnonzero(written.partitions == receipt.partition)
+                order = mine[np.argsort(written.offsets[mine], kind="stable")]
+                rows, ends = written.rows[order], np.cumsum(written.counts[order])
+                if (int(ends[-1]) if len(ends) else 0) != receipt.rows:
+                    found = int(written.counts[mine].sum())
+                    raise CaptureError(
+                        f"task {receipt.partition} noted {receipt.rows} rows and wrote {found} into its files"
+                    )
+                at = 0
+                for block in blocks(tap, receipt, self.noted.folder):
+                    ids = _between(rows, ends, at, at + block.rows)
+                    at += block.rows
+                    yield _Chunk(ids, [column.values for column in block.columns])
+
+        made = self.legs(tap.legs, 0, chunks())
+        if int(written.counts.sum()) != sum(receipt.rows for receipt in receipts):
             raise CaptureError("files were written by tasks that noted no row")
-        rows = _joined(ids)
-        self.legs(
-            tap.legs,
-            0,
-            rows,
-            [_joined(c.values() for c in column) for column in _transposed(parts, tap.width)],
-        )
+        self.tensors += made
 
     def inner(self, tap: Tap) -> None:
         """The derivations of the groups that are asked for: a new axis, its ranges for those above, its legs below."""
-        wanted = self.wanted[tap.number]
-        if not wanted.keys:
+        askers = [asker for asker in self.wanted[tap.number] if asker.rows]
+        if not askers:
             return
-        asked = pa.chunked_array(wanted.keys).combine_chunks()
-        distinct = asked.unique()
+        distinct = Keys([keys_of(*keys) for asker in askers for keys in asker.keys])
+        receipts = self.noted.receipts.get(tap.place, [])
+        ranges = Ranges(len(distinct), sum(receipt.rows for receipt in receipts))
+        numbered = any(asker.without for asker in askers)
         axis = len(self.axes)
         size = 0
-        found: list[tuple[Int64, Int64, Int64]] = []
-        columns: list[list[Int64]] = [[] for _ in range(tap.width)]
-        for receipt in self.noted.receipts.get(tap.place, []):
-            for block in blocks(tap, receipt, self.noted.folder):
-                if block.counts is None:
-                    raise CaptureError(f"tap {tap.number} left no keys")
-                which = self.asked_in(tap, block, distinct)
-                kept = which >= 0
-                if not kept.any():
-                    continue
-                counts = block.counts.values()
-                starts = np.cumsum(counts[kept]) - counts[kept] + size
-                found.append((which[kept], starts, counts[kept]))
-                size += int(counts[kept].sum())
-                if kept.all():
-                    for i, column in enumerate(block.columns):
-                        columns[i].append(column.values())
-                else:
-                    mask = np.repeat(kept, counts)
-                    for i, column in enumerate(block.columns):
-                        columns[i].append(column.values()[mask])
-        self.axes.append(Axis("inner", size, label=tap.label))
-        groups, starts, counts = (_joined(f[i] for f in found) for i in range(3))
-        self.check_found(tap, groups, len(distinct))
-        order = np.argsort(groups, kind="stable")
-        groups, starts, counts = groups[order], starts[order], counts[order]
-        for upper, rows, keys, without in zip(wanted.axes, wanted.rows, wanted.keys, wanted.without, strict=True):
-            ranges = _found(_index_in(keys, distinct), groups, starts, counts)
-            if without is not None:
-                ranges = _without(ranges, _places(without, _joined(columns[-1])))
-            self.add(upper[0], axis, boxes.from_ranges(rows[ranges[0]], *ranges[1:]), upper[1])
-        self.legs(tap.legs, axis, np.arange(size, dtype=np.int64), [_joined(c) for c in columns])
+        numbers: list[Int64] = []
 
-    def asked_in(self, tap: Tap, block: Block, distinct: pa.Array) -> Int64:
+        def chunks() -> Iterator[_Chunk]:
+            nonlocal size
+            for receipt in receipts:
+                for block in blocks(tap, receipt, self.noted.folder):
+                    if block.counts is None:
+                        raise CaptureError(f"tap {tap.number} left no keys")
+                    which = self.asked_in(tap, block, distinct)
+                    kept = which >= 0
+                    if not kept.any():
+                        continue
+                    counts = block.counts.values()
+                    mask = None if kept.all() else np.repeat(kept, counts)
+                    counts = counts[kept]
+                    starts = np.cumsum(counts) - counts + size
+                    ranges.add(which[kept], starts, counts)
+                    columns = [partial(_kept, column, mask) for column in block.columns]
+                    if numbered:
+                        numbers.append(columns[-1]())
+                    rows = np.arange(size, size + int(counts.sum()))
+                    size += len(rows)
+                    yield _Chunk(rows, columns)
+
+        made = self.legs(tap.legs, axis, chunks())
+        self.axes.append(Axis("inner", size, label=tap.label))
+        self.check_found(tap, len(distinct) - ranges.found)
+        for asker in askers:
+            rows = _joined(asker.rows)
+            keys = [_joined(keys[i] for keys in asker.keys) for i in (0, 1)]
+            out = _places(_joined(asker.without), _joined(numbers)) if asker.without else None
+            upper = Gathered()
+            for which, starts, counts in ranges.of(distinct.places(keys[0], keys[1])):
+                told = (which, starts, counts) if out is None else _without(which, starts, counts, out)
+                upper.add(boxes.from_ranges(rows[told[0]], *told[1:]))
+            tensor = PendingTensor(asker.axis, axis, upper.boxes(), asker.leg.kind)
+            self.tensors += [tensor] if len(tensor.boxes) else []
+        self.tensors += made
+
+    def asked_in(self, tap: Tap, block: Block, distinct: Keys) -> Int64:
         """Place of each of a block's keys among those asked for, -1 where nobody asks."""
         if block.keys is None:
             raise CaptureError(f"tap {tap.number} left no keys")
         first = block.keys[0].values()
         if tap.whole:
             return np.zeros(len(first), dtype=np.int64)
-        return _index_in(_keys(first, block.keys[1].values()), distinct)
+        return distinct.places(first, block.keys[1].values())
 
-    def check_found(self, tap: Tap, groups: Int64, distinct: int) -> None:
+    def check_found(self, tap: Tap, missing: int) -> None:
         """Every key asked for has a group, but for the one of a global aggregate over nothing."""
-        missing = distinct - len(np.unique(groups))
         nothing = tap.keyless and not self.noted.receipts.get(tap.place)
         if missing and not nothing and not tap.coarse:
             raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
 
-    def legs(self, legs: Sequence[Leg], axis: int, rows: Int64, columns: Sequence[Int64]) -> None:
-        """Relate an axis to what its legs point at; `rows` are its row ids, one for each entry of `columns`."""
-        at = 0
-        located: list[tuple[Leg, Int64, Int64]] = []
-        for leg in legs:
-            first = columns[at]
-            present = first != NULL
-            if leg.grouped:
-                second, mine = columns[at + 1], rows
-                without = columns[at + 2] if leg.others else None
-                if not present.all():
-                    first, second, mine = first[present], second[present], rows[present]
-                    without = None if without is None else without[present]
-                if len(mine):
-                    wanted = self.wanted[leg.origin]
-                    wanted.axes.append((axis, leg.kind))
-                    wanted.rows.append(mine)
-                    wanted.keys.append(_keys(first, second))
-                    wanted.without.append(without)
-            else:
-                addresses, mine = (first, rows) if present.all() else (first[present], rows[present])
-                located.append((leg, mine, addresses))
-            at += leg.width
-        with ThreadPoolExecutor(_THREADS) as pool:
-            for (leg, _, _), made in zip(located, pool.map(self.boxes_of, located), strict=True):
-                self.add(axis, 1 + leg.origin, made, leg.kind)
+    def legs(self, legs: Sequence[Leg], axis: int, chunks: Iterable[_Chunk]) -> list[PendingTensor]:
+        """Relate an axis to what its legs point at: note who asks for groups, and return what is known already."""
+        at = np.cumsum([0, *(leg.width for leg in legs)])
+        askers = {i: _Asker(axis, leg) for i, leg in enumerate(legs) if leg.grouped}
+        for asker in askers.values():
+            self.wanted[asker.leg.origin].append(asker)
+        gathered = {i: Gathered() for i in range(len(legs)) if i not in askers}
 
-    def boxes_of(self, located: tuple[Leg, Int64, Int64]) -> Boxes:
+        def located(chunk: _Chunk, i: int) -> Boxes:
+            return self.boxes_of(legs[i], chunk.rows, chunk.columns[at[i]]())
+
+        with ThreadPoolExecutor(_THREADS) as pool:
+            waiting = iter(chunks)
+            while batch := list(islice(waiting, _BATCH)):
+                jobs = [(i, pool.submit(located, chunk, i)) for chunk in batch for i in gathered]
+                for chunk in batch:
+                    for i, asker in askers.items():
+                        _ask(asker, chunk.rows, [column() for column in chunk.columns[at[i] : at[i + 1]]])
+                for i, job in jobs:
+                    gathered[i].add(job.result())
+        made = [(leg, gathered[i].boxes()) for i, leg in enumerate(legs) if i in gathered]
+        return [PendingTensor(axis, 1 + leg.origin, found, leg.kind) for leg, found in made if len(found)]
+
+    def boxes_of(self, leg: Leg, rows: Int64, addresses: Int64) -> Boxes:
         """Relate rows to the rows at their addresses in a scan."""
-        leg, rows, addresses = located
+        present = addresses != NULL
+        if not present.all():
+            addresses, rows = addresses[present], rows[present]
         if leg.whole:
             none = np.zeros(len(rows), dtype=np.int64)
             return boxes.from_ranges(rows, none, none + self.noted.scans[leg.origin][0].files.total)
         return boxes.from_pairs(rows, self.noted.scans[leg.origin][1].rows_of(addresses))
 
-    def add(self, out: int, src: int, made: Boxes, kind: Kind) -> None:
-        if len(made):
-            self.tensors.append(PendingTensor(out, src, made, kind))
+
+def _ask(asker: _Asker, rows: Int64, columns: list[Int64]) -> None:
+    present = columns[0] != NULL
+    if not present.all():
+        rows, columns = rows[present], [column[present] for column in columns]
+    if len(rows):
+        asker.rows.append(rows)
+        asker.keys.append((columns[0], columns[1]))
+        if asker.leg.others:
+            asker.without.append(columns[2])
+
+
+def _kept(column: Column, mask: npt.NDArray[np.bool_] | None) -> Int64:
+    values = column.values()
+    return values if mask is None else values[mask]
+
+
+def _between(starts: Int64, ends: Int64, low: int, high: int) -> Int64:
+    """Of ranges that end, put one after another, at `ends`, the values at the places from `low` to `high`."""
+    first, last = (int(np.searchsorted(ends, place, side="right" if place == low else "left")) for place in (low, high))
+    stops = np.minimum(ends[first : last + 1], high)
+    begins = np.concatenate([[low], stops[:-1]])[: len(stops)]
+    heads = np.concatenate([[0], ends])[first : first + len(stops)]
+    return _ranges(starts[first : first + len(stops)] + begins - heads, stops - begins)
 
 
 def _coarse(tap: Tap) -> bool:
     return tap.coarse or any(leg.whole for leg in tap.legs)
-
-
-def _keys(first: Int64, second: Int64) -> pa.Array:
-    """Two hashes as one fixed-size value of 16 bytes."""
-    data = np.empty((len(first), 2), dtype="<i8")
-    data[:, 0], data[:, 1] = first, second
-    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(first), [None, pa.py_buffer(data)])
-
-
-def _index_in(keys: pa.Array, among: pa.Array) -> Int64:
-    """Place of each key in `among`, -1 where it is not there."""
-    found = pc.index_in(keys, value_set=among)
-    places: Int64 = numbers(found).astype(np.int64)
-    if found.null_count:
-        places[~numbers(found.is_valid())] = -1
-    return places
-
-
-def _found(asked: Int64, groups: Int64, starts: Int64, counts: Int64) -> tuple[Int64, Int64, Int64]:
-    """Return the ranges in which the groups asked for stand: place in `asked`, start, count."""
-    first = np.searchsorted(groups, asked, "left")
-    many = np.searchsorted(groups, asked, "right") - first
-    at = _ranges(first, many)
-    return np.repeat(np.arange(len(asked)), many), starts[at], counts[at]
 
 
 def _places(numbers: Int64, among: Int64) -> Int64:
@@ -257,9 +273,8 @@ def _places(numbers: Int64, among: Int64) -> Int64:
     return at
 
 
-def _without(ranges: tuple[Int64, Int64, Int64], places: Int64) -> tuple[Int64, Int64, Int64]:
+def _without(which: Int64, starts: Int64, counts: Int64, places: Int64) -> tuple[Int64, Int64, Int64]:
     """Take one place out of the ranges of each asker: the range that it stands in becomes two."""
-    which, starts, counts = ranges
     out = places[which]
     hit = (out >= starts) & (out < starts + counts)
     before = np.where(hit, out - starts, counts)
@@ -280,7 +295,3 @@ def _joined(parts: Iterable[Int64]) -> Int64:
     if len(parts) == 1:
         return parts[0]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-
-
-def _transposed(parts: Sequence[Block], width: int) -> list[list[Column]]:
-    return [[block.columns[i] for block in parts] for i in range(width)]

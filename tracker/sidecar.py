@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import io
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +29,7 @@ class Column:
     """A column of one block, unpacked on demand: most blocks of a tap hold no group that anyone asks for."""
 
     codec: int
-    packed: memoryview
+    packed: bytes
     size: int
     rows: int
 
@@ -64,42 +67,42 @@ def blocks(tap: Tap, receipt: Receipt, folder: str) -> Iterator[Block]:
     CaptureError
         The sidecar is not there (the folder is not one that driver and executors share) or is cut short.
     """
-    data = memoryview(_content(receipt, folder))
-    at = rows = 0
-    while at < len(data):
-        try:
-            count, keys = struct.unpack_from("<ii", data, at)
-            at += 8
+    rows = 0
+    with _opened(receipt, folder) as stream:
+        while head := stream.read(8):
+            count, keys = struct.unpack("<ii", _whole(head, 8, receipt, tap))
             columns = []
             for i in range(tap.width + (3 if tap.keyed else 0)):
-                codec, packed, size = struct.unpack_from("<bii", data, at)
-                at += 9
+                codec, packed, size = struct.unpack("<bii", _whole(stream.read(9), 9, receipt, tap))
                 n = keys if tap.keyed and i < 3 else count
-                columns.append(Column(codec, data[at : at + packed], size, n))
-                at += packed
-        except struct.error:
-            at = len(data) + 1
-        if at > len(data):
-            raise CaptureError(f"the notes of task {receipt.task} of tap {tap.number} are cut short")
-        rows += count
-        if tap.keyed:
-            yield Block(count, (columns[0], columns[1]), columns[2], tuple(columns[3:]))
-        else:
-            yield Block(count, None, None, tuple(columns))
+                columns.append(Column(codec, _whole(stream.read(packed), packed, receipt, tap), size, n))
+            rows += count
+            if tap.keyed:
+                yield Block(count, (columns[0], columns[1]), columns[2], tuple(columns[3:]))
+            else:
+                yield Block(count, None, None, tuple(columns))
     if rows != receipt.rows:
         raise CaptureError(f"task {receipt.task} noted {receipt.rows} rows at tap {tap.number}; {rows} arrived")
 
 
-def _content(receipt: Receipt, folder: str) -> bytes:
+def _whole(data: bytes, size: int, receipt: Receipt, tap: Tap) -> bytes:
+    if len(data) < size:
+        raise CaptureError(f"the notes of task {receipt.task} of tap {tap.number} are cut short")
+    return data
+
+
+@contextmanager
+def _opened(receipt: Receipt, folder: str) -> Iterator[Any]:
     how, _, rest = receipt.place.partition(" ")
     if how == "inline":
-        return base64.b64decode(rest)
+        yield io.BytesIO(base64.b64decode(rest))
+        return
     filesystem, path = fs.FileSystem.from_uri(folder)
     try:
-        with filesystem.open_input_stream(f"{path.rstrip('/')}/{rest}") as stream:
-            content: bytes = stream.read()
+        stream = filesystem.open_input_stream(f"{path.rstrip('/')}/{rest}")
     except OSError as e:
         raise CaptureError(
             f"{folder}/{rest} can't be read by the driver: {e}; put the store on a path that driver and executors share"
         ) from e
-    return content
+    with stream:
+        yield stream

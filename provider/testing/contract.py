@@ -27,7 +27,7 @@ from provspark.errors import (
     StoreUnreachableError,
     UnknownStepError,
 )
-from provspark.index_store.boxes import from_pairs
+from provspark.index_store.boxes import concat, from_pairs
 from provspark.index_store.fs import Folder
 from provspark.index_store.gc import Keep, collect
 from provspark.index_store.layout import Lead
@@ -83,7 +83,7 @@ def assert_stored(store: Store, step: str, pending: list[PendingWrite]) -> None:
         read = {v.files.identity(v.dataset): v.files.paths for v in wanted.inputs}
         assert {v.id: store.files(step, v).paths for v in made.inputs} == read
         for tensor, source in zip(made.tensors, wanted.tensors, strict=True):
-            pairs = set(cells(source.boxes))
+            pairs = set(cells(concat(list(source.boxes.parts()))))
             assert (tensor.out, tensor.src, tensor.kind, tensor.edges) == (
                 source.out,
                 source.src,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from provspark.index_store import choosing, codec
+from provspark.index_store import choosing, encoding
 from provspark.index_store.boxes import from_pairs, from_ranges, pairs
 from provspark.index_store.model import (
     Axis,
@@ -55,7 +55,7 @@ def boxes() -> dict[str, tuple[int, int, Boxes]]:
 
 def make(folder: Path) -> None:
     """Write the example."""
-    codec.PAGE_ROWS = 32
+    encoding.PAGE_ROWS = 32
     choosing._LOCAL = 1.5
     store = Store.open(str(folder / "store"), create=True)
     out, src = version("/data/out", 200, 100), version("/data/in", 100, 0, 200)

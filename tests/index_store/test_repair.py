@@ -11,7 +11,7 @@ from _steps import publish, read, version, write
 
 import provspark
 from provspark.errors import CorruptIndexError, StoreFormatError, UntrackedError
-from provspark.index_store import choosing, codec, layout
+from provspark.index_store import choosing, encoding, layout
 from provspark.index_store.catalogue import Catalogue
 from provspark.index_store.model import Manifest, StepKey, Tensor
 from provspark.index_store.repair import Repair, repair
@@ -29,7 +29,7 @@ PAIRS = list(zip(range(N), SHUFFLED.tolist(), strict=True))
 @pytest.fixture(params=["copy", "guide", "guide out"])
 def store(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Two steps whose tensors have two files each: two copies, or boxes in either order and a guide."""
-    monkeypatch.setattr(codec, "PAGE_ROWS", 64)
+    monkeypatch.setattr(encoding, "PAGE_ROWS", 64)
     monkeypatch.setattr(choosing, "_LOCAL", 1.5)
     monkeypatch.setattr(choosing, "_EXACT_WORTH", 9.0 if request.param == "copy" else 0.0)
     monkeypatch.setattr(choosing, "_SRC_WORTH", 10.0 if request.param == "guide out" else 0.0)

@@ -12,7 +12,7 @@ import pytest
 from _store_help import stored
 
 from provspark.errors import CorruptIndexError, StoreFormatError, UnknownStepError
-from provspark.index_store import choosing, codec
+from provspark.index_store import choosing, encoding
 from provspark.index_store import manifest as manifests
 from provspark.index_store.boxes import from_pairs, from_ranges
 from provspark.index_store.model import FORMAT_VERSION, Manifest
@@ -24,7 +24,7 @@ from provspark.testing.oracle import cells
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store with tensors of one file, of two exact ones, and of boxes with a guide."""
-    monkeypatch.setattr(codec, "PAGE_ROWS", 16)
+    monkeypatch.setattr(encoding, "PAGE_ROWS", 16)
     monkeypatch.setattr(choosing, "_FEW", 1)
     monkeypatch.setattr(choosing, "_LOCAL", 1.5)
     rng = np.random.default_rng(6)

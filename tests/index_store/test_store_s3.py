@@ -11,7 +11,7 @@ import pytest
 from _store_help import publish, stored, write_of
 
 from provspark.errors import CorruptIndexError, PackageMissingError, StepExistsError, StoreUnreachableError
-from provspark.index_store import codec
+from provspark.index_store import encoding
 from provspark.index_store.boxes import from_pairs
 from provspark.index_store.model import StepKey
 from provspark.index_store.store import Store
@@ -25,7 +25,7 @@ BOXES = from_pairs(np.arange(900), np.random.default_rng(0).permutation(900))
 
 @pytest.fixture
 def store(s3: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
-    monkeypatch.setattr(codec, "PAGE_ROWS", 64)
+    monkeypatch.setattr(encoding, "PAGE_ROWS", 64)
     return Store.open(f"s3://bucket/two%20words/{request.node.name}{s3}", create=True)
 
 

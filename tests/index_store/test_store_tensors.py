@@ -10,7 +10,8 @@ import pytest
 from _store_help import stored
 
 from provspark.index_store import boxes as box
-from provspark.index_store import choosing, codec, writer
+from provspark.index_store import choosing, encoding, writer
+from provspark.index_store.encoding import BoxFile
 from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
@@ -64,7 +65,7 @@ def test_lookups_equal_brute_force_whatever_the_files(store: Store, monkeypatch:
     rng = np.random.default_rng(2024)
     seen = set()
     for i in range(120):
-        monkeypatch.setattr(codec, "PAGE_ROWS", int(rng.integers(1, 7)))
+        monkeypatch.setattr(encoding, "PAGE_ROWS", int(rng.integers(1, 7)))
         monkeypatch.setattr(choosing, "_FEW", int(rng.integers(1, 9)))
         monkeypatch.setattr(choosing, "_BLOCKS", int(rng.integers(2, 20)))
         monkeypatch.setattr(choosing, "_LOCAL", float(rng.choice([1.5, 4])))
@@ -73,7 +74,7 @@ def test_lookups_equal_brute_force_whatever_the_files(store: Store, monkeypatch:
 
 
 def test_boxes_that_reach_far_over_later_row_groups_are_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codec, "PAGE_ROWS", 4)
+    monkeypatch.setattr(encoding, "PAGE_ROWS", 4)
     monkeypatch.setattr(choosing, "_FEW", 1)
     monkeypatch.setattr(choosing, "_LOCAL", 1.5)
     n = 64
@@ -100,7 +101,7 @@ def test_no_box_and_one_box(store: Store, boxes: Boxes, rows: int) -> None:
 
 @pytest.mark.parametrize("bits", [7, 8, 15, 16, 23, 24, 30, 31, 32, 40, 55])
 def test_row_ids_of_any_width(store: Store, monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
-    monkeypatch.setattr(codec, "PAGE_ROWS", 16)
+    monkeypatch.setattr(encoding, "PAGE_ROWS", 16)
     monkeypatch.setattr(choosing, "_FEW", 1)
     monkeypatch.setattr(choosing, "_LOCAL", 1.5)
     rng = np.random.default_rng(bits)
@@ -210,9 +211,8 @@ def test_files_chosen_by_a_sample_are_hardly_larger_than_the_smallest(name: str)
     }[name]
     boxes = box.from_pairs(np.arange(n), src)
     turned = box.transpose(box.sort(box.transpose(boxes)))
-    guided = [codec.write_boxes(boxes, "out"), writer._guide(boxes, "src")]
-    reverse = [codec.write_boxes(turned, "src"), writer._guide(turned, "out")]
-    best = min(sum(len(f.data) for f in files) for files in (guided, reverse, [guided[0], reverse[0]]))
+    by_out, by_src = (len(BoxFile(b, "out").data()) for b in (boxes, turned))
+    guide, guide_out = (len(BoxFile(writer._cover(b, a), "out").data()) for b, a in ((boxes, "src"), (turned, "out")))
+    best = min(by_out + guide, by_src + guide_out, by_out + by_src)
     assert choosing.chosen(boxes) != "one"
-    files = writer.encode(boxes)
-    assert sum(len(f.data) for f in files if f is not None) <= 1.35 * best
+    assert sum(len(file.data()) for file in writer.encode(boxes)) <= 1.35 * best

@@ -1,0 +1,243 @@
+"""Boxes as a Parquet file (docs/format.md, "Tensor files").
+
+Boxes are sorted by the file's leading axis, cut into pages, and each of the five columns is stored
+in whichever form is smallest for this tensor: left out where constant, as gaps between boxes, or as it is.
+Boxes pass twice, a group of pages at a time: to choose the forms, and to be written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from provspark.index_store.box_lists import alike, take
+from provspark.index_store.layout import (
+    CODECS,
+    COLUMNS,
+    EXTENTS,
+    META_KEY,
+    SPANS,
+    Codec,
+    Column,
+    Form,
+    Holds,
+    Layout,
+    Lead,
+    dump_layout,
+)
+from provspark.index_store.model import FORMAT_VERSION, Boxes, Int64
+from provspark.index_store.pages import dump_index
+from provspark.index_store.parquet_out import ParquetOut, Sink, pages_of
+from provspark.index_store.spool import Spool, recut
+
+__all__ = ["PAGE_ROWS", "BoxFile", "group_rows", "size_of"]
+
+PAGE_ROWS = 2_048
+"""Boxes a page: what a lookup of one row decodes."""
+_GROUP_PAGES = 64
+_SAMPLE_PAGES = 16
+_WORTH: dict[Codec, float] = {"zstd": 1.04, "none": 1.0}
+"""What is not packed is read ten times as fast: zstd has to be smaller by so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxFile:
+    """A tensor file as it is to be written.
+
+    Parameters
+    ----------
+    boxes : Boxes or Spool
+        Sorted by the `lead` axis.
+    lead, holds, block : as in `Layout`
+    """
+
+    boxes: Boxes | Spool
+    lead: Lead
+    holds: Holds = "boxes"
+    block: int = 0
+
+    def write(self, sink: Sink) -> str:
+        """Write it into an empty file; return the sha256 of the footer."""
+        columns = _survey(self.boxes).plan()[0]
+        out = ParquetOut(sink, {name: how for name, how in columns.items() if how.width}, PAGE_ROWS)
+        extents: dict[str, list[Int64]] = {name: [] for name in EXTENTS}
+
+        def arrays() -> Iterator[dict[str, Int64]]:
+            for boxes, forms in _groups(self.boxes):
+                for name, values in _extents(boxes, forms).items():
+                    extents[name].append(values)
+                if columns["diagonal"].width:
+                    forms["diagonal", "plain"] = _flags(boxes)
+                kept = {n: forms[n, how.form] for n, how in columns.items() if how.width}
+                yield {n: _zigzag(v) if columns[n].form == "gap" else v for n, v in kept.items()}
+
+        out.write(arrays())
+        spans = out.spans()
+        none = np.zeros(0, dtype=np.int64)
+        told = {name: np.concatenate(parts) if parts else none for name, parts in extents.items()}
+        rows = len(self.boxes)
+        layout = Layout(FORMAT_VERSION, self.lead, self.holds, self.block, rows, PAGE_ROWS, columns, spans, **told)
+        index = dump_index([*told.values(), *(getattr(s, n) for s in spans.values() for n in SPANS)])
+        where = {"at": out.at, "size": len(index), "sha256": hashlib.sha256(index).hexdigest()}
+        sink.write(index)
+        footer = out.footer({META_KEY: dump_layout(layout, where)}, empty=self.lead)
+        sink.write(footer)
+        return hashlib.sha256(footer).hexdigest()
+
+    def data(self) -> bytes:
+        """Return its bytes."""
+        sink = io.BytesIO()
+        self.write(sink)
+        return sink.getvalue()
+
+
+def size_of(boxes: Boxes) -> int:
+    """About as many bytes as boxes, sorted by an axis, would take as a file."""
+    return _survey(boxes).plan()[1]
+
+
+def group_rows() -> int:
+    """Boxes of a row group."""
+    return PAGE_ROWS * _GROUP_PAGES
+
+
+Forms = dict[tuple[str, Form], Any]
+
+
+def _groups(boxes: Boxes | Spool) -> Iterator[tuple[Boxes, Forms]]:
+    """Each row group, and its columns in every form that they can be stored in."""
+    per = group_rows()
+    parts: Iterable[Boxes]
+    if isinstance(boxes, Boxes):
+        parts = (take(boxes, slice(start, start + per)) for start in range(0, len(boxes), per))
+    else:
+        parts = recut(boxes.parts(), per)
+    ends = {"out": 0, "src": 0}
+    for part in parts:
+        forms: Forms = {("n_out", "plain"): part.n_out, ("n_src", "plain"): part.n_src}
+        for axis in ("out", "src"):
+            starts, lengths = getattr(part, axis), getattr(part, f"n_{axis}")
+            stops = starts + lengths
+            gaps = np.empty_like(starts)
+            gaps[0] = starts[0] - ends[axis]
+            np.subtract(starts[1:], stops[:-1], out=gaps[1:])
+            ends[axis] = int(stops[-1])
+            forms[axis, "gap"], forms[axis, "plain"] = gaps, starts
+        yield part, forms
+
+
+def _flags(boxes: Boxes) -> Int64:
+    """What is stored of `diagonal`: set for single pairs, of which it tells nothing."""
+    return cast(Int64, (boxes.diagonal | ((boxes.n_out == 1) & (boxes.n_src == 1))).astype(np.int64))
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is known of a column in one form: its least and greatest value, and some pages."""
+
+    low: int
+    high: int
+    sample: list[Int64] = field(default_factory=list)
+
+    def size(self, how: Column, rows: int) -> float:
+        """Bytes that the column would take."""
+        if how.codec == "none":
+            return rows * how.width
+        sample = np.concatenate(self.sample)
+        coded = _zigzag(sample) if how.form == "gap" else sample
+        return sum(map(len, pages_of(coded, how, PAGE_ROWS))) * (rows / len(sample))
+
+
+@dataclass(slots=True)
+class _Survey:
+    """What is known of boxes before they are written."""
+
+    rows: int
+    seen: dict[tuple[str, Form], _Seen] = field(default_factory=dict)
+    square: bool = True
+    diagonal: set[bool] = field(default_factory=set)
+    """How boxes of more than a pair are flagged."""
+
+    def add(self, name: str, form: Form, values: Int64, pages: list[slice]) -> None:
+        if alike(values):
+            low = high = int(values[0])
+        else:
+            low, high = int(values.min()), int(values.max())
+        known = self.seen.setdefault((name, form), _Seen(low, high))
+        known.low, known.high = min(known.low, low), max(known.high, high)
+        known.sample += [values[p] for p in pages]
+
+    def plan(self) -> tuple[dict[str, Column], int]:
+        """Choose each column's form; return forms, and about how many bytes they take."""
+        columns: dict[str, Column] = {}
+        total = 0.0
+        for name in COLUMNS:
+            forms = {form: seen for (n, form), seen in self.seen.items() if n == name}
+            if name == "n_src" and self.square and columns["n_out"].constant is None:
+                columns[name] = Column("same")
+            elif name == "diagonal" and len(self.diagonal) < 2:
+                columns[name] = Column("plain", int(self.diagonal == {True}))
+            else:
+                columns[name], size = self.best(forms)
+                total += size
+        return columns, round(total)
+
+    def best(self, forms: dict[Form, _Seen]) -> tuple[Column, float]:
+        """Choose a column's form; with it, the bytes that it takes."""
+        if not forms:
+            return Column("plain", 0), 0
+        for form, seen in forms.items():
+            if seen.low == seen.high:
+                return Column(form, seen.low), 0
+        trials: dict[Column, float] = {}
+        for (form, seen), codec in product(forms.items(), CODECS):
+            most = max(2 * seen.high, -2 * seen.low - 1) if form == "gap" else seen.high
+            how = Column(form, None, max(1, -(-most.bit_length() // 8)), codec)
+            trials[how] = seen.size(how, self.rows) * _WORTH[codec]
+        best = min(trials, key=lambda how: (trials[how], how.form == "gap"))  # a plain value is read alone
+        return best, trials[best] / _WORTH[best.codec]
+
+
+def _survey(boxes: Boxes | Spool) -> _Survey:
+    """Look through boxes."""
+    found = _Survey(len(boxes))
+    pages = -(-len(boxes) // PAGE_ROWS)
+    sampled = np.unique(np.linspace(0, pages - 1, _SAMPLE_PAGES).astype(np.int64)) * PAGE_ROWS
+    start = 0
+    for part, forms in _groups(boxes):
+        mine = [slice(p, p + PAGE_ROWS) for p in (sampled - start).tolist() if 0 <= p < len(part)]
+        start += len(part)
+        for (name, form), values in forms.items():
+            found.add(name, form, values, mine)
+        found.square = found.square and bool((part.n_out == part.n_src).all())
+        if alike(part.diagonal):
+            if int(part.n_out.max()) > 1 or int(part.n_src.max()) > 1:
+                found.diagonal.add(bool(part.diagonal[0]))
+        else:
+            found.diagonal |= set(part.diagonal[(part.n_out > 1) | (part.n_src > 1)].tolist())
+        for page in mine:
+            found.add("diagonal", "plain", _flags(take(part, page)), [slice(None)])
+    return found
+
+
+def _extents(boxes: Boxes, forms: Forms) -> dict[str, Int64]:
+    """Of each page of a group the extents on both axes, and the ends of the box before."""
+    heads = np.arange(0, len(boxes), PAGE_ROWS)
+    found = {}
+    for axis in ("out", "src"):
+        starts = getattr(boxes, axis)
+        found[f"{axis}_low"] = np.minimum.reduceat(starts, heads)
+        found[f"{axis}_high"] = np.maximum.reduceat(starts + getattr(boxes, f"n_{axis}"), heads)
+        found[f"{axis}_base"] = starts[heads] - forms[axis, "gap"][heads]
+    return found
+
+
+def _zigzag(values: npt.NDArray[np.int64]) -> Int64:
+    return cast(Int64, (values << 1) ^ (values >> 63))

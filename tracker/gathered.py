@@ -1,0 +1,44 @@
+"""Boxes of one tensor as they come, block by block of what a task noted."""
+
+from __future__ import annotations
+
+from provspark.index_store.boxes import concat
+from provspark.index_store.model import Boxes
+from provspark.index_store.spool import Spool
+
+MOST = 1 << 22
+"""Boxes of a tensor that are kept in memory: more go to a temporary file."""
+
+
+class Gathered:
+    """Boxes that are added in parts; a part that begins before the end of an earlier one keeps all in memory."""
+
+    def __init__(self) -> None:
+        self._parts: list[Boxes] = []
+        self._held = self._end = 0
+        self._spool: Spool | None = None
+        self._rising = True
+
+    def add(self, boxes: Boxes) -> None:
+        """Put boxes, sorted by out, to the others."""
+        if not len(boxes):
+            return
+        if int(boxes.out[0]) < self._end:
+            self._rising = False
+            if self._spool is not None:
+                self._parts, self._spool = list(self._spool.parts()), None
+        self._end = max(self._end, int((boxes.out + boxes.n_out).max()))
+        self._held += len(boxes)
+        if self._spool is None and (not self._rising or self._held <= MOST):
+            self._parts.append(boxes)
+            return
+        if self._spool is None:
+            self._spool = Spool()
+            for part in self._parts:
+                self._spool.add(part)
+            self._parts.clear()
+        self._spool.add(boxes)
+
+    def boxes(self) -> Boxes | Spool:
+        """All of them."""
+        return concat(self._parts) if self._spool is None else self._spool
