@@ -235,7 +235,9 @@ class Capture:
 
     def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
         """Run the end of a DataFrameWriterV2."""
-        return self._ordered(spark, lambda: getattr(writer, end)(*args), lambda jvm, call: v2(jvm, call, writer, end))
+        return self._ordered(
+            spark, lambda: getattr(writer, end)(*args), lambda jvm, call: v2(jvm, call, writer, end, args)
+        )
 
     def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
         """Run SQL text; `call` is the script's own way to do it."""

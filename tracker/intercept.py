@@ -97,14 +97,10 @@ class Interception:
 
             writer._jwriter = _WriterProxy(writer._jwriter, end)
 
-        def session_made(spark: Any, *_: Any) -> None:
-            listener.session_made(spark)
-            self._watch_sql(spark)
-
         self._after(DataFrameWriter, "__init__", writer_made)
         self._after(DataFrameWriterV2, "__init__", writer_v2_made)
         self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame))
-        self._after(SparkSession, "__init__", session_made)
+        self._after(SparkSession, "__init__", lambda spark, *_: self._session_made(spark))
         self._around(UserDefinedFunction, "_create_judf", self._function)
         self._before(SparkContext, "stop", listener.context_stops)
         for name in ("cache", "persist", "unpersist"):
@@ -139,7 +135,7 @@ class Interception:
         self._around(SparkSession, "sql", self._sql)
         self._waiting = [WhenImported(name, self._watch_learning) for name in LEARNERS]
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
-            session_made(spark)
+            self._session_made(spark)
 
     def remove(self) -> None:
         """Put everything back as it was."""
@@ -150,6 +146,10 @@ class Interception:
             setattr(owner, name, original)
         while self._sessions:
             del vars(self._sessions.pop())["sql"]
+
+    def _session_made(self, spark: Any) -> None:
+        self._listener.session_made(spark)
+        self._watch_sql(spark)
 
     def _watch_sql(self, spark: Any) -> None:
         """Stand before the Java session's ``sql``: there the text is put together and the arguments are Java's."""
@@ -167,6 +167,8 @@ class Interception:
     def _sql(self, sql: Callable[..., Any], spark: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
         from pyspark.sql import DataFrame
 
+        if "sql" not in vars(spark._jsparkSession):
+            self._session_made(spark)  # one made before there was somebody to tell
         if not args and not kwargs and isinstance(text, str) and _CACHE.match(text):
             cached = self._listener.cache_table(spark, text)
             if cached is not None:

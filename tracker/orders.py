@@ -55,7 +55,7 @@ class WriterOrder:
         plan = planned(rows)
         sink: Output
         if KeyedSink.takes(self._writer, self._end):
-            sink = KeyedSink(jvm, self._writer, self._end, self._args)
+            sink = KeyedSink.of_writer(jvm, self._writer, self._end, self._args)
         else:
             sink = Sink.of(jvm, self._writer, self._end, self._args, plan)
         return [Aim(sink, rows, plan)]
@@ -93,7 +93,9 @@ class StatementOrder:
         out = []
         for command in self._statement.commands():
             rows = self._statement.rows(command)
-            out.append(Aim(Sink.of_command(jvm, command), rows, planned(rows)))
+            options = self._statement.database(command)
+            table = None if options is None else KeyedSink.of_command(jvm, command, options)
+            out.append(Aim(table or Sink.of_command(jvm, command), rows, planned(rows)))
         if len({aim.sink.dataset for aim in out}) < len(out):
             raise UnsupportedPlanError("Union", "two INSERTs of one statement write to one table: which wrote a file?")
         return out

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _IMMEDIATE = frozenset({"UnresolvedExecuteImmediate", "ExecuteImmediateQuery"})
 _UNCERTAIN = "EXECUTE IMMEDIATE is followed where its text and arguments are certain: pass the text to spark.sql"
+_COMMANDS = {"create": "createCommand", "append": "appendCommand", "overwrite": "overwriteCommand"}
+"""By an end of a DataFrameWriterV2, what gives the command that it runs."""
 _WHY = {
     "MergeIntoTable": "MERGE changes rows in their place, which is not followed",
     "UpdateTable": "UPDATE changes rows in their place, which is not followed",
@@ -51,14 +53,14 @@ def _read(jvm: Jvm, call: Callable[[], Any], statement: Any) -> Order | Script |
     return _order(call, statement, kind, kind)
 
 
-def v2(jvm: Jvm, call: Callable[[], Any], writer: Any, end: str) -> Order | None:
+def v2(jvm: Jvm, call: Callable[[], Any], writer: Any, end: str, args: tuple[Any, ...]) -> Order | None:
     """Return what a DataFrameWriterV2 is about to write; see `sql`."""
     node = f"DataFrameWriterV2.{end}"
-    if end != "create":
+    if end not in _COMMANDS:
         raise UnsupportedPlanError(node, _ELSE)
     if str(jvm.spark.version).startswith("4.0."):
         raise UnsupportedPlanError(node, "its command can be read from Spark 4.1 on: use DataFrameWriter.saveAsTable")
-    statement = jvm.new("SqlStatement", jvm.session, None, None, writer.createCommand())
+    statement = jvm.new("SqlStatement", jvm.session, None, None, getattr(writer, _COMMANDS[end])(*args))
     return _order(call, statement, str(statement.kind()), node)
 
 

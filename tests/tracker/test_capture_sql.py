@@ -453,26 +453,14 @@ def test_scripts_run_as_they_do(session: Session, sources: Path, text: str, writ
         assert {Path(d).name for d in context} == {"skew", "dept"}
 
 
-@pytest.mark.parametrize(
-    ("text", "node"),
-    [
-        ("BEGIN FOR r AS SELECT n FROM rows WHERE n < 2 DO INSERT INTO one VALUES (r.n, 1, 1); END FOR; END", "For"),
-        ("MERGE INTO one USING rows ON one.n = rows.n WHEN NOT MATCHED THEN INSERT *", ""),
-    ],
-)
-def test_scripts_are_noticed(session: Session, text: str, node: str) -> None:
-    spark = session.spark
-    with configured(spark, {"spark.sql.scripting.enabled": True}):
-        if not node:  # tables of Spark's own can't merge: Spark says so itself
-            plain, found = error(lambda: spark.sql(text)), []
-            capture = session.run(lambda: found.append(error(lambda: spark.sql(text))))
-            assert (found, capture.untracked, capture.manifest.writes) == ([plain], (), ())
-            return
-        capture = session.run(lambda: spark.sql(text))
+def test_loops_over_rows_are_noticed(session: Session) -> None:
+    text = "BEGIN FOR r AS SELECT n FROM rows WHERE n < 2 DO INSERT INTO one VALUES (r.n, 1, 1); END FOR; END"
+    with configured(session.spark, {"spark.sql.scripting.enabled": True}):
+        capture = session.run(lambda: session.spark.sql(text))
         assert [u.node for u in capture.untracked] == ["ForStatement"]
         assert capture.untracked[0].site.startswith(__file__)
-        with pytest.raises(UnsupportedPlanError, match=node):
-            strict(session, lambda: spark.sql(text))
+        with pytest.raises(UnsupportedPlanError, match="ForStatement"):
+            strict(session, lambda: session.spark.sql(text))
 
 
 def strict(session: Session, call: Callable[[], Any]) -> None:
@@ -527,13 +515,15 @@ DERBY = {
 }
 
 
-def test_other_catalogues_are_refused_by_name(session: Session) -> None:
+def test_tables_without_keys_are_refused_by_name(session: Session) -> None:
     spark = session.spark
+    if spark.version.startswith("4.0."):
+        pytest.skip("on Spark 4.0 the command of a DataFrameWriterV2 can't be read")
     frame = spark.table("rows").where("n < 4")
     calls = [
-        (lambda: frame.writeTo("derby.app.t").create(), "DataFrameWriterV2.create", 4),
-        (lambda: frame.writeTo("derby.app.t").append(), "DataFrameWriterV2.append", 8),
-        (lambda: frame.writeTo("derby.app.t").overwrite(lit(True)), "DataFrameWriterV2.overwrite", 4),
+        (lambda: frame.writeTo("derby.app.t").create(), "CreateTableAsSelect", 4),
+        (lambda: frame.writeTo("derby.app.t").append(), "AppendData", 8),
+        (lambda: frame.writeTo("derby.app.t").overwrite(lit(True)), "OverwriteByExpression", 4),
         (lambda: frame.writeTo("derby.app.t").createOrReplace(), "DataFrameWriterV2.createOrReplace", 4),
         (lambda: spark.sql("INSERT INTO derby.app.t SELECT * FROM rows WHERE n < 2"), "AppendData", 6),
         (lambda: spark.sql("CREATE TABLE derby.app.u AS SELECT * FROM rows"), "CreateTableAsSelect", 6),

@@ -10,6 +10,7 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.sql.catalyst.plans.logical.CommandResult;
+import org.apache.spark.sql.catalyst.plans.logical.CreateTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.execution.QueryExecution;
@@ -88,8 +89,9 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     }
   }
 
-  /** Whether a command runs a write to files as a query of its own, of which the listener hears too. */
+  /** Whether a command runs its write as a query of its own, of which the listener hears too. */
   private static boolean tellsInside(LogicalPlan plan) {
+    if (plan instanceof CreateTableAsSelect) return true;
     String provider = "";
     if (plan instanceof CreateDataSourceTableAsSelectCommand) {
       scala.Option named = ((CreateDataSourceTableAsSelectCommand) plan).table().provider();

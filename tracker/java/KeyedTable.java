@@ -85,25 +85,30 @@ public class KeyedTable {
 
   /** Namespace and name as OpenLineage has them, apart by a NUL; "" where this is no table of a database that has such. */
   public String dataset() throws Exception {
+    boolean derby = url.startsWith("jdbc:derby:");
     List parts = new ArrayList();
     Matcher m = PART.matcher(table);
     int at = 0;
     while (m.find() && m.start() == at) {
-      parts.add(m.group(1) != null ? m.group(1).replace("\"\"", "\"") : m.group(2).toLowerCase(Locale.ROOT));
+      String bare = m.group(2);
+      if (bare != null) bare = derby ? bare.toUpperCase(Locale.ROOT) : bare.toLowerCase(Locale.ROOT);
+      parts.add(bare == null ? m.group(1).replace("\"\"", "\"") : bare);
       at = m.end();
       if (at == table.length() || table.charAt(at) != '.') break;
       at++;
     }
-    if (parts.isEmpty() || at != table.length() || parts.size() > 3 || !url.startsWith("jdbc:postgresql://")) return "";
-    URI uri = URI.create(url.substring("jdbc:".length()));
-    if (uri.getHost() == null) return "";
+    if (parts.isEmpty() || at != table.length() || parts.size() > (derby ? 2 : 3)) return "";
+    if (!derby && !url.startsWith("jdbc:postgresql://")) return "";
+    URI uri = derby ? null : URI.create(url.substring("jdbc:".length()));
+    if (!derby && uri.getHost() == null) return "";
     Connection connection = connection();
     try {
       if (parts.size() == 1) parts.add(0, connection.getSchema());
-      if (parts.size() == 2) parts.add(0, connection.getCatalog());
+      if (parts.size() == 2 && !derby) parts.add(0, connection.getCatalog());
     } finally {
       connection.close();
     }
+    if (derby) return "derby://" + url.substring("jdbc:derby:".length()).split(";")[0] + "\u0000" + parts.get(0) + "." + parts.get(1);
     int port = uri.getPort() < 0 ? 5432 : uri.getPort();
     return "postgres://" + uri.getHost() + ":" + port + "\u0000" + parts.get(0) + "." + parts.get(1) + "." + parts.get(2);
   }

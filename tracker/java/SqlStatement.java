@@ -30,9 +30,9 @@ import org.apache.spark.sql.execution.CommandExecutionMode$;
 
 /** A statement that may write: parsed and, where it is a plain write, analysed without running it. Raw types, for Janino. */
 public class SqlStatement {
-  private static final Set WRITES = set("InsertIntoStatement CreateTableAsSelect InsertIntoDir");
+  private static final Set WRITES = set("InsertIntoStatement CreateTableAsSelect InsertIntoDir AppendData OverwriteByExpression");
   private static final Set OTHERS = set(
-      "OverwriteByExpression OverwritePartitionsDynamic ReplaceTableAsSelect MergeIntoTable UpdateTable DeleteFromTable "
+      "OverwritePartitionsDynamic ReplaceTableAsSelect MergeIntoTable UpdateTable DeleteFromTable "
       + "LoadData");
   private static final Set SCRIPTS = set("CompoundBody UnresolvedExecuteImmediate ExecuteImmediateQuery");
   private static final Set COMMANDS = set(
@@ -88,7 +88,10 @@ public class SqlStatement {
       if (aside) ScriptVariables.set(variables);
     }
     List parts = name(analysed).equals("Union") ? Trees.list(analysed.children()) : Trees.one(analysed);
-    for (int i = 0; i < parts.size(); i++) if (!COMMANDS.contains(name((LogicalPlan) parts.get(i)))) return name((LogicalPlan) parts.get(i));
+    for (int i = 0; i < parts.size(); i++) {
+      LogicalPlan part = (LogicalPlan) parts.get(i);
+      if (!COMMANDS.contains(name(part)) && database(part) == null) return name(part);
+    }
     commands = parts;
     return "write";
   }
@@ -168,12 +171,15 @@ public class SqlStatement {
   }
 
   private static LogicalPlan query(LogicalPlan command) {
-    Iterator it = values(command).iterator();
-    while (it.hasNext()) {
-      Object value = it.next();
-      if (value instanceof LogicalPlan) return (LogicalPlan) value;
+    for (int i = 0; i < command.productArity(); i++) {
+      if (command.productElementName(i).equals("query")) return (LogicalPlan) command.productElement(i);
     }
     throw new IllegalArgumentException(name(command) + " has no query");
+  }
+
+  /** What JDBC needs to reach the table of a JDBCTableCatalog that a command writes to; null where it writes elsewhere. */
+  public Map database(LogicalPlan command) {
+    return CatalogTable.options(session, command);
   }
 
   /** Runs the statement with other plans in place of the commands' queries, which put out the same columns. */

@@ -15,26 +15,47 @@ from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources.keyed import KeyedTable, Keys
 
-COMMAND = "SaveIntoDataSourceCommand"
+_V2_MODES = {"AppendData": "Append", "OverwriteByExpression": "Overwrite", "CreateTableAsSelect": "ErrorIfExists"}
+COMMANDS = frozenset({"SaveIntoDataSourceCommand", *_V2_MODES})
 """What Spark's listener calls such a write."""
 
 
 class KeyedSink:
-    """One write into a table; made before it runs."""
+    """One write into a table; made before it runs.
 
-    def __init__(self, jvm: Any, writer: Any, end: str, args: tuple[Any, ...]) -> None:
-        node = f"write.{end}"
-        options = jvm.new("WriteTarget").database(writer, *(args if end == "jdbc" else (None, None, None)))
+    Parameters
+    ----------
+    jvm : Jvm
+    options : java.util.Map
+        What reaches the table.
+    mode : str
+        A SaveMode's name.
+    node : str
+        For messages: who writes.
+    """
+
+    def __init__(self, jvm: Any, options: Any, mode: str, node: str) -> None:
         self._table = KeyedTable(jvm, options, node)
         try:
             exists = bool(self._table.java.exists())
-            self._mode = str(writer.curmode().name())
         except Exception as e:
             raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
-        self.skips = exists and self._mode in ("Ignore", "ErrorIfExists")
-        self.repeatable = self._mode == "Overwrite"
-        stays = exists and self._mode == "Append"
+        self.skips = exists and mode in ("Ignore", "ErrorIfExists")
+        self.repeatable = mode == "Overwrite"
+        stays = exists and mode == "Append"
         self._before = self._table.read() if stays else None
+
+    @classmethod
+    def of_writer(cls, jvm: Any, writer: Any, end: str, args: tuple[Any, ...]) -> KeyedSink:
+        """Read the end of a DataFrameWriter."""
+        options = jvm.new("WriteTarget").database(writer, *(args if end == "jdbc" else (None, None, None)))
+        return cls(jvm, options, str(writer.curmode().name()), f"write.{end}")
+
+    @classmethod
+    def of_command(cls, jvm: Any, command: Any, options: Any) -> KeyedSink:
+        """Read a command that writes into a table of a JDBCTableCatalog."""
+        node = str(command.getClass().getSimpleName())
+        return cls(jvm, options, _V2_MODES[node], node)
 
     @property
     def dataset(self) -> Dataset:
@@ -111,4 +132,4 @@ class KeyedSink:
 
     def is_own(self, kind: str, path: str) -> bool:
         """Whether what Spark's listener saw may be this write."""
-        return kind == COMMAND
+        return kind in COMMANDS

@@ -78,7 +78,7 @@ class KeyedTable:
             raise UnsupportedPlanError(node, f"the database does not tell the table's name: {reason(e)}") from e
         if not name:
             raise UnsupportedPlanError(
-                node, "this is no table of PostgreSQL by its name; queries have no keys to go by"
+                node, "this is no table of PostgreSQL or Derby by its name; queries have no keys to go by"
             )
         self.dataset = Dataset(*name.split("\0"))
 
