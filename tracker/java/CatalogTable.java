@@ -27,33 +27,37 @@ public class CatalogTable {
 
   /** The options of the table that a command writes to; null where that is no such table. */
   public static Map options(SparkSession session, LogicalPlan command) {
-    if (command instanceof AppendData) {
-      return of(session, (LogicalPlan) ((AppendData) command).table(), ((AppendData) command).writeOptions());
+    scala.collection.immutable.Map written = (scala.collection.immutable.Map) part(command, "writeOptions");
+    if (command instanceof AppendData || command instanceof OverwriteByExpression) {
+      return of(session, part(command, "table"), written);
     }
-    if (command instanceof OverwriteByExpression) {
-      OverwriteByExpression over = (OverwriteByExpression) command;
-      return of(session, (LogicalPlan) over.table(), over.writeOptions());
-    }
-    if (!(command instanceof CreateTableAsSelect)) return null;
-    LogicalPlan name = ((CreateTableAsSelect) command).name();
+    Object name = command instanceof CreateTableAsSelect ? part(command, "name") : null;
     if (!(name instanceof ResolvedIdentifier) || !(((ResolvedIdentifier) name).catalog() instanceof JDBCTableCatalog)) return null;
     ResolvedIdentifier to = (ResolvedIdentifier) name;
     try {
       Field options = JDBCTableCatalog.class.getDeclaredField("options");
       options.setAccessible(true);
       Map given = parameters((JDBCOptions) options.get(to.catalog()));
-      return keyed(session, to.catalog().name(), to.identifier(), given, ((CreateTableAsSelect) command).writeOptions());
+      return keyed(session, to.catalog().name(), to.identifier(), given, written);
     } catch (Exception e) {
       return null;
     }
   }
 
-  private static Map of(SparkSession session, LogicalPlan table, scala.collection.immutable.Map written) {
+  private static Map of(SparkSession session, Object table, scala.collection.immutable.Map written) {
     if (!(table instanceof DataSourceV2Relation) || !(((DataSourceV2Relation) table).table() instanceof JDBCTable)) return null;
     DataSourceV2Relation relation = (DataSourceV2Relation) table;
     JDBCTable at = (JDBCTable) relation.table();
     String catalog = relation.catalog().isEmpty() ? "" : ((JDBCTableCatalog) relation.catalog().get()).name();
     return keyed(session, catalog, at.ident(), parameters(at.jdbcOptions()), written);
+  }
+
+  /** A part of a command by its name, or null. Versions of Spark differ in the types that its accessors tell. */
+  private static Object part(LogicalPlan command, String name) {
+    for (int i = 0; i < command.productArity(); i++) {
+      if (command.productElementName(i).equals(name)) return command.productElement(i);
+    }
+    return null;
   }
 
   private static Map parameters(JDBCOptions options) {
@@ -79,7 +83,7 @@ public class CatalogTable {
       quoted.append(quoted.length() > 0 ? "." : "").append(dialect.quoteIdentifier(part));
     }
     out.put("dbtable", quoted.toString());
-    String keys = session.sessionState().conf().getConfString(SETTING + full, "");
+    String keys = session.sessionState().conf().getConfString(SETTING + full.toString(), "");
     scala.collection.Iterator options = written.iterator();
     while (options.hasNext()) {
       scala.Tuple2 pair = (scala.Tuple2) options.next();
