@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from provspark.index_store.box_lists import expand, is_constant, take, transpose
 from provspark.index_store.model import Boxes, Int64
@@ -14,6 +15,8 @@ __all__ = ["Runs", "clip"]
 _BUCKETS = 1 << 18
 _MANY = 4096
 """From so many boxes on, those that meet no run are first sieved out by buckets."""
+_MOST = 1 << 25
+"""Rows that a table may hold, a byte each."""
 
 
 class Runs:
@@ -29,9 +32,15 @@ class Runs:
         self.starts, self.ends = starts, starts + lengths
         self._below: Int64 | None = None
         self._shift = 0
+        self._table: npt.NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    @property
+    def count(self) -> int:
+        """Rows in all of them."""
+        return int((self.ends - self.starts).sum())
 
     def meet(self, low: Int64, high: Int64) -> Int64:
         """Positions of the intervals [low, high) that overlap some run."""
@@ -42,6 +51,10 @@ class Runs:
         """One box for each (box, run) that overlap; see `clip`."""
         if axis == "src":
             return transpose(self.cut(transpose(boxes), "out"))
+        if len(boxes) > _MANY and len(self) > _MANY and is_constant(boxes.n_out) and boxes.n_out[0] == 1:
+            held = self._holds(boxes.out)
+            if held is not None:
+                return take(boxes, np.flatnonzero(held))
         ends = boxes.out + boxes.n_out
         if len(boxes) > _MANY and len(self) > 1:
             some = self._sieve(boxes.out, ends)
@@ -77,6 +90,21 @@ class Runs:
             return Boxes(low, n, boxes.src, boxes.n_src, boxes.diagonal)
         src = boxes.src + np.where(boxes.diagonal, low - boxes.out, 0)
         return Boxes(low, n, src, np.where(boxes.diagonal, n, boxes.n_src), boxes.diagonal)
+
+    def _holds(self, rows: Int64) -> npt.NDArray[np.bool_] | None:
+        """Of each row whether it lies in a run, by a table of all rows; None where that would be large.
+
+        A search among many runs would miss the processor's cache at every step.
+        """
+        origin, stop = int(self.starts[0]), int(self.ends[-1])
+        if stop - origin > _MOST:
+            return None
+        if self._table is None:
+            change = np.zeros(stop - origin + 2, dtype=np.int8)
+            change[self.starts - origin] = 1
+            change[self.ends - origin] -= 1
+            self._table = np.cumsum(change, dtype=np.int8, out=change).view(np.bool_)
+        return self._table[np.where((rows >= origin) & (rows < stop), rows - origin, stop - origin)]
 
     def _sieve(self, low: Int64, high: Int64) -> Int64:
         """Positions of intervals [low, high) that touch a bucket of the axis which a run touches."""

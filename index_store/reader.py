@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from provspark.index_store.box_lists import concat, sort, transpose
@@ -15,6 +17,8 @@ __all__ = ["TensorReader"]
 _KEPT = 256
 _FEW = 1 << 14
 """A lookup of no more pages and rows keeps the pages for the next one."""
+_MANY = 64
+"""Rows a page: of more of them hardly a page holds none, so that it is not asked which."""
 _AT_ONCE = 1 << 17
 """Boxes unpacked at once: bounds the memory of a lookup beside its answer."""
 
@@ -55,6 +59,19 @@ class TensorReader:
         """
         return self._sorted(self._lookup(Runs(starts, lengths)))
 
+    @property
+    def scattered(self) -> bool:
+        """Whether boxes of neighbouring rows may lie anywhere: one pass for many rows costs what one for few does."""
+        return self._order != self._file.layout.lead
+
+    def each(self, starts: Int64, lengths: Int64) -> Iterator[Boxes]:
+        """What `lookup` finds, bit by bit and in no order."""
+        runs = Runs(starts, lengths)
+        if len(runs):
+            ids = self._touched(runs)
+            for some in self._batches(ids):
+                yield self._cut(some, runs, self._keep(ids, runs))
+
     def all(self) -> Boxes:
         """All boxes, sorted by the leading axis."""
         pages = np.arange(self._file.layout.pages)
@@ -64,9 +81,14 @@ class TensorReader:
         if len(runs) == 0:
             return Boxes.empty()
         ids = self._touched(runs)
-        keep = len(ids) <= _KEPT and int((runs.ends - runs.starts).sum()) <= _FEW
-        batches = self._batches(ids)
-        return concat([self._file.unpacked(some, lambda p: p.cut(runs, self._order), keep=keep) for some in batches])
+        keep = self._keep(ids, runs)
+        return concat([self._cut(some, runs, keep) for some in self._batches(ids)])
+
+    def _cut(self, pages: Int64, runs: Runs, keep: bool) -> Boxes:
+        return self._file.unpacked(pages, lambda p: p.cut(runs, self._order), keep=keep)
+
+    def _keep(self, pages: Int64, runs: Runs) -> bool:
+        return len(pages) <= _KEPT and runs.count <= _FEW
 
     def _batches(self, ids: Int64) -> list[Int64]:
         per = max(1, _AT_ONCE // self._file.layout.page_rows)
@@ -77,7 +99,7 @@ class TensorReader:
         layout = self._file.layout
         ids = layout.meet(runs, self._order)
         guide = self._guide
-        if guide is None or len(ids) < 2:
+        if guide is None or len(ids) < 2 or runs.count > _MANY * len(ids):
             return ids
         blocks = TensorReader(guide, self._order)._lookup(runs)
         block, n = (blocks.src, blocks.n_src) if self._order == "out" else (blocks.out, blocks.n_out)

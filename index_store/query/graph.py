@@ -33,6 +33,13 @@ class Reader(Protocol):
     def lookup(self, starts: Int64, lengths: Int64) -> Boxes:
         """Return the boxes that overlap these sorted, disjoint runs of the leading axis, clipped to them."""
 
+    def each(self, starts: Int64, lengths: Int64) -> Iterator[Boxes]:
+        """The same bit by bit, in no order."""
+
+    @property
+    def scattered(self) -> bool:
+        """Whether one pass for many rows costs what one for few does."""
+
 
 class StoreLike(Protocol):
     """What the engine asks of a store."""

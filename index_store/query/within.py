@@ -97,8 +97,8 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     settled = waiting = 0
     ends = here.src + here.n_src
     rising = bool((here.src[1:] >= here.src[:-1]).all() and (ends[1:] >= ends[:-1]).all())
-    # Where what is carried is large itself, and not in order, fewer and larger pieces cost less.
-    most = ROWS_AT_ONCE if rising or len(here) < 8 * ROWS_AT_ONCE else 2 * len(here)
+    # Where what is carried is not in order, a piece costs a look at all of it; where boxes are not, at all of them.
+    most = ROWS_AT_ONCE if rising and not reader.scattered else max(ROWS_AT_ONCE, 2 * len(here))
     for starts, lengths in pieces(image(here), most):
         check()
         found = reader.lookup(starts, lengths)
@@ -129,9 +129,10 @@ def _one_label(boxes: Boxes) -> bool:
 def _all_of(here: Boxes, reader: Reader, backward: bool) -> Boxes:
     """The same where only a set of rows is carried: nothing is kept but the set that is reached."""
     marks = Marks()
-    for starts, lengths in pieces(image(here)):
-        found = reader.lookup(starts, lengths)
-        marks.add(*((found.src, found.n_src) if backward else (found.out, found.n_out)))
+    rows = image(here)
+    for starts, lengths in [(rows.starts, rows.lengths)] if reader.scattered else pieces(rows):
+        for found in reader.each(starts, lengths):
+            marks.add(*((found.src, found.n_src) if backward else (found.out, found.n_out)))
     runs = marks.runs()
     n = len(runs.starts)
     return Boxes(

@@ -31,12 +31,13 @@ def check(store: Store, task: str, boxes: Boxes, n_out: int, n_src: int, rng: np
     assert tensor.edges == len(pairs)
     fresh = Store.open(store.url)
     for order, size in (("out", n_out), ("src", n_src)):
-        reader = fresh.tensor(manifest.step, tensor, order)
-        assert sorted(cells(reader.all())) == sorted(pairs)
+        asked = fresh.tensor(manifest.step, tensor, order)
+        assert sorted(cells(asked.all())) == sorted(pairs)
         for _ in range(6):
             starts, lengths = runs_of(rng.integers(0, size + 2, int(rng.integers(0, 12))).tolist())
-            got = reader.lookup(starts, lengths)
+            got = asked.lookup(starts, lengths)
             assert sorted(cells(got)) == sorted(within(pairs, starts, lengths, order))
+            assert sorted(p for part in asked.each(starts, lengths) for p in cells(part)) == sorted(cells(got))
             lead = got.out if order == "out" else got.src
             assert (lead[1:] >= lead[:-1]).all()
     assert verify(fresh, [manifest.step]) == []
