@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from provspark.index_store import box_lists, cutting
 from provspark.index_store import boxes as box
-from provspark.index_store import cutting
 from provspark.index_store.model import Boxes
 from provspark.index_store.overlap import disjoint
 from provspark.testing.oracle import cells, runs_of, within
@@ -91,6 +91,23 @@ def test_clip_cuts_to_runs(
         cutting._MANY = before
     expected = [p for p in cells(boxes) if p in within({p}, starts, lengths, axis)]
     assert sorted(cells(got)) == sorted(expected)
+
+
+@pytest.mark.parametrize("most", [5, 10**6])
+def test_rows_in_no_order_are_told_by_a_table(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "_MANY", 1)
+    monkeypatch.setattr(cutting, "_MOST", most)
+    rng = np.random.default_rng(most)
+    for _ in range(40):
+        out, src = rng.integers(0, 90, 60), rng.integers(0, 90, 60)
+        one, some = box_lists.constant(np.int64(1), 60), rng.integers(1, 4, 60)
+        boxes = Boxes(out, one, src, some, box_lists.constant(np.False_, 60))
+        edges = np.unique(rng.integers(2, 80, 2 * int(rng.integers(1, 9))))
+        starts, lengths = edges[:-1:2], (edges[1:] - edges[:-1])[::2]
+        expected = [p for p in cells(boxes) if ((starts <= p[0]) & (p[0] < starts + lengths)).any()]
+        assert cells(box.clip(boxes, starts, lengths)) == expected
+        whole = box.clip(boxes, edges[:-1], edges[1:] - edges[:-1])  # runs side by side
+        assert cells(whole) == [p for p in cells(boxes) if edges[0] <= p[0] < edges[-1]]
 
 
 def test_sieve_with_wide_buckets_loses_nothing() -> None:
