@@ -76,10 +76,23 @@ def test_hidden_steps_and_guessed_ids(server: Server, root: Path) -> None:
         values = ann.get(f"/provspark/api/v1/datasets/{id_of(root, 'raw')}/rows").json()["values"]
         assert values[0][0] == "Ann"
     with server.client("bob") as bob:
+        (hidden,) = (s["step"] for s in bob.get("/provspark/api/v1/steps").json()["items"])
+    with server.client("ann") as ann:
+        asked = {"dataset": id_of(root, "people"), "rows": [0]}
+        for answer in (
+            ann.get(f"/provspark/api/v1/steps/{hidden}/profiles"),
+            ann.post("/provspark/api/v1/replay", json={**asked, "step": hidden}),
+        ):
+            assert answer.status_code == 404 and "hide" not in answer.text
+        seen = ann.post("/provspark/api/v1/replay", json=asked).json()["passages"]
+        assert [p["step"]["task_id"] for p in seen] == ["clean", "report"]
+    with server.client("bob") as bob:
         for name in ("raw", "report", "loose"):
             for path in ("", "/rows", "/export"):
                 answer = bob.get(f"/provspark/api/v1/datasets/{id_of(root, name)}{path}")
                 assert answer.status_code == 404 and name not in answer.json()["detail"]
+            told = bob.post("/provspark/api/v1/replay", json={"dataset": id_of(root, name), "rows": [0]})
+            assert told.status_code == 404 and name not in told.json()["detail"]
 
 
 def test_the_cookie_of_airflows_page_is_a_login(server: Server, root: Path) -> None:

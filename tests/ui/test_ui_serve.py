@@ -1,7 +1,9 @@
 """The page of `provspark serve`: hostile and hidden values, wide and long tables, long questions, hidden steps."""
 
+import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +15,10 @@ import pytest
 from _browser import Tab, browser
 from _steps import publish, read, write
 
+from provspark.errors import QuestionCancelledError
 from provspark.index_store.model import Dataset, Field, Files, PendingVersion, StepKey
 from provspark.index_store.store import Store
+from provspark.index_store.watch import tell
 from provspark.web.local import local_app
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
@@ -175,6 +179,40 @@ def test_a_long_question_can_be_ended(tmp_path: Path, chromium: Any) -> None:
         tab.view.get_by_role("button", name="Ask again").click()
         tab.page.wait_for_selector(".react-flow__node")
         assert tab.counts() == {"raw": "5 of 5", "out0": "5 of 5", "out1": "5 of 5"} and len(held) == 1
+        tab.close()
+
+
+def test_a_long_question_tells_how_far_it_is_and_ends_on_the_server(
+    tmp_path: Path, chromium: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long_trace(tmp_path)
+    ended: list[bool] = []
+
+    def endless(*_: object) -> None:
+        try:
+            for n in range(6000):
+                tell("rows", n, 6000)
+                time.sleep(0.01)
+        except QuestionCancelledError:
+            ended.append(True)
+            raise
+
+    monkeypatch.setattr("provspark.web.scope.Scope.trace", endless)
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        tab.view.get_by_role("button", name="out1", exact=True).click()
+        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.view.get_by_text(re.compile(r"Tracing · rows: \d+ of 6,000 · \d+ s")).wait_for()
+        tab.view.get_by_role("progressbar").wait_for()
+        tab.check()
+        tab.view.get_by_role("button", name="Cancel").click()
+        tab.view.get_by_text("You ended this question").wait_for()
+        for _ in range(100):
+            if ended:
+                break
+            time.sleep(0.05)
+        assert ended
         tab.close()
 
 

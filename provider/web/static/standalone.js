@@ -2032,7 +2032,7 @@ function Bt(e = {}) {
     d
   ];
 }
-var [one, Wa] = Bt({
+var [ine, Wa] = Bt({
   name: "EnvironmentContext",
   hookName: "useEnvironmentContext",
   providerName: "<EnvironmentProvider />",
@@ -2939,7 +2939,7 @@ var ny = (e) => {
       return e.has(i) || e.set(i, ny(i)), e.get(i);
     }
   });
-}, Ce = oL(), [ine, Fu] = Bt({
+}, Ce = oL(), [ane, Fu] = Bt({
   name: "LocaleContext",
   hookName: "useLocaleContext",
   providerName: "<LocaleProvider />",
@@ -8666,7 +8666,7 @@ var OV = typeof window < "u" ? k.useLayoutEffect : k.useEffect, [wz, Dl] = Bt({
   });
 });
 Sz.displayName = "CheckboxControl";
-var [ane, Cz] = Bt({
+var [sne, Cz] = Bt({
   name: "FieldsetContext",
   hookName: "useFieldsetContext",
   providerName: "<FieldsetProvider />",
@@ -41578,16 +41578,13 @@ function _k(e) {
 }
 function Lb({ asked: e, node: t, title: r, one: i = !1, faded: a = !1, lit: l, onAll: c, onColumn: d, onLook: f, onTrace: g }) {
   const p = k.useCallback(
-    (w, C, S, E) => fo("/trace/rows", { ...e, node: t.id, one: i, cursor: w, limit: C, columns: S }, E),
+    (C, S, E, R) => fo("/trace/rows", { ...e, node: t.id, one: i, cursor: C, limit: S, columns: E }, R),
     [e, t.id, i]
-  ), v = ["trace", JSON.stringify(e), t.id, i], y = Cx(v, p, t.columns, t.rows > 0), x = t.one.length > 0 && t.one.length < t.rows;
+  ), v = ["trace", JSON.stringify(e), t.id, i], y = Cx(v, p, t.columns, t.rows > 0), x = t.one.length > 0 && t.one.length < t.rows, w = `${t.rows ? `${Ui(t.rows, t.total)} rows ${r}` : `no row of ${je(t.total)} ${r}`}${i && x ? `; ${Zn(t.one.length)} of one derivation shown` : ""}`;
   return /* @__PURE__ */ b.jsxs(De, { direction: "column", gap: 2, h: "full", minH: 0, opacity: a ? 0.35 : 1, transition: "opacity 120ms", children: [
-    /* @__PURE__ */ b.jsxs(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
-      /* @__PURE__ */ b.jsx(Bo, { as: "h2", maxW: "16rem", size: "sm", truncate: !0, title: t.dataset.name, children: t.dataset.label }),
-      /* @__PURE__ */ b.jsxs(ve, { color: "fg.muted", flex: 1, fontSize: "sm", minW: "10rem", children: [
-        t.rows ? `${Ui(t.rows, t.total)} rows ${r}` : `no row of ${je(t.total)} ${r}`,
-        i && x ? `; ${Zn(t.one.length)} of one derivation shown` : ""
-      ] }),
+    /* @__PURE__ */ b.jsxs(De, { align: "center", columnGap: 2, minH: 6, children: [
+      /* @__PURE__ */ b.jsx(Bo, { as: "h2", flexShrink: 0, maxW: "14rem", size: "sm", truncate: !0, title: t.dataset.name, children: t.dataset.label }),
+      /* @__PURE__ */ b.jsx(ve, { color: "fg.muted", flex: 1, fontSize: "sm", minW: 0, title: w, truncate: !0, children: w }),
       x && c ? /* @__PURE__ */ b.jsx(gt, { onClick: () => {
         c(i);
       }, size: "2xs", variant: "outline", children: i ? `Show all ${je(t.rows)}` : "One derivation" }) : null
@@ -42384,7 +42381,7 @@ function Iq({ stage: e, stages: t, names: r, every: i }) {
 function Pk({ how: e, masked: t, now: r, old: i }) {
   const a = t ? "•••" : e === "gone" ? "" : jk(r).slice(0, 200), l = i === void 0 || t ? "" : jk(i).slice(0, 200);
   return /* @__PURE__ */ b.jsxs(xe, { as: "td", bg: e ? jq[e] : void 0, title: l && a ? `${l} → ${a}` : l || a, children: [
-    l ? /* @__PURE__ */ b.jsx(ve, { as: "del", color: "fg.muted", me: a ? 1.5 : 0, children: l }) : null,
+    l ? /* @__PURE__ */ b.jsx(ve, { as: "del", opacity: 0.85, me: a ? 1.5 : 0, children: l }) : null,
     e && a ? /* @__PURE__ */ b.jsx(xe, { as: "ins", textDecoration: "none", children: a }) : a
   ] });
 }
@@ -42513,7 +42510,7 @@ function Fq({ name: e, step: t }) {
   return /* @__PURE__ */ b.jsx(td, { items: i ? [l, ...a] : a });
 }
 function Gq() {
-  return /* @__PURE__ */ b.jsxs(De, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
+  return /* @__PURE__ */ b.jsxs(De, { fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ b.jsx(ve, { children: /* @__PURE__ */ b.jsx(xe, { as: "span", bg: "orange.subtle", borderRadius: "sm", px: 1, children: "changed" }) }),
     /* @__PURE__ */ b.jsx(ve, { children: /* @__PURE__ */ b.jsx(xe, { as: "span", bg: "green.subtle", borderRadius: "sm", px: 1, children: "new" }) }),
     /* @__PURE__ */ b.jsx(ve, { children: /* @__PURE__ */ b.jsx(xe, { as: "span", bg: "red.subtle", borderRadius: "sm", px: 1, children: "ended" }) })
@@ -42772,55 +42769,54 @@ function Hb(e) {
   return Math.abs(e) >= 1e7 || e !== 0 && Math.abs(e) < 1e-3 ? e.toExponential(2) : je(Math.round(e * 100) / 100);
 }
 const lY = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
-function cY({ step: e, says: t, onClose: r, onHappened: i }) {
-  const a = bt({ queryKey: ["about"], queryFn: ({ signal: x }) => hn("/about", {}, x) }), { data: l, error: c } = bt({
+function cY({ step: e, onClose: t, onHappened: r }) {
+  const i = bt({ queryKey: ["about"], queryFn: ({ signal: y }) => hn("/about", {}, y) }), { data: a, error: l } = bt({
     queryKey: ["step", e],
-    queryFn: ({ signal: x }) => hn(`/steps/${encodeURIComponent(e)}`, {}, x)
-  }), d = bt({
+    queryFn: ({ signal: y }) => hn(`/steps/${encodeURIComponent(e)}`, {}, y)
+  }), c = bt({
     queryKey: ["operations", e],
-    queryFn: ({ signal: x }) => hn(`/steps/${encodeURIComponent(e)}/operations`, {}, x)
-  }), { state: f, go: g } = Et(), p = k.useRef(null);
+    queryFn: ({ signal: y }) => hn(`/steps/${encodeURIComponent(e)}/operations`, {}, y)
+  }), { state: d, go: f } = Et(), g = k.useRef(null);
   k.useEffect(() => {
-    document.activeElement?.closest(".react-flow__node") && p.current?.focus();
+    document.activeElement?.closest(".react-flow__node") && g.current?.focus();
   }, [e]);
-  const v = [
-    ...d.data?.length || d.error ? ["operations", "columns"] : [],
-    ...a.data?.values && l?.writes.some((x) => x.inputs.length) ? ["values"] : [],
+  const p = [
+    ...c.data?.length || c.error ? ["operations", "columns"] : [],
+    ...i.data?.values && a?.writes.some((y) => y.inputs.length) ? ["values"] : [],
     "run"
-  ], y = v.find((x) => x === f.tab) ?? v[0] ?? "run";
-  return /* @__PURE__ */ b.jsxs(De, { "aria-label": "Step", as: "aside", ref: p, borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, tabIndex: 0, children: [
+  ], v = p.find((y) => y === d.tab) ?? p[0] ?? "run";
+  return /* @__PURE__ */ b.jsxs(De, { "aria-label": "Step", as: "aside", ref: g, borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, tabIndex: 0, children: [
     /* @__PURE__ */ b.jsxs(Vt, { children: [
-      /* @__PURE__ */ b.jsx(Bo, { as: "h3", flex: 1, size: "md", children: l ? Go(l) : "Step" }),
-      /* @__PURE__ */ b.jsx(bl, { value: l?.coverage ?? null }),
-      /* @__PURE__ */ b.jsx(tx, { "aria-label": "Close the step", onClick: r, size: "xs" })
+      /* @__PURE__ */ b.jsx(Bo, { as: "h3", flex: 1, size: "md", children: a ? Go(a) : "Step" }),
+      /* @__PURE__ */ b.jsx(bl, { value: a?.coverage ?? null }),
+      a?.dag_id && i.data?.airflow ? /* @__PURE__ */ b.jsx(xU, { colorPalette: "blue", fontSize: "sm", href: dY(a), children: "Task instance in Airflow" }) : null,
+      /* @__PURE__ */ b.jsx(tx, { "aria-label": "Close the step", onClick: t, size: "xs" })
     ] }),
-    c ? /* @__PURE__ */ b.jsx(_n, { error: c, title: "The step can't be shown" }) : null,
-    !l && !c ? /* @__PURE__ */ b.jsx($n, { label: "Loading the step", lines: 5 }) : null,
-    l ? /* @__PURE__ */ b.jsxs(b.Fragment, { children: [
-      t.map((x) => /* @__PURE__ */ b.jsx(ve, { fontSize: "sm", fontVariantNumeric: "tabular-nums", overflowWrap: "anywhere", children: x }, x)),
-      a.data?.airflow && l.dag_id ? /* @__PURE__ */ b.jsx(xU, { colorPalette: "blue", fontSize: "sm", href: dY(l), children: "Task instance in Airflow" }) : null,
-      l.untracked.map((x) => /* @__PURE__ */ b.jsx(ve, { color: "red.fg", fontSize: "sm", children: x }, x)),
-      l.error ? /* @__PURE__ */ b.jsx(ve, { color: "red.fg", fontFamily: "mono", fontSize: "xs", whiteSpace: "pre-wrap", children: l.error }) : null,
-      l.writes.map((x) => /* @__PURE__ */ b.jsxs(xe, { children: [
+    l ? /* @__PURE__ */ b.jsx(_n, { error: l, title: "The step can't be shown" }) : null,
+    !a && !l ? /* @__PURE__ */ b.jsx($n, { label: "Loading the step", lines: 5 }) : null,
+    a ? /* @__PURE__ */ b.jsxs(b.Fragment, { children: [
+      a.untracked.map((y) => /* @__PURE__ */ b.jsx(ve, { color: "red.fg", fontSize: "sm", children: y }, y)),
+      a.error ? /* @__PURE__ */ b.jsx(ve, { color: "red.fg", fontFamily: "mono", fontSize: "xs", whiteSpace: "pre-wrap", children: a.error }) : null,
+      a.writes.map((y) => /* @__PURE__ */ b.jsxs(xe, { children: [
         /* @__PURE__ */ b.jsxs(Vt, { children: [
-          /* @__PURE__ */ b.jsx(ve, { fontSize: "sm", fontWeight: "semibold", children: `writes ${x.output.label}` }),
-          /* @__PURE__ */ b.jsx(bl, { value: x.coverage })
+          /* @__PURE__ */ b.jsx(ve, { fontSize: "sm", fontWeight: "semibold", children: `writes ${y.output.label}` }),
+          y.coverage === a.coverage ? null : /* @__PURE__ */ b.jsx(bl, { value: y.coverage })
         ] }),
-        /* @__PURE__ */ b.jsx(ve, { color: "fg.muted", fontSize: "sm", children: `${Zn(x.output.rows)} out, from ${x.inputs.map((w) => `${je(w.rows)} of ${w.label}`).join(" and ") || "no captured input"}` }),
-        x.site ? /* @__PURE__ */ b.jsx(ve, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: x.site }) : null,
-        x.reason ? /* @__PURE__ */ b.jsx(ve, { color: "orange.fg", fontSize: "sm", children: x.reason }) : null
-      ] }, x.index)),
-      /* @__PURE__ */ b.jsxs(DL, { lazyMount: !0, onValueChange: ({ value: x }) => {
-        g({ tab: x }, !0);
-      }, size: "sm", value: y, variant: "line", children: [
-        /* @__PURE__ */ b.jsx($L, { children: v.map((x) => /* @__PURE__ */ b.jsx(LL, { px: 2, value: x, children: lY[x] }, x)) }),
+        /* @__PURE__ */ b.jsx(ve, { color: "fg.muted", fontSize: "sm", children: `${Zn(y.output.rows)} out, from ${y.inputs.map((x) => `${je(x.rows)} of ${x.label}`).join(" and ") || "no captured input"}` }),
+        y.site ? /* @__PURE__ */ b.jsx(ve, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: y.site }) : null,
+        y.reason ? /* @__PURE__ */ b.jsx(ve, { color: "orange.fg", fontSize: "sm", children: y.reason }) : null
+      ] }, y.index)),
+      /* @__PURE__ */ b.jsxs(DL, { lazyMount: !0, onValueChange: ({ value: y }) => {
+        f({ tab: y }, !0);
+      }, size: "sm", value: v, variant: "line", children: [
+        /* @__PURE__ */ b.jsx($L, { children: p.map((y) => /* @__PURE__ */ b.jsx(LL, { px: 2, value: y, children: lY[y] }, y)) }),
         /* @__PURE__ */ b.jsxs(qf, { value: "operations", children: [
-          i ? /* @__PURE__ */ b.jsx(gt, { mb: 3, onClick: i, size: "xs", variant: "outline", children: "What each operation did to the rows asked about" }) : null,
-          /* @__PURE__ */ b.jsx(nY, { query: d })
+          r ? /* @__PURE__ */ b.jsx(gt, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the rows asked about" }) : null,
+          /* @__PURE__ */ b.jsx(nY, { query: c })
         ] }),
-        /* @__PURE__ */ b.jsx(qf, { value: "columns", children: /* @__PURE__ */ b.jsx(De, { direction: "column", gap: 3, children: l.writes.map((x) => /* @__PURE__ */ b.jsx(eY, { write: x }, x.index)) }) }),
-        /* @__PURE__ */ b.jsx(qf, { value: "values", children: /* @__PURE__ */ b.jsx(iY, { step: e, writes: l.writes }) }),
-        /* @__PURE__ */ b.jsx(qf, { value: "run", children: /* @__PURE__ */ b.jsx(uY, { data: l }) })
+        /* @__PURE__ */ b.jsx(qf, { value: "columns", children: /* @__PURE__ */ b.jsx(De, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ b.jsx(eY, { write: y }, y.index)) }) }),
+        /* @__PURE__ */ b.jsx(qf, { value: "values", children: /* @__PURE__ */ b.jsx(iY, { step: e, writes: a.writes }) }),
+        /* @__PURE__ */ b.jsx(qf, { value: "run", children: /* @__PURE__ */ b.jsx(uY, { data: a }) })
       ] })
     ] }) : null
   ] });
@@ -49556,7 +49552,7 @@ function Nte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
     position: t[S.id] ?? { x: 0, y: 0 },
     width: S.width,
     height: S.height,
-    ariaLabel: $te(S.part),
+    ariaLabel: Vte(S.part),
     domAttributes: { tabIndex: S.id === v ? 0 : -1, "aria-current": S.id === i ? "true" : void 0 },
     data: { part: S.part, faded: a !== null && !a.has(S.id), chosen: S.id === i }
   })), x = e.lines.map((S) => {
@@ -49612,10 +49608,10 @@ function Nte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
             colorMode: f ? "dark" : "light",
             edges: x,
             fitView: !0,
-            fitViewOptions: { padding: 0.12, maxZoom: 1.1, nodes: Lte(e, t) },
+            fitViewOptions: { padding: Ite, maxZoom: 1.1, nodes: $te(e, t) },
             maxZoom: 2,
             minZoom: 0.05,
-            nodeTypes: Fte,
+            nodeTypes: Gte,
             nodes: y,
             nodesConnectable: !1,
             nodesDraggable: !1,
@@ -49629,12 +49625,12 @@ function Nte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
               d(null);
             },
             proOptions: { hideAttribution: !0 },
-            style: Wte,
+            style: Fte,
             children: [
               /* @__PURE__ */ b.jsx(rte, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Ho.Dots }),
               /* @__PURE__ */ b.jsx(ute, { showInteractive: !1 }),
               /* @__PURE__ */ b.jsx(ld, { position: "top-left", children: /* @__PURE__ */ b.jsx(ve, { "aria-live": "polite", bg: "bg", borderRadius: "sm", color: "fg.muted", fontSize: "xs", fontVariantNumeric: "tabular-nums", maxW: "60rem", px: 1, children: l }) }),
-              e.boxes.length > Ite ? /* @__PURE__ */ b.jsx(Ete, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
+              e.boxes.length > Dte ? /* @__PURE__ */ b.jsx(Ete, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
             ]
           },
           e.boxes.map((S) => S.id).join()
@@ -49659,18 +49655,18 @@ function Pte(e, t, r, i) {
 function jte({ way: e, rows: t }) {
   return [e === "context" ? "context" : e === "files" ? "same files" : "", t === void 0 ? "" : je(t)].filter(Boolean).join(" · ") || void 0;
 }
-const Ite = 24, Dte = 1700;
-function Lte(e, t) {
+const Ite = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, Dte = 24, Lte = 1700;
+function $te(e, t) {
   const r = t.d0;
-  return r ? e.boxes.filter((i) => Math.abs((t[i.id]?.x ?? 0) - r.x) < Dte) : e.boxes;
+  return r ? e.boxes.filter((i) => Math.abs((t[i.id]?.x ?? 0) - r.x) < Lte) : e.boxes;
 }
-function $te(e) {
+function Vte(e) {
   return e.kind === "dataset" ? `Data set ${e.node.dataset.label}: ${Ui(e.node.rows, e.node.total)} rows` : e.kind === "hidden" ? "Hidden step: no access" : [`Step ${e.about?.task_id ?? e.step}, ${e.coverage}`, e.says, e.why].filter(Boolean).join(". ");
 }
 const Kx = () => /* @__PURE__ */ b.jsxs(b.Fragment, { children: [
   /* @__PURE__ */ b.jsx(Rl, { isConnectable: !1, position: ke.Left, style: { opacity: 0 }, type: "target" }),
   /* @__PURE__ */ b.jsx(Rl, { isConnectable: !1, position: ke.Right, style: { opacity: 0 }, type: "source" })
-] }), Vte = k.memo(function({ data: t }) {
+] }), Hte = k.memo(function({ data: t }) {
   if (t.part.kind !== "dataset") return null;
   const { node: r } = t.part;
   return /* @__PURE__ */ b.jsxs(
@@ -49701,7 +49697,7 @@ const Kx = () => /* @__PURE__ */ b.jsxs(b.Fragment, { children: [
       ]
     }
   );
-}), Hte = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", Bte = k.memo(function({ data: t }) {
+}), Bte = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", Ute = k.memo(function({ data: t }) {
   if (t.part.kind !== "step") return null;
   const { about: r, coverage: i, says: a, step: l, why: c } = t.part, d = i === "untracked";
   return /* @__PURE__ */ b.jsxs(
@@ -49709,7 +49705,7 @@ const Kx = () => /* @__PURE__ */ b.jsxs(b.Fragment, { children: [
     {
       alignItems: "center",
       bg: i === "coarse" ? void 0 : "bg.muted",
-      bgImage: i === "coarse" ? Hte : void 0,
+      bgImage: i === "coarse" ? Bte : void 0,
       borderColor: d ? "red.solid" : i === "coarse" ? "orange.solid" : t.chosen ? "blue.solid" : "border",
       borderRadius: "full",
       borderStyle: d ? "dashed" : "solid",
@@ -49733,24 +49729,24 @@ const Kx = () => /* @__PURE__ */ b.jsxs(b.Fragment, { children: [
       ]
     }
   );
-}), Ute = k.memo(function({ data: t }) {
+}), Wte = k.memo(function({ data: t }) {
   return /* @__PURE__ */ b.jsxs(xe, { alignItems: "center", bg: "bg", borderColor: "border.emphasized", borderRadius: "full", borderStyle: "dashed", borderWidth: 1, color: "fg.muted", display: "flex", h: "full", justifyContent: "center", opacity: t.faded ? 0.25 : 1, title: "A step of a DAG that you may not read. No access to what lies beyond.", children: [
     /* @__PURE__ */ b.jsx(Kx, {}),
     /* @__PURE__ */ b.jsx(ve, { fontSize: "xs", children: "hidden step" })
   ] });
-}), Wte = {
+}), Fte = {
   background: "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color": "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color-hover": "var(--chakra-colors-bg-muted)",
   "--xy-controls-button-color": "var(--chakra-colors-fg)",
   "--xy-controls-button-color-hover": "var(--chakra-colors-fg)",
   "--xy-controls-button-border-color": "var(--chakra-colors-border)"
-}, Fte = { dataset: Vte, step: Bte, hidden: Ute }, Gte = 120, qte = 1e3;
-function Yte(e, t, r, i) {
+}, Gte = { dataset: Hte, step: Ute, hidden: Wte }, qte = 120, Yte = 1e3;
+function Xte(e, t, r, i) {
   const [a, l] = k.useState(null), c = k.useRef(void 0), d = k.useCallback((x) => {
     clearTimeout(c.current), c.current = setTimeout(() => {
       l(x);
-    }, Gte);
+    }, qte);
   }, []);
   k.useEffect(() => () => {
     clearTimeout(c.current);
@@ -49762,7 +49758,7 @@ function Yte(e, t, r, i) {
   }, [e.context, f, a, g, t]), v = (x, w) => x.dataset.id === w.dataset.id && x.version === w.version, { data: y } = bt({
     queryKey: ["look", p, g?.version],
     queryFn: async ({ signal: x }) => {
-      const w = await fo("/trace", p, x), C = w.nodes.find((E) => g && v(E, g)), S = C ? await fo("/trace/rows", { ...p, node: C.id, limit: qte, columns: [] }, x) : void 0;
+      const w = await fo("/trace", p, x), C = w.nodes.find((E) => g && v(E, g)), S = C ? await fo("/trace/rows", { ...p, node: C.id, limit: Yte, columns: [] }, x) : void 0;
       return { nodes: w.nodes, rows: new Set(S?.rows), all: !S?.next };
     },
     enabled: !!p,
@@ -49774,13 +49770,13 @@ function Yte(e, t, r, i) {
     return { look: d, boxes: w, rows: (S) => S.id === f.id ? C : S.id === g.id && y.all ? y.rows : null };
   }, [y, f, r, d, a, g, t]);
 }
-function Xte() {
+function Qte() {
   const { state: e, go: t, on: r, leave: i } = Et(), a = k.useMemo(() => vG(e), [e]), l = k.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = bt({ queryKey: l, queryFn: ({ signal: z }) => fo("/trace", a, z, l) });
   k.useEffect(() => {
     B5().catch(() => {
     });
   }, []);
-  const { data: d } = c, f = k.useMemo(() => d ? Xq(d) : void 0, [d]), g = Ate(f, l), [p, v] = k.useState(null), y = d?.nodes.find((z) => e.at === QT(z)) ?? Zte(d), x = Yte(a, d, f, y);
+  const { data: d } = c, f = k.useMemo(() => d ? Xq(d) : void 0, [d]), g = Ate(f, l), [p, v] = k.useState(null), y = d?.nodes.find((z) => e.at === QT(z)) ?? Jte(d), x = Xte(a, d, f, y);
   _x(i);
   const w = k.useRef(null);
   k.useEffect(() => {
@@ -49821,10 +49817,10 @@ function Xte() {
         /* @__PURE__ */ b.jsx(K0, { children: "Also rows that values were computed from" })
       ] }),
       /* @__PURE__ */ b.jsx(Da, {}),
-      /* @__PURE__ */ b.jsx(Kte, {}),
+      /* @__PURE__ */ b.jsx(Zte, {}),
       /* @__PURE__ */ b.jsx(td, { items: xq({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
     ] }),
-    /* @__PURE__ */ b.jsx(Qte, { trace: d }),
+    /* @__PURE__ */ b.jsx(Kte, { trace: d }),
     /* @__PURE__ */ b.jsx(xe, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ b.jsx(Nte, { chosen: R ?? "", error: g.error, graph: f, lit: T, onChoose: E, onHover: v, says: O, spots: g.data }) }),
     /* @__PURE__ */ b.jsxs(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ b.jsx(xe, { flex: y.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ b.jsx(Lb, { ...A(C), title: "asked about" }) }),
@@ -49832,7 +49828,7 @@ function Xte() {
         r({ ...by(e), way: "happened", at: "all" });
       }, onClose: () => {
         t({ step: null, tab: null });
-      }, says: f.boxes.flatMap((z) => z.part.kind === "step" && z.part.step === e.step && z.part.says ? [z.part.says] : []), step: e.step }) }) : y.id === 0 ? null : /* @__PURE__ */ b.jsx(xe, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ b.jsx(
+      }, step: e.step }) }) : y.id === 0 ? null : /* @__PURE__ */ b.jsx(xe, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ b.jsx(
         Lb,
         {
           ...A(y),
@@ -49855,7 +49851,7 @@ function Xte() {
     ] }) : null
   ] });
 }
-function Qte({ trace: e }) {
+function Kte({ trace: e }) {
   return e.stops.map((t) => /* @__PURE__ */ b.jsxs(G0, { flexShrink: 0, size: "sm", status: t.what === "coarse" ? "warning" : "error", children: [
     /* @__PURE__ */ b.jsx(Y0, {}),
     /* @__PURE__ */ b.jsxs(q0, { overflowWrap: "anywhere", children: [
@@ -49864,7 +49860,7 @@ function Qte({ trace: e }) {
     ] })
   ] }, `${t.step} ${t.dataset.id} ${t.what} ${t.why}`));
 }
-function Kte() {
+function Zte() {
   return /* @__PURE__ */ b.jsxs(Vt, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ b.jsxs(Vt, { gap: 1, children: [
       /* @__PURE__ */ b.jsx(xe, { borderColor: "blue.solid", borderTopWidth: 2, w: 5 }),
@@ -49880,11 +49876,11 @@ function Kte() {
 function QT(e) {
   return `${e.dataset.id}.${e.version.slice(0, 12)}`;
 }
-function Zte(e) {
+function Jte(e) {
   const t = e?.nodes.slice(1) ?? [], r = t.filter((i) => i.role === "end");
   return [...r.length ? r : t].sort((i, a) => a.rows - i.rows)[0] ?? e?.nodes[0];
 }
-const Jte = new rG({
+const ene = new rG({
   defaultOptions: {
     queries: {
       staleTime: 3e4,
@@ -49893,10 +49889,10 @@ const Jte = new rG({
     }
   }
 });
-function ene({ theme: e, ...t }) {
-  return /* @__PURE__ */ b.jsx(OF, { client: Jte, children: /* @__PURE__ */ b.jsx(tne, { theme: e, where: t }) });
+function tne({ theme: e, ...t }) {
+  return /* @__PURE__ */ b.jsx(OF, { client: ene, children: /* @__PURE__ */ b.jsx(nne, { theme: e, where: t }) });
 }
-function tne({ theme: e, where: t }) {
+function nne({ theme: e, where: t }) {
   const { state: r, open: i } = Et(), a = !!t.dagId;
   return k.useEffect(() => {
     const l = (c) => {
@@ -49927,24 +49923,24 @@ function tne({ theme: e, where: t }) {
       ] }),
       e ? /* @__PURE__ */ b.jsx(gt, { "aria-label": e.dark ? "Light colours" : "Dark colours", onClick: e.toggle, size: "xs", variant: "ghost", children: e.dark ? "☀" : "☾" }) : null
     ] }),
-    /* @__PURE__ */ b.jsx(xe, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ b.jsx(Xte, {}) : r.way === "happened" ? /* @__PURE__ */ b.jsx(Uq, {}) : /* @__PURE__ */ b.jsx(wq, { way: r.way }) : /* @__PURE__ */ b.jsx(Mq, {}) : a ? /* @__PURE__ */ b.jsx(Yq, { where: t }) : /* @__PURE__ */ b.jsx(kq, {}) })
+    /* @__PURE__ */ b.jsx(xe, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ b.jsx(Qte, {}) : r.way === "happened" ? /* @__PURE__ */ b.jsx(Uq, {}) : /* @__PURE__ */ b.jsx(wq, { way: r.way }) : /* @__PURE__ */ b.jsx(Mq, {}) : a ? /* @__PURE__ */ b.jsx(Yq, { where: t }) : /* @__PURE__ */ b.jsx(kq, {}) })
   ] });
 }
 function tu({ children: e }) {
   return /* @__PURE__ */ b.jsx(ve, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
 }
-const nne = aA(dA, { globalCss: { "html, body, #root": { height: "100%" } } }), KT = "provspark-theme";
-function rne() {
+const rne = aA(dA, { globalCss: { "html, body, #root": { height: "100%" } } }), KT = "provspark-theme";
+function one() {
   const [e, t] = k.useState(
     () => (localStorage.getItem(KT) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
   );
   return k.useEffect(() => {
     document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(KT, e ? "dark" : "light");
-  }, [e]), /* @__PURE__ */ b.jsx(zI, { value: nne, children: /* @__PURE__ */ b.jsx(bF, { children: /* @__PURE__ */ b.jsx(xe, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ b.jsx(ene, { theme: { dark: e, toggle: () => {
+  }, [e]), /* @__PURE__ */ b.jsx(zI, { value: rne, children: /* @__PURE__ */ b.jsx(bF, { children: /* @__PURE__ */ b.jsx(xe, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ b.jsx(tne, { theme: { dark: e, toggle: () => {
     t((r) => !r);
   } } }) }) }) });
 }
 const ZT = document.getElementById("root");
 ZT && XU.createRoot(ZT).render(
-  /* @__PURE__ */ b.jsx(k.StrictMode, { children: /* @__PURE__ */ b.jsx(rne, {}) })
+  /* @__PURE__ */ b.jsx(k.StrictMode, { children: /* @__PURE__ */ b.jsx(one, {}) })
 );

@@ -30,14 +30,12 @@ export function NodeRows({ asked, node, title, one = false, faded = false, lit, 
   const name = ["trace", JSON.stringify(asked), node.id, one];
   const first = useFirstPage(name, load, node.columns, node.rows > 0);
   const more = node.one.length > 0 && node.one.length < node.rows;
+  const said = `${node.rows ? `${share(node.rows, node.total)} rows ${title}` : `no row of ${number(node.total)} ${title}`}${one && more ? `; ${count(node.one.length)} of one derivation shown` : ""}`;
   return (
     <Flex direction="column" gap={2} h="full" minH={0} opacity={faded ? 0.35 : 1} transition="opacity 120ms">
-      <Flex align="center" columnGap={2} minH={6} wrap="wrap">
-        <Heading as="h2" maxW="16rem" size="sm" truncate title={node.dataset.name}>{node.dataset.label}</Heading>
-        <Text color="fg.muted" flex={1} fontSize="sm" minW="10rem">
-          {node.rows ? `${share(node.rows, node.total)} rows ${title}` : `no row of ${number(node.total)} ${title}`}
-          {one && more ? `; ${count(node.one.length)} of one derivation shown` : ""}
-        </Text>
+      <Flex align="center" columnGap={2} minH={6}>
+        <Heading as="h2" flexShrink={0} maxW="14rem" size="sm" truncate title={node.dataset.name}>{node.dataset.label}</Heading>
+        <Text color="fg.muted" flex={1} fontSize="sm" minW={0} title={said} truncate>{said}</Text>
         {more && onAll ? (
           <Button onClick={() => { onAll(one); }} size="2xs" variant="outline">{one ? `Show all ${number(node.rows)}` : "One derivation"}</Button>
         ) : null}

@@ -85,7 +85,7 @@ function Cell({ how, masked, now, old }: { how: Change | undefined; masked: bool
   const before = old === undefined || masked ? "" : quoted(old).slice(0, 200);
   return (
     <Box as="td" bg={how ? SHADES[how] : undefined} title={before && shown ? `${before} → ${shown}` : before || shown}>
-      {before ? <Text as="del" color="fg.muted" me={shown ? 1.5 : 0}>{before}</Text> : null}
+      {before ? <Text as="del" opacity={0.85} me={shown ? 1.5 : 0}>{before}</Text> : null}
       {how && shown ? <Box as="ins" textDecoration="none">{shown}</Box> : shown}
     </Box>
   );

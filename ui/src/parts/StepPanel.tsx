@@ -17,9 +17,9 @@ import { copyText, Take } from "./Take";
 const TABS = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
 type Tab = keyof typeof TABS;
 
-type Props = { step: string; says: string[]; onClose: () => void; onHappened: (() => void) | undefined };
+type Props = { step: string; onClose: () => void; onHappened: (() => void) | undefined };
 
-export function StepPanel({ step, says, onClose, onHappened }: Props) {
+export function StepPanel({ step, onClose, onHappened }: Props) {
   const about = useQuery({ queryKey: ["about"], queryFn: ({ signal }) => get<About>("/about", {}, signal) });
   const { data, error } = useQuery({
     queryKey: ["step", step],
@@ -44,23 +44,20 @@ export function StepPanel({ step, says, onClose, onHappened }: Props) {
       <HStack>
         <Heading as="h3" flex={1} size="md">{data ? task(data) : "Step"}</Heading>
         <Coverage value={data?.coverage ?? null} />
+        {data?.dag_id && about.data?.airflow ? <Link colorPalette="blue" fontSize="sm" href={taskUrl(data)}>Task instance in Airflow</Link> : null}
         <CloseButton aria-label="Close the step" onClick={onClose} size="xs" />
       </HStack>
       {error ? <Failed error={error} title="The step can't be shown" /> : null}
       {!data && !error ? <Loading label="Loading the step" lines={5} /> : null}
       {data ? (
         <>
-          {says.map((text) => <Text fontSize="sm" fontVariantNumeric="tabular-nums" key={text} overflowWrap="anywhere">{text}</Text>)}
-          {about.data?.airflow && data.dag_id ? (
-            <Link colorPalette="blue" fontSize="sm" href={taskUrl(data)}>Task instance in Airflow</Link>
-          ) : null}
           {data.untracked.map((why) => <Text color="red.fg" fontSize="sm" key={why}>{why}</Text>)}
           {data.error ? <Text color="red.fg" fontFamily="mono" fontSize="xs" whiteSpace="pre-wrap">{data.error}</Text> : null}
           {data.writes.map((write) => (
             <Box key={write.index}>
               <HStack>
                 <Text fontSize="sm" fontWeight="semibold">{`writes ${write.output.label}`}</Text>
-                <Coverage value={write.coverage} />
+                {write.coverage === data.coverage ? null : <Coverage value={write.coverage} />}
               </HStack>
               <Text color="fg.muted" fontSize="sm">{`${count(write.output.rows)} out, from ${write.inputs.map((v) => `${number(v.rows)} of ${v.label}`).join(" and ") || "no captured input"}`}</Text>
               {write.site ? <Text color="fg.muted" fontFamily="mono" fontSize="xs">{write.site}</Text> : null}

@@ -111,7 +111,7 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
         colorMode={dark ? "dark" : "light"}
         edges={edges}
         fitView
-        fitViewOptions={{ padding: 0.12, maxZoom: 1.1, nodes: near(graph, spots) }}
+        fitViewOptions={{ padding: AROUND, maxZoom: 1.1, nodes: near(graph, spots) }}
         key={graph.boxes.map((b) => b.id).join()}
         maxZoom={2}
         minZoom={0.05}
@@ -165,6 +165,8 @@ function caption({ way, rows }: Joined): string | undefined {
   return [said, rows === undefined ? "" : number(rows)].filter(Boolean).join(" · ") || undefined;
 }
 
+// Room for the buttons at the left and the sentence at the top.
+const AROUND = { left: "76px", right: "24px", top: "36px", bottom: "16px" } as const;
 const MANY = 24;
 const REACH = 1700;
 

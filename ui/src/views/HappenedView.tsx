@@ -85,7 +85,7 @@ function TakeReplay({ name, step }: { name: string; step: string | null }) {
 
 function Legend() {
   return (
-    <Flex color="fg.muted" fontSize="xs" gap={3} hideBelow="md">
+    <Flex fontSize="xs" gap={3} hideBelow="md">
       <Text><Box as="span" bg="orange.subtle" borderRadius="sm" px={1}>changed</Box></Text>
       <Text><Box as="span" bg="green.subtle" borderRadius="sm" px={1}>new</Box></Text>
       <Text><Box as="span" bg="red.subtle" borderRadius="sm" px={1}>ended</Box></Text>

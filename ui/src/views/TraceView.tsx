@@ -84,7 +84,7 @@ export function TraceView() {
         </Box>
         {state.step ? (
           <Box flex={{ base: "1", lg: "0 0 32rem" }} minH={0} minW={0}>
-            <StepPanel onHappened={start.rows > 20 ? undefined : () => { on({ ...place(state), way: "happened", at: "all" }); }} onClose={() => { go({ step: null, tab: null }); }} says={graph.boxes.flatMap((b) => (b.part.kind === "step" && b.part.step === state.step && b.part.says ? [b.part.says] : []))} step={state.step} />
+            <StepPanel onHappened={start.rows > 20 ? undefined : () => { on({ ...place(state), way: "happened", at: "all" }); }} onClose={() => { go({ step: null, tab: null }); }} step={state.step} />
           </Box>
         ) : node.id === 0 ? null : (
           <Box flex={1} minH={0} minW={0}>
