@@ -1,15 +1,18 @@
 // The layout engine, in a file of its own that loads when a first graph is shown.
 import ELK from "elkjs/lib/elk.bundled.js";
 
+import { layered } from "./layered";
+
 export type Box = { id: string; width: number; height: number };
 export type Line = { id: string; source: string; target: string };
 export type Spot = { x: number; y: number };
 
 const elk = new ELK();
-// The placement that makes straighter lines takes seconds in large graphs.
+// The engine takes seconds for large graphs.
 const LARGE = 60;
 
 export default async function layout(boxes: Box[], lines: Line[]): Promise<Record<string, Spot>> {
+  if (boxes.length > LARGE) return layered(boxes, lines);
   const graph = await elk.layout({
     id: "root",
     layoutOptions: {
@@ -17,15 +20,7 @@ export default async function layout(boxes: Box[], lines: Line[]): Promise<Recor
       "elk.direction": "RIGHT",
       "elk.layered.spacing.nodeNodeBetweenLayers": "48",
       "elk.spacing.nodeNode": "22",
-      ...(boxes.length > LARGE
-        ? {
-            "elk.layered.nodePlacement.strategy": "BRANDES_KOEPF",
-            "elk.layered.thoroughness": "1",
-            "elk.layered.crossingMinimization.greedySwitch.type": "OFF",
-            // The page draws lines by itself; those that come with right angles cost most of the time.
-            "elk.edgeRouting": "POLYLINE",
-          }
-        : { "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX" }),
+      "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
     },
     children: boxes,
     edges: lines.map(({ id, source, target }) => ({ id, sources: [source], targets: [target] })),

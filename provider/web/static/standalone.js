@@ -39673,18 +39673,18 @@ async function TN(e, t, r) {
 }
 async function cG(e, t) {
   const r = e.getReader(), i = new TextDecoder();
-  let a = "";
+  let a = "", l;
   for (; ; ) {
-    const { value: l, done: c } = await r.read();
-    if (c) throw new Error("the connection ended before the answer");
-    const d = (a + i.decode(l, { stream: !0 })).split(`
+    const { value: c, done: d } = await r.read();
+    if (d && l) return l;
+    if (d) throw new Error("the connection ended before the answer");
+    const f = (a + i.decode(c, { stream: !0 })).split(`
 
 `);
-    a = d.pop() ?? "";
-    for (const f of d) {
-      const g = JSON.parse(f.slice(f.indexOf("data: ") + 6));
-      if (f.startsWith("event: answer")) return g;
-      t(g);
+    a = f.pop() ?? "";
+    for (const g of f) {
+      const p = JSON.parse(g.slice(g.indexOf("data: ") + 6));
+      g.startsWith("event: answer") ? l = p : t(p);
     }
   }
 }

@@ -98,15 +98,18 @@ async function followed(stream: ReadableStream<Uint8Array>, told: (progress: Pro
   const reader = stream.getReader();
   const decoder = new TextDecoder();
   let rest = "";
+  let answer: { status: number; body: unknown } | undefined;
+  // Read to its end: a stream that is left unread keeps its connection.
   for (;;) {
     const { value, done } = await reader.read();
+    if (done && answer) return answer;
     if (done) throw new Error("the connection ended before the answer");
     const events = (rest + decoder.decode(value, { stream: true })).split("\n\n");
     rest = events.pop() ?? "";
     for (const event of events) {
       const data = JSON.parse(event.slice(event.indexOf("data: ") + 6)) as unknown;
-      if (event.startsWith("event: answer")) return data as { status: number; body: unknown };
-      told(data as Progress);
+      if (event.startsWith("event: answer")) answer = data as { status: number; body: unknown };
+      else told(data as Progress);
     }
   }
 }
