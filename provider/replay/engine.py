@@ -67,7 +67,7 @@ class Engine:
     functions: Functions
     all_witnesses: bool = False
     closed: bool = False
-    """Rows that derive from any row that is not in question are left out, once they were joined."""
+    """Rows that derive from any row that is not in question are not followed; they stand beside like the rest."""
     progress: Progress | None = None
     kept_rows: dict[int, Kept] = field(default_factory=dict)
     refused: dict[int, str] = field(default_factory=dict)
@@ -139,12 +139,19 @@ class Engine:
             return self.sources.taken(operation, rows) if rows else None
         if any(c in self.refused for c in operation.children):
             raise Refused(operation, "an operation before it could not be replayed, so that rows may be missing here")
-        frame = self._rule(operation).focus(operation, self)
-        if frame is None or not self.closed or operation.node != "Join":
+        rule = self._rule(operation)
+        frame = rule.focus(operation, self)
+        if frame is None or not self.closed or (isinstance(rule, Narrow) and not operation.subqueries):
             return frame
+        return frame.filter(self._mine())
+
+    def _mine(self) -> str:
+        """SQL of which rows are followed: those that derive from rows in question; where closed, from no others."""
+        if not self.closed:
+            return FOCUS
         some = {op: ", ".join(map(str, rows)) for op, rows in self.focus_rows.items() if rows}
         known = " ".join(f"WHEN {op} THEN w.row IN ({rows})" for op, rows in some.items())
-        return frame.filter(f"forall({WITNESS}, w -> CASE w.op {known} ELSE false END)")
+        return f"{FOCUS} AND forall({WITNESS}, w -> CASE w.op {known} ELSE false END)"
 
     def _rule(self, operation: Operation) -> Rule:
         if operation.opaque and dict(operation.details).get("transformer") and operation.node == "Project":
@@ -173,7 +180,7 @@ class Engine:
     def rest(self, index: int) -> Frame:
         """See `Kit`."""
         whole = self.whole(index)
-        return whole.filter(f"NOT {FOCUS}") if self._is_touched(index) else whole
+        return whole.filter(f"NOT ({self._mine()})") if self._is_touched(index) else whole
 
     def all(self, index: int) -> Frame:
         """See `Kit`."""

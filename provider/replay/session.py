@@ -26,6 +26,7 @@ _SETTINGS = {
 
 
 _MANY = 200_000
+_QUIET = Path(__file__).parent / "log4j2.properties"
 
 
 class Session:
@@ -138,7 +139,7 @@ def _session() -> Any:
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.ui.showConsoleProgress", False)
-            .config("spark.log.level", "ERROR")
+            .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={_QUIET.as_uri()}")
             .getOrCreate()
         )
     if not hasattr(running, "_jsparkSession"):

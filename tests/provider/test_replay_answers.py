@@ -147,6 +147,21 @@ def test_a_function_of_the_users_stops_it(prov: Provenance, store: Path) -> None
     assert told.verified is None and told.stages
 
 
+def test_rows_beside_a_shared_partner(spark: SparkSession, tmp_path: Path) -> None:
+    """A row's partner in a join has other partners: they are not followed, but stand in its window all the same."""
+    rows = [(n, n % 3, float(n)) for n in range(30)]
+    spark.createDataFrame(rows, "id int, k int, v double").coalesce(1).write.parquet(str(tmp_path / "in"))
+    spark.createDataFrame([(k, f"key {k}") for k in range(3)], "k int, title string").write.parquet(str(tmp_path / "k"))
+    with attach(store=str(tmp_path / "store"), step="star"):
+        met = spark.read.parquet(str(tmp_path / "in")).join(spark.read.parquet(str(tmp_path / "k")), "k")
+        met.selectExpr("*", "sum(v) OVER (PARTITION BY title) AS s").write.parquet(str(tmp_path / "out"))
+    prov = provspark.open(str(tmp_path / "store"))
+    prov.replayer.most = 5
+    told = prov.before_after(str(tmp_path / "out"), [4])
+    assert told.verified is True, told.why
+    assert [len(s.lines) for s in told.stages] == [1] * len(told.stages)
+
+
 def test_functions_run_where_that_is_switched_on(spark: SparkSession, tmp_path: Path) -> None:
     """By their import alone: the script's own are not run, nor anything where it was not asked for."""
     rows = [(1, "a<b"), (2, "c"), (3, None)]

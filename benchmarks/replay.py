@@ -1,0 +1,84 @@
+"""Time of a replay: one record through a step of 20 operations, warm in one process and cold, with Spark's start.
+
+The machine should have nothing else to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+
+import provspark
+from benchmarks.common import ROOT, SCRATCH, machine, publish, session, table
+from provspark.tracker import attach
+
+FOLDER = SCRATCH / "replay"
+COLD = """
+import time
+began = time.perf_counter()
+import provspark
+told = provspark.open({store!r}).before_after({dataset!r}, [{row}])
+assert told.verified, told.why
+print(time.perf_counter() - began)
+"""
+
+
+def prepare(rows: int) -> None:
+    """Capture a step of 20 operations: projections and filters, a join and a window."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    spark = session()
+    spark.range(rows).selectExpr("id", "id % 1000 AS k", "cast(id * 7 % 101 AS double) AS v").write.parquet(
+        str(FOLDER / "in")
+    )
+    spark.range(1000).selectExpr("id AS k", "id * 2 AS w").write.parquet(str(FOLDER / "keys"))
+    with attach(store=str(FOLDER / "store"), step="twenty"):
+        frame = spark.read.parquet(str(FOLDER / "in"))
+        for n in range(8):
+            frame = frame.withColumn(f"c{n}", frame["v"] + n).filter(f"c{n} <> {n}.5")
+        frame = frame.join(spark.read.parquet(str(FOLDER / "keys")), "k")
+        frame = frame.selectExpr("*", "avg(v) OVER (PARTITION BY k) AS m")
+        frame.coalesce(1).write.parquet(str(FOLDER / "out"))
+    spark.stop()
+
+
+def main() -> None:
+    """Measure and rewrite the section of docs/replay.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--runs", type=int, default=7)
+    options = parser.parse_args()
+    prepare(options.rows)
+    store, lines = str(FOLDER / "store"), []
+    for what, dataset, row in (("an output row", "out", 17), ("an input row, to its end", "in", 17)):
+        path = str(FOLDER / dataset)
+        cold = []
+        for _ in range(3):
+            text = COLD.format(store=store, dataset=path, row=row)
+            done = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True)
+            cold.append(float(done.stdout))
+        prov = provspark.open(store)
+        told = prov.before_after(path, [row])
+        warm, busy = [], []
+        for _ in range(options.runs):
+            began, before = time.perf_counter(), _busy(prov)
+            prov.before_after(path, [row])
+            warm.append(time.perf_counter() - began)
+            busy.append(_busy(prov) - before)
+        figures = [f"{f:.2f}" for f in (min(warm), min(busy), min(cold))]
+        lines.append([what, str(len(told.operations)), *figures])
+    head = ["one record from", "operations", "warm, s", "warm, processor s", "with Spark's start, s"]
+    told_of = f"{machine()}; {options.rows:,} rows; the best of {options.runs} and of 3."
+    publish("replay", f"{told_of}\n\n{table(head, lines)}", ROOT / "docs" / "replay.md")
+
+
+def _busy(prov: provspark.Provenance) -> float:
+    """Processor seconds of this process and of its Java."""
+    bean = prov.replayer.session.spark._jvm.java.lang.management.ManagementFactory.getOperatingSystemMXBean()
+    return time.process_time() + float(bean.getProcessCpuTime()) / 1e9
+
+
+if __name__ == "__main__":
+    main()
