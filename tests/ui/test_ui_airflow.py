@@ -464,6 +464,7 @@ def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -
     siblings.wait_for()
     keys.press("Enter")
     tab.page.wait_for_url("**trace=siblings**")
+    tab.view.get_by_label("Between").wait_for()
     keys.press("Escape")
     tab.view.get_by_text("1 row chosen").wait_for()
 
