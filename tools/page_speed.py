@@ -136,9 +136,9 @@ def in_airflow(browser: Any, base: str) -> list[Line]:
     return [
         line("first view, chosen in Airflow's navigation", 1.5, median(chosen), "s"),
         ["Airflow's own page alone, by its address", "", f"{alone_took:.2f} s", ""],
-        line("first view by its address, Airflow's own page included", 1.5, median(lambda: opened("", "tbody tr")), "s"),
+        line("the same by its address, Airflow and all", 1.5, median(lambda: opened("", "tbody tr")), "s"),
         line(
-            "deep link to a trace in Airflow, the same",
+            "deep link to a trace in Airflow, Airflow and all",
             1.5,
             median(lambda: opened(f"?{demo_ui.question()}", REPORT_ROWS)),
             "s",
