@@ -9,22 +9,23 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from _api_server import Server, api_server
-from _postgres import Postgres, postgres  # noqa: F401
 
 import provspark
 
+pytest_plugins = ("_postgres",)
 pytestmark = [pytest.mark.long, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.timeout(1500)]
 
 DAGS = Path(__file__).parent / "dags"
 SHARES, ROWS = 8, 400
 
 
-def test_eight_tasks_at_once(tmp_path: Path, postgres: Postgres) -> None:  # noqa: F811
+def test_eight_tasks_at_once(tmp_path: Path, postgres: Any) -> None:
     pq.write_table(pa.table({"n": list(range(ROWS))}), _made(tmp_path / "numbers") / "0.parquet")
     conf = {"folder": str(tmp_path), "store": (tmp_path / "prov").as_uri(), "catalogue": postgres.database()}
     settings = {
