@@ -187,6 +187,7 @@ def test_key(case: Case, spark: Any, sources: Path, tmp_path: Path) -> None:
     check(case, spark, TABLES, sources, tmp_path)
 
 
+@pytest.mark.long
 def test_many_rows(spark: Any, sources: Path, tmp_path: Path) -> None:
     """More rows than a row group of a tensor or a buffer of a tap holds."""
     rows = [(n, (n * 7919) % 1009, n % 3) for n in range(150_000)]

@@ -68,7 +68,7 @@ def test_sidecars_that_are_gone_before_sealing(source: Any, tmp_path: Path, monk
     def gone(*_: Any) -> bytes:
         raise CaptureError("the sidecar is gone")
 
-    monkeypatch.setattr(sidecar, "_content", gone)
+    monkeypatch.setattr(sidecar, "_opened", gone)
     assert seal.blocks is sidecar.blocks
     out = tmp_path / "out"
     with attach(store=str(tmp_path / "prov"), step="clean") as capture:

@@ -146,7 +146,10 @@ OPEN = {"recursiveFileLookup": True}
 
 
 @kinds
-@pytest.mark.parametrize("split", [700, 65536, 1 << 20, 128 << 20])
+@pytest.mark.parametrize(
+    "split",
+    [pytest.param(700, marks=pytest.mark.long), 65536, pytest.param(1 << 20, marks=pytest.mark.long), 128 << 20],
+)
 def test_places_do_not_depend_on_splits(
     spark: Any, jvm: Jvm, folders: Callable[[Kind], Path], kind: Kind, split: int
 ) -> None:

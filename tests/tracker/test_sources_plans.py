@@ -169,6 +169,7 @@ def test_a_table_pruned_by_the_catalogue(spark: Any, jvm: Jvm, table: str) -> No
     assert version.files.rows.tolist() == [10]
 
 
+@pytest.mark.long
 @formats
 def test_many_files(spark: Any, jvm: Jvm, tmp_path: Path, kind: str) -> None:
     spark.range(0, 600, 1, 200).write.format(kind).save(str(tmp_path / "many"))
