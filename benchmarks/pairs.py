@@ -103,12 +103,13 @@ def measure(suite: str, case: Case, runs: int) -> Measured:
 
 def timed(work: Callable[[], None]) -> tuple[float, float]:
     """Return how long a call takes: seconds, and seconds of the processor in this process and those it started."""
-    began, used = time.perf_counter(), _processor()
+    began, used = time.perf_counter(), processor()
     work()
-    return time.perf_counter() - began, _processor() - used
+    return time.perf_counter() - began, processor() - used
 
 
-def _processor() -> float:
+def processor() -> float:
+    """Seconds of the processor that this process and those it started have had."""
     here = psutil.Process()
     times = [p.cpu_times() for p in (here, *here.children(recursive=True))]
     return sum(t.user + t.system for t in times)

@@ -13,6 +13,7 @@ import time
 
 import provspark
 from benchmarks.common import ROOT, SCRATCH, machine, publish, session, table
+from benchmarks.pairs import processor
 from provspark.tracker import attach
 
 FOLDER = SCRATCH / "replay"
@@ -63,21 +64,15 @@ def main() -> None:
         told = prov.before_after(path, [row])
         warm, busy = [], []
         for _ in range(options.runs):
-            began, before = time.perf_counter(), _busy(prov)
+            began, before = time.perf_counter(), processor()
             prov.before_after(path, [row])
             warm.append(time.perf_counter() - began)
-            busy.append(_busy(prov) - before)
+            busy.append(processor() - before)
         figures = [f"{f:.2f}" for f in (min(warm), min(busy), min(cold))]
         lines.append([what, str(len(told.operations)), *figures])
     head = ["one record from", "operations", "warm, s", "warm, processor s", "with Spark's start, s"]
     told_of = f"{machine()}; {options.rows:,} rows; the best of {options.runs} and of 3."
     publish("replay", f"{told_of}\n\n{table(head, lines)}", ROOT / "docs" / "replay.md")
-
-
-def _busy(prov: provspark.Provenance) -> float:
-    """Processor seconds of this process and of its Java."""
-    bean = prov.replayer.session.spark._jvm.java.lang.management.ManagementFactory.getOperatingSystemMXBean()
-    return time.process_time() + float(bean.getProcessCpuTime()) / 1e9
 
 
 if __name__ == "__main__":
