@@ -21,6 +21,7 @@ FULL = (
     "fixed",
     "memory",
     "questions",
+    "replay",
     "profile",
     "store",
     "growth",

@@ -20,7 +20,7 @@ from typing import Any
 
 import provspark
 from benchmarks.common import ROOT, SCRATCH, machine, publish, session, table, tpch
-from benchmarks.pairs import frames, geometric, load, load_average, timed
+from benchmarks.pairs import folders, frames, geometric, load, load_average, timed
 from provspark.tracker import attach
 
 COMPARISON = ROOT / "docs" / "comparison.md"
@@ -65,7 +65,7 @@ def smokedduck(data: Path, scale: str, runs: int) -> str:
 
 def _question(scale: str, number: int) -> str:
     """Median of asking for the sources of the first row, warm."""
-    store, dataset = (SCRATCH / what / f"tpch-{scale}" / f"Q{number}" for what in ("prov", "tracked"))
+    store, dataset = folders(f"tpch-{scale}", f"Q{number}")
     prov = provspark.open(store.as_uri())
     if not prov.ask.backward(dataset.as_uri()).parts:
         return "no row"
@@ -86,7 +86,7 @@ def _smokedduck() -> Path:
 def by_hand(data: Path, scale: str, runs: int) -> str:
     """A join with a group by key, its rows traced in three ways: ratio, bytes, and one row's sources asked for."""
     spark = session()
-    frames(spark, data, ("orders", "lineitem", "customer"))
+    frames(spark, data, ("orders", "lineitem"))
     query = "SELECT {} FROM {} JOIN {} ON o_orderkey = l_orderkey WHERE l_shipdate > DATE '1995-03-15' {}"
     numbered = [f"(SELECT *, monotonically_increasing_id() AS {n}_id FROM {n})" for n in ("lineitem", "orders")]
     grouped = "GROUP BY o_custkey, o_orderpriority"
@@ -129,7 +129,7 @@ def by_hand(data: Path, scale: str, runs: int) -> str:
         name: sum(f.stat().st_size for f in (root / name).rglob("*.parquet")) for name in ("plain", "edges", "listed")
     }
     prov = provspark.open((root / "prov").as_uri())
-    store = prov.steps().num_rows and max(sum(f.size for f in m.files) for m in prov.graph.manifests)
+    store = sum(f.size for f in prov.graph.manifests[-1].files)
     asked = _asked(root, prov)
     extra = {"plain": 0, "ids as columns, in a table beside it": size["edges"], "ProvSpark": store}
     extra["`collect_list` of ids in each row"] = size["listed"] - size["plain"]

@@ -10,7 +10,6 @@ import argparse
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -24,8 +23,8 @@ import pyarrow.parquet as pq
 from fastapi.testclient import TestClient
 
 import provspark
-from benchmarks.common import SCRATCH, machine, publish, session, table
-from benchmarks.pairs import Case, load_average, run
+from benchmarks.common import SCRATCH, machine, process, publish, session, table
+from benchmarks.pairs import Case, folders, load_average, run
 from provspark.index_store.boxes import from_ranges
 from provspark.index_store.catalogue import Catalogue
 from provspark.index_store.model import Axis, Dataset, Files, PendingTensor, PendingVersion, PendingWrite, StepKey
@@ -83,9 +82,8 @@ def _files(counts: list[int], runs: int) -> list[str]:
     spark.stop()
     lines = []
     for m in found:
-        place = m.name.replace(",", "-")
-        store, dataset = (SCRATCH / what / "files" / place for what in ("prov", "tracked"))
-        asked = _process(COLD.format(url=store.as_uri(), dataset=dataset.as_uri(), to=None))
+        store, dataset = folders("files", m.name)
+        asked = process(COLD.format(url=store.as_uri(), dataset=dataset.as_uri(), to=None))
         seconds = [f"{statistics.median(x):.2f}" for x in (m.plain, m.tracked, m.rewrite, m.seal)]
         lines.append([m.name, *seconds, f"{m.ratio:.2f}", f"{m.size:,}", f"{1000 * sum(asked):.0f}"])
     head = ["files of 10 rows", "plain s", "tracked s", "rewrite s", "seal s", "ratio", "bytes, all files"]
@@ -111,7 +109,7 @@ def _catalogue(steps: int, runs: int) -> list[str]:
         with Catalogue.open(url) as catalogue:
             rebuild_from_stores(catalogue, [store.as_uri()])
         taken = time.perf_counter() - began
-        opened, cold = _process(COLD.format(url=url, dataset=last, to=first))
+        opened, cold = process(COLD.format(url=url, dataset=last, to=first))
         prov = provspark.open(url)
         warm = _median(lambda prov=prov, last=last, first=first: prov.backward(last, [3], to=first))  # type: ignore[misc]
         token = "t" * 32
@@ -155,11 +153,6 @@ def _fill(store: Store, steps: int, runs: int) -> None:
 
 def _page(client: TestClient, path: str) -> None:
     client.get(f"/provspark/api/v1/{path}").raise_for_status()
-
-
-def _process(text: str) -> list[float]:
-    said = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout
-    return [float(word) for word in said.split()]
 
 
 def _median(ask: Callable[[], Any]) -> float:

@@ -69,10 +69,10 @@ class Case:
 def measure(suite: str, case: Case, runs: int) -> Measured:
     """Run a write in turn, plain and tracked; the first pair warms up and is not counted.
 
-    The store stays in .bench/prov/SUITE/CASE, the tracked output in .bench/tracked/SUITE/CASE.
+    The store and the tracked output stay: see `folders`.
     """
-    place = "".join(c if c.isalnum() else "-" for c in case.name)
-    store, plain, tracked = (SCRATCH / what / suite / place for what in ("prov", "plain", "tracked"))
+    store, tracked = folders(suite, case.name)
+    plain = SCRATCH / "plain" / suite / tracked.name
     for folder in (store, plain, tracked):
         shutil.rmtree(folder, ignore_errors=True)
     found = Measured(case.name)
@@ -80,7 +80,7 @@ def measure(suite: str, case: Case, runs: int) -> Measured:
         for traced in (False, True) if run % 2 else (True, False):
             costs: tuple[float, ...] = ()
             if traced:
-                with attach(store=store.as_uri(), step=place) as capture:
+                with attach(store=store.as_uri(), step=store.name) as capture:
                     wall, used = timed(lambda: case.write(tracked.as_uri()))
                 if capture.untracked:
                     raise SystemExit(f"{case.name} is not tracked: {capture.untracked}")
@@ -99,6 +99,12 @@ def measure(suite: str, case: Case, runs: int) -> Measured:
     found.edges = data_edges(store, tracked)
     shutil.rmtree(plain, ignore_errors=True)
     return found
+
+
+def folders(suite: str, name: str) -> tuple[Path, Path]:
+    """The store and the tracked output of a case, as `measure` leaves them."""
+    place = "".join(c if c.isalnum() else "-" for c in name)
+    return SCRATCH / "prov" / suite / place, SCRATCH / "tracked" / suite / place
 
 
 def timed(work: Callable[[], None]) -> tuple[float, float]:

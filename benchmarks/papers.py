@@ -12,7 +12,7 @@ from typing import Any
 import provspark
 from benchmarks.beside import COMPARISON
 from benchmarks.common import ROOT, SCRATCH, machine, publish, session, table
-from benchmarks.pairs import Case, load, load_average, run, timed
+from benchmarks.pairs import Case, folders, load, load_average, run, timed
 
 sys.path.insert(0, str(ROOT / "tools"))
 import pipelines
@@ -135,8 +135,8 @@ def _tpch() -> list[str]:
 
 
 def _store(suite: str, name: str) -> tuple[Any, str]:
-    place = "".join(c if c.isalnum() else "-" for c in name)
-    return provspark.open((SCRATCH / "prov" / suite / place).as_uri()), str(SCRATCH / "tracked" / suite / place)
+    store, dataset = folders(suite, name)
+    return provspark.open(store.as_uri()), str(dataset)
 
 
 def _asked(prov: Any, dataset: str) -> str:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import subprocess
-import sys
 import time
 
 import provspark
-from benchmarks.common import SCRATCH, machine, publish, table
+from benchmarks.common import machine, process, publish, table
+from benchmarks.pairs import folders
 
 COLD = """
 import time
@@ -32,7 +31,7 @@ def main() -> None:
     options = parser.parse_args()
     lines = []
     for query in options.queries.split(","):
-        store, dataset = ((SCRATCH / name / "tpch-1" / f"Q{query}").as_uri() for name in ("prov", "tracked"))
+        store, dataset = (folder.as_uri() for folder in folders("tpch-1", f"Q{query}"))
         prov = provspark.open(store)
         answer = prov.backward(dataset, rows=[0])
         warm = []
@@ -41,10 +40,7 @@ def main() -> None:
             prov.backward(dataset, rows=[0])
             warm.append(time.perf_counter() - began)
         text = COLD.format(store=store, dataset=dataset)
-        cold = [
-            float(subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout)
-            for _ in range(5)
-        ]
+        cold = [process(text)[0] for _ in range(5)]
         p95 = statistics.quantiles(warm, n=20)[-1]
         figures = [f"{1000 * f:.1f}" for f in (statistics.median(warm), p95, statistics.median(cold))]
         lines.append([f"Q{query}", f"{answer.num_rows:,}", *figures])

@@ -10,8 +10,6 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -22,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import provspark
-from benchmarks.common import SCRATCH, machine, publish, table
+from benchmarks.common import SCRATCH, machine, process, publish, table
 from provspark.index_store.boxes import from_pairs, from_ranges
 from provspark.index_store.model import (
     Axis,
@@ -253,12 +251,6 @@ def built(folder: Path, rows: int) -> tuple[Builder, str, int, list[str], int]:
     told |= {"bytes": build.bytes, "plain": build.plain, "seconds": build.seconds}
     notes.write_text(json.dumps(told))
     return build, last, n, names, edges
-
-
-def process(text: str) -> list[float]:
-    """Numbers that a new process prints."""
-    said = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout
-    return [float(word) for word in said.split()]
 
 
 def operators(rows: int, folder: Path) -> list[list[str]]:
