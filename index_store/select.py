@@ -119,7 +119,7 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
     """
     if not conditions:
         return np.arange(files.total, dtype=np.int64)
-    bound = [_bind(version, _condition(c)) for c in conditions]
+    bound = [_bind(version, condition_of(c)) for c in conditions]
     columns = list(dict.fromkeys(b.path.column.name for b in bound))
 
     def may_match(bounds: dict[str, tuple[Any, Any]]) -> bool:
@@ -134,7 +134,14 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
     return np.concatenate(parts)
 
 
-def _condition(given: Condition | tuple[str, str, Any]) -> Condition:
+def condition_of(given: Condition | tuple[str, str, Any]) -> Condition:
+    """Return a condition that was given as a tuple, perhaps.
+
+    Raises
+    ------
+    ConditionError
+        It is none.
+    """
     if isinstance(given, tuple | list) and 2 <= len(given) <= 3 and all(isinstance(word, str) for word in given[:2]):
         return Condition(*given)
     raise ConditionError(

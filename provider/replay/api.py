@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
     from provspark.replay.replayer import Replayer
-    from provspark.replay.why_not import WhyNot
+    from provspark.replay.why_not import Looked, WhyNot
 
 __all__ = ["ReplayApi"]
 
@@ -278,11 +278,13 @@ class ReplayApi:
 
         Parameters are those of `why_not`.
         """
-        first: int | None = 0
-        while first is not None:
-            page = self._why_not(dataset, where, first, progress, functions, version=version, run=run, as_of=as_of)
+        looked = self._looked(dataset, where, {"version": version, "run": run, "as_of": as_of})
+        first, more = 0, True
+        while more:
+            with self.following(progress, functions) as replayer:
+                page = looked.page(replayer, first)
             yield page
-            first = first + self.replayer.most if any(m.rest for m in page.missed) else None
+            first, more = first + replayer.most, any(m.rest for m in page.missed)
 
     def why_not(
         self,
@@ -317,25 +319,19 @@ class ReplayApi:
         ReplayError
             No captured step made the data set. Other errors as for `before_after`.
         """
-        return self._why_not(dataset, where, 0, progress, functions, version=version, run=run, as_of=as_of)
-
-    def _why_not(
-        self,
-        dataset: str,
-        where: Sequence[Condition | tuple[str, str, Any]],
-        first: int,
-        progress: Progress | None,
-        functions: bool,
-        **which: Any,
-    ) -> WhyNot:
-        from provspark.index_store.select import Condition
-        from provspark.replay.why_not import why_not
-
-        asked = self.ask.asked(dataset, (), which)  # type: ignore[arg-type]
-        conditions = [Condition(*c) for c in where]
-        conditions = [c._replace(value=tuple(c.value)) if isinstance(c.value, list) else c for c in conditions]
+        looked = self._looked(dataset, where, {"version": version, "run": run, "as_of": as_of})
         with self.following(progress, functions) as replayer:
-            return why_not(replayer, asked.view.back, asked.at, conditions, first)
+            return looked.page(replayer)
+
+    def _looked(self, dataset: str, where: Sequence[Condition | tuple[str, str, Any]], which: Which) -> Looked:
+        """Find what satisfies conditions in what a data set was made of."""
+        from provspark.index_store.select import condition_of
+        from provspark.replay.why_not import look
+
+        asked = self.ask.asked(dataset, (), which)
+        conditions = [condition_of(c) for c in where]
+        conditions = [c._replace(value=tuple(c.value)) if isinstance(c.value, list) else c for c in conditions]
+        return look(asked.view.back, asked.at, conditions)
 
     def counts(self, step: str, *, progress: Progress | None = None, functions: bool = False) -> pa.Table:
         """Count the rows that go into and come out of each operation of a step, by running all of it again.

@@ -13,7 +13,7 @@ from provspark.index_store.operations import Operation
 from provspark.index_store.query.graph import Node
 from provspark.index_store.query.runs import Runs
 from provspark.replay.reading import key_of
-from provspark.replay.records import Line, Replayed, Source, Stage, source_dict
+from provspark.replay.records import Line, Replayed, Stage, source_dict
 from provspark.replay.replayer import Replayer
 
 __all__ = ["Beside", "co_contributory", "co_dependency"]
@@ -93,15 +93,11 @@ def co_contributory(replayer: Replayer, node: Node, told: Replayed, operation: i
     ReplayError
         There is no such operation, or no row in question came to it.
     """
-    asked = _stage(told, operation)
-    for other in (to, via):
-        _operation(told, other)
-    ahead = _again(replayer, node, (s for line in asked.lines for s in line.sources))
-    mine = _same(ahead, asked)
+    asked, ahead, mine = _followed(replayer, node, told, operation, (to, via))
     after = ahead.descendants(operation, mine).get(via, set())
     # Only now is known which rows of other inputs they met.
-    reached = ahead.stage(via)
-    met = [s for n in after for s in reached.lines[n].sources] if reached is not None else []
+    reached = _lines(ahead, via)
+    met = [reached[n] for n in after if reached[n].sources]
     whole = _again(replayer, node, met) if met else ahead
     mine = _same(whole, asked)
     found: set[int] = set()
@@ -115,22 +111,30 @@ def co_dependency(replayer: Replayer, node: Node, told: Replayed, operation: int
 
     Parameters are those of `co_contributory`; lines asked about are left out of the answer.
     """
-    asked = _stage(told, operation)
-    for other in (to, via):
-        _operation(told, other)
-    behind = _again(replayer, node, (s for line in asked.lines for s in line.sources))
-    mine = _same(behind, asked)
+    asked, behind, mine = _followed(replayer, node, told, operation, (to, via))
     shared = behind.ancestors(operation, mine).get(via, set())
-    stage = behind.stage(via)
-    witnesses = Stage(behind.operations[via], tuple(stage.lines[n] for n in sorted(shared)) if stage else ())
-    whole = _again(replayer, node, (s for line in witnesses.lines for s in line.sources))
+    lines = _lines(behind, via)
+    witnesses = Stage(behind.operations[via], tuple(lines[n] for n in sorted(shared)))
+    whole = _again(replayer, node, witnesses.lines)
     found = whole.descendants(via, _same(whole, witnesses)).get(to, set())
     return _beside(whole, asked, to, found - _same(whole, asked) if to == operation else found)
 
 
-def _again(replayer: Replayer, node: Node, sources: Iterable[Source]) -> Replayed:
+def _followed(
+    replayer: Replayer, node: Node, told: Replayed, operation: int, others: Iterable[int]
+) -> tuple[Stage, Replayed, set[int]]:
+    """The lines asked about, a replay of all rows that they came from, and their numbers in it."""
+    asked = _stage(told, operation)
+    for other in others:
+        _operation(told, other)
+    again = _again(replayer, node, asked.lines)
+    return asked, again, _same(again, asked)
+
+
+def _again(replayer: Replayer, node: Node, lines: Iterable[Line]) -> Replayed:
+    """Replay the rows that lines came from."""
     rows: dict[str, set[int]] = {}
-    for s in sources:
+    for s in (s for line in lines for s in line.sources):
         rows.setdefault(s.version, set()).add(s.row)
     return replayer.inputs(node, {v: Runs.of(sorted(r)) for v, r in rows.items()}, all_sources=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from provspark.replay.crossing import crossed
 from provspark.replay.records import Ending, Replayed, ended_table, ending_dict
 from provspark.replay.replayer import Replayer
 
-__all__ = ["Missed", "WhyNot", "why_not"]
+__all__ = ["Looked", "Missed", "WhyNot", "look"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +92,22 @@ class WhyNot:
         }
 
 
-def why_not(
-    replayer: Replayer, linker: Linker, at: Sighting, conditions: Sequence[Condition], first: int = 0
-) -> WhyNot:
-    """Look for the input rows that satisfy conditions on an output, step by step back, and replay what became of them.
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Input rows that satisfy conditions on an output, found and not replayed yet."""
 
-    Parameters
-    ----------
-    first : int
-        How many rows of each input earlier pages told of; as many as a replay follows are told of from there.
+    answer: WhyNot
+    read: tuple[tuple[Node, str], ...]
+    """For each of `answer.missed` the write, and the version that it read."""
+
+    def page(self, replayer: Replayer, first: int = 0) -> WhyNot:
+        """Replay what became of them: from the row `first` of each input on, as many as a replay follows."""
+        missed = [_replayed(replayer, m, *read, first) for m, read in zip(self.answer.missed, self.read, strict=True)]
+        return replace(self.answer, missed=tuple(missed))
+
+
+def look(linker: Linker, at: Sighting, conditions: Sequence[Condition]) -> Looked:
+    """Look for the input rows that satisfy conditions on an output, step by step back.
 
     Raises
     ------
@@ -111,17 +118,29 @@ def why_not(
     """
     found = Runs.of(select_rows(at.version, at.files, conditions))
     if found:
-        return WhyNot(str(at.version.dataset), tuple(conditions), found, (), ())
+        return Looked(WhyNot(str(at.version.dataset), tuple(conditions), found, (), ()), ())
     everything = Runs.span(at.version.rows)
     makers = {node for _, node, _ in crossed(linker.links(at, "backward"), everything)} or _makers(linker, at)
     if not makers:
         raise ReplayError(f"no captured step made {at.version.dataset}, so nothing can be told of rows that it lacks")
-    missed: list[Missed] = []
+    met: list[tuple[Missed, tuple[Node, str]]] = []
     traced: set[Condition] = set()
     for node in makers:
-        traced |= _look(replayer, linker, node, conditions, missed, first)
+        traced |= _look(linker, node, conditions, met)
     untraced = tuple(c for c in conditions if c not in traced)
-    return WhyNot(str(at.version.dataset), tuple(conditions), found, tuple(missed), untraced)
+    missed = tuple(m for m, _ in met)
+    return Looked(
+        WhyNot(str(at.version.dataset), tuple(conditions), found, missed, untraced), tuple(read for _, read in met)
+    )
+
+
+def _replayed(replayer: Replayer, missed: Missed, node: Node, version: str, first: int) -> Missed:
+    rows = missed.rows
+    if not rows:
+        return missed
+    page = Runs.of(rows.at(np.arange(min(first, rows.count), min(first + replayer.most, rows.count))))
+    replayed = replayer.inputs(node, {version: page}) if page else None
+    return replace(missed, replayed=replayed, rest=max(0, rows.count - first - replayer.most))
 
 
 def _makers(linker: Linker, at: Sighting) -> set[Node]:
@@ -130,19 +149,15 @@ def _makers(linker: Linker, at: Sighting) -> set[Node]:
 
 
 def _look(
-    replayer: Replayer,
-    linker: Linker,
-    node: Node,
-    conditions: Sequence[Condition],
-    missed: list[Missed],
-    first: int,
+    linker: Linker, node: Node, conditions: Sequence[Condition], met: list[tuple[Missed, tuple[Node, str]]]
 ) -> set[Condition]:
     """Take conditions through one write; return those that stand on a column of an input."""
     operations = node.operations
     untracked = node.write.coverage == "untracked"
     if untracked or not operations:
         why = f"not tracked: {node.write.reason}" if untracked else "it kept no operations"
-        missed.append(Missed(node.step, str(node.write.output.dataset), tuple(conditions), Runs.span(0), None, 0, why))
+        missed = Missed(node.step, str(node.write.output.dataset), tuple(conditions), Runs.span(0), None, why=why)
+        met.append((missed, (node, "")))
         return set()
     by_source: dict[int, list[tuple[Condition, Condition]]] = {}
     for condition in conditions:
@@ -156,15 +171,11 @@ def _look(
         for version in versions:
             read = node.inputs[version]
             rows = Runs.of(select_rows(read.version, read.files, mine))
+            met.append((Missed(node.step, str(read.version.dataset), mine, rows, None), (node, version)))
             if rows:
-                page = Runs.of(rows.at(np.arange(min(first, rows.count), min(first + replayer.most, rows.count))))
-                replayed = replayer.inputs(node, {version: page}) if page else None
-                rest = max(0, rows.count - first - replayer.most)
-                missed.append(Missed(node.step, str(read.version.dataset), mine, rows, replayed, rest))
                 continue
-            missed.append(Missed(node.step, str(read.version.dataset), mine, rows, None))
             for before in {n for _, n, _ in crossed(linker.links(read, "backward"), Runs.span(read.version.rows))}:
-                _look(replayer, linker, before, mine, missed, first)
+                _look(linker, before, mine, met)
     return {c for pairs in by_source.values() for c, _ in pairs}
 
 
