@@ -16,6 +16,7 @@ __all__ = [
     "constant",
     "expand",
     "is_constant",
+    "matched",
     "order_of",
     "packed",
     "picked",
@@ -116,6 +117,13 @@ def expand(counts: Int64) -> tuple[Int64, Int64]:
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     return index, np.arange(total) - np.repeat(ends - counts, counts)
+
+
+def matched(left: Int64, right: Int64) -> tuple[Int64, Int64]:
+    """Places of equal values, each on the left with each on the right, which is sorted; by place on the left."""
+    low = right.searchsorted(left, "left")
+    i, k = expand(right.searchsorted(left, "right") - low)
+    return i, low[i] + k
 
 
 def rising(major: Int64, minor: Int64, *, strictly: bool = False) -> bool:

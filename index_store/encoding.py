@@ -91,11 +91,11 @@ class BoxFile:
         sink.write(footer)
         return hashlib.sha256(footer).hexdigest()
 
-    def data(self) -> bytes:
-        """Return its bytes."""
+    def data(self) -> tuple[bytes, str]:
+        """Return its bytes, and the sha256 of the footer."""
         sink = io.BytesIO()
-        self.write(sink)
-        return sink.getvalue()
+        footer = self.write(sink)
+        return sink.getvalue(), footer
 
 
 def size_of(boxes: Boxes) -> int:

@@ -43,7 +43,7 @@ class LocalFolder(Folder):
         with reading(full):
             fd = os.open(full, os.O_RDONLY)
             try:
-                return [_read_at(fd, *span) for span in spans or [(0, os.fstat(fd).st_size)]]
+                return [_read_at(fd, *span) for span in ([(0, os.fstat(fd).st_size)] if spans is None else spans)]
             finally:
                 os.close(fd)
 

@@ -69,6 +69,13 @@ class Column:
     width: int = 0
     codec: Codec = "zstd"
 
+    @property
+    def item(self) -> int:
+        """Bytes that a value takes in a page before that is packed."""
+        if self.codec == "none":
+            return self.width
+        return 4 if self.width < 4 else 8
+
 
 @dataclass(frozen=True, slots=True)
 class Spans:

@@ -38,7 +38,7 @@ def unpack(bodies: list[Any], how: Column, rows: list[int]) -> list[Any]:
     """
     if how.codec == "none":
         return bodies
-    each = 4 if how.width < 4 else 8
+    each = how.item
     whole = memoryview(_ZSTD.decompress(b"".join(bodies), sum(rows) * each))
     ends = np.cumsum(rows).tolist()
     return [whole[(end - n) * each : (end - n) * each + n * how.width] for end, n in zip(ends, rows, strict=True)]

@@ -164,17 +164,16 @@ class ParquetOut:
 
 def _kind(how: Column) -> tuple[int, int]:
     if how.codec == "none":
-        return _FIXED, how.width
-    return (_INT32 if how.width < 4 else _INT64), 0
+        return _FIXED, how.item
+    return (_INT32 if how.item == 4 else _INT64), 0
 
 
 def _pages(values: Int64, how: Column, page_rows: int) -> list[_Page]:
     encoding = _SPLIT if how.codec == "zstd" else _PLAIN
-    item = how.width if how.codec == "none" else (4 if how.width < 4 else 8)
     out = []
     for start, body in zip(range(0, len(values), page_rows), pages_of(values, how, page_rows), strict=True):
         rows = min(page_rows, len(values) - start)
-        raw = rows * item
+        raw = rows * how.item
         crc = zlib.crc32(body)
         signed = crc - (crc >> 31 << 32)
         head = [(1, thrift.i32(0)), (2, thrift.i32(raw)), (3, thrift.i32(len(body))), (4, thrift.i32(signed))]
@@ -193,10 +192,10 @@ def pages_of(values: Int64, how: Column, page_rows: int) -> list[bytes]:
     """The bytes of a column's pages, as they stand in the file behind their headers."""
     if how.codec == "none":
         low = np.ascontiguousarray(np.ascontiguousarray(values, "<i8").view(np.uint8).reshape(-1, 8)[:, : how.width])
-        data, size = low.tobytes(), page_rows * how.width
+        data, size = low.tobytes(), page_rows * how.item
         return [data[i : i + size] for i in range(0, len(data), size)]
-    kept = np.ascontiguousarray(values, "<i4" if how.width < 4 else "<i8")
-    item = kept.itemsize
+    item = how.item
+    kept = np.ascontiguousarray(values, f"<i{item}")
     whole = len(kept) // page_rows * page_rows
     planes = kept[:whole].view(np.uint8).reshape(-1, page_rows, item).transpose(0, 2, 1)
     pages = [page.tobytes() for page in planes]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import uuid
 from collections.abc import Callable, Iterable
@@ -236,9 +235,7 @@ class _Mending:
             return None
 
     def _put(self, path: str, file: BoxFile) -> str:
-        sink = io.BytesIO()
-        footer = file.write(sink)
-        data = sink.getvalue()
+        data, footer = file.data()
         self._made[path] = StoredFile(path, len(data), hashlib.sha256(data).hexdigest(), footer)
         self._replace(f"{step_path(self._step)}/{path}", data)
         return path

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from provspark.index_store.arrow import numbers
-from provspark.index_store.box_lists import constant
+from provspark.index_store.box_lists import constant, matched
 from provspark.index_store.boxes import concat
 from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.spool import Spool, buckets
@@ -99,9 +99,6 @@ class Ranges:
                 mine = np.arange(*np.searchsorted(asked, [low, high]))
             else:
                 mine = np.flatnonzero((asked >= low) & (asked < high))
-            first = np.searchsorted(groups, asked[mine], "left")
-            many = np.searchsorted(groups, asked[mine], "right") - first
-            ends = np.cumsum(many)
-            total = int(ends[-1]) if len(ends) else 0
-            at = order[np.arange(total) + np.repeat(first - (ends - many), many)]
-            yield np.repeat(mine, many), ranges.src[at], ranges.n_src[at]
+            which, place = matched(asked[mine], groups)
+            at = order[place]
+            yield mine[which], ranges.src[at], ranges.n_src[at]

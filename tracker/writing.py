@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import threading
 import time
@@ -22,11 +21,9 @@ from provspark.tracker.sessions import Sessions
 from provspark.tracker.sinks import Output
 from provspark.tracker.sinks.claims import Claim, claim
 from provspark.tracker.sites import caller, of_node
-from provspark.tracker.troubles import Troubles
+from provspark.tracker.troubles import Troubles, log
 from provspark.tracker.watch import Watch
 from provspark.tracker.write import TracedWrite
-
-log = logging.getLogger("provspark")
 
 
 @dataclass(frozen=True, slots=True)

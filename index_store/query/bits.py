@@ -14,7 +14,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import expand, order_of, rising
+from provspark.index_store.box_lists import matched, order_of, rising
 from provspark.index_store.model import Int64, Kind
 from provspark.index_store.operations import Dependence
 
@@ -138,9 +138,7 @@ def compose(first: Bits, second: Bits) -> Bits:
     (join, filter, group by, sort, window, conditional), or else the stronger of identity, transformation, aggregation.
     It is a path of context where either part is one.
     """
-    low = second.out.searchsorted(first.src, "left")
-    i, k = expand(second.out.searchsorted(first.src, "right") - low)
-    j = low[i] + k
+    i, j = matched(first.src, second.out)
     return collected(
         first.out[i],
         second.src[j],

@@ -14,7 +14,7 @@ from operator import and_, or_
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import expand
+from provspark.index_store.box_lists import matched
 from provspark.index_store.boxes import unite
 from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.operations import Operation
@@ -99,7 +99,7 @@ class _Walk:
             mine = mine.moved(src=mine.src & _COLUMN)
             cells = np.unique(here.src)
             at, column = cells >> _LINE, cells & _COLUMN
-            i, j = _matched(column, mine.out)
+            i, j = matched(column, mine.out)
             further = Bits(
                 cells[i], rows[at[i]] << PLACES | mine.src[j], mine.may[j], mine.sure[j], mine.via[j], mine.doubt[j]
             )
@@ -110,9 +110,9 @@ class _Walk:
         """From cells after an operation to those of a child's rows."""
         maps = self.reads(operation, child, np.unique(cells & _CELL))
         line, parent = self.parents(operation.index, child)
-        i, k = _matched(cells >> _LINE, line)
+        i, k = matched(cells >> _LINE, line)
         cell, at, parent = cells[i], line[k], parent[k]
-        i, j = _matched(cell & _CELL, maps.out)
+        i, j = matched(cell & _CELL, maps.out)
         cell, at, parent = cell[i], at[i], parent[i]
         may, sure = maps.may[j].copy(), maps.sure[j].copy()
         self.decide(operation, child, cell & _CELL, at, parent, maps.src[j], may, sure)
@@ -134,7 +134,7 @@ class _Walk:
         own = operation_maps(self.node)[operation.index].of_kind("data")
         own = own.take(np.isin(own.src, [ROWS, *(c.id + 1 for c in before.columns)]))
         arrays = {c.id for c in before.columns if is_array(before, c.id)}
-        i, j = _matched(cells & _COLUMN, own.out)
+        i, j = matched(cells & _COLUMN, own.out)
         src = own.src[j].copy()
         for n, (cell, source) in enumerate(zip(cells[i].tolist(), src.tolist(), strict=True)):
             if source - 1 in arrays:
@@ -225,13 +225,6 @@ def _read(readings: Iterable[Reading], lines: Int64, parents: Int64) -> tuple[Bo
         else:
             certain |= holds
     return maybe, certain
-
-
-def _matched(left: Int64, right: Int64) -> tuple[Int64, Int64]:
-    """Each pair of places with equal values; the second is sorted."""
-    low = right.searchsorted(left, "left")
-    i, k = expand(right.searchsorted(left, "right") - low)
-    return i, low[i] + k
 
 
 def _grouped(found: Bits, labels: list[tuple[int, int]]) -> list[tuple[Boxes, Bits]]:
