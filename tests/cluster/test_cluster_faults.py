@@ -23,7 +23,7 @@ from provspark.index_store.store import Store
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 from cluster import cluster
 
-pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.xdist_group("cluster")]
+pytestmark = [pytest.mark.long, pytest.mark.spark]
 
 JOB = Path(__file__).parent / "jobs" / "spend.py"
 ORDERS = [(i, i % 23, 77.0 if i == 7 else float(i * 37 % 41)) for i in range(400)]
@@ -72,7 +72,9 @@ class Job:
     ) -> None:
         self.folder, self.store, self.out = folder, folder / "store", folder / "out"
         self.watch, self.log = folder / "watch", folder / "log"
-        settings = SORT_MERGE | {"spark.ui.enabled": "false", "spark.executor.memory": "512m"} | conf
+        self.mark = f"-Djob={folder}"
+        settings = {"spark.ui.enabled": "false", "spark.executor.memory": "512m"} | SORT_MERGE | conf
+        settings["spark.executor.extraJavaOptions"] = self.mark
         given = " ".join(f"--conf {name}={value}" for name, value in settings.items())
         env = os.environ | {
             "PYSPARK_PYTHON": sys.executable if how == "flaky" else "/bin/false",
@@ -102,11 +104,11 @@ class Job:
         raise AssertionError(f"the job did not get there: {self.log.read_text()[-3000:]}")
 
     def executors(self) -> list[psutil.Process]:
-        """Processes of its executors, the oldest first; those of a job before it may still be on their way out."""
-        began, found = psutil.Process(self.process.pid).create_time(), []
+        """Processes of its executors, the oldest first; those of other jobs may run beside it."""
+        found = []
         for process in psutil.process_iter(["cmdline", "create_time"]):
-            backend = any("CoarseGrainedExecutorBackend" in part for part in process.info["cmdline"] or ())
-            if backend and process.info["create_time"] > began:
+            line = process.info["cmdline"] or ()
+            if self.mark in line and any("CoarseGrainedExecutorBackend" in part for part in line):
                 found.append(process)
         return sorted(found, key=lambda p: float(p.info["create_time"]))
 

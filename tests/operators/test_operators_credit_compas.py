@@ -16,7 +16,7 @@ from _dags import ROOT, Run, run_dag
 import provspark
 from provspark.index_store.catalogue import Catalogue
 
-pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.long, pytest.mark.xdist_group("credit")]
+pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.long]
 EXAMPLES = ROOT / "dags_examples"
 KEY = "a-key-for-the-examples"
 SERVE = """

@@ -14,16 +14,20 @@ from typing import Any
 
 from oracle import lineage, outputs
 from oracle.cases import Frames, Scans, configured, difference
-from oracle.random_plans import Plan, TooLargeError, frame, generate, meaning, shrink, tables
+from oracle.random_plans import Plan, TooLargeError, frame, generate, meaning, shrink, tables, tasks
 from oracle.relation import Relation
 from oracle.settings import Settings, of_seed
 from oracle.sources import Source
 from oracle.values import canon
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 
 from provspark.tracker import attach
 
 TABLES_FOR = 50
 """So many seeds in a row share their tables."""
+MOST_TASKS = 1000
+"""Of a stage: a join without a key multiplies tasks, and 40,000 of them take ten minutes."""
 log = logging.getLogger(__name__)
 
 
@@ -39,8 +43,11 @@ class Drawn:
 
 def draw(seed: int) -> Drawn | None:
     """Make the plan of a seed; None if it grows too large to be run."""
-    rng = random.Random(seed)
-    return drawn(generate(rng, rng.randint(1, 5)), seed // TABLES_FOR, of_seed(seed))
+    rng, settings = random.Random(seed), of_seed(seed)
+    plan = generate(rng, rng.randint(1, 5))
+    while tasks(plan, settings["spark.sql.shuffle.partitions"]) > MOST_TASKS:
+        plan = generate(rng, rng.randint(1, 5))
+    return drawn(plan, seed // TABLES_FOR, settings)
 
 
 def drawn(plan: Plan, table_seed: int, settings: Settings) -> Drawn | None:
@@ -79,7 +86,8 @@ def _spark_differs(each: Drawn, spark: Any, root: Path) -> bool:
     try:
         with configured(spark, each.settings):
             rows = frame(each.plan, Frames(spark, sources(each.tables), root / str(each.tables))).collect()
-    except Exception:
+    except (PySparkException, Py4JJavaError) as e:
+        assert spark.range(3).count() == 3, f"Spark itself is gone: {e}"
         return True
     return Counter(canon(tuple(row)) for row in rows) != each.expected.values()
 

@@ -7,6 +7,7 @@ count of what can't be null uses none.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,6 +24,12 @@ from oracle.values import both, eq, lt, negate, same
 
 Plan = tuple[Any, ...]
 N_TABLES = 12
+FILES = 3
+"""At most so many of a table."""
+PIPED = {"where", "project", "explode", "unpivot", "cache", "scalar"}
+"""Operators that leave rows in the tasks that they are in."""
+PAIRING = {"join", "lateral", "as of", "correlated"}
+"""Operators that may pair each task of one side with each of the other."""
 LARGEST = 300
 """Rows of any relation within a plan; what grows beyond is not run."""
 
@@ -85,7 +92,7 @@ def tables(seed: int) -> tuple[Source, ...]:
     for i in range(N_TABLES):
         rng = random.Random(f"{seed} {i}")
         skew = rng.random() < 0.3
-        files = [[_row(rng, skew) for _ in range(rng.randint(0, 4) if i else 0)] for _ in range(rng.randint(1, 3))]
+        files = [[_row(rng, skew) for _ in range(rng.randint(0, 4) if i else 0)] for _ in range(rng.randint(1, FILES))]
         made.append(parquet(f"t{i}", types, *files))
     return tuple(made)
 
@@ -124,6 +131,18 @@ def meaning(plan: Plan, t: Scans) -> Relation:
     if any(len(r.rows) > LARGEST for r in below):
         raise TooLargeError
     return operator.meaning(*plan[1 : 1 + n], *below)
+
+
+def tasks(plan: Plan, shuffled: int) -> int:
+    """At most how many tasks the plan's last stage has, where an exchange makes so many."""
+    if plan[0] == "scan":
+        return FILES
+    below = [tasks(part, shuffled) for part in plan[1 + len(OPERATORS[plan[0]].choices) :]]
+    if plan[0] in PIPED:
+        return below[0]
+    if plan[0] in PAIRING:
+        return max(shuffled, math.prod(below))
+    return sum(below) if plan[0] == "union" else shuffled
 
 
 class TooLargeError(Exception):

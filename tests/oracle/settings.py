@@ -8,8 +8,9 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping
+from typing import Any
 
-Settings = Mapping[str, object]
+Settings = Mapping[str, Any]
 
 
 def settings(adaptive: bool, codegen: bool, partitions: int, broadcast: str, merge: bool, tasks: int) -> Settings:

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import pipelines
 from pipelines import CENSUS, DATA, EXAMPLES, TASKS, Task, place
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("pipelines")]
+pytestmark = pytest.mark.spark
 
 SHAPES = {
     "credit_terms": (1000, 21),

@@ -17,7 +17,7 @@ from provspark.index_store.query.graph import Node
 from provspark.replay.beside import Beside
 from provspark.tracker import attach
 
-pytestmark = [pytest.mark.xdist_group("replay"), pytest.mark.long]
+pytestmark = pytest.mark.long
 
 PEOPLE = [(i, i % 4, i * 3 % 7) for i in range(14)]
 CITIES = [(k, k * 10, k % 2) for k in range(5)] + [(1, 11, 1), (2, 22, 0)]

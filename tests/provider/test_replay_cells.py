@@ -17,8 +17,6 @@ import provspark
 from provspark.cli.main import main
 from provspark.tracker import attach
 
-pytestmark = pytest.mark.xdist_group("replay")
-
 SEED = 20261121
 COLUMNS = ("a", "b", "c", "d")
 Row = dict[str, Any]

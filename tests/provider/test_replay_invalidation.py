@@ -15,8 +15,6 @@ from pyspark.sql import functions as sf
 import provspark
 from provspark.tracker import attach
 
-pytestmark = pytest.mark.xdist_group("replay")
-
 SEED = 4711
 QUICK, ALL = 1, 24
 ROWS = [{"id": i, "k": i * 7 % 5, "v": i * 13 % 11} for i in range(18)]

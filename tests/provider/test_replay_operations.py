@@ -17,8 +17,6 @@ from provspark.replay.reading import key_of
 from provspark.replay.records import Replayed, Stage
 from provspark.tracker import attach
 
-pytestmark = pytest.mark.xdist_group("replay")
-
 Row = tuple[Any, ...]
 QUICK = ("narrow", "inner", "groups", "sql")
 

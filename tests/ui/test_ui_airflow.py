@@ -17,7 +17,7 @@ import provspark
 from provspark.index_store.model import Dataset
 from provspark.web.scope import dataset_id
 
-pytestmark = [pytest.mark.airflow, pytest.mark.long, pytest.mark.xdist_group("page")]
+pytestmark = [pytest.mark.airflow, pytest.mark.long]
 ROW = 13
 
 

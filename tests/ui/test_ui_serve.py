@@ -24,7 +24,7 @@ from provspark.web.login import Viewer
 from provspark.web.policy import Policy
 from provspark.web.source import Source
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("page")]
+pytestmark = pytest.mark.long
 TOKEN = "a-token-for-this-test"
 TAGS = [
     "<script>alert(1)</script>",
