@@ -6,6 +6,7 @@ Every class here is frozen; arrays inside are not to be written to.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import numpy.typing as npt
 
+from provspark.errors import ArgumentError
 from provspark.index_store.operations import Operations
 
 if TYPE_CHECKING:
@@ -39,14 +41,19 @@ class Dataset:
     name: str
 
     @classmethod
-    def parse(cls, text: str) -> Dataset:
+    def parse(cls, text: str | os.PathLike[str]) -> Dataset:
         """Read ``/data/out``, ``file:///data/out`` (percent escapes are undone) or ``s3://bucket/path``.
+
+        ArgumentError for what is neither text nor a path.
 
         >>> Dataset.parse("file:///data/out/")
         Dataset(namespace='file', name='/data/out')
         >>> Dataset.parse("s3://bucket/a/b").uri
         's3://bucket/a/b'
         """
+        if not isinstance(text, (str, os.PathLike)):
+            raise ArgumentError(f"a data set is named by its path or URL, found {text!r}")
+        text = os.fspath(text)
         parts = urlsplit(text)
         if not parts.scheme or len(parts.scheme) == 1:
             path = text

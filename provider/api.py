@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Literal
@@ -29,7 +30,7 @@ from provspark.index_store.query.whole import Correspondence
 from provspark.operation_api import OperationApi
 from provspark.profile_api import ProfileApi
 from provspark.questions import Questions, Rows, Which
-from provspark.stores import open_store, store_urls
+from provspark.stores import location, open_store, store_urls
 from provspark.views import Views
 
 if TYPE_CHECKING:
@@ -53,18 +54,18 @@ __all__ = [
 ]
 
 
-def open(url: str) -> Provenance:
+def open(url: str | os.PathLike[str]) -> Provenance:
     """Open a store, or all stores that a catalogue knows.
 
     Parameters
     ----------
-    url : str
+    url : str or path
         A store's folder (``/data/prov``, ``file:///data/prov``, ``s3://bucket/prov``), or a catalogue's
         SQLAlchemy URL (``sqlite:////data/catalogue.db``, ``postgresql+psycopg2://…``).
 
     Raises
     ------
-    StoreUnreachableError, StoreFormatError, CatalogueError
+    StoreUnreachableError, StoreFormatError, CatalogueError, ArgumentError
     """
     return Provenance(url)
 
@@ -100,8 +101,8 @@ class Provenance(OperationApi, ProfileApi):
         The same questions, whose answers are kept as runs, to be united, intersected and taken from one another.
     """
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str | os.PathLike[str]) -> None:
+        self.url = location(url)
         self._stores: dict[str, Store] = {}
         self._keep: Callable[[Manifest], bool] | None = None
         self.refresh()

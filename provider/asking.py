@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 import numpy as np
 import pyarrow as pa
 
-from provspark.errors import ConditionError, RowOutOfRangeError, UnknownDatasetError, ValuesUnavailableError
+from provspark.errors import (
+    ArgumentError,
+    ConditionError,
+    RowOutOfRangeError,
+    UnknownDatasetError,
+    ValuesUnavailableError,
+)
 from provspark.index_store.boxes import from_pairs
 from provspark.index_store.model import Boxes, Int64, Kind
 from provspark.index_store.query.equal import equal_classes, equal_rows
@@ -86,7 +92,7 @@ class Asking:
         """Find the version, its rows and the kinds of edges that a question is about."""
         wrong = sorted(which.keys() - Which.__annotations__.keys())
         if wrong:
-            raise TypeError(f"no parameter {wrong[0]!r}; there are {', '.join(Which.__annotations__)}")
+            raise ArgumentError(f"no parameter {wrong[0]!r}; there are {', '.join(Which.__annotations__)}")
         semantics = which.get("semantics", "bag")
         if semantics not in get_args(Semantics):
             raise ConditionError(f"no semantics {semantics!r}; there are 'bag' and 'set'")
@@ -100,7 +106,7 @@ class Asking:
 
     def places(self, view: View, via: str | Sequence[str]) -> tuple[Place, ...]:
         """Data sets and steps by their names."""
-        return tuple(self.place(view, v) for v in ((via,) if isinstance(via, str) else via))
+        return tuple(self.place(view, v) for v in several(via, "via"))
 
     def place(self, view: View, name: str) -> Place:
         """A data set, or else a step, by its name."""
@@ -114,13 +120,23 @@ class Asking:
             raise UnknownDatasetError(name, known) from None
 
 
+def several(given: Any, name: str) -> tuple[Any, ...]:
+    """What was given for a parameter that takes one text or several values."""
+    if isinstance(given, str):
+        return (given,)
+    try:
+        return tuple(given)
+    except TypeError:
+        raise ArgumentError(f"{name} takes a list, found {given!r}") from None
+
+
 def _rows(at: Sighting, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
     if rows is not None and where is not None:
         raise ConditionError("rows and where were both given; select rows by one of them")
     if where is not None:
         from provspark.index_store.select import select_rows
 
-        return Runs.of(select_rows(at.version, at.files, where))
+        return Runs.of(select_rows(at.version, at.files, several(where, "where")))
     if rows is None:
         return Runs.span(at.version.rows)
     ids = _ids(rows)
@@ -147,7 +163,7 @@ def _readers(at: Sighting) -> tuple[Callable[[Int64], pa.Table], Callable[[], It
 
 
 def _kinds(kinds: Iterable[Kind] | Kind) -> frozenset[Kind]:
-    chosen: frozenset[Kind] = frozenset((kinds,) if isinstance(kinds, str) else kinds)
+    chosen: frozenset[Kind] = frozenset(several(kinds, "kinds"))
     wrong = sorted(map(str, chosen - set(get_args(Kind))))
     if wrong or not chosen:
         raise ConditionError(f"no kind of edge {', '.join(wrong) or 'given'}; there are 'data' and 'context'")
@@ -155,7 +171,7 @@ def _kinds(kinds: Iterable[Kind] | Kind) -> frozenset[Kind]:
 
 
 def _ids(rows: Iterable[int]) -> Int64:
-    ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else list(rows))
+    ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else several(rows, "rows"))
     if not ids.size:
         return np.zeros(0, dtype=np.int64)
     if ids.ndim != 1 or ids.dtype.kind not in "iu":

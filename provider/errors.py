@@ -125,6 +125,10 @@ class ConditionError(ProvSparkError, ValueError):
     """A column–operator–value condition that can't be understood or does not fit the data set."""
 
 
+class ArgumentError(ProvSparkError, TypeError):
+    """An argument of another type than its parameter takes, or of no parameter's name."""
+
+
 class UnknownColumnError(ConditionError, LookupError):
     """A data set has no column of that name."""
 

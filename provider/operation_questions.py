@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, get_args
 
-from provspark.asking import Asked, Asking, Rows, Which
+from provspark.asking import Asked, Asking, Rows, Which, several
 from provspark.errors import ConditionError, UnknownColumnError, UnknownDatasetError
 from provspark.index_store.model import Dataset
 from provspark.index_store.query.bits import ROWS, identity
@@ -192,7 +192,7 @@ def _named(asked: Asked, columns: ColumnNames) -> list[int]:
         if not names:
             raise ConditionError(f"the columns of {asked.at.version.dataset} are not known to the store")
         return list(range(1, 1 + len(names)))
-    return [_position(asked, name, names) for name in ((columns,) if isinstance(columns, str) else columns)]
+    return [_position(asked, name, names) for name in several(columns, "columns")]
 
 
 def _position(asked: Asked, name: str, names: tuple[str, ...]) -> int:

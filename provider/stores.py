@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
+
+from provspark.errors import ArgumentError
 
 if TYPE_CHECKING:
     from provspark.index_store.store import Store
 
-__all__ = ["open_store", "store_urls"]
+__all__ = ["location", "open_store", "store_urls"]
+
+
+def location(url: str | os.PathLike[str]) -> str:
+    """A store or catalogue as text; ArgumentError for what names none."""
+    if not isinstance(url, (str, os.PathLike)):
+        raise ArgumentError(f"a store is named by its folder or URL, a catalogue by its URL; found {url!r}")
+    return os.fspath(url)
 
 
 def store_urls(url: str) -> list[str]:

@@ -86,6 +86,7 @@ class Views:
 
 def _run(graph: Graph, run: str) -> tuple[str, str]:
     runs = dict.fromkeys((m.key.dag_id, m.key.run_id) for m in graph.manifests)
+    run = str(run)
     found = [r for r in runs if r[1] == run or f"{r[0]}/{r[1]}" == run]
     if len(found) > 1:
         raise ConditionError(f"run {run!r} is one of {' and '.join(f'{d}/{r}' for d, r in found)}; name it so")

@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 import pyarrow as pa
 
-from provspark.errors import ConditionError
+from provspark.errors import ArgumentError, ConditionError
 from provspark.index_store.boxes import concat, pairs, transpose
 from provspark.index_store.model import Boxes, Int64, Kind, Version, jsonable
 from provspark.index_store.query.cut import common, without
@@ -71,6 +71,8 @@ class Answer:
 
     def _with(self, other: Answer, how: Callable[[Boxes, Boxes], Boxes]) -> Answer:
         """Compare line by line: row asked about, version, occurrence, row found, kind."""
+        if not isinstance(other, Answer):
+            raise ArgumentError(f"an answer is united with, cut with or taken from another answer, found {other!r}")
         if self.asked.id != other.asked.id:
             raise ConditionError(
                 f"one answer is about rows of version {self.asked.id} of {self.asked.dataset}, the other of version "

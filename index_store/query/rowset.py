@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from provspark.errors import ConditionError
+from provspark.errors import ArgumentError, ConditionError
 from provspark.index_store.model import Int64
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.runs import Runs
@@ -62,6 +62,8 @@ class RowSet:
         return RowSet(self.at, self.runs - self._alike(other))
 
     def _alike(self, other: RowSet) -> Runs:
+        if not isinstance(other, RowSet):
+            raise ArgumentError(f"a set of rows is united with, cut with or taken from another set, found {other!r}")
         if self.at.key != other.at.key:
             raise ConditionError(
                 f"rows of version {other.version} of {other.dataset} and of version {self.version} of {self.dataset} "

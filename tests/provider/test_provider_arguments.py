@@ -1,0 +1,50 @@
+"""Arguments of a wrong type: a typed error that names the parameter and tells what was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _steps import publish, version, write
+
+import provspark
+from provspark.errors import ArgumentError, ConditionError
+from provspark.index_store.store import Store
+
+WRONG: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
+    "data set": (lambda p: p.backward(5), ArgumentError, "a data set is named by its path or URL, found 5"),
+    "goal": (lambda p: p.backward("/out", [0], to=5), ArgumentError, "named by its path or URL, found 5"),
+    "way": (lambda p: p.backward("/out", [0], via=5), ArgumentError, "via takes a list, found 5"),
+    "rows": (lambda p: p.backward("/out", 3), ArgumentError, "rows takes a list, found 3"),
+    "kinds": (lambda p: p.backward("/out", [0], kinds=5), ArgumentError, "kinds takes a list, found 5"),
+    "where": (lambda p: p.backward("/out", where=5), ArgumentError, "where takes a list, found 5"),
+    "text as where": (lambda p: p.backward("/out", where="a = 1"), ConditionError, "found 'a = 1'"),
+    "parameter": (lambda p: p.backward("/out", [0], who=1), ArgumentError, "no parameter 'who'; there are where"),
+    "answer": (lambda p: p.ask.backward("/out", [0]) | 5, ArgumentError, "another answer, found 5"),
+    "set of rows": (lambda p: p.select("/out") - 5, ArgumentError, "another set, found 5"),
+    "store": (lambda p: provspark.open(None), ArgumentError, "named by its folder or URL"),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one step: /out of /in."""
+    place = tmp_path_factory.mktemp("arguments") / "prov"
+    step = write(version("/out", {"o": 2}, ["o"]), [(version("/in", {"i": 2}), [(0, 1)])])
+    publish(Store.open(str(place), create=True), "copy", step)
+    return place
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_types_are_named(name: str, store: Path) -> None:
+    ask, kind, says = WRONG[name]
+    with pytest.raises(kind, match=re.escape(says)):
+        ask(provspark.open(str(store)))
+
+
+def test_paths_are_as_good_as_text(store: Path) -> None:
+    output: Any = Path("/out")
+    assert provspark.open(store).backward(output, [0]).equals(provspark.open(str(store)).backward("/out", [0]))
