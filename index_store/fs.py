@@ -32,6 +32,8 @@ class Folder(ABC):
 
     url: str
     """Normalised and percent-encoded, without user name or password: `open_folder` takes it back."""
+    readers: int
+    """How many files to read at once: where each answers only after a while, many."""
 
     def where(self, path: str) -> str:
         """A file's URL for people: without the options behind ``?``."""

@@ -16,8 +16,6 @@ from provspark.index_store.s3_put import ConditionalPut
 
 __all__ = ["RemoteFolder"]
 
-_THREADS = 16
-
 
 class RemoteFolder(Folder):
     """Files behind `pyarrow.fs`.
@@ -29,6 +27,8 @@ class RemoteFolder(Folder):
         `put_if_absent` looks, writes, and reads back: of writers that come within the time of one put both may
         believe that they won, and the last one's file stays (docs/format.md, "Publishing").
     """
+
+    readers = 16
 
     def __init__(self, filesystem: Any, root: str, url: str, put: Callable[[str, bytes], bool] | None = None) -> None:
         self.filesystem, self.root, self.url, self._conditional = filesystem, root.rstrip("/"), url, put
@@ -69,7 +69,7 @@ class RemoteFolder(Folder):
             cut = [(min(a, size), min(b, size)) for a, b in spans]
             if len(cut) == 1:
                 return [f.read_at(b - a, a) for a, b in cut]
-            with ThreadPoolExecutor(_THREADS) as pool:
+            with ThreadPoolExecutor(self.readers) as pool:
                 return list(pool.map(lambda s: cast(bytes, f.read_at(s[1] - s[0], s[0])), cut))
 
     def stamps(self, paths: list[str]) -> list[Stamp | None]:

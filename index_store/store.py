@@ -129,8 +129,8 @@ class Store:
         stamps = self.folder.stamps([manifest_path(n) for n in names])
         there = [(n, stamp) for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
         fresh = [(n, stamp) for n, stamp in there if self._known.get(n, (None,))[0] != stamp]
-        if len(fresh) > 8:
-            with ThreadPoolExecutor(_THREADS) as pool:
+        if len(fresh) > 8 and self.folder.readers > 1:
+            with ThreadPoolExecutor(self.folder.readers) as pool:
                 list(pool.map(lambda s: self._read_manifest(*s), fresh))
         found = [self._read_manifest(n, stamp) for n, stamp in there]
         with self._lock:

@@ -105,6 +105,8 @@ class Provenance(OperationApi, ProfileApi):
         self.url = location(url)
         self._stores: dict[str, Store] = {}
         self._keep: Callable[[Manifest], bool] | None = None
+        self._whole = Graph(())
+        self._use(self._whole)
         self.refresh()
 
     def __repr__(self) -> str:
@@ -112,8 +114,11 @@ class Provenance(OperationApi, ProfileApi):
 
     def refresh(self) -> None:
         """Take in the steps that were published since."""
-        self._stores = {url: self._stores.get(url) or open_store(url) for url in store_urls(self.url)}
-        self._use(Graph(self._stores.values()))
+        before = self._stores
+        self._stores = {url: before.get(url) or open_store(url) for url in store_urls(self.url)}
+        if self._stores != before or not self._whole.current():
+            self._whole = Graph(self._stores.values())
+            self._use(self._whole)
 
     def restricted(self, keep: Callable[[Manifest], bool]) -> Provenance:
         """The same, as if only the steps that `keep` is true for had been published.

@@ -193,16 +193,21 @@ class Graph:
 
     def __init__(self, stores: Iterable[StoreLike]) -> None:
         self.stores = tuple(stores)
+        self._published = [store.manifests() for store in self.stores]
         known: dict[str, list[Manifest]] = {}
         pairs = []
-        for store in self.stores:
-            for manifest in store.manifests():
+        for store, published in zip(self.stores, self._published, strict=True):
+            for manifest in published:
                 twins = known.setdefault(manifest.step, [])
                 if manifest not in twins:
                     twins.append(manifest)
                     pairs.append((store, manifest))
         pairs.sort(key=lambda p: (p[1].ended, p[1].step))
         self._take([m for _, m in pairs], [Node(s, m, w) for s, m in pairs for w in m.writes])
+
+    def current(self) -> bool:
+        """Whether nothing was published or removed since."""
+        return self._published == [store.manifests() for store in self.stores]
 
     def restricted(self, keep: Callable[[Manifest], bool]) -> Graph:
         """The same snapshot as if only the steps that `keep` is true for had been published; same nodes."""

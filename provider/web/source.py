@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from threading import Lock
+from copy import copy
+from threading import Lock, Thread
 
 from provspark.api import Provenance
+from provspark.errors import ProvSparkError
 from provspark.index_store.query.links import Linker
 from provspark.web.policy import Policy
 from provspark.web.scope import Scope
@@ -14,6 +16,8 @@ from provspark.web.scope import Scope
 __all__ = ["Source"]
 
 _FRESH = 5.0
+_AT_ONCE = 0.1
+"""Where looking took longer (s), questions don't wait for it: they go on with what was seen before."""
 _SCOPES = 64
 
 
@@ -29,9 +33,10 @@ class Source:
 
     def __init__(self, url: Callable[[], str], policy: Policy) -> None:
         self.url, self.policy = url, policy
-        self._prov: Provenance | None = None
-        self._scopes: dict[frozenset[str] | None, Scope] = {}
-        self._looked = 0.0
+        self._seen: _Snapshot | None = None
+        self._looking: Thread | None = None
+        self._trouble: ProvSparkError | None = None
+        self._looked = self._took = 0.0
         self._lock = Lock()
 
     def scope(self, dags: frozenset[str] | None) -> Scope:
@@ -43,28 +48,54 @@ class Source:
             Steps of these DAGs and no others; None for all steps.
         """
         with self._lock:
-            whole = self._whole()
-            if dags is not None:
-                dags &= {m.key.dag_id for m in whole.graph.manifests if m.key.dag_id}
-            found = self._scopes.get(dags)
-            if found is None:
-                while len(self._scopes) >= _SCOPES:
-                    del self._scopes[next(iter(self._scopes))]
-                found = self._scopes[dags] = Scope(self._linker, whole, dags, self.policy)
-            return found
+            return self._snapshot().scope(dags, self.policy)
 
-    def _whole(self) -> Provenance:
-        now = time.monotonic()
-        if self._prov is None:
-            self._prov = Provenance(self.url())
-            self._linker = Linker(self._prov.graph)
-        elif now - self._looked > _FRESH:
-            before = self._prov.graph.manifests
-            self._prov.refresh()
-            if self._prov.graph.manifests != before:
-                self._scopes.clear()
-                self._linker = Linker(self._prov.graph)
-        else:
-            return self._prov
-        self._looked = now
-        return self._prov
+    def _snapshot(self) -> _Snapshot:
+        trouble, self._trouble = self._trouble, None
+        if trouble:
+            raise trouble
+        if self._seen is None:
+            self._seen = _Snapshot(Provenance(self.url()))
+            self._looked = time.monotonic()
+        elif time.monotonic() - self._looked > _FRESH and self._looking is None:
+            if self._took < _AT_ONCE:
+                self._seen = self._look(self._seen)
+            else:
+                self._looking = Thread(target=self._look_meanwhile, args=(self._seen,), daemon=True)
+                self._looking.start()
+        return self._seen
+
+    def _look_meanwhile(self, seen: _Snapshot) -> None:
+        try:
+            self._seen = self._look(seen)
+        except ProvSparkError as e:
+            self._trouble = e
+        finally:
+            self._looking = None
+
+    def _look(self, seen: _Snapshot) -> _Snapshot:
+        began = time.monotonic()
+        prov = copy(seen.prov)
+        prov.refresh()
+        self._looked = time.monotonic()
+        self._took = self._looked - began
+        return seen if prov.graph is seen.prov.graph else _Snapshot(prov)
+
+
+class _Snapshot:
+    """What was published when it was looked at, and what was made of it for each set of DAGs."""
+
+    def __init__(self, prov: Provenance) -> None:
+        self.prov, self._linker = prov, Linker(prov.graph)
+        self._dags = {m.key.dag_id for m in prov.graph.manifests if m.key.dag_id}
+        self._scopes: dict[frozenset[str] | None, Scope] = {}
+
+    def scope(self, dags: frozenset[str] | None, policy: Policy) -> Scope:
+        """What one may see who may read these DAGs."""
+        dags = dags if dags is None else dags & self._dags
+        found = self._scopes.get(dags)
+        if found is None:
+            while len(self._scopes) >= _SCOPES:
+                del self._scopes[next(iter(self._scopes))]
+            found = self._scopes[dags] = Scope(self._linker, self.prov, dags, policy)
+        return found

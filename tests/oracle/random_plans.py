@@ -28,8 +28,10 @@ FILES = 3
 """At most so many of a table."""
 PIPED = {"where", "project", "explode", "unpivot", "cache", "scalar"}
 """Operators that leave rows in the tasks that they are in."""
-PAIRING = {"join", "lateral", "as of", "correlated"}
+PAIRING = {"join", "as of"}
 """Operators that may pair each task of one side with each of the other."""
+DEPENDENT = {"lateral", "correlated"}
+"""Operators that may do so, and before it pair each different row on the left, shuffled, with the right."""
 LARGEST = 300
 """Rows of any relation within a plan; what grows beyond is not run."""
 
@@ -140,8 +142,8 @@ def tasks(plan: Plan, shuffled: int) -> int:
     below = [tasks(part, shuffled) for part in plan[1 + len(OPERATORS[plan[0]].choices) :]]
     if plan[0] in PIPED:
         return below[0]
-    if plan[0] in PAIRING:
-        return max(shuffled, math.prod(below))
+    if plan[0] in PAIRING | DEPENDENT:
+        return max(shuffled, math.prod(below)) * (shuffled if plan[0] in DEPENDENT else 1)
     return sum(below) if plan[0] == "union" else shuffled
 
 

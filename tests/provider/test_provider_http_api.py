@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -185,6 +186,28 @@ def test_new_steps_and_changed_files_are_noticed(tmp_path: Path, monkeypatch: py
     assert page["values"] is None and page["rows"] == [0, 1, 2, 3, 4] and "part.parquet" in page["why"]
     answer = api.get(f"{BASE}/datasets/{id_of(root, 'raw')}/export")
     assert answer.status_code == 409 and answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_large_store_is_looked_at_while_questions_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = build(tmp_path)
+    monkeypatch.setattr(source, "_FRESH", -1.0)
+    monkeypatch.setattr(source, "_AT_ONCE", 0.0)
+    api = client(root)
+    before = get(api, "/about")["steps"]
+    nothing = PendingVersion(Dataset.parse(str(root / "more")), Files.of([]), "parquet")
+    publish(Store.open(str(root / "prov")), 9, StepKey("more", "r", "shop"), write(read(nothing)))
+    for _ in range(200):
+        if get(api, "/about")["steps"] == before + 1:
+            break
+        time.sleep(0.02)
+    else:
+        raise AssertionError("the new step does not show")
+    next((root / "prov" / "steps").glob("*/manifest.json")).write_bytes(b"broken")
+    for _ in range(200):
+        if api.get(f"{BASE}/about").status_code >= 500:
+            return
+        time.sleep(0.02)
+    raise AssertionError("that a manifest is broken does not show")
 
 
 def test_values_can_be_switched_off(root: Path) -> None:
