@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ from provspark.web.source import Source
 CHAIN = 50
 COLD = """
 import time
+import pyarrow
+pyarrow.array([0])  # with its first array pyarrow imports pandas, where that is installed
 import provspark.api
 from provspark.index_store import store
 began = time.perf_counter()
@@ -97,7 +100,10 @@ def _catalogue(steps: int, runs: int) -> list[str]:
     if not (folder / "done").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        _fill(Store.open(str(store), create=True), steps, runs)
+        Store.open(str(store), create=True)
+        with ProcessPoolExecutor() as pool:
+            for number, _ in enumerate(pool.map(partial(_fill, str(store), steps), range(runs)), 1):
+                print(f"run {number} of {runs}", file=sys.stderr)
         (folder / "done").touch()
     urls = {"SQLite": f"sqlite:///{folder / 'catalogue.db'}"}
     if server := os.environ.get("PROVSPARK_TEST_POSTGRES"):
@@ -125,30 +131,26 @@ def _catalogue(steps: int, runs: int) -> list[str]:
     return [f"**{steps:,} steps in each of {runs} runs** (wanted: the trace 100 ms, a page 50 ms)", table(head, lines)]
 
 
-def _fill(store: Store, steps: int, runs: int) -> None:
-    """Chains of 50 steps, as many as there must be, in each run; each data set is written anew by each run."""
-    rows = 100
+def _fill(url: str, steps: int, run_number: int) -> None:
+    """Write a run: chains of 50 steps, as many as there must be; each data set is written anew by each run."""
+    store, rows = Store.open(url), 100
     every = np.arange(rows)
     tensor = from_ranges(every, every[::-1].copy(), np.ones(rows, dtype=np.int64))
-    for run_number in range(runs):
-        print(f"run {run_number + 1} of {runs}", file=sys.stderr)
-        for number in range(steps):
-            chain, at = divmod(number, CHAIN)
-            names = [f"/{chain * (CHAIN + 1) + at + i}" for i in (0, 1)]
-            src, out = (
-                PendingVersion(
-                    Dataset.parse(name), Files.of([("part-0.parquet", 100, 1 + run_number, rows, w)]), "parquet"
-                )
-                for name, w in zip(names, (False, True), strict=True)
-            )
-            axes = [
-                Axis("output", rows, out.files.identity(out.dataset)),
-                Axis("input", rows, src.files.identity(src.dataset), 0),
-            ]
-            writer = store.writer(StepKey(f"chain{chain}", f"run{run_number}", f"step{at}"))
-            writer.add(PendingWrite(out, "exact", (src,), tuple(axes), [PendingTensor(0, 1, tensor)]))
-            clock = f"2024-01-{1 + run_number // 24 % 28:02d}T{run_number % 24:02d}:00:00.{number:06d}+00:00"
-            writer.publish(status="succeeded", started=clock, ended=clock)
+    for number in range(steps):
+        chain, at = divmod(number, CHAIN)
+        names = [f"/{chain * (CHAIN + 1) + at + i}" for i in (0, 1)]
+        src, out = (
+            PendingVersion(Dataset.parse(name), Files.of([("part-0.parquet", 100, 1 + run_number, rows, w)]), "parquet")
+            for name, w in zip(names, (False, True), strict=True)
+        )
+        axes = [
+            Axis("output", rows, out.files.identity(out.dataset)),
+            Axis("input", rows, src.files.identity(src.dataset), 0),
+        ]
+        writer = store.writer(StepKey(f"chain{chain}", f"run{run_number}", f"step{at}"))
+        writer.add(PendingWrite(out, "exact", (src,), tuple(axes), [PendingTensor(0, 1, tensor)]))
+        clock = f"2024-01-{1 + run_number // 24 % 28:02d}T{run_number % 24:02d}:00:00.{number:06d}+00:00"
+        writer.publish(status="succeeded", started=clock, ended=clock)
 
 
 def _page(client: TestClient, path: str) -> None:

@@ -28,9 +28,9 @@ FILES = 3
 """At most so many of a table."""
 PIPED = {"where", "project", "explode", "unpivot", "cache", "scalar"}
 """Operators that leave rows in the tasks that they are in."""
-PAIRING = {"join", "as of"}
+PAIRING = {"join"}
 """Operators that may pair each task of one side with each of the other."""
-DEPENDENT = {"lateral", "correlated"}
+DEPENDENT = {"lateral", "correlated", "as of"}
 """Operators that may do so, and before it pair each different row on the left, shuffled, with the right."""
 LARGEST = 300
 """Rows of any relation within a plan; what grows beyond is not run."""
@@ -136,15 +136,24 @@ def meaning(plan: Plan, t: Scans) -> Relation:
 
 
 def tasks(plan: Plan, shuffled: int) -> int:
-    """At most how many tasks the plan's last stage has, where an exchange makes so many."""
+    """At most how many tasks a stage of the plan has, where an exchange makes so many."""
+    return max(_tasks(plan, shuffled))
+
+
+def _tasks(plan: Plan, shuffled: int) -> tuple[int, int]:
+    """The same of its last stage, and of any."""
     if plan[0] == "scan":
-        return FILES
-    below = [tasks(part, shuffled) for part in plan[1 + len(OPERATORS[plan[0]].choices) :]]
+        return FILES, FILES
+    below = [_tasks(part, shuffled) for part in plan[1 + len(OPERATORS[plan[0]].choices) :]]
     if plan[0] in PIPED:
-        return below[0]
-    if plan[0] in PAIRING | DEPENDENT:
-        return max(shuffled, math.prod(below)) * (shuffled if plan[0] in DEPENDENT else 1)
-    return sum(below) if plan[0] == "union" else shuffled
+        last = below[0][0]
+    elif plan[0] in PAIRING:
+        last = max(shuffled, math.prod(part for part, _ in below))
+    elif plan[0] in DEPENDENT:
+        last = shuffled * math.prod(part for part, _ in below)
+    else:
+        last = sum(part for part, _ in below) if plan[0] == "union" else shuffled
+    return last, max(last, *(most for _, most in below))
 
 
 class TooLargeError(Exception):
