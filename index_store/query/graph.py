@@ -253,7 +253,7 @@ class Graph:
         if not wrote and not read:
             raise UnknownDatasetError(str(dataset), map(str, self.datasets()))
         good = [s for s in wrote if s.node.manifest.status == "succeeded"]
-        return [s for s in wrote if s not in good] + read + good
+        return [s for s in wrote if s.node.manifest.status != "succeeded"] + read + good
 
     def find(self, dataset: Dataset, version: str | None = None) -> Sighting:
         """The version of that id, as its writer knows it where there is one, or the best answer to the name.

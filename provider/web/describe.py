@@ -22,7 +22,7 @@ __all__ = [
     "columns",
     "dataset",
     "dataset_detail",
-    "dataset_summaries",
+    "dataset_summary",
     "step",
     "step_detail",
     "trace",
@@ -48,27 +48,22 @@ def columns(version: Version, policy: Policy) -> list[models.Column]:
     return [models.Column(name=f.name, type=f.type, masked=policy.masked(f)) for f in version.fields]
 
 
-def dataset_summaries(scope: Scope) -> list[models.DatasetSummary]:
-    """List the data sets by name."""
-    out = []
+def dataset_summary(scope: Scope, found: Dataset) -> models.DatasetSummary:
+    """Describe a data set in a line."""
     graph = scope.prov.graph
-    for one in scope.datasets.values():
-        found = graph.sightings(one)
-        best = found[-1]
-        derived = best is best.node.output
-        out.append(
-            models.DatasetSummary(
-                **_names(one),
-                version=best.version.id,
-                rows=best.version.rows,
-                versions=len({s.version.id for s in found}),
-                columns=len(best.version.fields),
-                role="derived" if one in graph.written.by_name else "source",
-                coverage=best.node.write.coverage if derived else None,
-                step=best.node.step if derived else None,
-            )
-        )
-    return out
+    known = graph.sightings(found)
+    best = known[-1]
+    derived = best is best.node.output
+    return models.DatasetSummary(
+        **_names(found),
+        version=best.version.id,
+        rows=best.version.rows,
+        versions=len({s.version.id for s in known}),
+        columns=len(best.version.fields),
+        role="derived" if found in graph.written.by_name else "source",
+        coverage=best.node.write.coverage if derived else None,
+        step=best.node.step if derived else None,
+    )
 
 
 def dataset_detail(scope: Scope, at: Sighting) -> models.DatasetDetail:
