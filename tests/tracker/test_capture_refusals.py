@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-import logging
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _refused import Plan, line_of, refused
 from oracle import lineage, outputs
-from oracle.cases import Case, Frames, check, compare_outputs
+from oracle.cases import Case, Frames, check
 from oracle.operators import select, where
 from oracle.sources import Source
 from oracle.tables import DEPT, EMP, SKEW
@@ -26,8 +24,6 @@ ROUGH = Source(
     "rough", ("n", "s"), (), {"a.csv": b"1,a\nx,b\n3,c\n"}, lambda s, p: s.read.schema("n INT, s STRING").csv(p)
 )
 TABLES = [EMP, DEPT, SKEW, ROUGH]
-
-Plan = Callable[[Frames], Any]
 
 
 def text_by_rdd(t: Frames) -> Any:
@@ -66,27 +62,12 @@ REFUSED: list[tuple[Plan, str]] = [
 ]
 
 
-def line_of(plan: Plan) -> int:
-    """The line that carries the mark."""
-    lines, first = inspect.getsourcelines(plan)
-    return next(first + i for i, line in enumerate(lines) if line.endswith("# refused\n"))
-
-
 @pytest.mark.parametrize(("plan", "node"), REFUSED, ids=[p.__name__ for p, _ in REFUSED])
 def test_refused(
     plan: Plan, node: str, spark: Any, sources: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    t = Frames(spark, TABLES, sources)
-    plan(t).write.parquet(str(tmp_path / "plain"))
-    with caplog.at_level(logging.WARNING), attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
-        plan(t).write.parquet(str(tmp_path / "out"))
-    compare_outputs(Case("", plan, lambda _: _), outputs.read(tmp_path / "plain"), outputs.read(tmp_path / "out"))
-    assert len(capture.untracked) == 1, capture.untracked
-    reason = capture.untracked[0]
-    assert any(n in reason.node for n in node.split("|")), reason
-    assert reason.site == f"{__file__}:{line_of(plan)}", reason
-    assert reason.why and any(reason.why in r.getMessage() for r in caplog.records)
-    assert capture.manifest is not None and capture.manifest.status == "succeeded"
+    reason = refused(plan, Frames(spark, TABLES, sources), tmp_path, caplog)
+    assert node in reason.node, reason
 
 
 @pytest.mark.parametrize("plan", [text_by_rdd, drop_malformed], ids=lambda p: p.__name__)

@@ -1,0 +1,81 @@
+"""SQL scripts and EXECUTE IMMEDIATE: each INSERT is a write, and what a script gives is plain Spark's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _sql_session import Session, made_session  # noqa: F401
+from oracle.cases import configured
+from oracle.tables import DEPT
+
+from provspark.errors import UnsupportedPlanError
+from provspark.tracker import attach
+
+pytestmark = pytest.mark.spark
+
+SCRIPTS = [
+    ("BEGIN INSERT INTO one SELECT * FROM rows WHERE n < 2; INSERT INTO two SELECT * FROM rows WHERE n < 3; END", 2),
+    ("EXECUTE IMMEDIATE 'INSERT INTO one SELECT * FROM rows WHERE n < ?' USING 2", 1),
+    ("BEGIN SELECT n FROM rows WHERE n < 2; SELECT v, n AS m FROM rows WHERE n < 2; END", 0),
+    (
+        "BEGIN DECLARE EXIT HANDLER FOR USER_RAISED_EXCEPTION BEGIN INSERT INTO two SELECT * FROM rows WHERE n < 3; "
+        "SELECT 'caught' AS what; END; INSERT INTO one SELECT * FROM rows WHERE n = 5; "
+        "INSERT INTO one SELECT n, v, raise_error('no') FROM rows; SELECT 'not reached' AS what; END",
+        2,
+    ),
+    (
+        "BEGIN DECLARE hi BIGINT; SET hi = (SELECT max(w) FROM heads); "
+        "IF (SELECT count(*) FROM rows) > 100 THEN INSERT INTO one SELECT * FROM rows WHERE n < hi; END IF; END",
+        1,
+    ),
+    ("BEGIN INSERT INTO one SELECT * FROM rows WHERE n < 2; SELECT raise_error('no'); END", 1),
+]
+
+
+@pytest.mark.parametrize(("text", "writes"), SCRIPTS, ids=["two", "immediate", "none", "handler", "branch", "fails"])
+def test_scripts_run_as_they_do(session: Session, sources: Path, text: str, writes: int) -> None:
+    """The result, what is raised and the tables are plain Spark's; each write is the step's."""
+    spark = session.spark
+    DEPT.read(spark, str(DEPT.place(sources))).createOrReplaceTempView("heads")
+
+    def run() -> Any:
+        with configured(spark, {"spark.sql.scripting.enabled": True}):
+            try:
+                frame = spark.sql(text)
+                return frame.schema, frame.collect()
+            except Exception as e:
+                return type(e), re.sub(r"==+.*|JVM.*", "", str(e), flags=re.DOTALL)
+
+    def left() -> Any:
+        return [sorted(spark.table(t).collect()) for t in ("one", "two")]
+
+    plain, tables = run(), left()
+    for table in ("one", "two"):
+        spark.sql(f"INSERT OVERWRITE {table} SELECT * FROM rows WHERE false")
+    found = []
+    capture = session.run(lambda: found.append(run()))
+    assert (found, left(), capture.untracked) == ([plain], tables, ())
+    assert [w.coverage for w in capture.manifest.writes] == ["exact"] * writes
+    if "heads" in text:
+        (write,) = capture.manifest.writes
+        context = {write.axes[t.src].label for t in write.tensors if t.kind == "context"}
+        assert {Path(d).name for d in context} == {"skew", "dept"}
+
+
+def test_loops_over_rows_are_noticed(session: Session) -> None:
+    text = "BEGIN FOR r AS SELECT n FROM rows WHERE n < 2 DO INSERT INTO one VALUES (r.n, 1, 1); END FOR; END"
+    with configured(session.spark, {"spark.sql.scripting.enabled": True}):
+        capture = session.run(lambda: session.spark.sql(text))
+        assert [u.node for u in capture.untracked] == ["ForStatement"]
+        assert capture.untracked[0].site.startswith(__file__)
+        with pytest.raises(UnsupportedPlanError, match="ForStatement"):
+            strict(session, lambda: session.spark.sql(text))
+
+
+def strict(session: Session, call: Callable[[], Any]) -> None:
+    with attach(store=(session.work / "store").as_uri(), step="strict", on_error="fail"):
+        call()
