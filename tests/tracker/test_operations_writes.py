@@ -91,7 +91,7 @@ def test_functions_by_name(world: World) -> None:
         return x + 1
 
     with world.step() as capture:
-        world.t.emp.select(sf.udf(shifted, "int")("id").alias("v")).write.parquet(world.path("out"))
+        world.t.emp.select(sf.udf(shifted, "int", useArrow=False)("id").alias("v")).write.parquet(world.path("out"))
     (last,) = world.operations(capture)[-1:]
     assert last.opaque == f"function of the user's: {__name__}.test_functions_by_name.<locals>.shifted"
     name = last.opaque.removeprefix("function of the user's: ")
