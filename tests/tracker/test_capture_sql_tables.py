@@ -83,3 +83,15 @@ def test_tables_without_keys_are_refused_by_name(session: Session) -> None:
             assert [u.node for u in capture.untracked] == [node]
             assert capture.untracked[0].why and capture.untracked[0].site.startswith(__file__)
             assert spark.table("derby.app.t").count() == count
+
+
+def test_frames_that_spark_4_0_writes_unseen(session: Session) -> None:
+    """Its command can't be read there: what to use instead is told, and Spark writes as ever."""
+    spark = session.spark
+    if not spark.version.startswith("4.0."):
+        pytest.skip("from Spark 4.1 on it is followed")
+    place = str(session.work / "made")
+    capture = session.run(lambda: spark.table("rows").writeTo("made").using("parquet").option("path", place).create())
+    assert spark.table("made").count() == 150
+    ((node, why, site),) = [(u.node, u.why, u.site) for u in capture.untracked]
+    assert (node, "saveAsTable" in why, site.startswith(__file__)) == ("DataFrameWriterV2.create", True, True)
