@@ -10,7 +10,7 @@ from provspark.index_store.operations import Expression, Operation
 from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels
 from provspark.replay.functions import Functions
 from provspark.replay.rules import RULES, TRANSFORM, Refused, Rule
-from provspark.replay.rules.base import Frame, Witness
+from provspark.replay.rules.base import Frame, Witness, of_role
 from provspark.replay.rules.narrow import Narrow
 from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
@@ -177,15 +177,30 @@ class Engine:
         parent = f"array(named_struct('op', {index}, 'row', {NUMBER})) AS {PARENT}"
         return kept.frame.selectExpr(*labels(self.operation(index).columns), WITNESS, parent, FOCUS)
 
-    def rest(self, index: int) -> Frame:
+    def rest(self, index: int, where: str = "true") -> Frame:
         """See `Kit`."""
-        whole = self.whole(index)
+        whole = self.whole(index).filter(where)
         return whole.filter(f"NOT ({self._mine()})") if self._is_touched(index) else whole
 
-    def all(self, index: int) -> Frame:
+    def all(self, index: int, where: str = "true") -> Frame:
         """See `Kit`."""
-        mine = self.focus(index)
-        return self.rest(index) if mine is None else mine.unionByName(self.rest(index))
+        rest, mine = self.rest(index, where), self.focus(index)
+        return rest if mine is None else mine.filter(where).unionByName(rest)
+
+    def alone(self, index: int) -> bool:
+        """See `Kit`."""
+        return self.closed and self.all_witnesses and self._is_of_rows(index)
+
+    def _is_of_rows(self, index: int) -> bool:
+        """Whether each of an operation's rows derives from a row that the store numbers."""
+        operation = self.operation(index)
+        if not operation.children:
+            return self.sources.is_stored(operation)
+        if operation.node in ("Aggregate", "Distinct", "Deduplicate") and not operation.columns:
+            return False
+        if operation.node == "Aggregate" and not of_role(operation, "group"):
+            return False
+        return all(self._is_of_rows(c) for c in operation.children)
 
     def whole(self, index: int) -> Frame:
         """See `Kit`."""

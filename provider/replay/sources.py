@@ -38,6 +38,14 @@ class Sources:
         self._numbered: dict[object, Frame] = {}
         self.scanned: dict[str, int] = {}
 
+    def is_stored(self, operation: Operation) -> bool:
+        """Whether the rows of a source operation are those of a data set."""
+        try:
+            self.sighting(operation)
+        except Refused:
+            return False
+        return True
+
     def sighting(self, operation: Operation) -> Sighting:
         """Return the version that a source operation reads; `Refused` where it is none that can be read again."""
         versions = {self._node.write.axes[a].version for a in operation.axes} - {""}

@@ -33,11 +33,14 @@ class Kit(Protocol):
     def focus(self, index: int) -> Frame | None:
         """Return the rows in question after an operation; None where there are none."""
 
-    def rest(self, index: int) -> Frame:
-        """Return an operation's other rows, all of them: it is computed from whole sources."""
+    def rest(self, index: int, where: str = "true") -> Frame:
+        """Return an operation's other rows for which a condition holds: it is computed from whole sources."""
 
-    def all(self, index: int) -> Frame:
+    def all(self, index: int, where: str = "true") -> Frame:
         """Return `focus` and `rest` together."""
+
+    def alone(self, index: int) -> bool:
+        """Whether an operation's rows in question are all that rows which are followed can derive from."""
 
     def whole(self, index: int) -> Frame:
         """Return all of an operation's rows in their order, none of which knows its parents."""

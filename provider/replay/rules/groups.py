@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from provspark.index_store.operations import Operation
 from provspark.replay.columns import FOCUS, GATHERED, HIDDEN, NUMBER, PARENT, WITNESS, labels, quoted
 from provspark.replay.rules.base import Frame, Kit, of_role, outputs, select
+from provspark.replay.rules.narrowing import one_of
 
 
 class _Grouped:
@@ -20,7 +21,7 @@ class _Grouped:
         child = kit.focus(operation.children[0])
         if child is None:
             return None
-        members = grouped_with(child, kit.all(operation.children[0]), self.keys(operation, kit))
+        members = members_of(operation, child, self.keys(operation, kit), kit)
         return self.build(operation, [members], kit).filter(FOCUS)
 
 
@@ -97,7 +98,7 @@ class Deduplicate(_Grouped):
             return None
         texts = self.keys(operation, kit)
         names = labels(operation.columns)
-        members = grouped_with(child, kit.all(operation.children[0]), texts)
+        members = members_of(operation, child, texts, kit)
         keys = ", ".join(texts)
         group = f"dense_rank() OVER (ORDER BY {keys}) AS __group"
         numbered = kit.keep(operation, members.selectExpr(*names, *HIDDEN, group))
@@ -126,6 +127,11 @@ class Deduplicate(_Grouped):
 def _all_columns(operation: Operation, kit: Kit) -> bool:
     """Whether duplicates are equal rows: then none is left for another."""
     return {kit.sql(operation, e) for e in of_role(operation, "group")} >= set(labels(operation.columns))
+
+
+def members_of(operation: Operation, some: Frame, keys: Sequence[str], kit: Kit) -> Frame:
+    """Return all rows of an operation's child whose keys are those of some of them that are kept."""
+    return grouped_with(some, kit.all(operation.children[0], one_of(some, [(k, k) for k in keys], nulls=True)), keys)
 
 
 def grouped_with(some: Frame, all_rows: Frame, keys: Sequence[str]) -> Frame:

@@ -9,6 +9,7 @@ from provspark.index_store.operations import Operation
 from provspark.replay.columns import FOCUS, HIDDEN, labels
 from provspark.replay.rules.base import Frame, Kit, Refused, detail, of_role, select, united
 from provspark.replay.rules.meeting import anti, pairs, semi
+from provspark.replay.rules.narrowing import equalities, one_of
 
 _KINDS = {
     "inner": "inner",
@@ -45,9 +46,14 @@ class Join:
         kind, condition = _kind(operation), _condition(operation, kit)
         one, other = operation.children
         left, right = kit.focus(one), kit.focus(other)
+        if kind == "inner" and kit.alone(one) and kit.alone(other):
+            if left is None or right is None:
+                return None
+            return select(pairs(left, right, condition, kind), labels(operation.columns))
+        equal = equalities(operation, of_role(operation, "condition"), kit)
         parts = []
         if left is not None:
-            near = _near(kit.all(other), left, condition)
+            near = _near(kit.all(other, one_of(left, equal, nulls=False)), left, condition)
             if kind == "semi":
                 parts.append(semi(left, near, condition))
             elif kind == "anti":
@@ -55,18 +61,19 @@ class Join:
             else:
                 parts.append(pairs(left, near, condition, "left" if kind in ("left", "full") else "inner"))
         if right is not None and kind != "anti":
+            where = one_of(right, [(b, a) for a, b in equal], nulls=False)
             if kind == "semi":
-                parts.append(semi(_near(kit.rest(one), right, condition), right, condition))
+                parts.append(semi(_near(kit.rest(one, where), right, condition), right, condition))
             elif kind in ("right", "full"):
                 near = (
-                    _near(kit.all(one), right, condition)
+                    _near(kit.all(one, where), right, condition)
                     .withColumnRenamed(FOCUS, "__told")
                     .selectExpr("*", f"__told AS {FOCUS}")
                 )
                 met = pairs(near, right, condition, "right")
                 parts.append(met.filter("NOT coalesce(__told, false)"))
             else:
-                parts.append(pairs(_near(kit.rest(one), right, condition), right, condition, "inner"))
+                parts.append(pairs(_near(kit.rest(one, where), right, condition), right, condition, "inner"))
         return united([select(p, labels(operation.columns)) for p in parts])
 
 
