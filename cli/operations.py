@@ -11,9 +11,11 @@ from provspark.cli.common import functions_option, json_option, open_provenance,
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import (
     answer_options,
+    echo_pages,
     row_options,
     selected,
     show_table,
+    shown,
     version_options,
     way_options,
 )
@@ -27,10 +29,6 @@ __all__ = ["OPERATION_NAMES", "columns", "dropped", "how", "operation_rows", "op
 _column_option = click.option(
     "--column", "column", multiple=True, metavar="NAME", help="A column of DATASET; may be given again."
 )
-
-
-def _shown(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: given.pop(name) for name in ("csv_file", "parquet_file", "limit", "as_json")}
 
 
 def _direction(backward: bool) -> Any:
@@ -56,15 +54,21 @@ def why(column: tuple[str, ...], existence: bool, backward: bool, to: str | None
     """
     prov = open_provenance(given.pop("store"))
     settled = {name: given.pop(name) for name in ("replay", "functions")}
-    shown, asked = _shown(given), selected(given)
-    if column or existence:
-        way = {"direction": _direction(backward), "to": to, "existence": existence}
-        found = prov.cells(**asked, columns=list(column) or None, progress=show_progress, **way, **settled)
-        show_table(found, **shown)
+    how_shown, asked = shown(given), selected(given)
+    way: dict[str, Any] = {"direction": _direction(backward), "to": to}
+    cells: dict[str, Any] = {"columns": list(column) or None, "existence": existence}
+    if how_shown["json_lines"] and not any(settled.values()):
+        ask = prov.ask
+        if column or existence:
+            echo_pages(ask.cells(**asked, **cells, **way).pages())
+        else:
+            echo_pages((ask.backward if backward else ask.forward)(**asked, to=to).pages())
+    elif column or existence:
+        show_table(prov.cells(**asked, **cells, progress=show_progress, **way, **settled), **how_shown)
     elif any(settled.values()):
         raise click.UsageError("--replay settles cells; name a --column, or ask with --existence")
     else:
-        show_table((prov.backward if backward else prov.forward)(**asked, to=to), **shown)
+        show_table((prov.backward if backward else prov.forward)(**asked, to=to), **how_shown)
 
 
 @click.command()
@@ -90,7 +94,7 @@ def how(backward: bool, to: str | None, parts: bool, limit: int, as_json: bool, 
 
 
 def _print_how(found: How, parts: bool, limit: int) -> None:
-    show_table(found.why(), csv_file=None, parquet_file=None, limit=limit, as_json=False)
+    show_table(found.why(), limit=limit)
     lines = found.lines(parts=parts)
     for number, ((dataset, version, occurrence, kind), _) in enumerate(found.paths):
         reading = f", reading {occurrence}" if occurrence > 0 else ""
@@ -115,12 +119,12 @@ def columns(column: tuple[str, ...], existence: bool, data: bool, backward: bool
       provspark columns /data/people.csv --column age --forward
     """
     prov = open_provenance(given.pop("store"))
-    shown = _shown(given)
+    how_shown = shown(given)
     kinds = ("data",) if data else ("data", "context")
     way = {"direction": _direction(backward), "to": to, "existence": existence, "kinds": kinds}
     table = prov.columns(given.pop("dataset"), list(column) or None, **way, **given)
     first = ["column", "source_column", "dependence", "kind", "exact", "dataset"]
-    show_table(table.select(first + [n for n in table.column_names if n not in first]), **shown)
+    show_table(table.select(first + [n for n in table.column_names if n not in first]), **how_shown)
 
 
 @click.command()
@@ -172,8 +176,8 @@ def dropped(column: tuple[str, ...], **given: Any) -> None:
       provspark dropped /data/people.csv --column fnlwgt
     """
     prov = open_provenance(given.pop("store"))
-    shown = _shown(given)
-    show_table(prov.dropped(given.pop("dataset"), list(column) or None, **given), **shown)
+    how_shown = shown(given)
+    show_table(prov.dropped(given.pop("dataset"), list(column) or None, **given), **how_shown)
 
 
 def operation_rows(lines: list[OperationLine]) -> list[list[Any]]:

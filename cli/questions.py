@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from provspark.cli.common import open_provenance
-from provspark.cli.selecting import answer_options, row_options, selected, show_table
+from provspark.cli.selecting import answer_options, echo_pages, row_options, selected, show_table, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["co_contributory", "co_dependency", "composition", "correspondence", "derivations"]
-
-
-def _shown(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: given.pop(name) for name in ("csv_file", "parquet_file", "limit", "as_json")}
 
 
 @click.command("co-contributory")
@@ -32,7 +28,7 @@ def co_contributory(to: str, via: str | None, **given: Any) -> None:
       provspark co-contributory /data/orders --row 7 --to /data/lines --via /data/report
     """
     prov = open_provenance(given.pop("store"))
-    show_table(prov.co_contributory(**selected(given), to=to, via=via), **_shown(given))
+    show_table(prov.co_contributory(**selected(given), to=to, via=via), **shown(given))
 
 
 @click.command("co-dependency")
@@ -48,7 +44,7 @@ def co_dependency(to: str, via: str, **given: Any) -> None:
       provspark co-dependency /data/report --row 3 --to /data/report --via /data/people
     """
     prov = open_provenance(given.pop("store"))
-    show_table(prov.co_dependency(**selected(given), to=to, via=via), **_shown(given))
+    show_table(prov.co_dependency(**selected(given), to=to, via=via), **shown(given))
 
 
 @click.command()
@@ -66,7 +62,7 @@ def composition(source: str, column: str, together: bool, **given: Any) -> None:
     """
     prov = open_provenance(given.pop("store"))
     table = prov.composition(**selected(given), source=source, column=column, each=not together)
-    show_table(table, **_shown(given))
+    show_table(table, **shown(given))
 
 
 @click.command()
@@ -95,7 +91,7 @@ def correspondence(to: str, via: tuple[str, ...], using: tuple[str, ...], pairs:
         rows = whole.using(*chosen)
         about["rows using them"] = len(rows)
         table = _among(table, rows.rows())
-    show_table(table, **_shown(given), **about)
+    show_table(table, **shown(given), **about)
 
 
 def _among(table: pa.Table, rows: Any) -> pa.Table:
@@ -117,6 +113,9 @@ def derivations(**given: Any) -> None:
     """
     prov = open_provenance(given.pop("store"))
     found = prov.derivations(**selected(given))
-    shown = _shown(given)
-    whole = shown["as_json"] or shown["csv_file"] or shown["parquet_file"]
-    show_table(found.table(None if whole else shown["limit"] + 1), **shown)
+    how_shown = shown(given)
+    if how_shown["json_lines"]:
+        echo_pages(found.batches())
+        return
+    whole = how_shown["as_json"] or how_shown["csv_file"] or how_shown["parquet_file"]
+    show_table(found.table(None if whole else how_shown["limit"] + 1), **how_shown)

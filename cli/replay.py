@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,8 +15,8 @@ from provspark.cli.common import (
     show_progress,
     store_option,
 )
-from provspark.cli.render import console, count, echo_json, plain, print_rows
-from provspark.cli.selecting import answer_options, row_options, selected, show_table
+from provspark.cli.render import console, count, echo_json, print_rows
+from provspark.cli.selecting import answer_options, echo_pages, row_options, selected, show_table, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,10 +56,8 @@ def _ended(given: dict[str, Any]) -> Callable[[Iterator[pa.Table]], None] | None
 
         if files:
             click.echo(f"{count(write_pages(pages, files[0], csv=bool(csv_file)), 'line')} written to {files[0]}.")
-            return
-        for page in pages:
-            for line in page.to_pylist():
-                click.echo(json.dumps(plain(line), ensure_ascii=False, allow_nan=False))
+        else:
+            echo_pages(pages)
 
     return write if lines or files else None
 
@@ -177,7 +174,7 @@ def beside(
       provspark beside /data/joined --row 17 --after 4 --to 4 --via 2 --shared
     """
     prov = open_provenance(given.pop("store"))
-    shown = {name: given.pop(name) for name in ("csv_file", "parquet_file", "limit", "as_json")}
+    how_shown = shown(given)
     how: dict[str, Any] = {"step": step, "progress": show_progress, "functions": functions}
     asked = selected(given)
     if shared:
@@ -186,10 +183,10 @@ def beside(
         told = prov.co_dependency_lines(**asked, operation=operation, to=to, via=via, **how)
     else:
         told = prov.co_contributory_lines(**asked, operation=operation, to=to, via=via, **how)
-    if shown["as_json"]:
+    if how_shown["as_json"]:
         echo_json(told.as_dict())
         return
-    show_table(told.table(), **shown)
+    show_table(told.table(), **how_shown)
     if told.verified is not True:
         click.secho(f"the replay could not be checked, or differs: {told.why}", fg="yellow", err=True)
 

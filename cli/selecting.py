@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from provspark.cli.common import json_option, store_option
 from provspark.cli.render import console, count, echo_json, print_rows
+from provspark.index_store.values.plain import plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,15 +20,19 @@ if TYPE_CHECKING:
 __all__ = [
     "STOPS",
     "answer_options",
+    "echo_pages",
     "print_stops",
     "row_options",
     "selected",
     "show_table",
+    "shown",
     "version_options",
     "way_options",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_BATCH = 10_000
 
 STOPS = {
     "untracked": ("red", "was not captured"),
@@ -74,14 +80,33 @@ def way_options(command: F) -> F:
 
 
 def answer_options(command: F) -> F:
-    """Add ``--json``, ``--csv``, ``--parquet`` and ``--limit``, which `show_table` takes."""
+    """Add ``--json``, ``--json-lines``, ``--csv``, ``--parquet`` and ``--limit``, which `show_table` takes."""
     options = [
         click.option("--csv", "csv_file", metavar="FILE", help="Write the whole answer as CSV."),
         click.option("--parquet", "parquet_file", metavar="FILE", help="Write the whole answer as Parquet."),
         click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Lines to show."),
+        click.option("--json-lines", is_flag=True, help="Write each line of the answer as JSON, as it comes."),
         json_option,
     ]
     return _with(options, command)
+
+
+def shown(given: dict[str, Any]) -> dict[str, Any]:
+    """Take what `answer_options` added out of a command's parameters, as `show_table` takes it."""
+    return {name: given.pop(name) for name in ("csv_file", "parquet_file", "limit", "as_json", "json_lines")}
+
+
+def echo_pages(pages: Iterable[pa.Table]) -> None:
+    """Write tables as lines of JSON, each when it comes; then where they are less than they could be."""
+    from provspark.index_store.query.answer import stops_of
+
+    stops: tuple[Stop, ...] = ()
+    for page in pages:
+        for batch in page.to_batches(max_chunksize=_BATCH):
+            for line in batch.to_pylist():
+                click.echo(json.dumps(plain(line), ensure_ascii=False, allow_nan=False))
+        stops = stops_of(page)
+    print_stops(stops)
 
 
 def _with(options: Sequence[Callable[[F], F]], command: F) -> F:
@@ -102,7 +127,14 @@ def selected(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def show_table(
-    table: pa.Table, *, csv_file: str | None, parquet_file: str | None, limit: int, as_json: bool, **about: Any
+    table: pa.Table,
+    *,
+    csv_file: str | None = None,
+    parquet_file: str | None = None,
+    limit: int,
+    as_json: bool = False,
+    json_lines: bool = False,
+    **about: Any,
 ) -> None:
     """Write an answer: into files, as JSON, or its first lines for people."""
     from provspark.index_store.export.tables import write_csv, write_parquet
@@ -113,6 +145,9 @@ def show_table(
         if path:
             write(table, path)
             click.echo(f"{count(table.num_rows, 'line')} written to {path}.", err=as_json)
+    if json_lines:
+        echo_pages([table])
+        return
     if as_json:
         said = [{name: getattr(s, name) for name in s.__slots__} for s in stops]
         echo_json({**about, "lines": table.num_rows, "answer": table.to_pylist(), "stops": said})
@@ -121,8 +156,8 @@ def show_table(
         for name, value in about.items():
             click.echo(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
         if table.num_rows and limit:
-            shown = table.slice(0, limit).to_pylist()
-            print_rows(console(), table.column_names, [list(line.values()) for line in shown], cell=80)
+            first = table.slice(0, limit).to_pylist()
+            print_rows(console(), table.column_names, [list(line.values()) for line in first], cell=80)
         if table.num_rows > limit:
             click.echo(f"… {count(table.num_rows - limit, 'more line')}; --limit, --csv and --parquet tell more")
         if not table.num_rows:

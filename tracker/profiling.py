@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from provspark.errors import VersionChangedError
 from provspark.index_store.model import Files, PendingVersion, PendingWrite, Version, Write
+from provspark.index_store.profiles import compute
 from provspark.index_store.profiles.compute import profile_of
 from provspark.index_store.profiles.model import Profile, Profiles
 from provspark.index_store.values.files import check, files_of
+from provspark.tracker.aggregated import aggregated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +50,8 @@ def _profile(version: Version, pending: PendingVersion) -> Profile:
             raise VersionChangedError(f"{version.dataset} has {len(table)} rows now, it had {version.rows}")
         return table
 
-    profile = profile_of(version, pending.files, read=read)
+    many = version.rows * len(version.fields) > compute.LIMIT
+    profile = aggregated(version, frame) if many else profile_of(version, pending.files, read=read)
     _unchanged(version, pending.files)
     return profile
 

@@ -21,10 +21,10 @@ from provspark.index_store.values.reading import find_column, read_rows, scan_ro
 from provspark.index_store.values.types import arrow_type
 from provspark.index_store.watch import tell
 
-__all__ = ["LIMIT", "profile_of"]
+__all__ = ["LIMIT", "profile_of", "readable", "text_of"]
 
 LIMIT = 200_000_000
-"""Cells that are profiled at most."""
+"""Cells that are profiled at most in this process."""
 _AT_ONCE = 20_000_000
 """Cells held at once."""
 _READ_ALL = 8
@@ -59,7 +59,7 @@ def profile_of(
     ValuesUnavailableError
         A column asked for, or the format, can't be read by position; or there are more cells than `LIMIT`.
     """
-    fields, left_out = _readable(version, columns)
+    fields, left_out = readable(version, columns)
     chosen = Runs.span(version.rows) if rows is None else rows
     if chosen.count * len(fields) > LIMIT:
         raise ValuesUnavailableError(
@@ -89,7 +89,8 @@ def profile_of(
     )
 
 
-def _readable(version: Version, columns: Sequence[str] | None) -> tuple[list[Field], tuple[tuple[str, str], ...]]:
+def readable(version: Version, columns: Sequence[str] | None) -> tuple[list[Field], tuple[tuple[str, str], ...]]:
+    """Return the columns that can be profiled, all unless some are named; and those that can't be, each with why."""
     if columns is not None:
         fields = list(dict.fromkeys(find_column(version, name) for name in columns))
         for field in fields:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -16,6 +16,7 @@ from provspark.index_store.model import Boxes, Int64, Kind, Version, jsonable
 from provspark.index_store.query.cut import common, without
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.reach import Place, Reach, collected, reach
 from provspark.index_store.query.relation import compose, image, labelled, shrink
 from provspark.index_store.query.rowset import RowSet
@@ -98,6 +99,16 @@ class Answer:
             for p in self.parts
         }
 
+    def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
+        """Write out what `table` does in tables of at most so many lines, each when it is asked for.
+
+        There is at least one, which may be empty.
+        """
+        ranks = _ranks([_place(p) for p in self.parts]).tolist()
+        for page in paged([(r, p.boxes) for r, p in zip(ranks, self.parts, strict=True)], size):
+            cut = (replace(p, boxes=b) for p, b in zip(self.parts, page, strict=True) if len(b))
+            yield replace(self, parts=tuple(cut)).table()
+
     def table(self) -> pa.Table:
         """Write out distinct lines of row, dataset, version, occurrence, source_row, kind, sorted.
 
@@ -110,7 +121,7 @@ class Answer:
             for column, values in zip(columns, (out, src, np.full(len(out), number)), strict=True):
                 column.append(values)
         label, found, number_of = (np.concatenate([*c, np.zeros(0, dtype=np.int64)]) for c in columns)
-        place = _ranks([(str(p.at.version.dataset), p.at.version.id, p.occurrence) for p in self.parts])
+        place = _ranks([_place(p) for p in self.parts])
         kind = np.array([p.kind == "data" for p in self.parts], dtype=np.int64)
         if len(self.parts) > 1:
             order = ordering(label, place[number_of], found, kind[number_of])
@@ -126,6 +137,10 @@ class Answer:
                 "kind": _words(number_of, [p.kind for p in self.parts]),
             }
         ).replace_schema_metadata(about(self.asked, self.direction, self.stops))
+
+
+def _place(part: Stand) -> tuple[str, str, int]:
+    return str(part.at.version.dataset), part.at.version.id, part.occurrence
 
 
 def about(asked: Version, direction: str, stops: Sequence[Stop]) -> dict[bytes, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.column_walk import Carried, Found
 from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.walk import Stop
 
@@ -143,6 +145,17 @@ class Cells(_Answer):
 
     labels: Runs
     """The rows asked about: label i is the i-th of them."""
+
+    def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
+        """Write out what `table` does in several tables, each sorted, when it is asked for.
+
+        There is at least one, which may be empty. A pair of rows makes a line for each pair of their columns that has a
+        dependence: `size` is the number of pairs of a page at most, and pages go from row to row.
+        """
+        there = [f for f in self.carried.found if f.rows is not None]
+        for page in paged([(0, f.rows) for f in there if f.rows is not None], size):
+            found = tuple(replace(f, rows=b) for f, b in zip(there, page, strict=True) if len(b))
+            yield replace(self, carried=replace(self.carried, found=found)).table()
 
     def table(self) -> pa.Table:
         """Write out distinct lines of row, column, dataset, version, occurrence, source_row, source_column, kind,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from provspark.index_store.operations import Column
@@ -27,6 +28,13 @@ GATHERED = (
     f"coalesce(bool_or({FOCUS}), false) AS {FOCUS}",
 )
 """SQL of the origins of a group's members together."""
+
+_PLAIN = re.compile(r"boolean|tinyint|smallint|int|bigint|float|double|string|date|decimal\(.*\)|void|(var)?char\(.*\)")
+
+
+def plain(columns: Iterable[Column]) -> bool:
+    """Whether the values of columns are of types that Python's pickle brings over as they are."""
+    return all(_PLAIN.fullmatch(c.type) for c in columns)
 
 
 def quoted(name: str) -> str:

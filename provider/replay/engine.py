@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from provspark.index_store.operations import Expression, Operation
-from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels
+from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels, plain
+from provspark.replay.compiled import chosen
 from provspark.replay.functions import Functions
 from provspark.replay.rules import RULES, TRANSFORM, Refused, Rule
 from provspark.replay.rules.base import Frame, Witness, of_role
@@ -30,6 +31,8 @@ class Kept:
     frame: Frame
     cut: bool
     """There were more than are followed."""
+    pickled: bytes
+    """The same rows for Python, where all of their columns are plain; see `Session.pickled`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ class Engine:
                         continue
                     self.session.expect(self._behind(operation))
                     kept, found = self.session.keep(frame)
+                    rows = self.session.pickled() if found and plain(operation.columns) else b""
                 except Refused as e:
                     self.refused[operation.index] = e.why
                     if e.operation.index != operation.index:
@@ -110,7 +114,7 @@ class Engine:
                     self.refused[operation.index] = told_by_spark(e)
                     continue
             if found:
-                self.kept_rows[operation.index] = Kept(kept, found > self.session.most)
+                self.kept_rows[operation.index] = Kept(kept, found > self.session.most, rows)
         if self.progress is not None:
             self.progress(len(every), len(every), "")
 
@@ -175,7 +179,7 @@ class Engine:
         if kept is None:
             return None
         parent = f"array(named_struct('op', {index}, 'row', {NUMBER})) AS {PARENT}"
-        return kept.frame.selectExpr(*labels(self.operation(index).columns), WITNESS, parent, FOCUS)
+        return chosen(kept.frame, [*labels(self.operation(index).columns), WITNESS, parent, FOCUS])
 
     def rest(self, index: int, where: str = "true") -> Frame:
         """See `Kit`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,8 +13,6 @@ from provspark.replay.records import Line, Source, Stage
 from provspark.replay.within import Witness
 
 __all__ = ["same", "stages_of"]
-
-_PLAIN = re.compile(r"boolean|tinyint|smallint|int|bigint|float|double|string|date|decimal\(.*\)|void|(var)?char\(.*\)")
 
 
 def stages_of(
@@ -36,9 +33,12 @@ def stages_of(
 
 def _rows(kept: Kept, operation: Operation) -> list[tuple[tuple[Any, ...], tuple[Witness, ...], tuple[Witness, ...]]]:
     width = len(distinct(operation.columns))
-    if all(_PLAIN.fullmatch(c.type) for c in operation.columns):
-        rows = [tuple(r) for r in kept.frame.collect()]
-        names = kept.frame.columns
+    if kept.pickled:
+        from pyspark.serializers import CPickleSerializer
+
+        (found,) = CPickleSerializer().loads(kept.pickled)
+        rows = [tuple(r) for r in found]
+        names = found[0].__fields__
     else:
         table = kept.frame.toArrow()
         names = table.column_names

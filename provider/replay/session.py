@@ -12,6 +12,7 @@ from typing import Any
 
 from provspark.errors import PackageMissingError, ReplayCancelledError, ReplayError
 from provspark.replay.columns import NUMBER
+from provspark.replay.compiled import snapshots
 
 __all__ = ["Session", "told_by_spark"]
 
@@ -27,6 +28,8 @@ _SETTINGS = {
 
 _MANY = 200_000
 _QUIET = Path(__file__).parent / "log4j2.properties"
+_SHORT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""A JVM that answers a few questions: compiling its code well, and collecting in parallel, cost more than they give."""
 
 
 class Session:
@@ -43,7 +46,8 @@ class Session:
         self.most = most
         for name, value in _SETTINGS.items():
             self.spark.conf.set(name, value)
-        self._rows = _compiled(self.spark, "Snapshots", NUMBER, most)
+        self._rows = snapshots(self.spark, NUMBER, most)
+        self._many: bool | None = None
         self._cancelled = False
         self._group = f"provspark-replay-{uuid.uuid4().hex}"
 
@@ -103,8 +107,15 @@ class Session:
     def expect(self, rows: int) -> None:
         """Be told how many rows of sources are read for the next frame: code is compiled only for many."""
         many = rows > _MANY
+        if many is self._many:
+            return
+        self._many = many
         self.spark.conf.set("spark.sql.codegen.wholeStage", many)
         self.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if many else "NO_CODEGEN")
+
+    def pickled(self) -> bytes:
+        """Return the rows that were kept last, as Python's pickle of a Row of a list of Rows."""
+        return bytes(self._rows.pickled())
 
     def keep(self, frame: Any) -> tuple[Any, int]:
         """Compute a frame; return its rows, kept in the driver and numbered, and how many there were, or most + 1."""
@@ -139,7 +150,7 @@ def _session() -> Any:
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.ui.showConsoleProgress", False)
-            .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={_QUIET.as_uri()}")
+            .config("spark.driver.extraJavaOptions", f"{_SHORT} -Dlog4j2.configurationFile={_QUIET.as_uri()}")
             .getOrCreate()
         )
     if not hasattr(running, "_jsparkSession"):
@@ -148,23 +159,3 @@ def _session() -> Any:
             "run it in a process of its own"
         )
     return running.newSession()
-
-
-_makers: dict[str, tuple[Any, Any]] = {}
-"""By class, the JVM and its constructor: py4j takes two classes of one name for the same."""
-
-
-def _compiled(spark: Any, name: str, *arguments: Any) -> Any:
-    """Compile a class of ours, which only the driver uses, once in a JVM, and make one."""
-    jvm = spark._jvm
-    if name not in _makers or _makers[name][0] is not jvm:
-        compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setTargetVersion(8)
-        compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-        compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))
-        loaded = compiler.getClassLoader().loadClass(f"provspark.{name}")
-        _makers[name] = jvm, loaded.getConstructors()[0]
-    given = spark.sparkContext._gateway.new_array(jvm.java.lang.Object, len(arguments))
-    for i, argument in enumerate(arguments):
-        given[i] = argument
-    return _makers[name][1].newInstance(given)

@@ -16,6 +16,7 @@ from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.values.files import check, files_of
 from provspark.index_store.values.reading import find_column, read_rows, scan_rows
 from provspark.replay.columns import FOCUS, NONE, PARENT, WITNESS, WITNESSES, quoted
+from provspark.replay.compiled import chosen
 from provspark.replay.rules.base import Frame, Refused
 
 __all__ = ["Sources"]
@@ -118,7 +119,7 @@ class Sources:
             for c in operation.columns
         ]
         hidden = [f"cast({witness} AS {WITNESSES}) AS {WITNESS}", f"{NONE[PARENT]} AS {PARENT}", f"{focus} AS {FOCUS}"]
-        return frame.selectExpr(*columns, *hidden)
+        return chosen(frame, [*columns, *hidden])
 
     def _read(self, at: Sighting) -> Frame:
         """Read the version's files, which must be the ones that were captured, as the step did."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from provspark.index_store.operations import Expression, Operation, Role
 from provspark.replay.columns import HIDDEN, distinct, named, quoted
+from provspark.replay.compiled import chosen
 
 if TYPE_CHECKING:
     from provspark.replay.subqueries import Subquery
@@ -90,7 +91,7 @@ def outputs(operation: Operation, kit: Kit, role: Role = "output") -> list[str]:
 
 def select(frame: Frame, columns: Sequence[str]) -> Frame:
     """Take columns, written in SQL, and the hidden ones."""
-    return frame.selectExpr(*columns, *HIDDEN)
+    return chosen(frame, [*columns, *HIDDEN])
 
 
 def united(frames: Sequence[Frame]) -> Frame | None:

@@ -1,0 +1,77 @@
+"""Cuts a long answer into parts that are written out one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from provspark.index_store.boxes import transpose
+from provspark.index_store.model import Boxes
+from provspark.index_store.query.relation import restrict
+from provspark.index_store.query.runs import Runs
+
+__all__ = ["PAGE", "paged"]
+
+PAGE = 10_000
+"""Pairs of a page, unless told."""
+
+
+def paged(parts: Sequence[tuple[int, Boxes]], size: int) -> Iterator[list[Boxes]]:
+    """Cut relations into pages of at most so many pairs.
+
+    Parameters
+    ----------
+    parts : sequence of (int, Boxes)
+        Relations of one set of labels, each with its place in the order of pages; sorted by it.
+
+    Yields
+    ------
+    list of Boxes
+        What a page has of each relation. Pages come in the order of labels; of one label that fills several in the
+        order of places, then of rows.
+    """
+    every = [boxes for _, boxes in parts]
+    if sum(map(_count, every)) <= size:
+        yield every
+        return
+    low, high = _span(every)
+    if high - low > 1:
+        middle = (low + high) // 2
+        for start, end in ((low, middle), (middle, high)):
+            yield from paged([(p, _labels(b, start, end)) for p, b in parts], size)
+        return
+    for place, _ in groupby(parts, key=lambda part: part[0]):
+        yield from _of_rows([b if p == place else Boxes.empty() for p, b in parts], size)
+
+
+def _of_rows(every: list[Boxes], size: int) -> Iterator[list[Boxes]]:
+    """Cut what one label relates to by the rows that it does."""
+    low, high = _span([transpose(b) for b in every])
+    if sum(map(_count, every)) <= size or high - low <= 1:
+        if any(len(b) for b in every):
+            yield every
+        return
+    middle = (low + high) // 2
+    for start, end in ((low, middle), (middle, high)):
+        yield from _of_rows([restrict(b, _run(start, end)) for b in every], size)
+
+
+def _labels(boxes: Boxes, start: int, end: int) -> Boxes:
+    return transpose(restrict(transpose(boxes), _run(start, end)))
+
+
+def _run(start: int, end: int) -> Runs:
+    return Runs.united(np.array([start], dtype=np.int64), np.array([end - start], dtype=np.int64))
+
+
+def _count(boxes: Boxes) -> int:
+    return int(np.where(boxes.diagonal, boxes.n_out, boxes.n_out * boxes.n_src).sum())
+
+
+def _span(every: Sequence[Boxes]) -> tuple[int, int]:
+    there = [b for b in every if len(b)]
+    if not there:
+        return 0, 0
+    return min(int(b.out.min()) for b in there), max(int((b.out + b.n_out).max()) for b in there)
