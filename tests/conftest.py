@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Small data is not worth the thorough compiler's while."""
 
 sys.path.insert(0, str(Path(__file__).parent))
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 
