@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
@@ -69,7 +69,10 @@ class Folder(ABC):
 
     @abstractmethod
     def create(self, path: str) -> contextlib.AbstractContextManager[BinaryIO]:
-        """A new file, durable once the context is left; folders above it are made."""
+        """A new file, its content durable once the context is left, its name by `settle`; folders above it are made."""
+
+    def settle(self, folders: Iterable[str]) -> None:  # noqa: B027 (most file systems have no more to do)
+        """Make the names of files created in some folders durable."""
 
     @abstractmethod
     def put_if_absent(self, path: str, data: bytes) -> bool:

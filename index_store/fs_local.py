@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 from urllib.parse import quote
@@ -87,14 +87,19 @@ class LocalFolder(Folder):
 
     @contextlib.contextmanager
     def create(self, path: str) -> Iterator[BinaryIO]:
-        """A new file, on disk once the context is left; folders above it are made."""
+        """A new file, its content on disk once the context is left; folders above it are made."""
         full = self._full(path)
-        with writing(str(full)):
-            with _persist(lambda: _opened(full)) as f:
-                yield f
-                f.flush()
-                os.fsync(f.fileno())
-            _sync(full.parent)
+        with writing(str(full)), _persist(lambda: _opened(full)) as f:
+            yield f
+            f.flush()
+            os.fsync(f.fileno())
+
+    def settle(self, folders: Iterable[str]) -> None:
+        """Put folders' lists of names on disk."""
+        for path in folders:
+            full = self._full(path)
+            with writing(str(full)):
+                _sync(full)
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Write beside, then link: the name appears whole, and for one writer only."""

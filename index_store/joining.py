@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import concat, is_constant, order_of, sort, take
+from provspark.index_store.box_lists import concat, constant, is_constant, order_of, sort, take
 from provspark.index_store.model import Boxes, Int64
 
-__all__ = ["lines", "merge"]
+__all__ = ["FEW_JOINED", "lines", "merge"]
 
 Bool = npt.NDArray[np.bool_]
 _BOTH, _DOWN, _ALONG = 0, 1, 2
 _CHUNK = 1 << 16
 """Pairs looked at together: what is made of them stays in the processor's cache."""
+_MANY = 1 << 12
+"""Of fewer pairs all neighbours are joined."""
+FEW_JOINED = 0.99
+"""So many boxes to a pair, and pairs are better stored singly."""
 _WORTH_A_ROUND = 1000
 """Another round of joining is made if the last one took away more than one box in so many."""
 
@@ -35,6 +39,9 @@ def merge(boxes: Boxes) -> Boxes:
         found = lines(boxes.out, boxes.src)
         if found is not None:
             return found
+        if _loose(boxes.out, boxes.src):
+            one = constant(np.int64(1), len(boxes))
+            return Boxes(boxes.out, one, boxes.src, one, constant(np.False_, len(boxes)))
     while len(boxes) > 1:
         before = len(boxes)
         boxes = _join(boxes)
@@ -63,6 +70,21 @@ def lines(out: Int64, src: Int64) -> Boxes | None:
     first = np.concatenate(heads)
     size = np.diff(first, append=len(out))
     return Boxes(out[first], size, src[first], size, size > 1)
+
+
+def _loose(out: Int64, src: Int64) -> bool:
+    """Whether of many pairs, one for each output row, rising, hardly any two are neighbours: none is worth joining."""
+    if len(out) < _MANY:
+        return False
+    neighbours = 0
+    for start in range(0, len(out) - 1, _CHUNK):
+        part = slice(start, start + _CHUNK + 1)
+        down = np.diff(out[part])
+        if int(down.min()) < 1:
+            return False
+        across = np.diff(src[part])
+        neighbours += int(np.count_nonzero((down == 1) & ((across == 0) | (across == 1))))
+    return neighbours <= len(out) * (1 - FEW_JOINED)
 
 
 def _units(boxes: Boxes) -> bool:

@@ -312,7 +312,7 @@ class Boxes:
     @property
     def edges(self) -> int:
         """Number of (out, src) pairs, counted with multiplicity where boxes overlap."""
-        return int(np.where(self.diagonal, self.n_out, self.n_out * self.n_src).sum())
+        return int(np.dot(self.n_out, np.where(self.diagonal, 1, self.n_src)))
 
     def parts(self) -> Iterator[Boxes]:
         """The boxes, at once: more of them than fit memory come in several (`provspark.index_store.spool`)."""

@@ -7,7 +7,8 @@ from typing import get_args
 import numpy as np
 
 from provspark.errors import InvalidWriteError
-from provspark.index_store.model import Axis, Boxes, Kind, PendingTensor, PendingVersion, PendingWrite
+from provspark.index_store.box_lists import is_constant
+from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor, PendingVersion, PendingWrite
 
 __all__ = ["check_write"]
 
@@ -80,15 +81,26 @@ def _check_boxes(what: str, boxes: Boxes, n_out: int, n_src: int) -> None:
             raise InvalidWriteError(f"{what}: the arrays of its boxes differ in length")
         if starts.dtype != np.int64 or lengths.dtype != np.int64:
             raise InvalidWriteError(f"{what}: its boxes are of {starts.dtype} and {lengths.dtype}, not int64")
-        if len(starts) == 0:
+        if len(starts) == 0 or _within(starts, lengths, size):
             continue
         outside = (starts < 0) | (lengths < 0) | (lengths > size) | (starts > size - lengths)
-        if outside.any():
-            worst = int(np.argmax(outside))
-            raise InvalidWriteError(
-                f"{what}: box {worst} reaches from {int(starts[worst])} over {int(lengths[worst])} rows, "
-                f"outside of the {side} axis of {size}"
-            )
+        worst = int(np.argmax(outside))
+        raise InvalidWriteError(
+            f"{what}: box {worst} reaches from {int(starts[worst])} over {int(lengths[worst])} rows, "
+            f"outside of the {side} axis of {size}"
+        )
+    if boxes.n_out is boxes.n_src:
+        return
     square = ~boxes.diagonal | (boxes.n_out == boxes.n_src)
     if not square.all():
         raise InvalidWriteError(f"{what}: diagonal box {int(np.argmin(square))} has two lengths")
+
+
+def _within(starts: Int64, lengths: Int64, size: int) -> bool:
+    """Whether all ranges lie on an axis; a sum is made only where it can't overflow."""
+    longest = int(lengths[0]) if is_constant(lengths) else int(lengths.max())
+    if int(starts.min()) < 0 or longest > size or int(starts.max()) > size:
+        return False
+    if is_constant(lengths):
+        return longest >= 0 and int(starts.max()) <= size - longest
+    return int(lengths.min()) >= 0 and int((starts + lengths).max()) <= size

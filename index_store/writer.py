@@ -20,6 +20,7 @@ from provspark.index_store.boxes import merge, pairs, sort, transpose
 from provspark.index_store.choosing import chosen, cover, local, spooled_cover, to_a_block
 from provspark.index_store.encoding import BoxFile
 from provspark.index_store.fs import Folder
+from provspark.index_store.joining import FEW_JOINED
 from provspark.index_store.layout import Lead
 from provspark.index_store.model import (
     FORMAT_VERSION,
@@ -49,8 +50,6 @@ __all__ = ["StepWriter", "encode"]
 
 _THREADS = 4
 """Tensors encoded at once: sorting and packing let go of Python's lock."""
-_FEW_JOINED = 0.99
-"""So many boxes to a pair, and pairs are stored singly."""
 
 
 class StepWriter:
@@ -74,6 +73,7 @@ class StepWriter:
         self._done = False
         self._taps = f"{step}/{NOTES}/{self._mark}"
         self._made: list[str] = []
+        self._unsettled: set[str] = set()
         for name in FOLDERS:
             folder.make(f"{step}/{name}")
         folder.make(self._taps)
@@ -181,6 +181,8 @@ class StepWriter:
 
     def _note(self) -> None:
         """Say what is sealed so far, for `repair` to publish if this process ends before it does."""
+        self._folder.settle(sorted(self._unsettled))
+        self._unsettled.clear()
         note = Note(self._key, self._begun, tuple(self._writes), tuple(self._files))
         self._folder.replace(f"{self._taps}.json", dump_note(note))
 
@@ -192,6 +194,7 @@ class StepWriter:
     def _put(self, path: str, content: bytes | BoxFile) -> None:
         full = f"{self._step}/{path}"
         self._made.append(full)
+        self._unsettled.add(full.rsplit("/", 1)[0])
         with self._folder.create(full) as f:
             sink = _Hashed(f)
             footer = ""
@@ -252,7 +255,7 @@ class StepWriter:
 def _plain(boxes: Boxes) -> Boxes:
     """Single pairs, where hardly any two of them are neighbours: then all lengths are 1, and need no column."""
     edges = boxes.edges
-    if not edges or len(boxes) < _FEW_JOINED * edges:
+    if not edges or len(boxes) < FEW_JOINED * edges:
         return boxes
     out, src = (boxes.out, boxes.src) if len(boxes) == edges else pairs(boxes)
     one = constant(np.int64(1), len(out))

@@ -6,10 +6,9 @@ from the top tap down each tap is read once, for the keys that those above it as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -65,11 +64,31 @@ class _Asker:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chunk:
-    """Rows of an axis, and the columns that were noted for them: each unpacked by a call."""
+class _Noted:
+    """What was noted in one column for the rows that are kept."""
 
-    rows: Int64
-    columns: Sequence[Callable[[], Int64]]
+    column: Column
+    kept: npt.NDArray[np.bool_] | None = None
+
+    def values(self) -> Int64:
+        values = self.column.values()
+        return values if self.kept is None else values[self.kept]
+
+    def runs(self) -> tuple[Int64, Int64] | None:
+        return self.column.runs() if self.kept is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Rows of an axis, a range where they follow one another, and what was noted for them, to be unpacked on demand."""
+
+    rows: range | Int64
+    columns: Sequence[_Noted]
+
+    @property
+    def ids(self) -> Int64:
+        rows = self.rows
+        return np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
 
 
 def seal(noted: Noted, site: str = "") -> PendingWrite:
@@ -129,7 +148,7 @@ class _Sealing:
                 for block in blocks(tap, receipt, self.noted.folder):
                     ids = _between(rows, ends, at, at + block.rows)
                     at += block.rows
-                    yield _Chunk(ids, [column.values for column in block.columns])
+                    yield _Chunk(ids, [_Noted(column) for column in block.columns])
 
         made = self.legs(tap.legs, 0, chunks())
         if int(written.counts.sum()) != sum(receipt.rows for receipt in receipts):
@@ -164,10 +183,10 @@ class _Sealing:
                     counts = counts[kept]
                     starts = np.cumsum(counts) - counts + size
                     ranges.add(which[kept], starts, counts)
-                    columns = [partial(_kept, column, mask) for column in block.columns]
+                    columns = [_Noted(column, mask) for column in block.columns]
                     if numbered:
-                        numbers.append(columns[-1]())
-                    rows = np.arange(size, size + int(counts.sum()))
+                        numbers.append(columns[-1].values())
+                    rows = range(size, size + int(counts.sum()))
                     size += len(rows)
                     yield _Chunk(rows, columns)
 
@@ -210,7 +229,7 @@ class _Sealing:
         gathered = {i: Gathered() for i in range(len(legs)) if i not in askers}
 
         def located(chunk: _Chunk, i: int) -> Boxes:
-            return self.boxes_of(legs[i], chunk.rows, chunk.columns[at[i]]())
+            return self.boxes_of(legs[i], chunk, chunk.columns[at[i]])
 
         with ThreadPoolExecutor(_THREADS) as pool:
             waiting = iter(chunks)
@@ -218,21 +237,40 @@ class _Sealing:
                 jobs = [(i, pool.submit(located, chunk, i)) for chunk in batch for i in gathered]
                 for chunk in batch:
                     for i, asker in askers.items():
-                        _ask(asker, chunk.rows, [column() for column in chunk.columns[at[i] : at[i + 1]]])
+                        _ask(asker, chunk.ids, [column.values() for column in chunk.columns[at[i] : at[i + 1]]])
                 for i, job in jobs:
                     gathered[i].add(job.result())
         made = [(leg, gathered[i].boxes()) for i, leg in enumerate(legs) if i in gathered]
         return [PendingTensor(axis, 1 + leg.origin, found, leg.kind) for leg, found in made if len(found)]
 
-    def boxes_of(self, leg: Leg, rows: Int64, addresses: Int64) -> Boxes:
+    def boxes_of(self, leg: Leg, chunk: _Chunk, noted: _Noted) -> Boxes:
         """Relate rows to the rows at their addresses in a scan."""
+        segments = self.noted.scans[leg.origin][1]
+        if isinstance(chunk.rows, range) and not leg.whole:
+            found = _lines(chunk.rows.start, noted.runs(), segments)
+            if found is not None:
+                return found
+        rows, addresses = chunk.ids, noted.values()
         present = addresses != NULL
         if not present.all():
             addresses, rows = addresses[present], rows[present]
         if leg.whole:
             none = np.zeros(len(rows), dtype=np.int64)
             return boxes.from_ranges(rows, none, none + self.noted.scans[leg.origin][0].files.total)
-        return boxes.from_pairs(rows, self.noted.scans[leg.origin][1].rows_of(addresses))
+        return boxes.from_pairs(rows, segments.rows_of(addresses))
+
+
+def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> Boxes | None:
+    """Relate rows from `first` on to runs of addresses, a diagonal each; None where a run is not of one block."""
+    if runs is None:
+        return None
+    starts, lengths = runs
+    src = segments.rows_of_runs(starts, lengths)
+    if src is None:
+        return None
+    found = Boxes(np.cumsum(lengths) - lengths + first, lengths, src, lengths, lengths > 1)
+    step = src[1:] - src[:-1]
+    return boxes.merge(found) if bool(((step == lengths[:-1]) | (step == 0)).any()) else found
 
 
 def _ask(asker: _Asker, rows: Int64, columns: list[Int64]) -> None:
@@ -246,18 +284,16 @@ def _ask(asker: _Asker, rows: Int64, columns: list[Int64]) -> None:
             asker.without.append(columns[2])
 
 
-def _kept(column: Column, mask: npt.NDArray[np.bool_] | None) -> Int64:
-    values = column.values()
-    return values if mask is None else values[mask]
-
-
-def _between(starts: Int64, ends: Int64, low: int, high: int) -> Int64:
+def _between(starts: Int64, ends: Int64, low: int, high: int) -> range | Int64:
     """Of ranges that end, put one after another, at `ends`, the values at the places from `low` to `high`."""
     first, last = (int(np.searchsorted(ends, place, side="right" if place == low else "left")) for place in (low, high))
     stops = np.minimum(ends[first : last + 1], high)
     begins = np.concatenate([[low], stops[:-1]])[: len(stops)]
     heads = np.concatenate([[0], ends])[first : first + len(stops)]
-    return _ranges(starts[first : first + len(stops)] + begins - heads, stops - begins)
+    begun = starts[first : first + len(stops)] + begins - heads
+    if len(stops) == 1:
+        return range(int(begun[0]), int(begun[0]) + high - low)
+    return _ranges(begun, stops - begins)
 
 
 def _coarse(tap: Tap) -> bool:

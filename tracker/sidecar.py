@@ -35,7 +35,7 @@ class Column:
 
     def values(self) -> Int64:
         """Return its longs, in order."""
-        raw = pa.Codec("zstd").decompress(self.packed, self.size)
+        raw = self._raw()
         if self.codec == _LONGS:
             return np.frombuffer(raw, dtype="<i8")
         if self.codec == _RUNS:
@@ -47,6 +47,25 @@ class Column:
         out[0] = np.frombuffer(raw, dtype="<i8", count=1)[0]
         out[1:] = np.frombuffer(raw, dtype="<i4", offset=8)
         return np.cumsum(out, out=out)
+
+    def runs(self) -> tuple[Int64, Int64] | None:
+        """Return its longs as runs, first ones and lengths; None where there would be too many."""
+        if self.codec == _LONGS:
+            return None
+        raw = self._raw()
+        if self.codec == _RUNS:
+            starts, lengths = np.ascontiguousarray(np.frombuffer(raw, dtype="<i8").reshape(-1, 2).T)
+            return starts, lengths
+        steps = np.frombuffer(raw, dtype="<i4", offset=8)
+        heads = np.flatnonzero(steps != 1)
+        if 2 * len(heads) > len(steps):
+            return None
+        first = np.frombuffer(raw, dtype="<i8", count=1)
+        starts = np.concatenate([first, np.cumsum(steps, dtype=np.int64)[heads] + first])
+        return starts, np.diff(heads, prepend=-1, append=len(steps))
+
+    def _raw(self) -> Any:
+        return pa.Codec("zstd").decompress(self.packed, self.size)
 
 
 @dataclass(frozen=True, slots=True)

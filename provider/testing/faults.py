@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, cast
 
 from provspark.index_store.fs import Folder, Stamp
@@ -78,6 +78,11 @@ class FaultyFolder(Folder):
         with self._inner.create(path) as file:
             yield cast(BinaryIO, _Half(file, self._step))
             self._step()
+
+    def settle(self, folders: Iterable[str]) -> None:
+        """See `Folder.settle`."""
+        self._step()
+        self._inner.settle(folders)
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """See `Folder.put_if_absent`."""

@@ -183,3 +183,14 @@ def test_a_million_pairs_of_each_kind() -> None:
         back = box.pairs(box.from_pairs(out, src))
         assert np.array_equal(back[0], out)
         assert np.array_equal(back[1], src)
+
+
+@pytest.mark.parametrize("neighbours", [0, 30, 300])
+def test_pairs_that_hardly_join_stay_pairs(neighbours: int) -> None:
+    chance = np.random.default_rng(neighbours)
+    src = chance.permutation(10_000) * 3
+    at = chance.choice(9_999, neighbours, replace=False)
+    src[at + 1] = src[at] + chance.integers(0, 2, neighbours)
+    boxes = box.from_pairs(np.arange(10_000), src)
+    assert [a.tolist() for a in box.pairs(boxes)] == [list(range(10_000)), src.tolist()]
+    assert (len(boxes) == 10_000) == (neighbours < 100)

@@ -57,4 +57,4 @@ def test_places_within_ranges() -> None:
     every = np.concatenate([np.arange(a, a + n) for a, n in zip(starts, counts, strict=True)])
     for low in range(12):
         for high in range(low, 13):
-            assert seal._between(starts, np.cumsum(counts), low, high).tolist() == every[low:high].tolist()
+            assert list(seal._between(starts, np.cumsum(counts), low, high)) == every[low:high].tolist()

@@ -59,6 +59,19 @@ class Segments:
             )
         return self.rows[at] + place if len(addresses) else np.zeros(0, dtype=np.int64)
 
+    def rows_of_runs(self, starts: Int64, lengths: Int64) -> Int64 | None:
+        """Return the row id of each run's first address, where each run lies in one block; else None."""
+        if not len(self.starts):
+            return None
+        at = np.searchsorted(self.starts, starts, side="right") - 1
+        if int(at.min()) < 0:
+            return None
+        place = starts - self.starts[at]
+        if bool((place > self.counts[at] - lengths).any()):
+            return None
+        place += self.rows[at]
+        return place
+
 
 class Scan(Protocol):
     """One occurrence of an input in one write."""
