@@ -63,6 +63,8 @@ class Views:
         ------
         UnknownDatasetError, UnknownVersionError, UnknownRunError, ConditionError
         """
+        if isinstance(dataset, Sighting):
+            self.graph.find(dataset.version.dataset, dataset.version.id)  # raises: it may be another store's
         when = None if as_of is None else _instant(as_of)
         back = self._linker(when, lambda: self.graph.restricted(lambda m: utc(m.ended) <= str(when)))
         if run is None and isinstance(dataset, Sighting):

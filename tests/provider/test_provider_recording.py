@@ -12,7 +12,14 @@ import pytest
 
 import provspark
 from provspark import Data, Relation
-from provspark.errors import InvalidWriteError, RowOutOfRangeError, StepExistsError, UnknownColumnError
+from provspark.errors import (
+    InvalidWriteError,
+    RowOutOfRangeError,
+    StepExistsError,
+    UnknownColumnError,
+    UnknownDatasetError,
+    UnknownVersionError,
+)
 
 
 @pytest.fixture
@@ -251,3 +258,25 @@ def test_columns_and_cells_are_checked(places: dict[str, str]) -> None:
         record(cells=lambda rows: ([0], ["n"], [9], ["age"]))
     with pytest.raises(InvalidWriteError, match="asked for cells of output rows 0 to 3"):
         record(cells=lambda rows: ([7], ["n"], [0], ["age"]))
+
+
+def test_rows_of_another_store_are_refused(places: dict[str, str], tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    pq.write_table(pa.table({"x": range(3)}), other / "out.parquet")
+    for store, out in (("prov", places["out"]), ("prov2", str(other))):
+        provspark.record(
+            str(tmp_path / store), task="t", output=out, relations=[Relation(csv(places), pairs=([0], [0]))]
+        )
+    prov, stranger = provspark.open(places["prov"]), provspark.open(str(tmp_path / "prov2"))
+    rows = stranger.select(str(other))
+    for ask in (prov.backward, prov.cells, prov.history, prov.how, prov.profile):
+        with pytest.raises(UnknownDatasetError, match=r"no data set 'file://.*/other' in this store; did you mean"):
+            ask(rows)  # type: ignore[operator]
+    shared = provspark.open(places["prov"]).select(places["out"], [0])
+    assert prov.backward(shared)["source_row"].to_pylist() == [0]
+    (tmp_path / "in.csv").write_text("name,age\nm,1\n")
+    relation = Relation(csv(places), pairs=([0], [0]))
+    provspark.record(str(tmp_path / "prov2"), task="u", output=places["report.json"], relations=[relation])
+    with pytest.raises(UnknownVersionError, match=r"no version '\w+' of file://.*in\.csv in this store; there are \w+"):
+        prov.forward(provspark.open(str(tmp_path / "prov2")).select(places["in.csv"]))

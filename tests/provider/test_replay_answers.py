@@ -358,7 +358,7 @@ def test_changed_since(prov: Provenance, store: Path) -> None:
     (file,) = (store / "orders").glob("*.parquet")
     data = file.read_bytes()
     file.write_bytes(data + b" ")
-    with pytest.raises(VersionChangedError):
+    with pytest.raises(VersionChangedError, match=r"\.parquet has changed .* bytes now, .* then"):
         prov.before_after(str(store / "clean"), [0])
     told = prov.history(str(store / "orders"), [0])
     assert told.passages[0].replayed is None and "has changed" in told.passages[0].why
