@@ -61,7 +61,15 @@ class Jvm:
 
     def rows(self, plan: Any) -> Any:
         """Return the Java Dataset of a logical plan."""
-        return self.jvm.org.apache.spark.sql.classic.Dataset.ofRows(self.session, plan)
+        return self._datasets.ofRows(self.session, plan)
+
+    @cached_property
+    def _datasets(self) -> Any:
+        return self.jvm.org.apache.spark.sql.classic.Dataset
+
+    @cached_property
+    def _lists(self) -> Any:
+        return self.jvm.java.util.ArrayList
 
     @cached_property
     def context_loader(self) -> Any:
@@ -82,7 +90,7 @@ class Jvm:
 
     def jlist(self, items: Iterable[Any]) -> Any:
         """Return a java.util.ArrayList."""
-        out = self.jvm.java.util.ArrayList()
+        out = self._lists()
         for item in items:
             out.add(item)
         return out

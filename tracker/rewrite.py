@@ -188,7 +188,7 @@ class Rewriter:
 
     def scan(self, node: Node, above: Node | None) -> Traced:
         """Give a relation its address column."""
-        predicates = self.java.conjuncts(above.number) if above is not None else self.jvm.jlist([])
+        predicates = self.java.conjuncts(above.number) if above is not None else ()
         return self.leaf(scan_relation(self.jvm, self.java.node(node.number), predicates))
 
     def leaf(self, scan: Scan) -> Traced:

@@ -33,7 +33,10 @@ class ParquetScan:
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Read row counts from the footers; see `Scan.finish`."""
-        self.listing.check()
-        rows = np.frombuffer(self.listing.java.footerRows(), dtype="<i8").astype(np.int64)
+        try:
+            rows = np.frombuffer(self.listing.java.footerRows(), dtype="<i8").astype(np.int64)
+        except Exception:
+            self.listing.check()
+            raise
         version = self.listing.version("parquet", rows)
         return version, Segments(self._starts, version.files.bases[:-1], rows)

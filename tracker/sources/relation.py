@@ -43,22 +43,28 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
     UnsupportedPlanError
         For what can't be numbered exactly.
     """
-    if relation.relation().getClass().getSimpleName() == "JDBCRelation":
+    source = relation.relation()
+    kind = source.getClass().getSimpleName()
+    if kind == "JDBCRelation":
         return KeyedScan(jvm, relation)
-    listing = list_files(jvm, relation, predicates)
-    return scan_files(jvm, relation, listing)
+    return scan_files(jvm, relation, _listed(jvm, relation, source, kind, predicates))
 
 
-def list_files(jvm: Jvm, relation: Any, predicates: Any = ()) -> Listing:
-    """List the files of a relation; UnsupportedPlanError for what is no set of files whose rows have a place."""
-    if relation.getClass().getSimpleName() != _NODE:
-        raise UnsupportedPlanError(relation.getClass().getSimpleName(), "it is no set of files")
-    if relation.relation().getClass().getSimpleName() != "HadoopFsRelation":
-        raise UnsupportedPlanError(_NODE, f"{relation.relation().toString()} is no set of files")
+def list_files(jvm: Jvm, leaf: Any) -> Listing:
+    """List the files of a leaf; UnsupportedPlanError for what is no set of files whose rows have a place."""
+    if leaf.getClass().getSimpleName() != _NODE:
+        raise UnsupportedPlanError(leaf.getClass().getSimpleName(), "it is no set of files")
+    source = leaf.relation()
+    return _listed(jvm, leaf, source, source.getClass().getSimpleName(), ())
+
+
+def _listed(jvm: Jvm, relation: Any, source: Any, kind: str, predicates: Any) -> Listing:
+    if kind != "HadoopFsRelation":
+        raise UnsupportedPlanError(_NODE, f"{source.toString()} is no set of files")
     java = jvm.new("SourceFiles", relation)
     description = Description.parse(java.describe())
     if refuse(description) == "xml":
-        _refuse_pieces(relation.relation())
+        _refuse_pieces(source)
     return Listing.of(jvm, java, description, predicates)
 
 
