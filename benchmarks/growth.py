@@ -147,7 +147,7 @@ def _fill(url: str, steps: int, run_number: int) -> None:
             Axis("output", rows, out.files.identity(out.dataset)),
             Axis("input", rows, src.files.identity(src.dataset), 0),
         ]
-        writer = store.writer(StepKey(f"chain{chain}", f"run{run_number}", f"step{at}"))
+        writer = store.writer(StepKey(f"step{at}", f"run{run_number}", f"chain{chain}"))
         writer.add(PendingWrite(out, "exact", (src,), tuple(axes), [PendingTensor(0, 1, tensor)]))
         clock = f"2024-01-{1 + run_number // 24 % 28:02d}T{run_number % 24:02d}:00:00.{number:06d}+00:00"
         writer.publish(status="succeeded", started=clock, ended=clock)

@@ -30,7 +30,7 @@ from provspark.index_store.query.whole import Correspondence
 from provspark.operation_api import OperationApi
 from provspark.profile_api import ProfileApi
 from provspark.questions import Questions, Rows, Which
-from provspark.stores import location, open_store, store_urls
+from provspark.stores import location, open_store, store_urls, uncollected
 from provspark.views import Views
 
 if TYPE_CHECKING:
@@ -115,10 +115,11 @@ class Provenance(OperationApi, ProfileApi):
     def refresh(self) -> None:
         """Take in the steps that were published since."""
         before = self._stores
-        self._stores = {url: before.get(url) or open_store(url) for url in store_urls(self.url)}
-        if self._stores != before or not self._whole.current():
-            self._whole = Graph(self._stores.values())
-            self._use(self._whole)
+        with uncollected():
+            self._stores = {url: before.get(url) or open_store(url) for url in store_urls(self.url)}
+            if self._stores != before or not self._whole.current():
+                self._whole = Graph(self._stores.values())
+                self._use(self._whole)
 
     def restricted(self, keep: Callable[[Manifest], bool]) -> Provenance:
         """The same, as if only the steps that `keep` is true for had been published.

@@ -14,6 +14,7 @@ from provspark.index_store.times import utc
 __all__ = ["View", "Views"]
 
 LATEST = "latest"
+_NAMED = 5
 
 
 class View:
@@ -91,7 +92,9 @@ def _run(graph: Graph, run: str) -> tuple[str, str]:
     run = str(run)
     found = [r for r in runs if r[1] == run or f"{r[0]}/{r[1]}" == run]
     if len(found) > 1:
-        raise ConditionError(f"run {run!r} is one of {' and '.join(f'{d}/{r}' for d, r in found)}; name it so")
+        named = [f"{d}/{r}" for d, r in found]
+        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        raise ConditionError(f"run {run!r} is one of {' and '.join(named[:_NAMED])}{more}; name it so")
     if not found:
         raise UnknownRunError(run, [r for _, r in runs])
     return found[0]

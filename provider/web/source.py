@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from copy import copy
 from threading import Lock, Thread
+from typing import TypeVar
 
 from provspark.api import Provenance
 from provspark.errors import ProvSparkError
@@ -15,6 +16,7 @@ from provspark.web.scope import Scope
 
 __all__ = ["Source"]
 
+T = TypeVar("T")
 _FRESH = 5.0
 _AT_ONCE = 0.1
 """Where looking took longer (s), questions don't wait for it: they go on with what was seen before."""
@@ -55,8 +57,7 @@ class Source:
         if trouble:
             raise trouble
         if self._seen is None:
-            self._seen = _Snapshot(Provenance(self.url()))
-            self._looked = time.monotonic()
+            self._seen = self._timed(lambda: _Snapshot(Provenance(self.url())))
         elif time.monotonic() - self._looked > _FRESH and self._looking is None:
             if self._took < _AT_ONCE:
                 self._seen = self._look(self._seen)
@@ -74,12 +75,16 @@ class Source:
             self._looking = None
 
     def _look(self, seen: _Snapshot) -> _Snapshot:
-        began = time.monotonic()
         prov = copy(seen.prov)
-        prov.refresh()
+        self._timed(prov.refresh)
+        return seen if prov.graph is seen.prov.graph else _Snapshot(prov)
+
+    def _timed(self, look: Callable[[], T]) -> T:
+        began = time.monotonic()
+        found = look()
         self._looked = time.monotonic()
         self._took = self._looked - began
-        return seen if prov.graph is seen.prov.graph else _Snapshot(prov)
+        return found
 
 
 class _Snapshot:
