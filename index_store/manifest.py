@@ -102,14 +102,23 @@ def from_json(kind: type[T], value: object, where: str) -> T:
         Naming the file and the path inside it that is wrong.
     """
     try:
-        decoder: Callable[[object, str], T] = _decoder(cast(Any, kind))
-        return decoder(value, "body")
+        decoder: Callable[[object], T] = _decoder(cast(Any, kind))
+        return decoder(value)
     except _ShapeError as e:
-        raise CorruptIndexError(where, str(e)) from None
+        raise CorruptIndexError(where, f"body{e.path} {e.what}") from None
 
 
 class _ShapeError(Exception):
-    """A value of another type than the model has."""
+    """A value of another type than the model has; `path` leads to it from where it was caught."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what, self.path = what, ""
+
+    def within(self, step: str) -> _ShapeError:
+        """The same, seen from one level above."""
+        self.path = step + self.path
+        return self
 
 
 def _parse(data: bytes, where: str) -> dict[str, Any]:
@@ -136,14 +145,14 @@ def _canonical(value: object) -> str:
 
 
 @cache
-def _decoder(kind: Any) -> Callable[[object, str], Any]:
+def _decoder(kind: Any) -> Callable[[object], Any]:
     """Make the function that checks and rebuilds values of a type of `provspark.index_store.model`."""
     origin, args = get_origin(kind), get_args(kind)
     if origin is Literal:
         return _literal(args)
     if origin in (Union, types.UnionType):
         inner = _decoder(next(a for a in args if a is not type(None)))
-        return lambda value, path: None if value is None else inner(value, path)
+        return lambda value: None if value is None else inner(value)
     if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
         return _sequence(_decoder(args[0]))
     if origin is tuple:
@@ -153,56 +162,73 @@ def _decoder(kind: Any) -> Callable[[object, str], Any]:
     return _scalar(kind)
 
 
-def _scalar(kind: type) -> Callable[[object, str], object]:
-    def build(value: object, path: str) -> object:
+def _scalar(kind: type) -> Callable[[object], object]:
+    def build(value: object) -> object:
         if type(value) is not kind:
-            raise _ShapeError(f"{path} is {_name(value)}, not {kind.__name__}")
+            raise _ShapeError(f"is {_name(value)}, not {kind.__name__}")
         return value
 
     return build
 
 
-def _literal(allowed: tuple[object, ...]) -> Callable[[object, str], object]:
-    def build(value: object, path: str) -> object:
+def _literal(allowed: tuple[object, ...]) -> Callable[[object], object]:
+    def build(value: object) -> object:
         if not isinstance(value, str) or value not in allowed:
-            raise _ShapeError(f"{path} is {str(value)[:40]!r}, not one of {', '.join(map(str, allowed))}")
+            raise _ShapeError(f"is {str(value)[:40]!r}, not one of {', '.join(map(str, allowed))}")
         return value
 
     return build
 
 
-def _sequence(item: Callable[[object, str], object]) -> Callable[[object, str], object]:
-    def build(value: object, path: str) -> object:
+def _sequence(item: Callable[[object], object]) -> Callable[[object], object]:
+    def build(value: object) -> object:
         if not isinstance(value, list):
-            raise _ShapeError(f"{path} is {_name(value)}, not a list")
-        return tuple([item(v, f"{path}[{i}]") for i, v in enumerate(value)])
+            raise _ShapeError(f"is {_name(value)}, not a list")
+        made: list[object] = []
+        try:
+            made.extend(map(item, value))
+        except _ShapeError as e:
+            raise e.within(f"[{len(made)}]") from None
+        return tuple(made)
 
     return build
 
 
-def _fixed(items: list[Callable[[object, str], object]]) -> Callable[[object, str], object]:
-    def build(value: object, path: str) -> object:
+def _fixed(items: list[Callable[[object], object]]) -> Callable[[object], object]:
+    def build(value: object) -> object:
         if not isinstance(value, list) or len(value) != len(items):
-            raise _ShapeError(f"{path} is {_name(value)}, not a list of {len(items)}")
-        return tuple([item(v, f"{path}[{i}]") for i, (item, v) in enumerate(zip(items, value, strict=True))])
+            raise _ShapeError(f"is {_name(value)}, not a list of {len(items)}")
+        made: list[object] = []
+        try:
+            made.extend(item(v) for item, v in zip(items, value, strict=True))
+        except _ShapeError as e:
+            raise e.within(f"[{len(made)}]") from None
+        return tuple(made)
 
     return build
 
 
-def _dataclass(kind: Any) -> Callable[[object, str], object]:
+def _dataclass(kind: Any) -> Callable[[object], object]:
     hints = get_type_hints(kind)
     parts = {name: _decoder(hints[name]) for name in kind.__dataclass_fields__}
     needed = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
 
-    def build(value: object, path: str) -> object:
+    def build(value: object) -> object:
         if not isinstance(value, dict):
-            raise _ShapeError(f"{path} is {_name(value)}, not an object")
-        unknown = sorted(set(value) - set(parts))
-        missing = sorted(needed - set(value))
-        if unknown or missing:
-            said = [f"{k} unknown" for k in unknown] + [f"{k} missing" for k in missing]
-            raise _ShapeError(f"{path} has other keys than {kind.__name__}: {', '.join(said)}")
-        return kind(**{name: parts[name](inner, f"{path}.{name}") for name, inner in value.items()})
+            raise _ShapeError(f"is {_name(value)}, not an object")
+        if value.keys() != parts.keys():
+            said = [f"{k} unknown" for k in sorted(value.keys() - parts.keys())]
+            said += [f"{k} missing" for k in sorted(needed - value.keys())]
+            if said:
+                raise _ShapeError(f"has other keys than {kind.__name__}: {', '.join(said)}")
+        name = ""
+        made = {}
+        try:
+            for name, inner in value.items():
+                made[name] = parts[name](inner)
+        except _ShapeError as e:
+            raise e.within(f".{name}") from None
+        return kind(**made)
 
     return build
 
