@@ -30,7 +30,7 @@ class Frames:
     def sql(self, text: str) -> Any:
         """Run SQL over the sources as temporary views."""
         for name in self.paths:
-            if name in text:
+            if name.lower() in text.lower():
                 getattr(self, name).createOrReplaceTempView(name)
         return self.spark.sql(text)
 
