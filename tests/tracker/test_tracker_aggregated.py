@@ -58,6 +58,7 @@ def exact(column: ColumnProfile) -> ColumnProfile:
     return replace(column, mean=None, deviation=None)
 
 
+@pytest.mark.long
 def test_both_ways_agree(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, found, called = tmp_path / "in", [], []
 
