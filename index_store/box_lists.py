@@ -12,6 +12,7 @@ from provspark.index_store.model import Boxes, Int64
 __all__ = [
     "alike",
     "are_cells",
+    "cells",
     "concat",
     "constant",
     "expand",
@@ -46,6 +47,12 @@ def alike(values: npt.NDArray[Any]) -> bool:
     if len(values) == 0 or is_constant(values):
         return True
     return bool((values[:_GLANCE] == values[0]).all()) and bool((values == values[0]).all())
+
+
+def cells(out: Int64, src: Int64) -> Boxes:
+    """A box for each pair: `are_cells` knows it."""
+    one = constant(np.int64(1), len(out))
+    return Boxes(out, one, src, one, constant(np.False_, len(out)))
 
 
 def are_cells(boxes: Boxes) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import concat, constant, expand, rising, sort, sort_rows, take, transpose
+from provspark.index_store.box_lists import cells, concat, constant, expand, rising, sort, sort_rows, take, transpose
 from provspark.index_store.cutting import clip
 from provspark.index_store.joining import lines, merge
 from provspark.index_store.model import Boxes, Int64
@@ -49,9 +49,7 @@ def from_pairs(out: npt.ArrayLike, src: npt.ArrayLike) -> Boxes:
     found = lines(out, src)
     if found is not None:
         return found
-    out, src = _distinct(out, src)
-    one = constant(np.int64(1), len(out))
-    return merge(Boxes(out, one, src, one, constant(np.False_, len(out))))
+    return merge(cells(*_distinct(out, src)))
 
 
 def from_ranges(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike) -> Boxes:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import concat, constant, is_constant, order_of, sort, take
+from provspark.index_store.box_lists import cells, concat, is_constant, order_of, sort, take
 from provspark.index_store.model import Boxes, Int64
 
 __all__ = ["FEW_JOINED", "lines", "merge"]
@@ -40,8 +42,7 @@ def merge(boxes: Boxes) -> Boxes:
         if found is not None:
             return found
         if _loose(boxes.out, boxes.src):
-            one = constant(np.int64(1), len(boxes))
-            return Boxes(boxes.out, one, boxes.src, one, constant(np.False_, len(boxes)))
+            return cells(boxes.out, boxes.src)
     while len(boxes) > 1:
         before = len(boxes)
         boxes = _join(boxes)
@@ -56,12 +57,9 @@ def merge(boxes: Boxes) -> Boxes:
 def lines(out: Int64, src: Int64) -> Boxes | None:
     """Join pairs, one for each output row, rising, that can only make diagonals, in one pass; else None."""
     heads = [np.zeros(min(1, len(out)), dtype=np.int64)]
-    for start in range(0, len(out) - 1, _CHUNK):
-        part = slice(start, start + _CHUNK + 1)
-        down = np.diff(out[part])
+    for start, down, across in _steps(out, src):
         if int(down.min()) < 1:
             return None
-        across = np.diff(src[part])
         next_row = down == 1
         if bool((next_row & (across == 0)).any()):
             return None
@@ -77,14 +75,18 @@ def _loose(out: Int64, src: Int64) -> bool:
     if len(out) < _MANY:
         return False
     neighbours = 0
-    for start in range(0, len(out) - 1, _CHUNK):
-        part = slice(start, start + _CHUNK + 1)
-        down = np.diff(out[part])
+    for _, down, across in _steps(out, src):
         if int(down.min()) < 1:
             return False
-        across = np.diff(src[part])
         neighbours += int(np.count_nonzero((down == 1) & ((across == 0) | (across == 1))))
     return neighbours <= len(out) * (1 - FEW_JOINED)
+
+
+def _steps(out: Int64, src: Int64) -> Iterator[tuple[int, Int64, Int64]]:
+    """From each pair to the next, chunk by chunk: where the chunk starts, steps of the output rows, of the others."""
+    for start in range(0, len(out) - 1, _CHUNK):
+        part = slice(start, start + _CHUNK + 1)
+        yield start, np.diff(out[part]), np.diff(src[part])
 
 
 def _units(boxes: Boxes) -> bool:

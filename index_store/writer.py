@@ -15,7 +15,7 @@ import numpy as np
 from provspark.errors import StepExistsError, StoreWriteError
 from provspark.index_store import encoding
 from provspark.index_store import manifest as manifests
-from provspark.index_store.box_lists import constant
+from provspark.index_store.box_lists import cells
 from provspark.index_store.boxes import merge, pairs, sort, transpose
 from provspark.index_store.choosing import chosen, cover, local, spooled_cover, to_a_block
 from provspark.index_store.encoding import BoxFile
@@ -257,9 +257,7 @@ def _plain(boxes: Boxes) -> Boxes:
     edges = boxes.edges
     if not edges or len(boxes) < FEW_JOINED * edges:
         return boxes
-    out, src = (boxes.out, boxes.src) if len(boxes) == edges else pairs(boxes)
-    one = constant(np.int64(1), len(out))
-    return Boxes(out, one, src, one, constant(np.False_, len(out)))
+    return cells(boxes.out, boxes.src) if len(boxes) == edges else cells(*pairs(boxes))
 
 
 def encode(boxes: Boxes | Spool) -> tuple[BoxFile, ...]:

@@ -114,12 +114,12 @@ class Provenance(OperationApi, ProfileApi):
 
     def refresh(self) -> None:
         """Take in the steps that were published since."""
-        before = self._stores
         with uncollected():
-            self._stores = {url: before.get(url) or open_store(url) for url in store_urls(self.url)}
-            if self._stores != before or not self._whole.current():
-                self._whole = Graph(self._stores.values())
-                self._use(self._whole)
+            self._stores = {url: self._stores.get(url) or open_store(url) for url in store_urls(self.url)}
+            found = self._whole.renewed(self._stores.values())
+            if found is not self._whole:
+                self._whole = found
+                self._use(found)
 
     def restricted(self, keep: Callable[[Manifest], bool]) -> Provenance:
         """The same, as if only the steps that `keep` is true for had been published.

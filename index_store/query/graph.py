@@ -193,10 +193,24 @@ class Graph:
 
     def __init__(self, stores: Iterable[StoreLike]) -> None:
         self.stores = tuple(stores)
-        self._published = [store.manifests() for store in self.stores]
+        self._fill([store.manifests() for store in self.stores])
+
+    def renewed(self, stores: Iterable[StoreLike]) -> Graph:
+        """A snapshot of now; this one, where the stores are the same and nothing was published or removed."""
+        now = tuple(stores)
+        published = [store.manifests() for store in now]
+        if now == self.stores and published == self._published:
+            return self
+        out = object.__new__(Graph)
+        out.stores = now
+        out._fill(published)
+        return out
+
+    def _fill(self, lists: list[list[Manifest]]) -> None:
+        self._published = lists
         known: dict[str, list[Manifest]] = {}
         pairs = []
-        for store, published in zip(self.stores, self._published, strict=True):
+        for store, published in zip(self.stores, lists, strict=True):
             for manifest in published:
                 twins = known.setdefault(manifest.step, [])
                 if manifest not in twins:
@@ -204,10 +218,6 @@ class Graph:
                     pairs.append((store, manifest))
         pairs.sort(key=lambda p: (p[1].ended, p[1].step))
         self._take([m for _, m in pairs], [Node(s, m, w) for s, m in pairs for w in m.writes])
-
-    def current(self) -> bool:
-        """Whether nothing was published or removed since."""
-        return self._published == [store.manifests() for store in self.stores]
 
     def restricted(self, keep: Callable[[Manifest], bool]) -> Graph:
         """The same snapshot as if only the steps that `keep` is true for had been published; same nodes."""

@@ -33,7 +33,7 @@ def paged(parts: Sequence[tuple[int, Boxes]], size: int) -> Iterator[list[Boxes]
         order of places, then of rows.
     """
     every = [boxes for _, boxes in parts]
-    if sum(map(_count, every)) <= size:
+    if sum(b.edges for b in every) <= size:
         yield every
         return
     low, high = _span(every)
@@ -49,7 +49,7 @@ def paged(parts: Sequence[tuple[int, Boxes]], size: int) -> Iterator[list[Boxes]
 def _of_rows(every: list[Boxes], size: int) -> Iterator[list[Boxes]]:
     """Cut what one label relates to by the rows that it does."""
     low, high = _span([transpose(b) for b in every])
-    if sum(map(_count, every)) <= size or high - low <= 1:
+    if sum(b.edges for b in every) <= size or high - low <= 1:
         if any(len(b) for b in every):
             yield every
         return
@@ -64,10 +64,6 @@ def _labels(boxes: Boxes, start: int, end: int) -> Boxes:
 
 def _run(start: int, end: int) -> Runs:
     return Runs.united(np.array([start], dtype=np.int64), np.array([end - start], dtype=np.int64))
-
-
-def _count(boxes: Boxes) -> int:
-    return int(np.where(boxes.diagonal, boxes.n_out, boxes.n_out * boxes.n_src).sum())
 
 
 def _span(every: Sequence[Boxes]) -> tuple[int, int]:

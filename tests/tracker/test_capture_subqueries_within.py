@@ -17,6 +17,12 @@ pytestmark = [pytest.mark.spark, pytest.mark.long]
 TABLES = [EMP, DEPT, BAG]
 
 
+def met(t: Any) -> Relation:
+    """Rows of emp, each with those of dept whose w is an id of bag."""
+    chosen = select(join(t.dept, t.bag, lambda a, b: eq(a.w, b.id), "semi"), "w", j=lambda r: r.k)
+    return select(join(select(t.emp, "id", "k"), chosen, lambda a, b: eq(a.k, b.j), "left"), "id", "w")
+
+
 def top(t: Any) -> Relation:
     return group(t.dept, [], m=most("w"))
 
@@ -27,30 +33,12 @@ CASES = [
         lambda t: t.sql(
             "SELECT id, w FROM emp e LEFT JOIN dept d ON e.k = d.k AND EXISTS (SELECT 1 FROM bag b WHERE b.id = d.w)"
         ),
-        lambda t: select(
-            join(
-                select(t.emp, "id", "k"),
-                select(join(t.dept, t.bag, lambda a, b: eq(a.w, b.id), "semi"), "w", j=lambda r: r.k),
-                lambda a, b: eq(a.k, b.j),
-                "left",
-            ),
-            "id",
-            "w",
-        ),
+        met,
     ),
     Case(
         "IN in an outer join's condition",
         lambda t: t.sql("SELECT id, w FROM emp e LEFT JOIN dept d ON e.k = d.k AND d.w IN (SELECT id FROM bag)"),
-        lambda t: select(
-            join(
-                select(t.emp, "id", "k"),
-                select(join(t.dept, t.bag, lambda a, b: eq(a.w, b.id), "semi"), "w", j=lambda r: r.k),
-                lambda a, b: eq(a.k, b.j),
-                "left",
-            ),
-            "id",
-            "w",
-        ),
+        met,
     ),
     Case(
         "IN within FILTER",
