@@ -196,7 +196,7 @@ class Capture:
             return
         try:
             caches = self._sessions.caches(jvm)
-            self._sessions.reads(jvm).note_rdd(jvm, rdd._jrdd.rdd(), caches, action, caller())
+            self._sessions.reads(jvm).note_rdd(self._sessions.every(), rdd._jrdd.rdd(), caches, action, caller())
         except Exception as e:
             self._troubles.trouble(Untracked(action, f"what it brought to the driver is not known: {e}", caller()), e)
 

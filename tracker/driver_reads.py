@@ -10,7 +10,7 @@ The session's setting ``spark.provspark.driverReads``, where ``false``, leaves a
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -130,16 +130,16 @@ class DriverReads:
             with self._noting:
                 self._note(jvm, analysed, caches, action, site)
 
-    def note_rdd(self, jvm: Jvm, rdd: Any, caches: Caches, action: str, site: str) -> None:
-        """Take note of an action on an RDD of Java's."""
-        if _on(jvm):
+    def note_rdd(self, sessions: Iterable[Jvm], rdd: Any, caches: Caches, action: str, site: str) -> None:
+        """Take note of an action on an RDD of Java's, which belongs to no session: those of its frames decide."""
+        if any(map(_on, sessions)):
             with self._noting:
-                self._within_rdd(jvm, rdd, caches, action, site)
+                self._within_rdd(rdd, caches, action, site)
 
     def _note(self, jvm: Jvm, analysed: Any, caches: Caches, action: str, site: str) -> None:
         for leaf in self._java.fresh(analysed):
             if caches.computes(leaf):
-                self._within_rdd(jvm, leaf.rdd(), caches, action, site)
+                self._within_rdd(leaf.rdd(), caches, action, site)
                 continue
             try:
                 for identity, dataset, finish in _versions(jvm, leaf, caches):
@@ -147,10 +147,11 @@ class DriverReads:
             except ProvSparkError as e:
                 self._lost(f"{getattr(e, 'node', 'DataFrame')} {action}", str(getattr(e, "why", e)), site)
 
-    def _within_rdd(self, jvm: Jvm, rdd: Any, caches: Caches, action: str, site: str) -> None:
+    def _within_rdd(self, rdd: Any, caches: Caches, action: str, site: str) -> None:
         try:
-            for analysed in caches.rdds.frames_of(rdd):
-                self._note(jvm, analysed, caches, action, site)
+            for jvm, analysed in caches.rdds.frames_of(rdd):
+                if _on(jvm):
+                    self._note(jvm, analysed, caches, action, site)
         except UnsupportedPlanError as e:
             self._lost(f"{e.node} {action}", e.why, site)
 

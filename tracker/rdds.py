@@ -36,8 +36,9 @@ _OTHERS = {
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """A frame whose rows an RDD has: its own plan, and the traced one or why there is none."""
+    """A frame whose rows an RDD has: its session, its own plan, and the traced one or why there is none."""
 
+    jvm: Jvm
     analysed: Any
     held: Held | UnsupportedPlanError
 
@@ -95,7 +96,7 @@ class Rdds:
         except Exception as e:
             held = UnsupportedPlanError(_NODE, f"what an RDD was made of can't be followed: {type(e).__name__}: {e}")
         rdd = take(traced)
-        self._note(rdd._jrdd, _Origin(analysed, held))
+        self._note(rdd._jrdd, _Origin(jvm, analysed, held))
         return rdd
 
     def handed(self, rdd: Any, rows: int, content: str, site: str) -> None:
@@ -106,9 +107,9 @@ class Rdds:
         self._origins.append(origin)
         self._java.note(rdd.rdd(), len(self._origins) - 1)
 
-    def frames_of(self, rdd: Any) -> list[Any]:
-        """Return the analysed plans that an RDD's rows come from; UnsupportedPlanError where that is not known."""
-        return [origin.analysed for origin in self._found(rdd)[1] if isinstance(origin, _Origin)]
+    def frames_of(self, rdd: Any) -> list[tuple[Jvm, Any]]:
+        """Return sessions and analysed plans that an RDD's rows come from; UnsupportedPlanError if not known."""
+        return [(origin.jvm, origin.analysed) for origin in self._found(rdd)[1] if isinstance(origin, _Origin)]
 
     def _found(self, rdd: Any) -> tuple[bool, list[_Origin | HandedScan]]:
         """Return what an RDD was made of, and whether partition by partition."""

@@ -36,9 +36,13 @@ class Sessions:
             self._known[key] = (spark._jsparkSession, Jvm(spark))
         return self._known[key][1]
 
+    def every(self) -> list[Jvm]:
+        """Return the Java sides of the sessions that were met."""
+        return [jvm for _, jvm in self._known.values()]
+
     def any(self) -> Jvm | None:
         """Return the Java side of a session, if there is one."""
-        return next((jvm for _, jvm in self._known.values()), None)
+        return next(iter(self.every()), None)
 
     def caches(self, jvm: Jvm) -> Caches:
         """Return what is cached."""
@@ -54,7 +58,7 @@ class Sessions:
 
     def restore(self) -> None:
         """Give the caches back to Spark as they would be without capture."""
-        for _, jvm in self._known.values():
+        for jvm in self.every():
             self.caches(jvm).restore(jvm)
 
     def clear(self) -> None:

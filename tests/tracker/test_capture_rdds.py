@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from oracle import lineage, outputs
-from oracle.cases import Case, Frames, Scans, check
+from oracle.cases import Case, Frames, Scans, check, configured
 from oracle.operators import join, select, where
 from oracle.relation import Relation, Witness
 from oracle.tables import TABLES
 from oracle.values import eq
+from pyspark.sql import SparkSession
 
 import provspark
 from provspark.tracker import attach
@@ -129,6 +130,24 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_round_trips(case: Case, spark: Any, sources: Path, tmp_path: Path) -> None:
     check(case, spark, TABLES, sources, tmp_path)
+
+
+@pytest.mark.parametrize("followed", [True, False])
+def test_the_session_of_its_frame_says_whether_what_is_read_counts(
+    followed: bool, spark: Any, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An RDD is of no session, and one that was met before does not speak for it."""
+    other = spark.newSession()
+    other.conf.set("spark.provspark.driverReads", not followed)
+    monkeypatch.setattr(SparkSession, "_instantiatedSession", other)
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: other)
+    mine = configured(spark, {"spark.provspark.driverReads": str(followed).lower()})
+    with mine, attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        rows = Frames(spark, TABLES, sources).dept.select("w").rdd
+        assert rows.count() == 8
+        Frames(spark, TABLES, sources).bag.write.parquet(str(tmp_path / "out"))
+    (write,) = capture.manifest.writes
+    assert len(write.inputs) == 1 + followed
 
 
 def test_partition_by_partition(spark: Any, sources: Path, tmp_path: Path) -> None:
