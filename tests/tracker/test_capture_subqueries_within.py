@@ -19,8 +19,9 @@ TABLES = [EMP, DEPT, BAG]
 
 def met(t: Any) -> Relation:
     """Rows of emp, each with those of dept whose w is an id of bag."""
+    emp = select(t.emp, "id", "k")
     chosen = select(join(t.dept, t.bag, lambda a, b: eq(a.w, b.id), "semi"), "w", j=lambda r: r.k)
-    return select(join(select(t.emp, "id", "k"), chosen, lambda a, b: eq(a.k, b.j), "left"), "id", "w")
+    return select(join(emp, chosen, lambda a, b: eq(a.k, b.j), "left"), "id", "w")
 
 
 def top(t: Any) -> Relation:

@@ -30,6 +30,12 @@ SHOWS = """([grid, rows, more]) => {
 }"""
 
 
+SETTLED = """() => Promise.allSettled(
+  document.getAnimations().filter((a) => a instanceof CSSTransition).map((a) => a.finished)
+)"""
+"""Colours between two states, as of a button that becomes enabled, are in neither."""
+
+
 def chromium() -> str:
     """Where Chromium is; skips where there is none, but in CI."""
     found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -108,6 +114,7 @@ class Tab:
             assert not os.environ.get("CI"), "continuous integration has axe-core, by `make ui`"
             return
         self.page.evaluate(AXE.read_text())
+        self.page.evaluate(SETTLED)
         found = self.page.evaluate("axe.run('[data-testid=provspark]')")
         serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
         assert not serious, [(v["id"], v["nodes"][0]["html"]) for v in serious]
