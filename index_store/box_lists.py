@@ -135,6 +135,8 @@ def matched(left: Int64, right: Int64) -> tuple[Int64, Int64]:
 
 def rising(major: Int64, minor: Int64, *, strictly: bool = False) -> bool:
     """Whether pairs stand sorted by major, then minor; with `strictly`, no two alike."""
+    if len(major) > _GLANCE and not rising(major[:_GLANCE], minor[:_GLANCE], strictly=strictly):
+        return False
     step = major[1:] - major[:-1]
     level = minor[1:] > minor[:-1] if strictly else minor[1:] >= minor[:-1]
     return bool(((step > 0) | ((step == 0) & level)).all())

@@ -9,7 +9,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import cells, concat, constant, expand, rising, sort, sort_rows, take, transpose
+from provspark.index_store.box_lists import (
+    cells,
+    concat,
+    constant,
+    expand,
+    is_constant,
+    rising,
+    sort,
+    sort_rows,
+    take,
+    transpose,
+)
 from provspark.index_store.cutting import clip
 from provspark.index_store.joining import lines, merge
 from provspark.index_store.model import Boxes, Int64
@@ -69,6 +80,10 @@ def unite(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike) -> Bo
         out, start, length = out[some], start[some], length[some]
     if len(out) == 0:
         return Boxes.empty()
+    if is_constant(length) and length[0] == 1:
+        single = _points(out, start)
+        if single is not None:
+            return single
     if not rising(out, start):
         out, start, length = sort_rows(out, start, length)
     end = start + length
@@ -114,6 +129,24 @@ def _heads(out: Int64, start: Int64, end: Int64) -> Bool:
     row *= span
     reach = np.maximum.accumulate(row + end)
     return np.concatenate([[True], (row + start)[1:] > reach[:-1]])
+
+
+def _points(out: Int64, start: Int64) -> Boxes | None:
+    """Unite ranges of a row each, as numbers that hold both; None where these would overflow."""
+    wide = (int(start.max()) + 1).bit_length()  # the last row of one and the first of the next are two apart
+    if int(out.max()).bit_length() + wide > 63:
+        return None
+    key = (out << wide) | start
+    key.sort()
+    steps = key[1:] - key[:-1]
+    heads = np.flatnonzero(np.concatenate([[True], steps > 1]))
+    one = constant(np.int64(1), len(heads))
+    length = one
+    if len(heads) < len(key):
+        last = np.append(heads[1:], len(key)) - 1
+        length = key[last] - key[heads] + 1
+        key = key[heads]
+    return Boxes(key >> wide, one, key & ((1 << wide) - 1), length, constant(np.False_, len(heads)))
 
 
 def _ids(name: str, values: npt.ArrayLike) -> Int64:

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 
 from provspark.index_store import encoding
-from provspark.index_store.box_lists import concat, sort_rows, take, transpose
+from provspark.index_store.box_lists import alike, concat, picked, sort_rows, take, transpose
 from provspark.index_store.boxes import sort, unite
+from provspark.index_store.encoding import BoxFile
 from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.spool import Spool, buckets, recut
 
@@ -32,18 +33,18 @@ _WINDOW = 8_192
 """Boxes in each of the windows of an axis by which sizes are judged."""
 
 
-def chosen(boxes: Boxes) -> Files:
-    """Choose for boxes that are sorted by out."""
+def chosen(boxes: Boxes, in_order: BoxFile) -> Files:
+    """Choose for boxes that are sorted by out; `in_order` is the file of them."""
     if local(boxes):
         return "one"
-    by_out = encoding.size_of(boxes)
+    by_out = in_order.size
     per = to_a_block(len(boxes)) * encoding.PAGE_ROWS
     marks = _marks(boxes.src)
     exact = guide = 0.0
     seen = 0
     for index in _windows(boxes.src, marks):
-        exact += encoding.size_of(transpose(sort(transpose(take(boxes, index)))))
-        guide += encoding.size_of(transpose(cover(index // per, boxes.src[index], boxes.n_src[index])))
+        exact += BoxFile(transpose(sort(transpose(take(boxes, index)))), "src").size
+        guide += BoxFile(transpose(cover(index // per, boxes.src[index], picked(boxes.n_src, index))), "src").size
         seen += len(index)
     exact, guide = (size * len(boxes) / seen for size in (exact, guide))
     if exact < _SRC_WORTH * (by_out + guide):
@@ -79,7 +80,11 @@ def to_a_block(boxes: int) -> int:
 def cover(block: Int64, start: Int64, length: Int64) -> Boxes:
     """Boxes of a guide, its axis as out and blocks as src, in the order of the axis."""
     united = unite(block, start, length)
-    first, among, n = sort_rows(united.src, united.out, united.n_src)
+    if alike(united.n_src):
+        first, among = sort_rows(united.src, united.out)
+        n = united.n_src
+    else:
+        first, among, n = sort_rows(united.src, united.out, united.n_src)
     return Boxes(first, n, among, united.n_out, united.diagonal)
 
 
@@ -129,6 +134,6 @@ def _guide_out(boxes: Boxes, marks: Int64) -> float:
     for start in starts:
         part = slice(start, len(boxes) if len(starts) == 1 else start + _WINDOW)
         block = np.searchsorted(bounds, boxes.src[part], "right")
-        size += encoding.size_of(cover(block, boxes.out[part], boxes.n_out[part]))
+        size += BoxFile(cover(block, boxes.out[part], boxes.n_out[part]), "out").size
         seen += len(block)
     return size * len(boxes) / seen

@@ -11,6 +11,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from typing import Any, cast
 
@@ -37,7 +38,7 @@ from provspark.index_store.pages import dump_index
 from provspark.index_store.parquet_out import ParquetOut, Sink, pages_of
 from provspark.index_store.spool import Spool, recut
 
-__all__ = ["PAGE_ROWS", "BoxFile", "group_rows", "size_of"]
+__all__ = ["PAGE_ROWS", "BoxFile", "group_rows"]
 
 PAGE_ROWS = 2_048
 """Boxes a page: what a lookup of one row decodes."""
@@ -47,9 +48,9 @@ _WORTH: dict[Codec, float] = {"zstd": 1.04, "none": 1.0}
 """What is not packed is read ten times as fast: zstd has to be smaller by so much."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BoxFile:
-    """A tensor file as it is to be written.
+    """A tensor file as it is to be written; it is looked through once, for `size` and to write it.
 
     Parameters
     ----------
@@ -63,9 +64,18 @@ class BoxFile:
     holds: Holds = "boxes"
     block: int = 0
 
+    @cached_property
+    def _plan(self) -> tuple[dict[str, Column], int]:
+        return _survey(self.boxes).plan()
+
+    @property
+    def size(self) -> int:
+        """About as many bytes as it will take."""
+        return self._plan[1]
+
     def write(self, sink: Sink) -> str:
         """Write it into an empty file; return the sha256 of the footer."""
-        columns = _survey(self.boxes).plan()[0]
+        columns = self._plan[0]
         out = ParquetOut(sink, {name: how for name, how in columns.items() if how.width}, PAGE_ROWS)
         extents: dict[str, list[Int64]] = {name: [] for name in EXTENTS}
 
@@ -96,11 +106,6 @@ class BoxFile:
         sink = io.BytesIO()
         footer = self.write(sink)
         return sink.getvalue(), footer
-
-
-def size_of(boxes: Boxes) -> int:
-    """About as many bytes as boxes, sorted by an axis, would take as a file."""
-    return _survey(boxes).plan()[1]
 
 
 def group_rows() -> int:

@@ -25,7 +25,7 @@ __all__ = ["ParquetOut", "Sink", "pages_of"]
 _LEVEL = 1
 _MAGIC = b"PAR1"
 _THREADS = 4
-"""Row groups packed at once: zstd and checksums let go of Python's lock."""
+"""Row groups packed at once, of files that have so many: zstd and checksums let go of Python's lock."""
 _INT32, _INT64, _FIXED = 1, 2, 7
 _PLAIN, _RLE, _SPLIT = 0, 3, 9
 _UNCOMPRESSED, _IN_ZSTD = 0, 6
@@ -89,7 +89,7 @@ class ParquetOut:
         with ThreadPoolExecutor(_THREADS) as pool:
             waiting = iter(groups)
             while batch := list(islice(waiting, _THREADS)):
-                for done in map(packed, batch) if len(batch) == 1 else pool.map(packed, batch):
+                for done in map(packed, batch) if len(batch) < _THREADS else pool.map(packed, batch):
                     if self._columns:
                         self._write(*done)
 

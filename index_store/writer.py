@@ -48,8 +48,10 @@ from provspark.index_store.versions import dump_files
 
 __all__ = ["StepWriter", "encode"]
 
-_THREADS = 4
-"""Tensors encoded at once: sorting and packing let go of Python's lock."""
+_MANY = 1 << 20
+"""Boxes of a tensor whose files are written side by side: to start a thread takes as long as some 10,000 of them."""
+_THREADS = 2
+"""Tensors encoded at once: sorting and packing let go of Python's lock, but more threads wait for it more."""
 
 
 class StepWriter:
@@ -236,25 +238,27 @@ class StepWriter:
     def _add_tensor(self, pending: PendingTensor, number: str) -> Tensor:
         boxes = pending.boxes
         if isinstance(boxes, Boxes):
-            boxes = _plain(merge(disjoint(boxes)))
+            boxes = merge(disjoint(boxes))
+        edges = boxes.edges
+        if isinstance(boxes, Boxes):
+            boxes = _plain(boxes, edges)
         files = encode(boxes)
         paths = [f"tensors/{number}-{self._mark}.{file.lead}.parquet" for file in files]
         with ThreadPoolExecutor(len(files)) as pool:
-            list(pool.map(self._put, paths, files))
+            list((pool.map if len(boxes) > _MANY else map)(self._put, paths, files))
         return Tensor(
             out=pending.out,
             src=pending.src,
             kind=pending.kind,
-            edges=boxes.edges,
+            edges=edges,
             boxes=len(boxes),
             by_out=paths[0],
             by_src=paths[1] if len(paths) > 1 else "",
         )
 
 
-def _plain(boxes: Boxes) -> Boxes:
+def _plain(boxes: Boxes, edges: int) -> Boxes:
     """Single pairs, where hardly any two of them are neighbours: then all lengths are 1, and need no column."""
-    edges = boxes.edges
     if not edges or len(boxes) < FEW_JOINED * edges:
         return boxes
     return cells(boxes.out, boxes.src) if len(boxes) == edges else cells(*pairs(boxes))
@@ -266,7 +270,7 @@ def encode(boxes: Boxes | Spool) -> tuple[BoxFile, ...]:
     by_out = BoxFile(boxes, "out")
     if isinstance(boxes, Spool):
         return (by_out,) if local(boxes) else (by_out, BoxFile(spooled_cover(boxes), "src", "guide", per))
-    files = chosen(boxes)
+    files = chosen(boxes, by_out)
     if files == "one":
         return (by_out,)
     if files == "guide":

@@ -45,6 +45,26 @@ def test_from_ranges_holds_each_pair_once(ranges: list[tuple[int, int, int]]) ->
     assert sorted(cells(box.unite(out, start, length))) == sorted(expected)
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=30), st.sampled_from([0, 2**31, 2**62]))
+def test_ranges_of_single_rows_are_united_like_others(rows: list[tuple[int, int]], high: int) -> None:
+    out, start = (ints([r[i] for r in rows]) for i in range(2))
+    alike = box.unite(out, start + high, box_lists.constant(np.int64(1), len(rows)))
+    other = box.unite(out, start + high, np.ones(len(rows), dtype=np.int64))
+    assert sorted(cells(alike)) == sorted({(o, s + high) for o, s in rows})
+    assert all(np.array_equal(getattr(alike, f), getattr(other, f)) for f in ("out", "n_out", "src", "n_src"))
+
+
+@pytest.mark.parametrize("at", [0, 700, 1023, 1024, 2999])
+def test_rising_sees_every_step(at: int) -> None:
+    major, minor = np.arange(3001), np.zeros(3001, dtype=np.int64)
+    assert box_lists.rising(major, minor)
+    major[at] = major[at + 1] + 1
+    assert not box_lists.rising(major, minor)
+    major[at] = major[at + 1]
+    assert box_lists.rising(major, minor)
+    assert not box_lists.rising(major, minor, strictly=True)
+
+
 @given(st.lists(one_box, max_size=12))
 def test_merge_and_disjoint_keep_the_set_of_pairs(rows: list[tuple[int, int, int, int, bool]]) -> None:
     boxes = built(rows)

@@ -216,5 +216,5 @@ def test_files_chosen_by_a_sample_are_hardly_larger_than_the_smallest(name: str)
     covers = ((boxes, "src"), (turned, "out"))
     guide, guide_out = (len(BoxFile(writer._cover(b, axis), "out").data()[0]) for b, axis in covers)
     best = min(by_out + guide, by_src + guide_out, by_out + by_src)
-    assert choosing.chosen(boxes) != "one"
+    assert choosing.chosen(boxes, BoxFile(boxes, "out")) != "one"
     assert sum(len(file.data()[0]) for file in writer.encode(boxes)) <= 1.35 * best
