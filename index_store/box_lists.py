@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ __all__ = [
     "cells",
     "concat",
     "constant",
+    "every",
     "expand",
     "is_constant",
     "matched",
@@ -22,6 +24,7 @@ __all__ = [
     "packed",
     "picked",
     "sort",
+    "spread",
     "take",
     "transpose",
 ]
@@ -31,10 +34,21 @@ _GLANCE = 1024
 
 def constant(value: Any, n: int) -> Any:
     """One value, an int64 or a bool, for `n` places, kept once; `is_constant` knows it."""
-    held = np.array([value])
-    found: npt.NDArray[Any] = np.ndarray((n,), held.dtype, held, strides=(0,))  # np.broadcast_to, ten times as fast
+    held = _held(value)
+    return np.ndarray((n,), held.dtype, held, strides=(0,))  # np.broadcast_to, ten times as fast
+
+
+@lru_cache(maxsize=1 << 10, typed=True)
+def _held(value: Any) -> npt.NDArray[Any]:
+    """One value, that nobody can change."""
+    found = np.array([value])
     found.flags.writeable = False
     return found
+
+
+def every(mask: npt.NDArray[np.bool_]) -> bool:
+    """Whether all is true; for few values several times as fast as ``all``."""
+    return int(np.count_nonzero(mask)) == len(mask)
 
 
 def is_constant(array: npt.NDArray[Any]) -> bool:
@@ -126,11 +140,22 @@ def expand(counts: Int64) -> tuple[Int64, Int64]:
     return index, np.arange(total) - np.repeat(ends - counts, counts)
 
 
+def spread(first: Int64, stop: Int64) -> tuple[Int64, Int64]:
+    """Each of the numbers first[i] … stop[i]-1, and beside it i."""
+    if len(first) == 1:
+        found = np.arange(first[0], stop[0])
+        return found, constant(np.int64(0), len(found))
+    counts = stop - first
+    if every(counts == 1):
+        return first, np.arange(len(first))
+    index, k = expand(np.maximum(counts, 0))
+    return first[index] + k, index
+
+
 def matched(left: Int64, right: Int64) -> tuple[Int64, Int64]:
     """Places of equal values, each on the left with each on the right, which is sorted; by place on the left."""
-    low = right.searchsorted(left, "left")
-    i, k = expand(right.searchsorted(left, "right") - low)
-    return i, low[i] + k
+    place, i = spread(right.searchsorted(left, "left"), right.searchsorted(left, "right"))
+    return i, place
 
 
 def rising(major: Int64, minor: Int64, *, strictly: bool = False) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import expand, is_constant, take, transpose
+from provspark.index_store.box_lists import is_constant, spread, take, transpose
 from provspark.index_store.model import Boxes, Int64
 
 __all__ = ["Runs", "clip"]
@@ -59,10 +59,8 @@ class Runs:
         if len(boxes) > _MANY and len(self) > 1:
             some = self._sieve(boxes.out, ends)
             boxes, ends = take(boxes, some), ends[some]
-        first = np.searchsorted(self.ends, boxes.out, side="right")
-        last = np.searchsorted(self.starts, ends, side="left")
-        box, k = expand(np.maximum(last - first, 0))
-        return self.pieces(take(boxes, box), first[box] + k, "out")
+        run, box = spread(self.ends.searchsorted(boxes.out, "right"), self.starts.searchsorted(ends, "left"))
+        return self.pieces(take(boxes, box), run, "out")
 
     def near(self, low: int, high: int) -> slice:
         """The runs that overlap the interval [low, high)."""
@@ -73,10 +71,8 @@ class Runs:
         if len(starts) == 0:
             return starts, starts
         near = self.near(starts[0], ends[-1])
-        first = ends.searchsorted(self.starts[near], "right")
-        last = starts.searchsorted(self.ends[near], "left")
-        run, k = expand(np.maximum(last - first, 0))
-        return first[run] + k, run + near.start
+        box, run = spread(ends.searchsorted(self.starts[near], "right"), starts.searchsorted(self.ends[near], "left"))
+        return box, run + near.start
 
     def pieces(self, boxes: Boxes, run: Int64, axis: Literal["out", "src"]) -> Boxes:
         """Cut each box to the run at its side, which it overlaps."""

@@ -24,7 +24,6 @@ from provspark.index_store.layout import (
     COLUMNS,
     EXTENTS,
     META_KEY,
-    SPANS,
     Codec,
     Column,
     Form,
@@ -94,7 +93,7 @@ class BoxFile:
         told = {name: np.concatenate(parts) if parts else none for name, parts in extents.items()}
         rows = len(self.boxes)
         layout = Layout(FORMAT_VERSION, self.lead, self.holds, self.block, rows, PAGE_ROWS, columns, spans, **told)
-        index = dump_index([*told.values(), *(getattr(s, n) for s in spans.values() for n in SPANS)])
+        index = dump_index([*told.values(), *(line for s in spans.values() for line in s.lists)])
         where = {"at": out.at, "size": len(index), "sha256": hashlib.sha256(index).hexdigest()}
         sink.write(index)
         footer = out.footer({META_KEY: dump_layout(layout, where)}, empty=self.lead)

@@ -2,67 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import expand
+from provspark.index_store.box_lists import spread
 from provspark.index_store.cutting import Runs
 from provspark.index_store.model import Int64
 
 __all__ = ["Even", "Gaps", "Narrow"]
 
 _BLOCK = 64
+_ADDED = 1 << 16
+"""Numbers of 16 bits whose sum has 32: einsum adds such up twice as fast."""
 Narrow = npt.NDArray[Any]
 """Integers of whatever width holds them."""
 
 
+@dataclass(frozen=True, slots=True)
 class Even:
-    """Boxes of some pages, all alike, at equal distances on one axis.
+    """Boxes of a file, all alike, at equal distances on one axis.
 
     Parameters
     ----------
-    gap, length : int
-        Distance of each box from the end of the one before, and its length.
-    base : int
-        End of the box before the first page.
-    pages : int64 array
-        Numbers of the pages, ascending; boxes of pages between them are not asked for.
-    page_rows, total : int
-        Boxes of each page but the last, and of all.
+    gap, length, count : int
+        Distance of each box from the end of the one before, and of the first from 0, none negative; its length; how
+        many there are.
     """
 
-    def __init__(self, gap: int, length: int, base: int, pages: Int64, page_rows: int, total: int) -> None:
-        self._start, self._step, self._length = base + gap, gap + length, length
-        self._pages, self._rows, self._total = pages, page_rows, total
-        self._span = total + (int(pages[-1]) - int(pages[0]) + 1 - len(pages)) * page_rows
+    gap: int
+    length: int
+    count: int
 
-    def hits(self, runs: Runs) -> tuple[Int64, Int64] | None:
-        """Each (box, run) that overlap, by run; None where that can't be told so."""
-        if self._step < 1:
-            return None
-        near = runs.near(self._start, self._start + (self._span - 1) * self._step + self._length)
-        first = np.maximum((runs.starts[near] - self._start - self._length) // self._step + 1, 0)
-        stop = np.minimum(-((self._start - runs.ends[near]) // self._step), self._span)
-        run, k = expand(np.maximum(stop - first, 0))
-        box = first[run] + k
-        run += near.start
-        if self._span > self._total:
-            page, place = np.divmod(box, self._rows)
-            box = self._pages.searchsorted(page + self._pages[0]) * self._rows + place
-        return box, run
+    @property
+    def step(self) -> int:
+        """From the start of a box to the start of the next."""
+        return self.gap + self.length
 
-    def at(self, places: Int64) -> Int64:
-        """Starts of the boxes at some places."""
-        if self._span > self._total:
-            page, place = np.divmod(places, self._rows)
-            places = (self._pages[page] - self._pages[0]) * self._rows + place
-        return self._start + places * self._step
+    def hits(self, runs: Runs) -> tuple[Int64, Int64]:
+        """Each (box, run) that overlap, neither falling."""
+        step = self.step
+        first, stop = runs.starts // step, (runs.ends + (self.length - 1)) // step
+        return spread(np.minimum(first, self.count), np.minimum(stop, self.count))
 
-    def all(self) -> Int64:
-        """Starts of all boxes."""
-        return self.at(np.arange(self._total))
+    def at(self, boxes: Int64) -> Int64:
+        """Starts of some boxes."""
+        return boxes * self.step + self.gap
 
 
 class Gaps:
@@ -84,13 +71,16 @@ class Gaps:
         self._lengths = lengths
         self._size = size = _BLOCK if page_rows % _BLOCK == 0 else page_rows
         self._total = total
-        steps = _steps(gaps, lengths)
-        self._rise = gaps >= 0 if isinstance(gaps, int) else not (gaps & gaps.dtype.type(1)).any()
+        self._rise = gaps >= 0 if isinstance(gaps, int) else not np.bitwise_or.reduce(gaps) & 1
+        steps = _steps(gaps, lengths, self._rise)
         blocks = -(-total // size)
         if blocks * size > total:
             steps = np.concatenate([steps, np.zeros(blocks * size - total, dtype=steps.dtype)])
         self._steps = steps.reshape(blocks, size)
-        sums = self._steps.sum(axis=1, dtype=np.int64)
+        if steps.dtype == np.int16 and size <= _ADDED:
+            sums = np.einsum("ij->i", self._steps.astype(np.int32)).astype(np.int64)
+        else:
+            sums = self._steps.sum(axis=1, dtype=np.int64)
         self._ends = np.cumsum(sums)
         each = page_rows // size
         more = bases - (self._ends - sums)[::each]
@@ -133,16 +123,17 @@ class Gaps:
         return self._lengths if isinstance(self._lengths, int) else self._lengths[places]
 
 
-def _steps(gaps: Narrow | int, lengths: Narrow | int) -> Narrow:
-    """From the end of each box to the end of the next, in as few bytes as hold it."""
+def _steps(gaps: Narrow | int, lengths: Narrow | int, rise: bool) -> Narrow:
+    """From the end of each box to the end of the next, in as few bytes as hold it; `rise`: no gap is negative."""
     bits = max(a.bit_length() + 1 if isinstance(a, int) else 8 * a.dtype.itemsize for a in (gaps, lengths))
     wide = np.dtype(np.int16 if bits < 15 else np.int32 if bits < 31 else np.int64)
     ahead = wide.type(lengths) if isinstance(lengths, int) else lengths.astype(wide)
     if isinstance(gaps, int):
         return np.asarray(ahead + wide.type(gaps))
     steps = gaps.astype(wide)
-    sign = -(steps & 1)
+    sign = 0 if rise else -(steps & 1)
     steps >>= 1
-    steps ^= sign
+    if not rise:
+        steps ^= sign
     steps += ahead
     return steps

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -11,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from provspark.errors import StoreFormatError
-from provspark.index_store.box_lists import expand
+from provspark.index_store.box_lists import spread
 from provspark.index_store.cutting import Runs
+from provspark.index_store.gaps import Even
 from provspark.index_store.model import FORMAT_VERSION, Int64
 
 __all__ = [
@@ -79,23 +79,34 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Where in the file each page of a column stands; five int64 arrays, one number a page.
+    """Where in the file each page of a column stands.
 
     Parameters
     ----------
-    at, size : int64 arrays
-        First byte and number of bytes of what belongs to the page, its header and all up to the next page.
-    head, body : int64 arrays
-        Bytes before its packed values, and of them.
-    crc : int64 array
-        CRC-32 of the whole span.
+    lists : int64 array
+        Five lines, of a number for each page: ``at`` and ``size``, first byte and number of bytes of what belongs to
+        it, its header and all up to the next page; ``head`` and ``body``, bytes before its packed values, and of
+        them; ``crc``, CRC-32 of all.
     """
 
-    at: Int64
-    size: Int64
-    head: Int64
-    body: Int64
-    crc: Int64
+    lists: Int64
+
+    @property
+    def at(self) -> Int64:
+        """First byte of each page."""
+        found: Int64 = self.lists[0]
+        return found
+
+    @property
+    def size(self) -> Int64:
+        """Bytes of each."""
+        found: Int64 = self.lists[1]
+        return found
+
+    def of(self, pages: list[int]) -> list[list[int]]:
+        """The five lists of some pages."""
+        found: list[list[int]] = self.lists[:, pages].tolist()
+        return found
 
 
 @dataclass(frozen=True)
@@ -146,20 +157,28 @@ class Layout:
         """Number of pages."""
         return len(self.out_low)
 
-    def sizes(self, pages: Int64) -> Int64:
-        """Boxes of these pages."""
-        return np.minimum(self.page_rows, self.rows - pages * self.page_rows)
+    def boxes(self, page: int) -> int:
+        """Boxes of a page."""
+        return min(self.page_rows, self.rows - page * self.page_rows)
 
     def meet(self, runs: Runs, axis: Lead) -> Int64:
         """The pages that may hold boxes which overlap some run of an axis."""
         low, high = (self.out_low, self.out_high) if axis == "out" else (self.src_low, self.src_high)
         if len(runs) * 4 > len(low) or not self._rise[axis]:
             return runs.meet(low, high)
-        first, stop = high.searchsorted(runs.starts, "right"), low.searchsorted(runs.ends, "left")
-        if len(runs) == 1:
-            return np.arange(first[0], stop[0])
-        run, k = expand(np.maximum(stop - first, 0))
-        return np.unique(first[run] + k)
+        page, _ = spread(high.searchsorted(runs.starts, "right"), low.searchsorted(runs.ends, "left"))
+        return page if len(runs) == 1 else np.unique(page)
+
+    def even(self, axis: Lead) -> Even | None:
+        """The boxes' places on an axis, where all are alike and evenly apart: each is after the one before."""
+        start, length = self.columns[axis], self.columns[self.length(axis)]
+        if not self.rows or start.form != "gap" or start.constant is None or length.constant is None:
+            return None
+        return Even(start.constant, length.constant, self.rows)
+
+    def length(self, axis: Lead) -> str:
+        """The column that tells how long boxes are on an axis."""
+        return "n_out" if axis == "out" or self.columns["n_src"].form == "same" else "n_src"
 
     @cached_property
     def _rise(self) -> dict[Lead, bool]:
@@ -217,23 +236,22 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
     block, rows, page_rows = (int(body[k]) for k in ("block", "rows", "group_rows" if found == 1 else "page_rows"))
     if page_rows < 1:
         raise ValueError("pages without rows")
+    least = {"n_out": 1, "n_src": 1}
+    if rows and any(c.constant is not None and c.constant < least.get(name, 0) for name, c in columns.items()):
+        raise ValueError("a constant is too small")
     pages = -(-rows // page_rows)
     if found == 1:
         groups = {name: np.array(values, dtype=np.int64) for name, values in body["groups"].items()}
         extents = [groups[name] for name in EXTENTS]
         starts = np.concatenate([np.zeros(1, dtype=np.int64), groups["ends"]])[:-1]
         size = groups["ends"] - starts
-        spans = {"": Spans(starts, size, size * 0, size, groups["crc"])}
+        spans = {"": Spans(np.array([starts, size, size * 0, size, groups["crc"]]))}
     else:
         stored = [n for n in COLUMNS if columns[n].width]
         arrays = index(body["index"], len(EXTENTS) + len(SPANS) * len(stored), pages)
         extents = arrays[: len(EXTENTS)]
-        of_columns = _fives(arrays[len(EXTENTS) :])
-        spans = {name: Spans(*five) for name, five in zip(stored, of_columns, strict=True)}
-    if {len(a) for a in extents} | {len(s.crc) for s in spans.values()} != {pages}:
+        fives = arrays[len(EXTENTS) :].reshape(len(stored), len(SPANS), pages)
+        spans = {name: Spans(five) for name, five in zip(stored, fives, strict=True)}
+    if {len(a) for a in extents} | {len(s.at) for s in spans.values()} != {pages}:
         raise ValueError("rows and pages disagree")
     return Layout(found, body["lead"], body["holds"], block, rows, page_rows, columns, spans, *extents)
-
-
-def _fives(arrays: Any) -> Iterable[Any]:
-    return (arrays[i : i + len(SPANS)] for i in range(0, len(arrays), len(SPANS)))

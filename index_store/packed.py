@@ -13,7 +13,10 @@ from provspark.index_store.gaps import Even, Gaps, Narrow
 from provspark.index_store.layout import COLUMNS, Layout, Lead
 from provspark.index_store.model import Boxes, Int64
 
-__all__ = ["Packed", "Unpacked"]
+__all__ = ["Hits", "Packed", "Unpacked"]
+
+Hits = tuple[Int64, Int64]
+"""Places of boxes, and of the run that each overlaps."""
 
 
 class Unpacked(Protocol):
@@ -41,7 +44,7 @@ class Packed:
     def __init__(self, layout: Layout, pages: Int64, stored: Mapping[str, Unpacked]) -> None:
         self._layout, self._pages, self._stored = layout, pages, stored
         per = layout.page_rows
-        self._total = (len(pages) - 1) * per + min(per, layout.rows - int(pages[-1]) * per)
+        self._total = (len(pages) - 1) * per + layout.boxes(int(pages[-1]))
         self._raw: dict[str, Narrow | int] = {}
         self._known: dict[str, Any] = {}
         self._axes: dict[str, Even | Gaps] = {}
@@ -53,18 +56,38 @@ class Packed:
         """All of them."""
         return Boxes(*map(self._column, COLUMNS))
 
-    def cut(self, runs: Runs, axis: Lead) -> Boxes:
-        """One box for each (box, run) that overlap, cut to the run; only they are unpacked where that can be."""
-        if axis == self._layout.lead:
-            gapped = self._gapped(axis)
-            found = gapped.hits(runs) if gapped is not None else None
-            found = found or self._sought(runs, axis)
-            if found is not None:
-                return runs.pieces(self._take(found[0]), found[1], axis)
-        return runs.cut(self.boxes(), axis)
+    def cut(self, runs: Runs, axis: Lead, hits: Hits | None = None) -> Boxes:
+        """One box for each (box, run) that overlap, cut to the run; only they are unpacked where that can be.
 
-    def _sought(self, runs: Runs, axis: Lead) -> tuple[Int64, Int64] | None:
+        `hits` are these places and runs where they are known.
+        """
+        hits = hits or self._hits(runs, axis)
+        return runs.cut(self.boxes(), axis) if hits is None else runs.pieces(self._take(hits[0]), hits[1], axis)
+
+    def across(self, runs: Runs, axis: Lead, hits: Hits | None = None) -> tuple[Int64, Int64]:
+        """Starts and lengths on the other axis of what `cut` returns."""
+        other: Lead = "src" if axis == "out" else "out"
+        hits = hits or self._hits(runs, axis)
+        diagonal = self._layout.columns["diagonal"].constant
+        if hits is None or diagonal is None:
+            boxes = self.cut(runs, axis, hits)
+            return getattr(boxes, other), getattr(boxes, f"n_{other}")
+        box, run = hits
+        there = self._taken(other, box)
+        if not diagonal:
+            return there, self._taken(f"n_{other}", box)
+        here = self._taken(axis, box)
+        low = np.maximum(here, runs.starts[run])
+        return there + (low - here), np.minimum(here + self._taken(f"n_{axis}", box), runs.ends[run]) - low
+
+    def _hits(self, runs: Runs, axis: Lead) -> Hits | None:
         """The (box, run) that overlap, where neither starts nor ends fall from box to box."""
+        if axis != self._layout.lead:
+            return None
+        gapped = self._gapped(axis)
+        found = gapped.hits(runs) if isinstance(gapped, Gaps) else None
+        if found is not None:
+            return found
         starts, lengths = self._column(axis), self._column(f"n_{axis}")
         ends = starts + lengths
         return runs.hits(starts, ends) if is_constant(lengths) or bool((ends[1:] >= ends[:-1]).all()) else None
@@ -81,7 +104,7 @@ class Packed:
             return self._known[name][index]
         gapped, value = self._gapped(name), self._layout.columns[name].constant
         if gapped is not None:
-            return gapped.at(index)
+            return gapped.at(self._numbers_of(index) if isinstance(gapped, Even) else index)
         if value is not None:
             return _typed(name, value, len(index))
         few = name not in self._raw and 8 * len(index) < self._total
@@ -92,12 +115,23 @@ class Packed:
         found = self._known.get(name)
         if found is None:
             gapped = self._gapped(name)
-            found = _typed(name, self._numbers(name), self._total) if gapped is None else gapped.all()
+            if gapped is None:
+                found = _typed(name, self._numbers(name), self._total)
+            else:
+                found = gapped.all() if isinstance(gapped, Gaps) else self._taken(name, np.arange(self._total))
             self._known[name] = found
         return found
 
     def _name(self, name: str) -> str:
-        return "n_out" if name == "n_src" and self._layout.columns[name].form == "same" else name
+        return self._layout.length("src") if name == "n_src" else name
+
+    def _numbers_of(self, places: Int64) -> Int64:
+        """Numbers in the file of the boxes at some places."""
+        per, first = self._layout.page_rows, int(self._pages[0])
+        if int(self._pages[-1]) - first == len(self._pages) - 1:
+            return places + first * per
+        page = places // per
+        return places + (self._pages[page] - page) * per
 
     def _numbers(self, name: str) -> Any:
         """A column as stored, or its one value."""
@@ -115,14 +149,13 @@ class Packed:
             return None
         found = self._axes.get(name)
         if found is None:
-            found = self._axes[name] = self._opened(name)
+            axis: Lead = "out" if name == "out" else "src"
+            found = self._axes[name] = self._layout.even(axis) or self._opened(axis)
         return found
 
-    def _opened(self, axis: str) -> Even | Gaps:
+    def _opened(self, axis: Lead) -> Gaps:
         base, per = getattr(self._layout, f"{axis}_base"), self._layout.page_rows
-        gaps, lengths = self._numbers(axis), self._numbers(self._name(f"n_{axis}"))
-        if isinstance(gaps, int) and isinstance(lengths, int):
-            return Even(gaps, lengths, int(base[self._pages[0]]), self._pages, per, self._total)
+        gaps, lengths = self._numbers(axis), self._numbers(self._layout.length(axis))
         return Gaps(gaps, lengths, base[self._pages], per, self._total)
 
 

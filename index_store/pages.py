@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,17 +32,35 @@ def load_index(data: bytes, lists: int, pages: int) -> Int64:
     return np.cumsum(table, axis=1, dtype=np.int64)
 
 
-def unpack(bodies: list[Any], how: Column, rows: list[int]) -> list[Any]:
+def unpack(columns: list[list[Any]], how: list[Column], rows: list[int]) -> list[list[Any]]:
     """The bytes of some pages' values: all first ones, then all second ones where they are in zstd; else as they are.
 
     One call unpacks all frames: it would make a context for each otherwise, which takes longer than a page does.
+
+    Parameters
+    ----------
+    columns : list of lists of bytes
+        Of each column its pages.
+    how : list of Column
+        Of each column.
+    rows : list of int
+        Values of each page.
     """
-    if how.codec == "none":
-        return bodies
-    each = how.item
-    whole = memoryview(_ZSTD.decompress(b"".join(bodies), sum(rows) * each))
-    ends = np.cumsum(rows).tolist()
-    return [whole[(end - n) * each : (end - n) * each + n * how.width] for end, n in zip(ends, rows, strict=True)]
+    frames = [page for pages, column in zip(columns, how, strict=True) if column.codec == "zstd" for page in pages]
+    if not frames:
+        return columns
+    each = [column.item for column in how if column.codec == "zstd"]
+    whole = memoryview(_ZSTD.decompress(frames[0] if len(frames) == 1 else b"".join(frames), sum(rows) * sum(each)))
+    found: list[list[Any]] = []
+    at = 0
+    for pages, column in zip(columns, how, strict=True):
+        if column.codec == "zstd":
+            item, width, pages = column.item, column.width, []
+            for n in rows:
+                pages.append(whole[at : at + n * width])
+                at += n * item
+        found.append(pages)
+    return found
 
 
 class Values:
@@ -49,14 +68,14 @@ class Values:
 
     Parameters
     ----------
-    parts : list of bytes
+    parts : sequence of bytes
         What `unpack` made of each page.
     how : Column
     rows, last : int
         Values of each page but the last, and of the last.
     """
 
-    def __init__(self, parts: list[Any], how: Column, rows: int, last: int) -> None:
+    def __init__(self, parts: Sequence[Any], how: Column, rows: int, last: int) -> None:
         self._width, self._rows, self._last, self._apart = how.width, rows, last, how.codec == "zstd"
         size = (len(parts) - 1) * rows + last
         self._bytes = np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=np.uint8)

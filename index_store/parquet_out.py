@@ -115,7 +115,7 @@ class ParquetOut:
     def spans(self) -> dict[str, Spans]:
         """Where the pages of each column stand."""
         return {
-            name: Spans(*np.array(rows, dtype=np.int64).reshape(-1, len(SPANS)).T) for name, rows in self._spans.items()
+            name: Spans(np.array(rows, dtype=np.int64).reshape(-1, len(SPANS)).T) for name, rows in self._spans.items()
         }
 
     def footer(self, metadata: Mapping[bytes, bytes], empty: str) -> bytes:

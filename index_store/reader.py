@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from provspark.index_store.box_lists import concat, sort, transpose
 from provspark.index_store.cutting import Runs
+from provspark.index_store.few import MOST, Few
 from provspark.index_store.layout import Lead
 from provspark.index_store.model import Boxes, Int64
+from provspark.index_store.packed import Hits, Packed
 from provspark.index_store.tensor_file import TensorFile
 
 __all__ = ["TensorReader"]
 
+T = TypeVar("T")
 _KEPT = 256
 _FEW = 1 << 14
 """A lookup of no more pages and rows keeps the pages for the next one."""
@@ -64,35 +69,53 @@ class TensorReader:
         """Whether boxes of neighbouring rows may lie anywhere: one pass for many rows costs what one for few does."""
         return self._order != self._file.layout.lead
 
-    def each(self, starts: Int64, lengths: Int64) -> Iterator[Boxes]:
-        """What `lookup` finds, bit by bit and in no order."""
-        runs = Runs(starts, lengths)
-        if len(runs):
-            ids = self._touched(runs)
-            for some in self._batches(ids):
-                yield self._cut(some, runs, self._keep(ids, runs))
+    def across(self, starts: Int64, lengths: Int64) -> Iterator[tuple[Int64, Int64]]:
+        """Starts and lengths on the other axis of what `lookup` finds, bit by bit, in no order, often repeated."""
+        few = self._few
+        if few is not None and len(starts) <= MOST and int(lengths.sum()) <= MOST:
+            yield few.across(starts, lengths)
+        else:
+            runs = Runs(starts, lengths)
+            yield from self._each(runs, lambda p, hits: p.across(runs, self._order, hits))
+
+    @cached_property
+    def _few(self) -> Few | None:
+        return Few.of(self._file, self._order)
 
     def all(self) -> Boxes:
         """All boxes, sorted by the leading axis."""
         pages = np.arange(self._file.layout.pages)
-        return self._sorted(concat([self._file.decode(ids) for ids in self._batches(pages)]))
+        return self._sorted(concat([self._file.decode(pages[some]) for some in self._batches(len(pages))]))
 
     def _lookup(self, runs: Runs) -> Boxes:
-        if len(runs) == 0:
-            return Boxes.empty()
-        ids = self._touched(runs)
-        keep = self._keep(ids, runs)
-        return concat([self._cut(some, runs, keep) for some in self._batches(ids)])
+        return concat(list(self._each(runs, lambda p, hits: p.cut(runs, self._order, hits))))
 
-    def _cut(self, pages: Int64, runs: Runs, keep: bool) -> Boxes:
-        return self._file.unpacked(pages, lambda p: p.cut(runs, self._order), keep=keep)
+    def _each(self, runs: Runs, use: Callable[[Packed, Hits | None], T]) -> Iterator[T]:
+        """What `use` makes of the boxes within the runs, some pages of them at a time."""
+        if len(runs) == 0:
+            return
+        file, order, layout = self._file, self._order, self._file.layout
+        even = layout.even(order) if order == layout.lead else None
+        if even is None:
+            ids = self._touched(runs)
+            keep = self._keep(ids, runs)
+            for some in self._batches(len(ids)):
+                yield file.unpacked(ids[some], use, keep=keep)
+            return
+        box, run = even.hits(runs)
+        ids, first, place = _paged(box, layout.page_rows)
+        keep = self._keep(ids, runs)
+        for some in self._batches(len(ids)):
+            part = slice(int(first[some.start]), int(first[some.stop]))
+            hits = place[part] - some.start * layout.page_rows, run[part]
+            yield file.unpacked(ids[some], use, hits, keep=keep)
 
     def _keep(self, pages: Int64, runs: Runs) -> bool:
         return len(pages) <= _KEPT and runs.count <= _FEW
 
-    def _batches(self, ids: Int64) -> list[Int64]:
+    def _batches(self, pages: int) -> list[slice]:
         per = max(1, _AT_ONCE // self._file.layout.page_rows)
-        return [ids[i : i + per] for i in range(0, len(ids), per)]
+        return [slice(i, min(i + per, pages)) for i in range(0, pages, per)]
 
     def _touched(self, runs: Runs) -> Int64:
         """Pages of `file` that may hold boxes within the runs."""
@@ -113,3 +136,16 @@ class TensorReader:
         if (lead[1:] >= lead[:-1]).all():
             return boxes
         return sort(boxes) if self._order == "out" else transpose(sort(transpose(boxes)))
+
+
+def _paged(boxes: Int64, per: int) -> tuple[Int64, Int64, Int64]:
+    """The pages of boxes, which do not fall: their numbers, where each begins among the boxes, the boxes' places."""
+    page = boxes // per
+    if len(boxes) and page[0] == page[-1]:
+        return page[:1], np.array([0, len(boxes)]), boxes - page[0] * per
+    new = np.ones(len(boxes) + 1, dtype=np.bool_)
+    np.not_equal(page[1:], page[:-1], out=new[1:-1])
+    first = np.flatnonzero(new)
+    ids = page[first[:-1]]
+    rank = np.cumsum(new[:-1]) - 1
+    return ids, first, boxes + (rank - page) * per

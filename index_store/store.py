@@ -50,7 +50,7 @@ class Store:
         self.url = folder.url
         self._known: dict[str, tuple[Stamp, Manifest]] = {}
         self._lock = Lock()
-        self._pages: Cache[bytes] = Cache(_PAGE_BYTES)
+        self._pages: Cache[tuple[bytes, ...]] = Cache(_PAGE_BYTES)
         self._opened: Cache[TensorFile] = Cache(_OPEN_FILES)
         self._files: Cache[Files] = Cache(_FILE_ROWS)
         self._operations: Cache[Operations] = Cache(_OPERATION_BYTES)

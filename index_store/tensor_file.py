@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,13 +16,14 @@ from provspark.index_store.cache import Cache
 from provspark.index_store.fs import Folder, checked
 from provspark.index_store.layout import META_KEY, Layout, load_layout
 from provspark.index_store.model import Boxes, Int64, StoredFile
-from provspark.index_store.packed import Packed, Unpacked
+from provspark.index_store.packed import Hits, Packed, Unpacked
 from provspark.index_store.pages import Values, load_index, unpack
 from provspark.index_store.paths import missing, step_path
 from provspark.index_store.row_groups import read_groups
 
 __all__ = ["TensorFile"]
 
+T = TypeVar("T")
 _TAIL = 1 << 16
 
 
@@ -45,7 +47,7 @@ class TensorFile:
         The file's format is newer than this package reads.
     """
 
-    def __init__(self, folder: Folder, step: str, stored: StoredFile, cache: Cache[bytes]) -> None:
+    def __init__(self, folder: Folder, step: str, stored: StoredFile, cache: Cache[tuple[bytes, ...]]) -> None:
         self._folder, self._step, self._size, self._cache = folder, step, stored.size, cache
         self._path = f"{step_path(step)}/{checked(stored.path)}"
         self.where = folder.where(self._path)
@@ -67,68 +69,91 @@ class TensorFile:
 
     def decode(self, ids: Int64) -> Boxes:
         """Boxes of these pages, ascending, one after another; each page's checksum is verified."""
-        return self.unpacked(ids, Packed.boxes)
+        return self.unpacked(ids, lambda p, _: p.boxes()) if len(ids) else Boxes.empty()
 
-    def unpacked(self, ids: Int64, use: Callable[[Packed], Boxes], *, keep: bool = False) -> Boxes:
-        """Boxes that `use` picks of those of these pages; `keep` keeps what was read for the next time."""
-        if not len(ids):
-            return Boxes.empty()
+    def unpacked(
+        self, ids: Int64, use: Callable[[Packed, Hits | None], T], hits: Hits | None = None, *, keep: bool = False
+    ) -> T:
+        """What `use` makes of the boxes of these pages, one or more, and of the hits among them where they are known.
+
+        `keep` keeps what was read for the next time.
+        """
         layout = self.layout
         stored: Mapping[str, Unpacked]
-        try:
-            pages = {name: self._pages(name, ids, keep) for name in layout.spans}
+        with self._guarded(ids):
+            pages = self._pages(ids.tolist(), keep) if layout.spans else {}
             if layout.format == 1:
                 stored = read_groups(self._metadata, self._size, ids, layout.spans[""], list(map(bytes, pages[""])))
             else:
-                last = int(layout.sizes(ids[-1:])[0])
+                last = layout.boxes(int(ids[-1]))
                 stored = {n: Values(p, layout.columns[n], layout.page_rows, last) for n, p in pages.items()}
-            return use(Packed(layout, ids, stored))
+            return use(Packed(layout, ids, stored), hits)
+
+    def values(self, ids: list[int], name: str) -> Sequence[Any]:
+        """The bytes of some pages' values of a column, kept for the next time."""
+        with self._guarded(ids):
+            return self._pages(ids, True)[name]
+
+    @contextmanager
+    def _guarded(self, ids: Any) -> Iterator[None]:
+        """Tell of what can't be read as a damaged file."""
+        try:
+            yield
         except (CorruptIndexError, StepRemovedError, StoreUnreachableError):
             raise
         except (OSError, pa.ArrowException, LookupError, ValueError) as e:
-            raise CorruptIndexError(self.where, f"pages {ids.tolist()}: {_first_line(e)}") from e
+            raise CorruptIndexError(self.where, f"pages {list(ids)}: {_first_line(e)}") from e
 
-    def _pages(self, name: str, ids: Int64, keep: bool) -> list[Any]:
-        """The values of some pages of a column, as `unpack` gives them."""
-        keys = [(self.where, name, i) for i in ids.tolist()]
-        found: list[Any] = [*self._cache.several(keys)] if keep else [None] * len(keys)
+    def _pages(self, ids: list[int], keep: bool) -> dict[str, Sequence[Any]]:
+        """The values of some pages of each column, as `unpack` gives them."""
+        names = self.layout.spans
+        if not keep:
+            return dict(zip(names, self._fresh(ids), strict=True))
+        keys = [(self.where, i) for i in ids]
+        found = self._cache.several(keys)
         at = [k for k, page in enumerate(found) if page is None]
-        if not at:
-            return found
-        fresh, how = ids if len(at) == len(found) else ids[at], self.layout.columns.get(name)
-        pages = self._checked(name, fresh)
-        if how is not None:
-            pages = unpack(pages, how, self.layout.sizes(fresh).tolist())
-        if keep:
-            pages = [bytes(page) for page in pages]
-            self._cache.put_several((keys[k], page, len(page) + 200) for k, page in zip(at, pages, strict=True))
-        if len(at) == len(found):
-            return pages
-        for k, page in zip(at, pages, strict=True):
-            found[k] = page
-        return found
+        if at:
+            read = [tuple(map(bytes, page)) for page in zip(*self._fresh([ids[k] for k in at]), strict=True)]
+            for k, page in zip(at, read, strict=True):
+                found[k] = page
+            sizes = (sum(map(len, page)) + 200 for page in read)
+            self._cache.put_several(zip([keys[k] for k in at], read, sizes, strict=True))
+        pages = (page for page in found if page is not None)
+        return dict(zip(names, zip(*pages, strict=True), strict=True))
 
-    def _checked(self, name: str, ids: Int64) -> list[Any]:
-        """The packed values of some pages of a column; those that stand side by side are read at once."""
-        spans = self.layout.spans[name]
-        told = [a[ids].tolist() for a in (spans.at, spans.size, spans.head, spans.body, spans.crc)]
+    def _fresh(self, ids: list[int]) -> list[list[Any]]:
+        """The same from the file, a list for each column."""
+        layout = self.layout
+        told = [spans.of(ids) for spans in layout.spans.values()]
+        columns = self._checked(ids, told)
+        if layout.format == 1:
+            return columns
+        how = [layout.columns[name] for name in layout.spans]
+        return unpack(columns, how, [layout.boxes(i) for i in ids])
+
+    def _checked(self, ids: list[int], told: list[list[list[int]]]) -> list[list[Any]]:
+        """The packed values of some pages of each column; those that stand side by side are read at once."""
         stretches: list[tuple[int, int]] = []
-        for start, size in zip(*told[:2], strict=True):
-            low = stretches.pop()[0] if stretches and stretches[-1][1] == start else start
-            stretches.append((low, start + size))
+        for at, size, *_ in told:
+            for start, n in zip(at, size, strict=True):
+                low = stretches.pop()[0] if stretches and stretches[-1][1] == start else start
+                stretches.append((low, start + n))
         parts = zip(stretches, self._read(stretches), strict=True)
-        found: list[Any] = []
+        found: list[list[Any]] = []
         part, low, high = memoryview(b""), 0, 0
-        for number, start, size, head, body, crc in zip(ids.tolist(), *told, strict=True):
-            if start >= high:
-                (low, high), read = next(parts)
-                part = memoryview(read)
-            data = part[start - low : start - low + size]
-            if len(data) != size:
-                raise CorruptIndexError(self.where, f"page {number} is cut short")
-            if zlib.crc32(data) != crc:
-                raise CorruptIndexError(self.where, f"the checksum of page {number} differs")
-            found.append(data[head : head + body])
+        for lists in told:
+            column: list[Any] = []
+            for number, start, size, head, body, crc in zip(ids, *lists, strict=True):
+                if not low <= start < high:
+                    (low, high), read = next(parts)
+                    part = memoryview(read)
+                data = part[start - low : start - low + size]
+                if len(data) != size:
+                    raise CorruptIndexError(self.where, f"page {number} is cut short")
+                if zlib.crc32(data) != crc:
+                    raise CorruptIndexError(self.where, f"the checksum of page {number} differs")
+                column.append(data[head : head + body])
+            found.append(column)
         return found
 
     def _layout(self, tail: bytes) -> Layout:

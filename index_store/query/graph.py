@@ -33,8 +33,8 @@ class Reader(Protocol):
     def lookup(self, starts: Int64, lengths: Int64) -> Boxes:
         """Return the boxes that overlap these sorted, disjoint runs of the leading axis, clipped to them."""
 
-    def each(self, starts: Int64, lengths: Int64) -> Iterator[Boxes]:
-        """The same bit by bit, in no order."""
+    def across(self, starts: Int64, lengths: Int64) -> Iterator[tuple[Int64, Int64]]:
+        """Starts and lengths of the same on the other axis, bit by bit, in no order; rows may repeat."""
 
     @property
     def scattered(self) -> bool:

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from provspark.index_store.box_lists import constant, every, is_constant
 from provspark.index_store.model import Int64
 
 
@@ -44,6 +45,7 @@ def overlaps(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tupl
     return ia if a_order is None else a_order[ia], ib if b_order is None else b_order[ib]
 
 
+_ZERO = np.zeros(1, dtype=np.int64)
 _MANY = 4096
 _LONG = 1 << 10
 """Runs of more rows are marked one by one."""
@@ -145,8 +147,10 @@ class Runs:
         """Hold the union of any runs, in any order, that may overlap."""
         if len(starts) == 1 and lengths[0]:
             return cls(starts, lengths)
-        if len(starts) and (starts[1:] > (starts[:-1] + lengths[:-1])).all() and lengths.all():
+        if len(starts) and every(starts[1:] > starts[:-1] + lengths[:-1]) and np.count_nonzero(lengths) == len(starts):
             return cls(starts, lengths)
+        if len(starts) <= _MANY and is_constant(lengths) and every(lengths[:1] == 1):
+            return cls._of_few(np.sort(starts))
         if len(starts) > _MANY and not (starts[1:] > starts[:-1]).all():
             low = int(starts.min())
             span = int((starts + lengths).max()) - low
@@ -168,6 +172,18 @@ class Runs:
         if not isinstance(rows, np.ndarray):
             rows = np.array(list(rows), dtype=np.int64)
         return cls.united(rows, np.ones(len(rows), dtype=np.int64))
+
+    @classmethod
+    def _of_few(cls, rows: Int64) -> Runs:
+        """Hold sorted rows, that may repeat."""
+        if not len(rows):
+            return cls(rows, rows)
+        edge = np.flatnonzero(rows[1:] - rows[:-1] > 1)
+        if len(edge) == len(rows) - 1:
+            return cls(rows, constant(np.int64(1), len(rows)))
+        first = np.concatenate([_ZERO, edge + 1])
+        starts = rows[first]
+        return cls(starts, rows[np.concatenate([edge, _ZERO - 1])] - starts + 1)
 
     @property
     def count(self) -> int:

@@ -92,7 +92,7 @@ def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
     backward = direction == "backward"
     parts: list[Boxes] = []
     if len(here) and _one_label(here):
-        return _all_of(here, reader, backward)
+        return _all_of(here, reader)
     plain = len(here) == 1 and bool(here.diagonal[0])  # what is found is told as it is stored
     settled = waiting = 0
     ends = here.src + here.n_src
@@ -126,13 +126,13 @@ def _one_label(boxes: Boxes) -> bool:
     return bool((boxes.out == boxes.out[0]).all() and (boxes.n_out == boxes.n_out[0]).all())
 
 
-def _all_of(here: Boxes, reader: Reader, backward: bool) -> Boxes:
+def _all_of(here: Boxes, reader: Reader) -> Boxes:
     """The same where only a set of rows is carried: nothing is kept but the set that is reached."""
     marks = Marks()
     rows = image(here)
     for starts, lengths in [(rows.starts, rows.lengths)] if reader.scattered else pieces(rows):
-        for found in reader.each(starts, lengths):
-            marks.add(*((found.src, found.n_src) if backward else (found.out, found.n_out)))
+        for found in reader.across(starts, lengths):
+            marks.add(*found)
     runs = marks.runs()
     n = len(runs.starts)
     return Boxes(

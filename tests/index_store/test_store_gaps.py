@@ -19,23 +19,20 @@ def test_any_part_of_the_starts_is_right(seed: int, monkeypatch: pytest.MonkeyPa
     per *= block if seed % 3 else 1
     rows = (pages - 1) * per + int(rng.integers(1, per + 1))
     far = int(rng.choice([2, 200, 60_000, 2**40]))
-    alike, even = seed % 4 == 1, seed % 4 == 2
-    lengths = np.full(rows, int(rng.integers(1, far))) if alike or even else rng.integers(1, far, rows)
+    alike = seed % 4 == 1
+    lengths = np.full(rows, int(rng.integers(1, far))) if alike else rng.integers(1, far, rows)
     low = 0 if seed % 2 else -min(far, 5)
-    gaps = np.full(rows, int(rng.integers(0, far))) if even or seed % 4 == 3 else rng.integers(low, far, rows)
+    gaps = np.full(rows, int(rng.integers(0, far))) if seed % 4 == 3 else rng.integers(low, far, rows)
     ends = np.cumsum(gaps + lengths)
     starts = ends - lengths
     some = np.flatnonzero(rng.random(pages) < 0.6)
     some = some if len(some) else np.arange(pages)
     held = np.concatenate([np.arange(p * per, min(rows, (p + 1) * per)) for p in some])
     base = np.concatenate([[0], ends])[some * per]
-    if even:
-        tried: Even | Gaps = Even(int(gaps[0]), int(lengths[0]), int(base[0]), some, per, len(held))
-    else:
-        zigzag = (gaps << 1) ^ (gaps >> 63)
-        narrow = [a.astype(np.min_scalar_type(int(a.max()))) if a.max() < 2**32 else a for a in (zigzag, lengths)]
-        first = int(gaps[0]) if seed % 4 == 3 else narrow[0][held]
-        tried = Gaps(first, int(lengths[0]) if alike else narrow[1][held], base, per, len(held))
+    zigzag = (gaps << 1) ^ (gaps >> 63)
+    narrow = [a.astype(np.min_scalar_type(int(a.max()))) if a.max() < 2**32 else a for a in (zigzag, lengths)]
+    first = int(gaps[0]) if seed % 4 == 3 else narrow[0][held]
+    tried = Gaps(first, int(lengths[0]) if alike else narrow[1][held], base, per, len(held))
     assert tried.all().tolist() == starts[held].tolist()
     for _ in range(8):
         places = np.sort(rng.integers(0, len(held), int(rng.integers(0, 6))))
@@ -46,7 +43,6 @@ def test_any_part_of_the_starts_is_right(seed: int, monkeypatch: pytest.MonkeyPa
         runs = Runs(*runs_of(near))
         found = tried.hits(runs)
         if found is None:
-            assert isinstance(tried, Gaps)
             continue
         pairs = [
             (box, run)
@@ -55,3 +51,22 @@ def test_any_part_of_the_starts_is_right(seed: int, monkeypatch: pytest.MonkeyPa
             if starts[row] < runs.ends[run] and ends[row] > runs.starts[run]
         ]
         assert list(zip(found[0].tolist(), found[1].tolist(), strict=True)) == pairs
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_boxes_evenly_apart_are_counted_out(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    far = int(rng.choice([2, 9, 2**40]))
+    gap, length, count = int(rng.integers(0, far)), int(rng.integers(1, far)), int(rng.integers(0, 30))
+    even = Even(gap, length, count)
+    starts = [gap + i * (gap + length) for i in range(count)]
+    assert even.at(np.arange(count)).tolist() == starts
+    rows = [int(r) + int(k) for r in [0, *starts] for k in rng.integers(-2, 3, 2)] + [s + length for s in starts[-1:]]
+    runs = Runs(*runs_of([r for r in rows if r >= 0 and rng.random() < 0.7]))
+    box, run = even.hits(runs)
+    assert list(zip(box.tolist(), run.tolist(), strict=True)) == [
+        (i, r)
+        for r in range(len(runs))
+        for i, start in enumerate(starts)
+        if start < runs.ends[r] and start + length > runs.starts[r]
+    ]

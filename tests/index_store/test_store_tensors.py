@@ -13,6 +13,7 @@ from provspark.index_store import boxes as box
 from provspark.index_store import choosing, encoding, writer
 from provspark.index_store.encoding import BoxFile
 from provspark.index_store.model import Boxes, Int64
+from provspark.index_store.query.runs import Runs, expand
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
 from provspark.testing.oracle import Pairs, cells, runs_of, within
@@ -37,7 +38,9 @@ def check(store: Store, task: str, boxes: Boxes, n_out: int, n_src: int, rng: np
             starts, lengths = runs_of(rng.integers(0, size + 2, int(rng.integers(0, 12))).tolist())
             got = asked.lookup(starts, lengths)
             assert sorted(cells(got)) == sorted(within(pairs, starts, lengths, order))
-            assert sorted(p for part in asked.each(starts, lengths) for p in cells(part)) == sorted(cells(got))
+            ends = (got.src, got.n_src) if order == "out" else (got.out, got.n_out)
+            there = [Runs.united(*part) for part in asked.across(starts, lengths)]
+            assert {int(r) for runs in there for r in runs.rows()} == set(expand(*ends).tolist())
             lead = got.out if order == "out" else got.src
             assert (lead[1:] >= lead[:-1]).all()
     assert verify(fresh, [manifest.step]) == []
@@ -176,7 +179,7 @@ def test_files_are_plain_parquet_with_page_checksums(store: Store, tmp_path: Pat
             first_page = column.data_page_offset
             spans = kept.spans[column.path_in_schema]
             assert first_page + column.total_compressed_size == int((spans.at + spans.size)[-1])
-            assert spans.at[0] + spans.head[0] > file.metadata.row_group(0).column(0).data_page_offset
+            assert spans.at[0] + spans.lists[2][0] > file.metadata.row_group(0).column(0).data_page_offset
             assert kept.rows == file.metadata.num_rows
             packed = {last.column(i).path_in_schema: last.column(i).compression for i in range(last.num_columns)}
             assert packed == {n: {"zstd": "ZSTD", "none": "UNCOMPRESSED"}[kept.columns[n].codec] for n in kept.spans}
