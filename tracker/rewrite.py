@@ -12,6 +12,7 @@ from provspark.tracker.legs import Leg, Traced
 from provspark.tracker.normalise import CHOSEN, CLEANING, CONTEXT, DOMAIN, UNSEEN
 from provspark.tracker.normalise import RULES as NORMAL
 from provspark.tracker.rules import RULES, Rule
+from provspark.tracker.rules.refused import why
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan, scan_relation
 from provspark.tracker.taps import Receipt, Tap, counted
@@ -183,7 +184,7 @@ class Rewriter:
     def _rule(self, node: Node) -> Rule:
         rule = _BY_KIND.get(node.kind)
         if rule is None:
-            raise UnsupportedPlanError(node.kind, "no exact rule for this operator")
+            raise UnsupportedPlanError(node.kind, why(node.kind))
         return rule
 
     def scan(self, node: Node, above: Node | None) -> Traced:

@@ -15,6 +15,7 @@ from pyspark.sql import functions as sf
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker import attach
+from provspark.tracker.rules.refused import REFUSED
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
@@ -78,7 +79,8 @@ def test_nodes(
     t = Frames(spark, TABLES, sources)
     if plan is stream_in_memory:
         streamed(t, tmp_path)
-    assert refused(plan, t, tmp_path, caplog).node == node
+    reason = refused(plan, t, tmp_path, caplog)
+    assert (reason.node, reason.why) == (node, REFUSED.get(node, reason.why))
     strict = attach(store=(tmp_path / "store").as_uri(), step="t", on_error="fail")
     with pytest.raises(UnsupportedPlanError, match=rf"{node}.*{Path(__file__).name}:{line_of(plan)}"), strict:
         plan(t).write.parquet(str(tmp_path / "no"))

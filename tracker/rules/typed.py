@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.legs import Traced
+from provspark.tracker.rules.refused import why
 from provspark.tracker.rules.maps import by_key
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     while at.kind in _EACH | _PARTITION:
         each, at = each and at.kind in _EACH, at.children[0]
     if at.kind != "DeserializeToObject":
-        raise UnsupportedPlanError(at.kind, "which objects came from which rows can't be followed")
+        raise UnsupportedPlanError(at.kind, why(at.kind, "which objects came from which rows can't be followed"))
     below = rewriter.trace(at.children[0])
     shapes = rewriter.shapes
     keys = shapes.place() if each else shapes.partition()
