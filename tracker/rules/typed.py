@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.legs import Traced
-from provspark.tracker.rules.refused import why
 from provspark.tracker.rules.maps import by_key
+from provspark.tracker.rules.refused import why
 
 if TYPE_CHECKING:
     from provspark.tracker.rewrite import Node, Rewriter
