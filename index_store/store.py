@@ -287,11 +287,18 @@ class Store:
         return found
 
     def _stored(self, step: str, path: str) -> StoredFile:
-        try:
-            manifest = self.manifest(step)
-        except UnknownStepError:
-            raise StepRemovedError(step, self.url) from None
-        found = next((f for f in manifest.files if f.path == path), None)
+        """What the manifest says of a file; it is looked at again only where it does not list the file."""
+        known = self._known.get(step)
+        found = _listed(known[1], path) if known else None
+        if found is None:
+            try:
+                found = _listed(self.manifest(step), path)
+            except UnknownStepError:
+                raise StepRemovedError(step, self.url) from None
         if found is None:
             raise CorruptIndexError(self.folder.where(manifest_path(step)), f"it does not list {path}")
         return found
+
+
+def _listed(manifest: Manifest, path: str) -> StoredFile | None:
+    return next((f for f in manifest.files if f.path == path), None)

@@ -105,7 +105,8 @@ class Linker:
                 claims.add(target, made, made)
         if not claims.full:
             for target in self.graph.written.related(at.version.dataset):
-                self._made.add(target, target, target.files.written)
+                if _may_share(target.version, at.version):
+                    self._made.add(target, target, target.files.written)
             for target, (mine, theirs) in self._made.shared(at).items():
                 if target not in same:
                     claims.add(target, mine, theirs)
@@ -119,7 +120,7 @@ class Linker:
         if not targets:
             return Links((), (), Runs.span(at.version.rows))
         for target in targets:
-            if target.version.id != at.version.id:
+            if target.version.id != at.version.id and _may_share(target.version, at.version):
                 self._read.add(target.key, target)
         shared = self._read.shared(at)
         mine = np.arange(len(at.files.paths), dtype=np.int64)
@@ -227,6 +228,11 @@ class _Claims:
             f"file {path} has {int(target.files.rows[theirs])} rows for {target.node.step} "
             f"and {int(self.at.files.rows[mine])} for {self.at.node.step}"
         )
+
+
+def _may_share(a: Version, b: Version) -> bool:
+    """Whether two versions may share a file; of two of one file each their ids, hashes of it, tell."""
+    return a.id == b.id or not a.n_files == b.n_files == 1 or a.dataset != b.dataset
 
 
 def _same_rows(a: Version, b: Version) -> bool:

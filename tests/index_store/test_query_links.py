@@ -306,3 +306,22 @@ def test_threads_share_an_engine(store: Store) -> None:
 
         with ThreadPoolExecutor(8) as pool:
             assert set(pool.map(count, range(8))) == {299}
+
+
+def test_of_versions_of_one_file_only_those_on_the_way_are_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for run in range(5):
+        middle = version("/mid", {"m": 3}, "m", mtime=run)
+        publish(store, f"first{run}", write(middle, [(version("/in", {"a": 3}, mtime=run), EACH)]))
+        publish(store, f"second{run}", write(version("/out", {"o": 3}, "o", mtime=run), [(read(middle), EACH)]))
+    listed: list[str] = []
+    files = Store.files
+    monkeypatch.setattr(Store, "files", lambda self, step, v: listed.append(v.id) or files(self, step, v))
+    graph = Graph([store])
+    start = graph.sightings(Dataset.parse("/in"))[1]
+    found = ask(
+        Linker(graph), start, Runs.of([2]), labelled(Runs.of([2])), "forward", to=None, kinds=frozenset({"data"})
+    )
+    assert lines(found) == [(2, "file:///out", 0, 2)]
+    last = graph.nodes[graph.nodes.index(start.node) + 1]
+    assert last.step.startswith("dag-second") and found.parts[0].at.version.id == last.write.output.id
+    assert set(listed) <= {v.id for node in (start.node, last) for v in (node.write.output, *node.write.inputs)}
