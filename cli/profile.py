@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from provspark.cli.common import json_option, open_provenance, store_option
+from provspark.cli.common import (
+    cancelled_by_keys,
+    functions_option,
+    json_option,
+    open_provenance,
+    show_progress,
+    store_option,
+)
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import answer_options, row_options, selected, show_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from provspark.index_store.profiles.model import ColumnProfile, Profile
+    from provspark.replay.spread import OperationProfiles
 
 __all__ = ["impact", "profile"]
 
@@ -21,20 +31,44 @@ _SHOWN = 10
 @click.command()
 @row_options
 @click.option("--column", "columns", multiple=True, metavar="NAME", help="A column; may be given again.")
+@click.option("--operations", "every", is_flag=True, help="Before and after each operation of the step that wrote it.")
+@click.option("--operation", "numbers", type=int, multiple=True, metavar="N", help="The same of one; again for more.")
+@functions_option
 @json_option
-def profile(columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
+def profile(
+    columns: tuple[str, ...], every: bool, numbers: tuple[int, ...], functions: bool, as_json: bool, **given: Any
+) -> None:
     """Tell how the values of DATASET are distributed, all rows or some.
 
-    Columns that are named are told with their histogram, most frequent values and correlations.
+    Columns that are named are told with their histogram, most frequent values and correlations. With --operations or
+    --operation, the operations of the step that wrote DATASET, or that is named instead of it, run again on Spark, and
+    what each changed is told; `provspark operations STEP --parts` numbers them.
 
     \b
     Examples:
       provspark profile /data/people
       provspark profile /data/people --column age --where 'hours>=40'
+      provspark profile /data/people --operation 3 --column age
     """
     from provspark.index_store.model import jsonable
 
     prov = open_provenance(given.pop("store"))
+    if every or numbers:
+        if every and numbers:
+            raise click.UsageError("one of --operations and --operation; not both")
+        step = given.pop("dataset")
+        if any(given.values()):
+            raise click.UsageError(
+                "--operations and --operation are of all rows of a step; name it by its id or output"
+            )
+        how: dict[str, Any] = {"columns": columns or None, "progress": show_progress, "functions": functions}
+        with cancelled_by_keys(prov):
+            told = prov.operation_profiles(step, numbers or None, **how)
+        if as_json:
+            echo_json(told.as_dict())
+        else:
+            _show_operations(told, columns)
+        return
     chosen = selected(given)
     del chosen["kinds"]
     found = prov.profile(**chosen, columns=columns or None)
@@ -48,6 +82,31 @@ def profile(columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
         click.secho(f"left out: {name}: {why}", fg="yellow", err=True)
     for column in found.columns if columns else ():
         _print_column(found, column)
+
+
+def _show_operations(told: OperationProfiles, columns: Sequence[str]) -> None:
+    out = console()
+    lines: dict[tuple[int, int | None], list[dict[str, Any]]] = {}
+    for line in told.table().to_pylist():
+        lines.setdefault((line["operation"], line["child"]), []).append(line)
+    for (number, child), found in lines.items():
+        operation = told.operations[number]
+        site = f" ({operation.site})" if operation.site else ""
+        beside = f", from {child}" if len(operation.children) > 1 else ""
+        click.secho(f"{number} {operation.text}{site}{beside}", bold=True)
+        if found[0]["why"]:
+            click.secho(f"  {found[0]['why']}", fg="yellow")
+            continue
+        names = ["column", "measure", "before", "after", "change"]
+        print_rows(out, names, [[_short(line[n]) for n in names] for line in found], indent=2)
+        after = told.after(number)
+        mine = {c.name.lower() for c in after.columns} & {c.lower() for c in columns}
+        for column in after.columns:
+            if column.name.lower() in mine:
+                _print_column(after, column)
+    if told.verified is not True:
+        word = "differs from what is stored" if told.verified is False else "could not be checked"
+        click.secho(f"the end of this replay {word}: {told.why}", fg="yellow", err=True)
 
 
 def _print_column(found: Profile, column: ColumnProfile) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from provspark.replay.beside import Beside
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
+    from provspark.replay.spread import OperationProfiles
     from provspark.replay.why_not import WhyNot
 
 __all__ = ["ProvHook"]
@@ -167,6 +168,10 @@ class ProvHook(BaseHook):  # type: ignore[misc]
     def impact(self, step: str, column: str | None = None, **options: Any) -> Impact:
         """Tell what a step did to the distribution of values; see `Provenance.impact`."""
         return self.get_conn().impact(step, column, **options)
+
+    def operation_profiles(self, step: str, operations: Any = None, **options: Any) -> OperationProfiles:
+        """Tell what operations of a step did to it, by running them; see `Provenance.operation_profiles`."""
+        return self.get_conn().operation_profiles(step, operations, **options)
 
     def _url(self) -> str:
         extra = self.get_connection(self.prov_conn_id).extra_dejson

@@ -20,7 +20,7 @@ from provspark.index_store.values.reading import find_column
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["ProfileApi"]
+__all__ = ["ProfileApi", "profile_of_version", "written"]
 
 
 class ProfileApi:
@@ -56,7 +56,7 @@ class ProfileApi:
             The values can't be read by position, or are too many.
         """
         chosen = self.select(dataset, rows, **which)
-        return _profile(self.graph, chosen.at, chosen.runs, columns)
+        return profile_of_version(self.graph, chosen.at, chosen.runs, columns)
 
     def impact(
         self,
@@ -92,7 +92,9 @@ class ProfileApi:
         return _impact(self.graph, step, column, source=source, output=output, was=was or {})
 
 
-def _profile(graph: Graph, at: Sighting, rows: Runs | None = None, columns: Sequence[str] | None = None) -> Profile:
+def profile_of_version(
+    graph: Graph, at: Sighting, rows: Runs | None = None, columns: Sequence[str] | None = None
+) -> Profile:
     """See `Provenance.profile`; without `rows`, of all."""
     names = None if columns is None else [find_column(at.version, name).name for name in columns]
     if rows is None or rows.count == at.version.rows:
@@ -112,11 +114,11 @@ def _impact(
     was: Mapping[str, str],
 ) -> Impact:
     """See `Provenance.impact`."""
-    after = _written(graph, step, output)
+    after = written(graph, step, output)
     before = _read(after.node, source)
     named = {find_column(after.version, a).name: find_column(before.version, b).name for a, b in was.items()}
     if column is None:
-        return Impact(after.node.step, _profile(graph, before), _profile(graph, after), named)
+        return Impact(after.node.step, profile_of_version(graph, before), profile_of_version(graph, after), named)
     new, old = _has(after, column), _has(before, column)
     if new:
         name = find_column(after.version, column).name
@@ -124,7 +126,12 @@ def _impact(
         new, named = [name], dict(zip([name], old, strict=False))
     elif not old:
         find_column(after.version, column)
-    return Impact(after.node.step, _profile(graph, before, None, old), _profile(graph, after, None, new), named)
+    return Impact(
+        after.node.step,
+        profile_of_version(graph, before, None, old),
+        profile_of_version(graph, after, None, new),
+        named,
+    )
 
 
 def _has(at: Sighting, column: str) -> list[str]:
@@ -155,7 +162,7 @@ def _cut(whole: Profile, names: Sequence[str]) -> Profile:
     )
 
 
-def _written(graph: Graph, step: str, output: str | None) -> Sighting:
+def written(graph: Graph, step: str, output: str | None) -> Sighting:
     """What a step wrote: by the step's id, or by the name of what it wrote last."""
     mine = [n.output for n in graph.nodes if n.step == step]
     if mine:

@@ -163,6 +163,18 @@ INTERMEDIATE = (
         "joined(prov.before_after(REGIONS, [6], step=JOINED_STEP, all_sources=True))",
         "",
     ),
+    Question(
+        "PQ12 impact on feature spread",
+        "-",
+        'prov.operation_profiles(IMPUTED, [1], columns=["capital_gain"]).impact(1).table()',
+        'prov.operation_profiles(IMPUTED, [7], columns=["credit_amount"]).impact(7).table()',
+    ),
+    Question(
+        "PQ13 impact on data set spread",
+        "-",
+        "prov.operation_profiles(ENCODED, [1]).impact(1).table()",
+        "prov.operation_profiles(ENCODED, [1]).impact(1).table()",
+    ),
 )
 """Rows between the operations of one step, by replay."""
 

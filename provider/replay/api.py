@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
     from provspark.replay.replayer import Replayer
+    from provspark.replay.spread import OperationProfiles
     from provspark.replay.why_not import Looked, WhyNot
 
 __all__ = ["ReplayApi"]
@@ -361,6 +362,54 @@ class ReplayApi:
                     counted = {"rows_in": into, "rows_out": n if n >= 0 else None}
                     lines.append({"step": step, "write": node.write.index, **about, **counted})
         return pa.Table.from_pylist(lines, schema=_COUNTS)
+
+    def operation_profiles(
+        self,
+        step: str,
+        operations: Sequence[int] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        output: str | None = None,
+        progress: Progress | None = None,
+        functions: bool = False,
+    ) -> OperationProfiles:
+        """Tell how values are distributed before and after operations of a step, by running all of it again.
+
+        Parameters
+        ----------
+        step : str
+            A step's id, or the data set that it wrote.
+        operations : sequence of int, optional
+            Their numbers, as `operations(step, parts=True)` tells them; all unless told.
+        columns : sequence of str, optional
+            Only these, of each operation that has them.
+        output : str, optional
+            Which data set that it wrote, where there are several.
+        progress, functions
+            As for `before_after`.
+
+        Returns
+        -------
+        OperationProfiles
+            ``after(number)`` and ``impact(number)`` of an operation, ``table()`` of all, ``verified``. An operation
+            that can't be replayed, or that Spark may have let make other rows of the same ones, says why.
+
+        Raises
+        ------
+        ReplayError
+            The step's operations are not stored, or its lineage is untracked; there is no such operation.
+        UnknownColumnError
+            No operation has such a column.
+
+        Notes
+        -----
+        PQ12 and PQ13 of Chapman et al., operation by operation.
+        """
+        from provspark.profile_api import profile_of_version, written
+
+        at = written(self.graph, step, output)
+        with self.following(progress, functions) as replayer:
+            return replayer.spread(at.node, operations, columns, lambda: profile_of_version(self.graph, at))
 
     @contextmanager
     def following(self, progress: Progress | None, functions: bool) -> Iterator[Replayer]:

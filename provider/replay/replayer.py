@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
-from provspark.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
+from provspark.errors import (
+    ReplayCancelledError,
+    ReplayError,
+    ValuesUnavailableError,
+    VersionChangedError,
+    near_columns,
+)
 from provspark.index_store.model import Int64
 from provspark.index_store.operations import Operation
+from provspark.index_store.profiles.model import Profile
 from provspark.index_store.query.column_walk import Settled
 from provspark.index_store.query.graph import Node
 from provspark.index_store.query.runs import Runs
@@ -17,11 +24,13 @@ from provspark.replay.checking import found_all, places, unsure, verdict
 from provspark.replay.endings import endings_of
 from provspark.replay.engine import Engine, Progress
 from provspark.replay.functions import Functions
+from provspark.replay.profiled import Profiler, names_of
 from provspark.replay.reading import stages_of
 from provspark.replay.records import Replayed, Source
 from provspark.replay.rules import Refused
 from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
+from provspark.replay.spread import OperationProfiles, difference, operation_of
 from provspark.replay.within import KeptOf, Witness, results_of, sources_of
 
 __all__ = ["MOST", "Replayer", "operations_of"]
@@ -111,25 +120,80 @@ class Replayer:
 
     def counts(self, node: Node) -> list[tuple[Operation, int, str]]:
         """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
-        every = operations_of(node)
         found = []
-        with self.session.aside(), closing(Sources(self.session.spark, node)) as sources:
-            engine = Engine(self.session, sources, every, {}, lambda members: None, self._functions())
-            for operation in every:
-                self.session.check()
-                if self.progress is not None:
-                    self.progress(operation.index, len(every), operation.text)
-                with self.session.running(operation.text), self.session.under(_settings(node)):
-                    try:
-                        found.append((operation, engine.whole(operation.index).count(), ""))
-                    except Refused as e:
-                        found.append((operation, -1, e.why))
-                    except Exception as e:
-                        self.session.check()
-                        found.append((operation, -1, told_by_spark(e)))
-        if self.progress is not None:
-            self.progress(len(every), len(every), "")
+        with self._whole(node) as engine:
+            for operation in self._told(engine.operations):
+                try:
+                    found.append((operation, engine.whole(operation.index).count(), ""))
+                except Refused as e:
+                    found.append((operation, -1, e.why))
+                except Exception as e:
+                    self.session.check()
+                    found.append((operation, -1, told_by_spark(e)))
         return found
+
+    def spread(
+        self,
+        node: Node,
+        numbers: Sequence[int] | None,
+        columns: Collection[str] | None,
+        stored: Callable[[], Profile],
+    ) -> OperationProfiles:
+        """Run a write's operations whole and profile the rows after some, or all; see `ReplayApi.operation_profiles`.
+
+        Parameters
+        ----------
+        stored : callable
+            Returns the profile of the write's output.
+        """
+        every = operations_of(node)
+        if node.write.coverage == "untracked":
+            why = f": {node.write.reason}" if node.write.reason else ""
+            raise ReplayError(f"the lineage of {node.write.output.dataset} in step {node.step} is untracked{why}")
+        asked = (
+            range(len(every)) if numbers is None else sorted({operation_of(every, n, node.step).index for n in numbers})
+        )
+        wanted = {i for n in asked for i in (n, *every[n].children)}
+        if columns is not None:
+            _known(node, [n for i in wanted for n in names_of(every[i]).values()], columns)
+        output = node.write.output
+        with self._whole(node) as engine:
+            profiler = Profiler(engine, output.dataset, columns)
+            stages = tuple(profiler.stage(o) for o in self._told([every[i] for i in sorted(wanted)]))
+            end = every[-1]
+            told = profiler.stage(end, every=True)
+        verified, why = None, f"the replay stopped at {end.text!r}: {told.why}"
+        if told.profile is not None:
+            try:
+                why = difference(told.profile, stored())
+                verified = not why
+            except (ValuesUnavailableError, VersionChangedError) as e:
+                why = str(e)
+        return OperationProfiles(
+            node.step, node.write.index, str(output.dataset), every, stages, tuple(asked), verified, why
+        )
+
+    @contextmanager
+    def _whole(self, node: Node) -> Iterator[Engine]:
+        """What runs a write's operations over all rows."""
+        every = operations_of(node)
+        with (
+            self.session.aside(),
+            closing(Sources(self.session.spark, node)) as sources,
+            self.session.under(_settings(node)),
+        ):
+            yield Engine(self.session, sources, every, {}, lambda members: None, self._functions())
+
+    def _told(self, operations: Sequence[Operation]) -> Iterator[Operation]:
+        """Operations one after the other, each of which may be cancelled; how far they are is told."""
+        for done, operation in enumerate(operations):
+            self.session.check()
+            if self.progress is not None:
+                self.progress(done, len(operations), operation.text)
+            with self.session.running(operation.text):
+                yield operation
+        if self.progress is not None:
+            self.progress(len(operations), len(operations), "")
 
     def _functions(self) -> Functions:
         return Functions(self.session.spark, self.functions)
@@ -200,6 +264,15 @@ class Replayer:
 def _settings(node: Node) -> dict[str, str]:
     found = node.store.operations(node.step, node.write)
     return dict(found.settings) if found else {}
+
+
+def _known(node: Node, names: Iterable[str], columns: Iterable[str]) -> None:
+    """Check that columns are columns of some operation."""
+    there = dict.fromkeys(n for name in names for n in (name, name.rpartition("#")[0]) if n)
+    lower = {n.lower() for n in there}
+    for column in columns:
+        if column.lower() not in lower:
+            raise near_columns(f"step {node.step}", column, there)
 
 
 class _Names:

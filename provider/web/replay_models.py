@@ -13,6 +13,7 @@ __all__ = [
     "Bin",
     "ColumnProfile",
     "Ended",
+    "OperationSpread",
     "Passage",
     "ProfilePair",
     "Profiles",
@@ -157,3 +158,21 @@ class Profiles(Model):
     columns: list[ProfilePair]
     total: int
     """Columns that there are."""
+
+
+class OperationSpread(Told):
+    """What an operation did to the distribution of values."""
+
+    step: str
+    children: list[int]
+    """The operations whose rows it read."""
+    before_rows: int | None
+    """Null for an operation that reads none's."""
+    after_rows: int
+    columns: list[ProfilePair]
+    total: int
+    """Columns that there are."""
+    verified: bool | None
+    """Whether the replay ends in the profile of what the step wrote; null where that could not be compared, as `doubt`
+    says."""
+    doubt: str

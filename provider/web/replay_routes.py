@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
 
-from provspark.index_store.model import Dataset, Field
+from provspark.index_store.model import Dataset, Field, jsonable
 from provspark.index_store.profiles.model import ColumnProfile
 from provspark.web import describe, models
 from provspark.web import replay_models as told
 from provspark.web.problems import RESPONSES
 from provspark.web.replays import Replays
 from provspark.web.routes import Seen
+from provspark.web.scope import Scope
 
 __all__ = ["router"]
 
@@ -35,19 +36,16 @@ def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> told.Repla
         raise HTTPException(422, f"{len(ids):,} rows were selected to replay; select 1 to {_MOST}")
     if query.step is not None:
         scope.step(query.step)
-    replays: Replays = request.app.state.replays
-    passages = replays.run(
+    passages = _run(
+        request,
+        scope,
         {
-            "url": scope.prov.url,
-            "dags": None if scope.dags is None else sorted(scope.dags),
-            "show_values": scope.policy.show_values,
-            "masks": list(scope.policy.masks),
             "dataset": str(at.version.dataset),
             "version": at.version.id,
             "rows": ids.tolist(),
             "step": query.step,
             "direction": query.direction,
-        }
+        },
     )
     return told.Replay(passages=[told.Passage.model_validate(_named(scope, p)) for p in passages])
 
@@ -81,19 +79,63 @@ def step_profiles(
     )
 
 
+@router.get("/steps/{step}/operations/{operation}/profiles")
+def operation_profiles(
+    request: Request,
+    scope: Seen,
+    step: Annotated[str, Path(max_length=200)],
+    operation: Annotated[int, Path(ge=0, le=1_000_000)],
+    child: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
+    output: DatasetQuery = None,
+) -> told.OperationSpread:
+    """Tell how values are distributed before and after an operation, by running the step's operations again.
+
+    `child` is one of the operations whose rows it read, where there are several. Takes seconds or, over many rows,
+    longer; ends where nobody waits.
+    """
+    manifest = scope.step(step)
+    if not scope.policy.show_values:
+        raise HTTPException(403, "values are not shown here, nor how they are distributed")
+    about = {"step": manifest.step, "operation": operation, "child": child, "output": _uri(scope, output)}
+    found = _run(request, scope, about)
+    pairs = found.pop("columns")
+    columns = [
+        told.ProfilePair(
+            name=p["name"], masked=p["masked"], before=_column_of(p["before"]), after=_column_of(p["after"])
+        )
+        for p in pairs[:_COLUMNS]
+    ]
+    return told.OperationSpread(step=manifest.step, columns=columns, total=len(pairs), **found)
+
+
+def _run(request: Request, scope: Scope, question: dict[str, Any]) -> Any:
+    """Have a process of replays answer, over what may be seen."""
+    replays: Replays = request.app.state.replays
+    return replays.run(
+        {
+            "url": scope.prov.url,
+            "dags": None if scope.dags is None else sorted(scope.dags),
+            "show_values": scope.policy.show_values,
+            "masks": list(scope.policy.masks),
+            **question,
+        }
+    )
+
+
 def _uri(scope: Seen, dataset: str | None) -> str | None:
     return None if dataset is None else str(scope.dataset(dataset))
 
 
 def _column(found: ColumnProfile | None) -> told.ColumnProfile | None:
+    return None if found is None else _column_of(jsonable(found))
+
+
+def _column_of(found: dict[str, Any] | None) -> told.ColumnProfile | None:
     if found is None:
         return None
-    names = ("type", "count", "nulls", "distinct", "mean", "deviation", "low", "high")
-    return told.ColumnProfile(
-        **{name: getattr(found, name) for name in names},
-        histogram=[told.Bin(low=b.low, high=b.high, count=b.count) for b in found.histogram],
-        top=[(s.value, s.count) for s in found.top[:_TOP]],
-    )
+    names = ("type", "count", "nulls", "distinct", "mean", "deviation", "low", "high", "histogram")
+    top = [(s["value"], s["count"]) for s in found["top"][:_TOP]]
+    return told.ColumnProfile(**{name: found[name] for name in names}, top=top)
 
 
 def _named(scope: Seen, passage: dict[str, Any]) -> dict[str, Any]:

@@ -15,13 +15,18 @@ from typing import Any, TextIO
 
 from provspark.api import Provenance
 from provspark.checks import find_java
-from provspark.errors import ProvSparkError
-from provspark.index_store.model import Field
+from provspark.errors import ProvSparkError, ReplayError
+from provspark.index_store.model import Field, jsonable
 from provspark.index_store.operations import Operation
+from provspark.index_store.profiles.compare import Impact
+from provspark.index_store.profiles.model import Profile
+from provspark.index_store.query.graph import Direction
 from provspark.index_store.values.plain import plain
 from provspark.replay.columns import distinct
 from provspark.replay.history import History, Passage
+from provspark.replay.profiled import names_of
 from provspark.replay.records import Replayed, Source
+from provspark.replay.spread import OperationProfiles
 from provspark.web.policy import Policy
 
 __all__ = ["main"]
@@ -50,12 +55,12 @@ def _answer(question: dict[str, Any], known: dict[str, Provenance], out: TextIO)
     try:
         if not known:
             find_java()
-        return {"passages": _replay(question, known, out)}
+        return {"answer": _replay(question, known, out)}
     except ProvSparkError as error:
         return {"error": type(error).__name__, "why": str(error)}
 
 
-def _replay(question: dict[str, Any], known: dict[str, Provenance], out: TextIO) -> list[dict[str, Any]]:
+def _replay(question: dict[str, Any], known: dict[str, Provenance], out: TextIO) -> Any:
     url, dags = question["url"], question["dags"]
     prov = known.get(url) or known.setdefault(url, Provenance(url))
     prov.refresh()
@@ -66,14 +71,50 @@ def _replay(question: dict[str, Any], known: dict[str, Provenance], out: TextIO)
         _say(out, {"done": done, "of": of})
 
     policy = Policy(question["show_values"], tuple(question["masks"]))
+    if "operation" in question:
+        number = question["operation"]
+        told = mine.operation_profiles(question["step"], [number], output=question["output"], progress=progress)
+        return _spread(told, number, question["child"], policy)
     about: dict[str, Any] = {"version": question["version"], "progress": progress}
     dataset, rows, step = question["dataset"], question["rows"], question["step"]
     if step is None:
         found: History = mine.history(dataset, rows, direction=question["direction"], **about)
         return [_passage(p, policy) for p in found.passages]
-    told = mine.before_after(dataset, rows, step=step, **about)
-    way = "backward" if told.dataset == dataset else "forward"
-    return [_passage(Passage(way, told.step, told.write, told.dataset, (), told), policy)]  # type: ignore[arg-type]
+    replayed = mine.before_after(dataset, rows, step=step, **about)
+    way: Direction = "backward" if replayed.dataset == dataset else "forward"
+    return [_passage(Passage(way, replayed.step, replayed.write, replayed.dataset, (), replayed), policy)]
+
+
+def _spread(told: OperationProfiles, number: int, child: int | None, policy: Policy) -> dict[str, Any]:
+    """An operation's columns before and after; those that are masked, or made with one that is, by name alone."""
+    hidden = _hidden(told.operations, policy)
+    untold = next((s for s in told.stages if s.profile is None), None)
+    if untold is not None and hidden:
+        raise ReplayError(f"the rows after operation {untold.operation.index} can't be profiled: {_UNTOLD}")
+    operation = told.operations[number]
+    if operation.children:
+        impact = told.impact(number, child)
+    else:
+        impact = Impact(told.step, Profile("", "", 0, ()), told.after(number))
+    covered = {
+        names_of(o)[i]
+        for o in (operation, *(told.operations[c] for c in operation.children))
+        for i in hidden & names_of(o).keys()
+    }
+    return {
+        **_told(operation, policy, hidden),
+        "children": list(operation.children),
+        "before_rows": impact.before.rows if operation.children else None,
+        "after_rows": impact.after.rows,
+        "columns": [
+            {"name": name, "masked": True, "before": None, "after": None}
+            if name in covered
+            else {"name": name, "masked": False, "before": jsonable(before), "after": jsonable(after)}
+            for name, before, after in impact.pairs()
+        ],
+        "verified": told.verified,
+        "doubt": _UNTOLD if told.why and hidden else told.why,
+    }
 
 
 def _passage(passage: Passage, policy: Policy) -> dict[str, Any]:

@@ -41,8 +41,8 @@ class Replays:
         self._idle: list[_Worker] = []
         self._lock = Lock()
 
-    def run(self, question: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return what steps did to rows.
+    def run(self, question: dict[str, Any]) -> Any:
+        """Return what `provspark.web.replay_worker` answers.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class _Worker:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, question: dict[str, Any], until: float, seconds: float) -> list[dict[str, Any]]:
+    def ask(self, question: dict[str, Any], until: float, seconds: float) -> Any:
         tell("starting Spark")
         assert self._process.stdin is not None
         with suppress(OSError):  # it ended: the reader says so
@@ -134,8 +134,7 @@ class _Worker:
             elif "error" in told:
                 raise _error(told["error"], told["why"])
             else:
-                passages: list[dict[str, Any]] = told["passages"]
-                return passages
+                return told["answer"]
 
     def end(self) -> None:
         with suppress(ProcessLookupError):

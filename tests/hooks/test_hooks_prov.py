@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _people import people
 
-from provspark.errors import RowOutOfRangeError, SettingsError, UnknownColumnError
+from provspark.errors import ReplayError, RowOutOfRangeError, SettingsError, UnknownColumnError
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.boxes import from_pairs
 from provspark.index_store.catalogue import Catalogue
@@ -86,6 +86,8 @@ def test_questions_start_at_the_catalogue(store: str, tmp_path: Path, monkeypatc
 def test_values_of_rows(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = connect(monkeypatch, store=store)
     assert hook.values(str(tmp_path / "in.txt"), KEEPS).column(0).to_pylist() == ["b", "c", "e"]
+    with pytest.raises(ReplayError, match="kept no operations"):
+        hook.operation_profiles(str(tmp_path / "out"), [0])
     assert hook.profile(str(tmp_path / "in.txt"), KEEPS).column("value").low == "b"
     with pytest.raises(UnknownColumnError, match="no column 'valu'; its columns are not known"):
         hook.impact(str(tmp_path / "out"), "valu", source=str(tmp_path / "in.txt"), was={"valu": "value"})

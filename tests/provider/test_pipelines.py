@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 from oracle import pipelines as oracle
+from oracle import profiles
+from pyspark.sql.classic.dataframe import DataFrame
+from pyspark.sql.readwriter import DataFrameReader
 
 import provspark
 
@@ -387,3 +390,36 @@ def test_every_row_between_operations_counts(prov: Any) -> None:
     steps = {x["task_id"]: x["step"] for x in prov.steps().to_pylist()}
     for task, rows in (("compas_complete", [7214, 7214, 6907]), ("texts", [32561] * 3)):
         assert prov.counts(steps[task])["rows_out"].to_pylist() == rows
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["compas_complete", "compas", "credit", "texts"])
+def test_profiles_between_operations_are_of_the_scripts_own_frames(
+    name: str, folder: Path, prov: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PQ12 and PQ13 operation by operation: the frames that the script makes when it runs without capture."""
+    frames = []
+
+    def noted(owner: Any, method: str) -> None:
+        real = getattr(owner, method)
+
+        def note(*args: Any, **kwargs: Any) -> Any:
+            frames.append(real(*args, **kwargs))
+            return frames[-1]
+
+        monkeypatch.setattr(owner, method, note)
+
+    for method in ("select", "withColumn", "withColumns", "drop", "dropna", "replace"):
+        noted(DataFrame, method)
+    for method in ("csv", "parquet"):
+        noted(DataFrameReader, method)
+    (task,) = (t for t in TASKS if t.output == name)
+    for made in task.inputs:
+        if not made.endswith(".csv"):
+            (tmp_path / made).symlink_to(folder / made)
+    pipelines.run(tmp_path, (task,), None)
+    monkeypatch.undo()
+    told = prov.operation_profiles(place(folder, name))
+    assert told.verified is True and len(frames) == len(told.operations)
+    for operation, frame in zip(told.operations, frames, strict=True):
+        profiles.check(told.after(operation.index), [row.asDict() for row in frame.collect()])

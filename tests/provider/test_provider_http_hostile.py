@@ -57,6 +57,7 @@ PARAMETERS = {
     "/datasets/{id}/export": ["version", "where", "format"],
     "/datasets/{id}/columns": ["version", "column", "direction", "to"],
     "/steps/{step}/profiles": ["source", "output"],
+    "/steps/{step}/operations/0/profiles": ["child", "output"],
     "/steps": ["dag_id", "run_id", "task_id", "map_index", "cursor", "limit"],
 }
 FIELDS = ["dataset", "version", "rows", "where", "direction", "context", "to", "node", "cursor", "limit", "columns"]
@@ -121,6 +122,7 @@ def test_paths_of_routes(api: TestClient, root: Path, opened: list[str]) -> None
             "/datasets/{}/export",
             "/steps/{}",
             "/steps/{}/profiles",
+            "/steps/{}/operations/0/profiles",
             "/../static/{}",
         ):
             for escaped in (quote(text, safe=""), quote(text)):

@@ -23,7 +23,7 @@ from provspark.index_store.watch import Watch, watched
 from provspark.web.policy import Policy
 from provspark.web.replays import Replays
 
-ANSWERS = 'import sys\nfor line in sys.stdin: print(\'{"done": 1, "of": 2}\\n{"passages": []}\', flush=True)'
+ANSWERS = 'import sys\nfor line in sys.stdin: print(\'{"done": 1, "of": 2}\\n{"answer": []}\', flush=True)'
 SLEEPS = """import subprocess, sys
 with open(sys.argv[1], "w") as file:
     print(subprocess.Popen(["sleep", "99"]).pid, file=file)
@@ -123,6 +123,7 @@ def test_only_steps_that_the_user_may_see_are_replayed(root: Path, closing: list
     refused = closing[0].post(f"{BASE}/replay", json={**asked, "step": hidden})
     assert refused.status_code == 404 and "hide" not in refused.text
     assert closing[0].get(f"{BASE}/steps/{hidden}/profiles").status_code == 404
+    assert closing[0].get(f"{BASE}/steps/{hidden}/operations/0/profiles").status_code == 404
     assert closing[1].post(f"{BASE}/replay", json={**asked, "dataset": id_of(root, "raw")}).status_code == 404
     many = closing[0].post(f"{BASE}/replay", json={**asked, "rows": list(range(21))})
     assert many.status_code == 422 and "1 to 20" in many.json()["detail"]
@@ -142,7 +143,8 @@ def test_profiles_are_those_of_the_python_api(root: Path) -> None:
     assert [b["count"] for b in told["columns"][1]["after"]["histogram"]] == [b.count for b in age.histogram]
     masked = client(root, policy=Policy.of(True, "*mail")).get(f"{BASE}/steps/{step}/profiles")
     assert [c["name"] for c in masked.json()["columns"] if c["masked"]] == ["e_mail"] and "a@x" not in masked.text
-    assert client(root, policy=Policy(False)).get(f"{BASE}/steps/{step}/profiles").status_code == 403
+    for path in ("profiles", "operations/0/profiles"):
+        assert client(root, policy=Policy(False)).get(f"{BASE}/steps/{step}/{path}").status_code == 403
 
 
 @pytest.mark.long
@@ -176,3 +178,36 @@ def test_values_before_and_after_without_what_is_masked(tmp_path: Path, closing:
     told, text = replayed(Policy(False))
     assert all(line["values"] is None for s in told["stages"] for line in s["lines"])
     assert not [word for word in ("Ada", "Rome", "Bob", "filter age") if word in text]
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_profiles_between_operations_without_what_is_masked(
+    spark: Any, tmp_path: Path, closing: list[TestClient]
+) -> None:
+    people(tmp_path)
+    prov = provspark.open(str(tmp_path / "prov"))
+    (step,) = (s for s in prov.steps()["step"].to_pylist() if "clean" in s)
+
+    def asked(policy: Policy, number: int, **more: Any) -> Any:
+        api = client(tmp_path, policy=policy)
+        closing.append(api)
+        return api.get(f"{BASE}/steps/{step}/operations/{number}/profiles", params=more)
+
+    told = asked(Policy(), 1).json()
+    mine = prov.operation_profiles(step, [1])
+    impact = mine.impact(1)
+    assert (told["before_rows"], told["after_rows"]) == (impact.before.rows, impact.after.rows)
+    assert told["verified"] is True and told["operation"] == 1 and told["text"] == mine.operations[1].text
+    ages = next(c for c in told["columns"] if c["name"] == "age")
+    assert ages["before"]["nulls"] == 2 and ages["after"]["nulls"] == 0
+    assert ages["after"]["mean"] == impact.after.column("age").mean
+    first = asked(Policy(), 0).json()
+    assert first["before_rows"] is None and first["children"] == [] and first["columns"][0]["before"] is None
+    last = len(mine.operations) - 1
+    masked = asked(Policy.of(True, "name"), last)
+    # What is made of a masked column is masked too.
+    assert {c["name"] for c in masked.json()["columns"] if c["masked"]} == {"name", "band"}
+    assert "Ada" not in masked.text and "young" not in masked.text
+    assert asked(Policy(), 99).status_code >= 400 and "no operation 99" in asked(Policy(), 99).text
+    assert "child=" in asked(Policy(), 1, child=1).text

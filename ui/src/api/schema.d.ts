@@ -386,6 +386,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/steps/{step}/operations/{operation}/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Operation Profiles
+         * @description Tell how values are distributed before and after an operation, by running the step's operations again.
+         *
+         *     `child` is one of the operations whose rows it read, where there are several. Takes seconds or, over many rows,
+         *     longer; ends where nobody waits.
+         */
+        get: operations["operation_profiles_api_v1_steps__step__operations__operation__profiles_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/steps/{step}/profiles": {
         parameters: {
             query?: never;
@@ -1061,6 +1084,36 @@ export interface components {
             text: string | null;
             /** Write */
             write: number;
+        };
+        /**
+         * OperationSpread
+         * @description What an operation did to the distribution of values.
+         */
+        OperationSpread: {
+            /** After Rows */
+            after_rows: number;
+            /** Before Rows */
+            before_rows: number | null;
+            /** Children */
+            children: number[];
+            /** Columns */
+            columns: components["schemas"]["ProfilePair"][];
+            /** Doubt */
+            doubt: string;
+            /** Name */
+            name: string;
+            /** Operation */
+            operation: number;
+            /** Site */
+            site: string;
+            /** Step */
+            step: string;
+            /** Text */
+            text: string | null;
+            /** Total */
+            total: number;
+            /** Verified */
+            verified: boolean | null;
         };
         /**
          * Passage
@@ -3407,6 +3460,104 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Operation"][];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operation_profiles_api_v1_steps__step__operations__operation__profiles_get: {
+        parameters: {
+            query?: {
+                child?: number | null;
+                output?: string | null;
+            };
+            header?: never;
+            path: {
+                step: string;
+                operation: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationSpread"];
                 };
             };
             /** @description Bad Request */
