@@ -48,7 +48,7 @@ def export(
       provspark export /data/report --row 17 --prov-json lineage.json
       provspark export /data/people.csv --row 3 --forward --graphml row3.graphml
     """
-    from provspark.index_store.export.tables import write_csv, write_parquet
+    from provspark.index_store.export.tables import write_pages
 
     if not any((prov_json, graphml, node_link, csv_file, parquet_file)):
         raise SettingsError("nothing to write; give --prov-json, --graphml, --node-link, --csv or --parquet a FILE")
@@ -74,12 +74,10 @@ def export(
     if csv_file or parquet_file:
         if direction == "both" or hops is not None:
             raise SettingsError("a table tells the ends of one direction: leave --both and --hops out")
-        table = (prov.backward if direction == "backward" else prov.forward)(**asked)
-        if csv_file:
-            write_csv(table, csv_file)
-        if parquet_file:
-            write_parquet(table, parquet_file)
-        click.echo(f"{count(table.num_rows, 'line')}.", err=True)
+        found = (prov.ask.backward if direction == "backward" else prov.ask.forward)(**asked)
+        for path in filter(None, (csv_file, parquet_file)):
+            lines = write_pages(found.pages(), path, csv=path is csv_file)
+        click.echo(f"{count(lines, 'line')}.", err=True)
 
 
 def _write(path: str, text: str) -> None:

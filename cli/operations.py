@@ -11,9 +11,9 @@ from provspark.cli.common import functions_option, json_option, open_provenance,
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import (
     answer_options,
-    echo_pages,
     row_options,
     selected,
+    show_pages,
     show_table,
     shown,
     version_options,
@@ -22,6 +22,8 @@ from provspark.cli.selecting import (
 
 if TYPE_CHECKING:
     from provspark.api import How
+    from provspark.index_store.query.answer import Answer
+    from provspark.index_store.query.column_answer import Cells
     from provspark.index_store.query.operation_list import OperationLine
 
 __all__ = ["OPERATION_NAMES", "columns", "dropped", "how", "operation_rows", "operations", "why"]
@@ -57,18 +59,18 @@ def why(column: tuple[str, ...], existence: bool, backward: bool, to: str | None
     how_shown, asked = shown(given), selected(given)
     way: dict[str, Any] = {"direction": _direction(backward), "to": to}
     cells: dict[str, Any] = {"columns": list(column) or None, "existence": existence}
-    if how_shown["json_lines"] and not any(settled.values()):
-        ask = prov.ask
-        if column or existence:
-            echo_pages(ask.cells(**asked, **cells, **way).pages())
-        else:
-            echo_pages((ask.backward if backward else ask.forward)(**asked, to=to).pages())
-    elif column or existence:
+    ask = prov.ask
+    if any(settled.values()):
+        if not column and not existence:
+            raise click.UsageError("--replay settles cells; name a --column, or ask with --existence")
         show_table(prov.cells(**asked, **cells, progress=show_progress, **way, **settled), **how_shown)
-    elif any(settled.values()):
-        raise click.UsageError("--replay settles cells; name a --column, or ask with --existence")
-    else:
-        show_table((prov.backward if backward else prov.forward)(**asked, to=to), **how_shown)
+        return
+    told: Answer | Cells = (
+        ask.cells(**asked, **cells, **way)
+        if column or existence
+        else (ask.backward if backward else ask.forward)(**asked, to=to)
+    )
+    show_pages(told.pages, told.table, **how_shown)
 
 
 @click.command()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from provspark.cli.common import open_provenance
-from provspark.cli.selecting import answer_options, echo_pages, row_options, selected, show_table, shown
+from provspark.cli.selecting import answer_options, row_options, selected, show_pages, show_table, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +29,8 @@ def co_contributory(to: str, via: str | None, **given: Any) -> None:
       provspark co-contributory /data/orders --row 7 --to /data/lines --via /data/report
     """
     prov = open_provenance(given.pop("store"))
-    show_table(prov.co_contributory(**selected(given), to=to, via=via), **shown(given))
+    found = prov.ask.co_contributory(**selected(given), to=to, via=via)
+    show_pages(found.pages, found.table, **shown(given))
 
 
 @click.command("co-dependency")
@@ -44,7 +46,8 @@ def co_dependency(to: str, via: str, **given: Any) -> None:
       provspark co-dependency /data/report --row 3 --to /data/report --via /data/people
     """
     prov = open_provenance(given.pop("store"))
-    show_table(prov.co_dependency(**selected(given), to=to, via=via), **shown(given))
+    found = prov.ask.co_dependency(**selected(given), to=to, via=via)
+    show_pages(found.pages, found.table, **shown(given))
 
 
 @click.command()
@@ -84,14 +87,21 @@ def correspondence(to: str, via: tuple[str, ...], using: tuple[str, ...], pairs:
     prov = open_provenance(given.pop("store"))
     whole = prov.correspondence(**selected(given), to=to, via=via)
     about: dict[str, Any] = {"rows": len(whole.rows), "edges": whole.edges}
-    table = whole.table() if pairs else whole.counts()
+    among = None
     if using:
         wanted = [parse_condition(text) for text in using]
         chosen = [prov.select(to, version=at.version, where=wanted) for at in whole.sources()]
         rows = whole.using(*chosen)
         about["rows using them"] = len(rows)
-        table = _among(table, rows.rows())
-    show_table(table, **shown(given), **about)
+        among = rows.rows()
+
+    def chosen_of(table: pa.Table) -> pa.Table:
+        return table if among is None else _among(table, among)
+
+    if not pairs:
+        show_table(chosen_of(whole.counts()), **shown(given), **about)
+        return
+    show_pages(lambda: map(chosen_of, whole.pages()), lambda: chosen_of(whole.table()), **shown(given), **about)
 
 
 def _among(table: pa.Table, rows: Any) -> pa.Table:
@@ -114,8 +124,5 @@ def derivations(**given: Any) -> None:
     prov = open_provenance(given.pop("store"))
     found = prov.derivations(**selected(given))
     how_shown = shown(given)
-    if how_shown["json_lines"]:
-        echo_pages(found.batches())
-        return
-    whole = how_shown["as_json"] or how_shown["csv_file"] or how_shown["parquet_file"]
-    show_table(found.table(None if whole else how_shown["limit"] + 1), **how_shown)
+    most = None if how_shown["as_json"] else how_shown["limit"] + 1
+    show_pages(lambda: chain([found.table(0)], found.batches()), lambda: found.table(most), **how_shown)

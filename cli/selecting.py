@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -24,6 +24,7 @@ __all__ = [
     "print_stops",
     "row_options",
     "selected",
+    "show_pages",
     "show_table",
     "shown",
     "version_options",
@@ -94,6 +95,47 @@ def answer_options(command: F) -> F:
 def shown(given: dict[str, Any]) -> dict[str, Any]:
     """Take what `answer_options` added out of a command's parameters, as `show_table` takes it."""
     return {name: given.pop(name) for name in ("csv_file", "parquet_file", "limit", "as_json", "json_lines")}
+
+
+def show_pages(
+    pages: Callable[[], Iterable[pa.Table]],
+    table: Callable[[], pa.Table],
+    *,
+    csv_file: str | None = None,
+    parquet_file: str | None = None,
+    as_json: bool = False,
+    json_lines: bool = False,
+    **rest: Any,
+) -> None:
+    """Write an answer page by page, as it comes, into files or as lines of JSON; else as `show_table` does.
+
+    Parameters
+    ----------
+    pages, table : callable
+        Each makes the whole answer, in pages of which there is at least one, or at once.
+    """
+    from provspark.index_store.export.tables import write_pages
+    from provspark.index_store.query.answer import stops_of
+
+    if as_json or not (csv_file or parquet_file or json_lines):
+        files: dict[str, Any] = {"csv_file": csv_file, "parquet_file": parquet_file}
+        show_table(table(), **files, as_json=as_json, json_lines=json_lines, **rest)
+        return
+    stops: tuple[Stop, ...] = ()
+
+    def noted() -> Iterator[pa.Table]:
+        nonlocal stops
+        for page in pages():
+            stops = stops_of(page)
+            yield page
+
+    for path in filter(None, (csv_file, parquet_file)):
+        lines = write_pages(noted(), path, csv=path is csv_file)
+        click.echo(f"{count(lines, 'line')} written to {path}.", err=json_lines)
+    if json_lines:
+        echo_pages(pages())
+    else:
+        print_stops(stops)
 
 
 def echo_pages(pages: Iterable[pa.Table]) -> None:

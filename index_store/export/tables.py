@@ -75,8 +75,8 @@ def write_pages(pages: Iterable[pa.Table], path: str | Path, *, csv: bool) -> in
         for page in pages:
             shown = pa.table({name: _plain(page[name]) for name in page.column_names}) if csv else page
             if writer is None:
-                made = text.CSVWriter if csv else pq.ParquetWriter
-                writer = made(out, shown.schema)
+                kind = shown.schema
+                writer = text.CSVWriter(out, kind) if csv else pq.ParquetWriter(out, kind, compression="zstd")
             writer.write_table(shown)
             lines += page.num_rows
 

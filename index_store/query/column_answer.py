@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from provspark.errors import UntrackedError
 from provspark.index_store.boxes import pairs
-from provspark.index_store.model import Int64, Kind
+from provspark.index_store.model import Boxes, Int64, Kind
 from provspark.index_store.operations import Dependence
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS, named
@@ -18,7 +18,9 @@ from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.column_walk import Carried, Found
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.paging import PAGE, paged
+from provspark.index_store.query.relation import united
 from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.tally import distinct_pairs
 from provspark.index_store.query.walk import Stop
 
 __all__ = ["Cells", "ColumnLine", "Columns"]
@@ -152,10 +154,57 @@ class Cells(_Answer):
         There is at least one, which may be empty. A pair of rows makes a line for each pair of their columns that has a
         dependence: `size` is the number of pairs of a page at most, and pages go from row to row.
         """
+        for part in self._cut(size):
+            yield part.table()
+
+    def lines(self, start: int, most: int) -> pa.Table:
+        """Write out some of the lines that `pages` hold; those before are counted, those after are left alone."""
+        found: list[pa.Table] = []
+        for part in self._cut(PAGE):
+            lines = part.count
+            if start < lines:
+                found.append(part.table().slice(start, most))
+                most -= found[-1].num_rows
+            start = max(0, start - lines)
+            if not most:
+                break
+        return pa.concat_tables(found) if found else self._of(()).table()
+
+    @property
+    def count(self) -> int:
+        """Number of lines of `table`."""
+        places: dict[tuple[object, ...], list[Found]] = {}
+        for found in self.carried.found:
+            if found.rows is not None:
+                at = found.at.version
+                places.setdefault((at.dataset, at.id, found.occurrence, found.kind), []).append(found)
+        total = 0
+        for same in places.values():
+            having: dict[tuple[object, ...], list[Boxes]] = {}
+            for found in same:
+                assert found.rows is not None
+                for key in {
+                    (*self.ends(found, out, src), dependence)
+                    for out, src, may, *_ in found.bits
+                    if not self.beside(out, src)
+                    for _, dependence, _ in named(may)
+                }:
+                    having.setdefault(key, []).append(found.rows)
+            known: dict[tuple[int, ...], int] = {}
+            for parts in having.values():
+                which = tuple(map(id, parts))
+                if which not in known:
+                    known[which] = distinct_pairs(united(parts))
+                total += known[which]
+        return total
+
+    def _cut(self, size: int) -> Iterator[Cells]:
         there = [f for f in self.carried.found if f.rows is not None]
         for page in paged([(0, f.rows) for f in there if f.rows is not None], size):
-            found = tuple(replace(f, rows=b) for f, b in zip(there, page, strict=True) if len(b))
-            yield replace(self, carried=replace(self.carried, found=found)).table()
+            yield self._of(replace(f, rows=b) for f, b in zip(there, page, strict=True) if len(b))
+
+    def _of(self, found: Iterable[Found]) -> Cells:
+        return replace(self, carried=replace(self.carried, found=tuple(found)))
 
     def table(self) -> pa.Table:
         """Write out distinct lines of row, column, dataset, version, occurrence, source_row, source_column, kind,
@@ -243,8 +292,8 @@ class _Words:
 
     def array(self, codes: Int64) -> pa.Array:
         """A dictionary array; number 0 is null."""
-        words = pa.array(list(self.numbers), pa.string())
-        indices = pa.array(codes.astype(np.int32), mask=codes == 0)
+        words = pa.array(list(self.numbers)[1:], pa.string())
+        indices = pa.array(codes.astype(np.int32) - 1, mask=codes == 0)
         return pa.DictionaryArray.from_arrays(indices, words)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from provspark.index_store.boxes import pairs
 from provspark.index_store.model import Boxes
 from provspark.index_store.overlap import disjoint
 from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
@@ -81,6 +82,15 @@ class Correspondence:
             row, place = np.unique(row, return_inverse=True)
             count = np.bincount(place, count, len(row)).astype(np.int64)
         return pa.table({"row": row, "count": count})
+
+    def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
+        """Write out what `table` does in tables of at most so many pairs, each when it is asked for.
+
+        There is at least one, which may be empty.
+        """
+        for page in paged([(i, boxes) for i, (_, boxes) in enumerate(self.parts)], size):
+            parts = [(where, boxes) for (where, _), boxes in zip(self.parts, page, strict=True) if len(boxes)]
+            yield replace(self, parts=tuple(parts)).table()
 
     def table(self) -> pa.Table:
         """All pairs: row, dataset, version, source_row; sorted."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from provspark.api import Stop, stops_of
+from provspark.api import Stop
 from provspark.index_store.model import Dataset, Field
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
@@ -127,7 +127,7 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
     at, ids = scope.asked(query)
     _known(at, query.columns)
     to = None if query.to is None else str(scope.dataset(query.to))
-    table = scope.prov.cells(
+    answer = scope.prov.ask.cells(
         str(at.version.dataset),
         ids,
         query.columns,
@@ -137,11 +137,11 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
         version=at.version.id,
         kinds=_kinds(query.context),
     )
-    page = table.slice(query.cursor, query.limit).drop_columns(["why"]).to_pylist()
+    page = answer.lines(query.cursor, query.limit).drop_columns(["why"]).to_pylist()
     lines = [told.CellLine(**{**line, "dataset": _dataset(line["dataset"])}) for line in page]
-    after = query.cursor + len(lines)
-    following = after if lines and after < table.num_rows else None
-    return told.CellPage(lines=lines, total=table.num_rows, stops=_stops(stops_of(table)), next=following)
+    total, after = answer.count, query.cursor + len(lines)
+    following = after if lines and after < total else None
+    return told.CellPage(lines=lines, total=total, stops=_stops(answer.stops), next=following)
 
 
 def _at(scope: Scope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:

@@ -14,12 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 from _http import BASE, client, id_of
 from click.testing import CliRunner
+from pyarrow import csv
 
 import provspark
 from provspark import Data, Relation
 from provspark.cli.main import main
 from provspark.index_store.model import Boxes
+from provspark.index_store.query.answer import Answer
+from provspark.index_store.query.column_answer import Cells
 from provspark.index_store.query.paging import paged
+from provspark.index_store.query.whole import Correspondence
 
 ROWS = 1_200_000
 MEMORY = 24 * 2**20
@@ -137,9 +141,63 @@ def test_the_command_writes_line_by_line(root: Path, column: tuple[str, ...]) ->
         assert json.loads(lines[at])["source_row"] == at
 
 
-def test_the_api_pages(root: Path) -> None:
+@pytest.fixture
+def written_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many lines each table had that an answer was written out to."""
+    made: list[int] = []
+    for kind in (Answer, Cells, Correspondence):
+        real: Any = kind.table
+
+        def table(self: Any, real: Any = real) -> pa.Table:
+            found = real(self)
+            made.append(found.num_rows)
+            return found
+
+        monkeypatch.setattr(kind, "table", table)
+    return made
+
+
+FILES = [
+    (("why", "total"), ROWS),
+    (("why", "total", "--column", "v"), ROWS),
+    (("export", "rows", "--forward"), ROWS),
+    (("correspondence", "total", "--to", "rows", "--pairs"), ROWS),
+    (("co-dependency", "copy", "--to", "copy", "--via", "rows", "--row", "3"), 0),
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("command", "lines"), FILES, ids=["rows", "cells", "ends", "pairs", "none"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_files_are_written_page_by_page(
+    command: tuple[str, ...], lines: int, kind: str, root: Path, tmp_path: Path, written_out: list[int]
+) -> None:
+    name, dataset, *more = command
+    file = str(tmp_path / f"answer.{kind}")
+    names = ["--to", "--via"]
+    named = [str(root / word) if before in names else word for before, word in zip(["", *more], more, strict=False)]
+    asked = [name, str(root / dataset), *named, f"--{kind}", file, "--store", str(root / "prov")]
+    said = CliRunner().invoke(main, asked)
+    assert said.exit_code == 0, said.output
+    assert (f"{lines:,} line" if lines else "no line") in said.output
+    found = pq.read_table(file) if kind == "parquet" else csv.read_csv(file)
+    assert found.num_rows == lines == sum(written_out) and max(written_out) <= 10_000
+    if lines:
+        assert {found["row"][-1].as_py(), found["source_row"][-1].as_py()} <= {0, ROWS - 1}
+
+
+def test_lines_of_cells_are_those_of_the_pages(root: Path) -> None:
+    answer = provspark.open(str(root / "prov")).ask.cells(str(root / "copy"), range(30_000))
+    whole = written(answer.table())
+    assert answer.count == len(whole)
+    for start, most in ((0, 5), (9_998, 7), (29_999, 10), (12_000, 15_000), (30_000, 4)):
+        assert written(answer.lines(start, most)).equals(whole.slice(start, most).combine_chunks()), (start, most)
+
+
+def test_the_api_pages(root: Path, written_out: list[int]) -> None:
     asked = {"dataset": id_of(root, "total"), "rows": [0], "cursor": ROWS - 3, "limit": 100}
     last = client(root).post(f"{BASE}/cells", json=asked).json()
+    assert sum(written_out) <= 10_000
     assert (last["total"], last["next"]) == (ROWS, None)
     assert [line["source_row"] for line in last["lines"]] == [ROWS - 3, ROWS - 2, ROWS - 1]
 
