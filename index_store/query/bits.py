@@ -25,6 +25,15 @@ ROWS = 0
 DEPENDENCES: tuple[Dependence, ...] = get_args(Dependence)
 _N = len(DEPENDENCES)
 _DIRECT = 0b111
+_STRONGER = np.array(
+    [
+        sum({1 << max(a, b) for a in range(3) for b in range(3) if x >> a & 1 and y >> b & 1})
+        for x in range(8)
+        for y in range(8)
+    ],
+    dtype=np.int64,
+)
+"""By masks of what goes in on both parts of a path, eight times the first and the second: of each two the stronger."""
 _ALL = (1 << _N) - 1
 
 Objects = npt.NDArray[Any]
@@ -162,12 +171,7 @@ def _path(x: Int64, y: Int64) -> Int64:
     """Masks of nine dependences each."""
     some_x, some_y = -((x & _DIRECT) != 0).astype(np.int64), -(y != 0).astype(np.int64)
     found: Int64 = (x & ~_DIRECT & some_y) | (y & ~_DIRECT & some_x)
-    # Of what goes in, the stronger: a bit of one with bits up to it of the other.
-    x, y = x & _DIRECT, y & _DIRECT
-    for n in range(3):
-        up_to = (2 << n) - 1
-        here = ((x >> n & 1) * ((y & up_to) != 0)) | ((y >> n & 1) * ((x & up_to) != 0))
-        found |= here << n
+    found |= _STRONGER[(x & _DIRECT) << 3 | (y & _DIRECT)]
     return found
 
 

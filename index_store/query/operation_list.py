@@ -93,7 +93,6 @@ def _line(node: Node, operations: Sequence[Operation], group: list[int]) -> Oper
     known = {c.id: c for i in below for c in operations[i].columns}
     kept = {c.id: roots.get(c.id, c.id) for c in outs}
     made = [c for c in outs if kept[c.id] not in known or known[kept[c.id]].name != c.name]
-    names = {c.id: c.name for op in operations for c in op.columns}
     used = dict.fromkeys(k.source for op in members for k in op.links if k.kind != "identity")
     rows_in = [operations[i].rows for i in below]
     last = operations[above[-1]]
@@ -109,7 +108,7 @@ def _line(node: Node, operations: Sequence[Operation], group: list[int]) -> Oper
         name=members[-1].name,
         columns_in=tuple(c.name for c in ins),
         columns_out=tuple(c.name for c in outs),
-        reads=tuple(dict.fromkeys(names[i] for i in used if i in known)),
+        reads=tuple(dict.fromkeys(known[i].name for i in used if i in known)),
         makes=tuple(c.name for c in made) if below else (),
         drops=tuple(c.name for c in ins if c.id not in kept.values()),
         rows_in=sum(rows_in) if below and min(rows_in) >= 0 else None,
