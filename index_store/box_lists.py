@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -14,12 +15,14 @@ __all__ = [
     "alike",
     "are_cells",
     "cells",
+    "chunks",
     "concat",
     "constant",
     "every",
     "expand",
     "is_constant",
     "matched",
+    "neighbours",
     "order_of",
     "packed",
     "picked",
@@ -30,6 +33,7 @@ __all__ = [
 ]
 
 _GLANCE = 1024
+_CHUNK = 1 << 16
 
 
 def constant(value: Any, n: int) -> Any:
@@ -132,6 +136,18 @@ def sort(boxes: Boxes) -> Boxes:
     return boxes if order is None else take(boxes, order)
 
 
+def chunks(n: int) -> Iterator[slice]:
+    """Slices of `n` places, one after another: what is made of one stays in the processor's cache."""
+    for start in range(0, n, _CHUNK):
+        yield slice(start, start + _CHUNK)
+
+
+def neighbours(n: int) -> Iterator[slice]:
+    """The same, each with the first place of the next: each two neighbours are in one."""
+    for start in range(0, n - 1, _CHUNK):
+        yield slice(start, start + _CHUNK + 1)
+
+
 def expand(counts: Int64) -> tuple[Int64, Int64]:
     """Repeat position i counts[i] times; beside it, count 0 … counts[i]-1."""
     index = np.repeat(np.arange(len(counts)), counts)
@@ -160,11 +176,12 @@ def matched(left: Int64, right: Int64) -> tuple[Int64, Int64]:
 
 def rising(major: Int64, minor: Int64, *, strictly: bool = False) -> bool:
     """Whether pairs stand sorted by major, then minor; with `strictly`, no two alike."""
-    if len(major) > _GLANCE and not rising(major[:_GLANCE], minor[:_GLANCE], strictly=strictly):
-        return False
-    step = major[1:] - major[:-1]
-    level = minor[1:] > minor[:-1] if strictly else minor[1:] >= minor[:-1]
-    return bool(((step > 0) | ((step == 0) & level)).all())
+    for part in neighbours(len(major)):
+        step = np.diff(major[part])
+        level = np.diff(minor[part]) >= int(strictly)
+        if not ((step > 0) | ((step == 0) & level)).all():
+            return False
+    return True
 
 
 def order_of(major: Int64, minor: Int64) -> Int64 | None:

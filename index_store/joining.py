@@ -7,15 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import cells, concat, is_constant, order_of, sort, take
+from provspark.index_store.box_lists import cells, concat, is_constant, neighbours, order_of, sort, take
 from provspark.index_store.model import Boxes, Int64
 
 __all__ = ["FEW_JOINED", "lines", "merge"]
 
 Bool = npt.NDArray[np.bool_]
 _BOTH, _DOWN, _ALONG = 0, 1, 2
-_CHUNK = 1 << 16
-"""Pairs looked at together: what is made of them stays in the processor's cache."""
 _MANY = 1 << 12
 """Of fewer pairs all neighbours are joined."""
 FEW_JOINED = 0.99
@@ -84,9 +82,8 @@ def _loose(out: Int64, src: Int64) -> bool:
 
 def _steps(out: Int64, src: Int64) -> Iterator[tuple[int, Int64, Int64]]:
     """From each pair to the next, chunk by chunk: where the chunk starts, steps of the output rows, of the others."""
-    for start in range(0, len(out) - 1, _CHUNK):
-        part = slice(start, start + _CHUNK + 1)
-        yield start, np.diff(out[part]), np.diff(src[part])
+    for part in neighbours(len(out)):
+        yield part.start, np.diff(out[part]), np.diff(src[part])
 
 
 def _units(boxes: Boxes) -> bool:
@@ -100,13 +97,14 @@ def _join(boxes: Boxes) -> Boxes:
     ties go across first, so that a full square becomes one rectangle and not a diagonal with rests.
     """
     # Where no two boxes share an output row, only neighbours in output order can join, and none across.
-    tiled = bool((boxes.out[1:] >= boxes.out[:-1] + boxes.n_out[:-1]).all())
+    tiled = _tiled(boxes)
+    if tiled and not any(_joinable(take(boxes, part)) for part in neighbours(len(boxes))):
+        return boxes
     found = []
     for way in (_BOTH, _DOWN) if tiled else (_BOTH, _DOWN, _ALONG):
         order = _candidates(boxes, way, tiled)
         lined = boxes if order is None else take(boxes, order)
-        fit = _fits(lined, way)
-        linked = _linked(lined, way) & fit[1:] & fit[:-1]
+        linked = _joined(lined, way)
         if bool(linked.any()):
             found.append((way, order, lined, linked))
     if not found:
@@ -135,6 +133,24 @@ def _join(boxes: Boxes) -> Boxes:
         lined = take(boxes, mine)
         parts.append(_collapse(lined, _linked(lined, way), way))
     return sort(concat(parts))
+
+
+def _tiled(boxes: Boxes) -> bool:
+    return all(
+        bool((boxes.out[part][1:] >= (boxes.out[part] + boxes.n_out[part])[:-1]).all())
+        for part in neighbours(len(boxes))
+    )
+
+
+def _joinable(boxes: Boxes) -> bool:
+    """Whether any box joins the next one in output order, where no two share an output row."""
+    return bool(_joined(boxes, _BOTH).any() or _joined(boxes, _DOWN).any())
+
+
+def _joined(boxes: Boxes, way: int) -> Bool:
+    """For each box but the last: whether it and the next one become one along `way`."""
+    fit = _fits(boxes, way)
+    return _linked(boxes, way) & fit[1:] & fit[:-1]
 
 
 def _candidates(boxes: Boxes, way: int, tiled: bool) -> Int64 | None:

@@ -31,6 +31,7 @@ StepStatus = Literal["succeeded", "failed"]
 Coverage = Literal["exact", "coarse", "untracked"]
 
 FORMAT_VERSION = 2
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -312,7 +313,11 @@ class Boxes:
     @property
     def edges(self) -> int:
         """Number of (out, src) pairs, counted with multiplicity where boxes overlap."""
-        return int(np.dot(self.n_out, np.where(self.diagonal, 1, self.n_src)))
+        total = 0
+        for start in range(0, len(self), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            total += int(np.dot(self.n_out[part], np.where(self.diagonal[part], 1, self.n_src[part])))
+        return total
 
     def parts(self) -> Iterator[Boxes]:
         """The boxes, at once: more of them than fit memory come in several (`provspark.index_store.spool`)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from provspark.errors import InvalidWriteError
+from provspark.index_store.box_lists import neighbours
 from provspark.index_store.boxes import concat, expand, merge, sort, take
 from provspark.index_store.model import Boxes, Int64
 
@@ -66,12 +67,17 @@ def disjoint(boxes: Boxes) -> Boxes:
 
 def _plainly_disjoint(boxes: Boxes) -> bool:
     """Whether sorted boxes share no output row, or are ranges of single rows that lie beside one another."""
-    apart = boxes.out[:-1] + boxes.n_out[:-1] <= boxes.out[1:]
-    if bool(apart.all()):
-        return True
-    unit = boxes.n_out == 1
-    beside = (boxes.out[1:] == boxes.out[:-1]) & (boxes.src[:-1] + boxes.n_src[:-1] <= boxes.src[1:])
-    return bool(unit.all() and (apart | beside).all())
+    shared = False
+    for part in neighbours(len(boxes)):
+        some = take(boxes, part)
+        apart = some.out[:-1] + some.n_out[:-1] <= some.out[1:]
+        if apart.all():
+            continue
+        shared = True
+        beside = (some.out[1:] == some.out[:-1]) & (some.src[:-1] + some.n_src[:-1] <= some.src[1:])
+        if not (apart | beside).all():
+            return False
+    return not shared or bool((boxes.n_out == 1).all())
 
 
 def _outside(diagonals: Boxes, line: Int64, start: Int64, reach: Int64) -> Boxes:

@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 
 from provspark.errors import InvalidWriteError
-from provspark.index_store.box_lists import is_constant
+from provspark.index_store.box_lists import chunks, is_constant
 from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor, PendingVersion, PendingWrite
 
 __all__ = ["check_write"]
@@ -81,7 +81,7 @@ def _check_boxes(what: str, boxes: Boxes, n_out: int, n_src: int) -> None:
             raise InvalidWriteError(f"{what}: the arrays of its boxes differ in length")
         if starts.dtype != np.int64 or lengths.dtype != np.int64:
             raise InvalidWriteError(f"{what}: its boxes are of {starts.dtype} and {lengths.dtype}, not int64")
-        if len(starts) == 0 or _within(starts, lengths, size):
+        if all(_within(starts[part], lengths[part], size) for part in chunks(len(starts))):
             continue
         outside = (starts < 0) | (lengths < 0) | (lengths > size) | (starts > size - lengths)
         worst = int(np.argmax(outside))
@@ -91,9 +91,10 @@ def _check_boxes(what: str, boxes: Boxes, n_out: int, n_src: int) -> None:
         )
     if boxes.n_out is boxes.n_src:
         return
-    square = ~boxes.diagonal | (boxes.n_out == boxes.n_src)
-    if not square.all():
-        raise InvalidWriteError(f"{what}: diagonal box {int(np.argmin(square))} has two lengths")
+    for part in chunks(len(boxes)):
+        square = ~boxes.diagonal[part] | (boxes.n_out[part] == boxes.n_src[part])
+        if not square.all():
+            raise InvalidWriteError(f"{what}: diagonal box {part.start + int(np.argmin(square))} has two lengths")
 
 
 def _within(starts: Int64, lengths: Int64, size: int) -> bool:
