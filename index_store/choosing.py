@@ -11,7 +11,7 @@ from provspark.index_store.box_lists import alike, concat, picked, sort_rows, ta
 from provspark.index_store.boxes import sort, unite
 from provspark.index_store.encoding import BoxFile
 from provspark.index_store.model import Boxes, Int64
-from provspark.index_store.spool import Spool, buckets, recut
+from provspark.index_store.spool import Parts, Spool, buckets, recut
 
 __all__ = ["Files", "chosen", "cover", "local", "spooled_cover", "to_a_block"]
 
@@ -54,7 +54,7 @@ def chosen(boxes: Boxes, in_order: BoxFile) -> Files:
     return "both" if by_out + exact <= _EXACT_WORTH * (by_out + guide) else "guide"
 
 
-def local(boxes: Boxes | Spool) -> bool:
+def local(boxes: Boxes | Parts | Spool) -> bool:
     """Whether a source row lies in few pages' extents of a file in output order."""
     if len(boxes) <= _FEW * encoding.PAGE_ROWS:
         return True

@@ -35,7 +35,7 @@ from provspark.index_store.layout import (
 from provspark.index_store.model import FORMAT_VERSION, Boxes, Int64
 from provspark.index_store.pages import dump_index
 from provspark.index_store.parquet_out import ParquetOut, Sink, pages_of
-from provspark.index_store.spool import Spool, recut
+from provspark.index_store.spool import Parts, Spool, recut
 
 __all__ = ["PAGE_ROWS", "BoxFile", "group_rows"]
 
@@ -53,12 +53,12 @@ class BoxFile:
 
     Parameters
     ----------
-    boxes : Boxes or Spool
+    boxes : Boxes, Parts or Spool
         Sorted by the `lead` axis.
     lead, holds, block : as in `Layout`
     """
 
-    boxes: Boxes | Spool
+    boxes: Boxes | Parts | Spool
     lead: Lead
     holds: Holds = "boxes"
     block: int = 0
@@ -115,7 +115,7 @@ def group_rows() -> int:
 Forms = dict[tuple[str, Form], Any]
 
 
-def _groups(boxes: Boxes | Spool) -> Iterator[tuple[Boxes, Forms]]:
+def _groups(boxes: Boxes | Parts | Spool) -> Iterator[tuple[Boxes, Forms]]:
     """Each row group, and its columns in every form that they can be stored in."""
     per = group_rows()
     parts: Iterable[Boxes]
@@ -209,7 +209,7 @@ class _Survey:
         return best, trials[best] / _WORTH[best.codec]
 
 
-def _survey(boxes: Boxes | Spool) -> _Survey:
+def _survey(boxes: Boxes | Parts | Spool) -> _Survey:
     """Look through boxes."""
     found = _Survey(len(boxes))
     pages = -(-len(boxes) // PAGE_ROWS)
@@ -225,7 +225,8 @@ def _survey(boxes: Boxes | Spool) -> _Survey:
             if int(part.n_out.max()) > 1 or int(part.n_src.max()) > 1:
                 found.diagonal.add(bool(part.diagonal[0]))
         else:
-            found.diagonal |= set(part.diagonal[(part.n_out > 1) | (part.n_src > 1)].tolist())
+            large = part.diagonal[(part.n_out > 1) | (part.n_src > 1)]
+            found.diagonal |= {way for way in (True, False) if (large == way).any()}
         for page in mine:
             found.add("diagonal", "plain", _flags(take(part, page)), [slice(None)])
     return found

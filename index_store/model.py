@@ -22,7 +22,7 @@ from provspark.errors import ArgumentError
 from provspark.index_store.operations import Operations
 
 if TYPE_CHECKING:
-    from provspark.index_store.spool import Spool
+    from provspark.index_store.spool import Parts, Spool
 
 Int64 = npt.NDArray[np.int64]
 Kind = Literal["data", "context"]
@@ -336,7 +336,7 @@ class PendingTensor:
 
     out: int
     src: int
-    boxes: Boxes | Spool
+    boxes: Boxes | Parts | Spool
     kind: Kind = "data"
 
 

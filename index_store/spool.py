@@ -1,4 +1,4 @@
-"""Boxes in a temporary file, where they would not fit memory."""
+"""Boxes of one tensor in parts: in memory, or in a temporary file where they would not fit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,37 @@ import numpy as np
 from provspark.index_store.box_lists import alike, concat, constant, take
 from provspark.index_store.model import Boxes, Int64
 
-__all__ = ["Spool", "buckets", "recut"]
+__all__ = ["Parts", "Spool", "buckets", "recut"]
 
 _PART = 1 << 18
 _BUCKET = 1 << 19
 """Boxes that are sorted at once."""
 _MOST_BUCKETS = 128
 _KINDS = tuple(np.dtype(kind) for kind in ("u1", "<u2", "<u4", "<i8"))
+
+
+class Parts:
+    """Boxes of one tensor in memory: each part sorted and disjoint, and beyond the one before.
+
+    Attributes
+    ----------
+    edges : int
+        Pairs.
+    """
+
+    def __init__(self, parts: Sequence[Boxes]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    @property
+    def edges(self) -> int:
+        return sum(part.edges for part in self._parts)
+
+    def parts(self) -> Iterator[Boxes]:
+        """Them, part by part."""
+        yield from self._parts
 
 
 class Spool:

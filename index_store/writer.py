@@ -16,7 +16,7 @@ from provspark.errors import StepExistsError, StoreWriteError
 from provspark.index_store import encoding
 from provspark.index_store import manifest as manifests
 from provspark.index_store.box_lists import cells
-from provspark.index_store.boxes import merge, pairs, sort, transpose
+from provspark.index_store.boxes import concat, merge, pairs, sort, transpose
 from provspark.index_store.choosing import chosen, cover, local, spooled_cover, to_a_block
 from provspark.index_store.encoding import BoxFile
 from provspark.index_store.fs import Folder
@@ -43,7 +43,7 @@ from provspark.index_store.overlap import disjoint
 from provspark.index_store.paths import FOLDERS, NOTES
 from provspark.index_store.pending import check_write
 from provspark.index_store.profiles.model import Profiles
-from provspark.index_store.spool import Spool
+from provspark.index_store.spool import Parts, Spool
 from provspark.index_store.versions import dump_files
 
 __all__ = ["StepWriter", "encode"]
@@ -237,6 +237,8 @@ class StepWriter:
 
     def _add_tensor(self, pending: PendingTensor, number: str) -> Tensor:
         boxes = pending.boxes
+        if isinstance(boxes, Parts) and not local(boxes):
+            boxes = concat(list(boxes.parts()))
         if isinstance(boxes, Boxes):
             boxes = merge(disjoint(boxes))
         edges = boxes.edges
@@ -264,10 +266,12 @@ def _plain(boxes: Boxes, edges: int) -> Boxes:
     return cells(boxes.out, boxes.src) if len(boxes) == edges else cells(*pairs(boxes))
 
 
-def encode(boxes: Boxes | Spool) -> tuple[BoxFile, ...]:
-    """The files of a tensor, sorted by out (docs/format.md, "Which files")."""
+def encode(boxes: Boxes | Parts | Spool) -> tuple[BoxFile, ...]:
+    """The files of a tensor, sorted by out (docs/format.md, "Which files"); `Parts` have to be `local`."""
     per = to_a_block(len(boxes))
     by_out = BoxFile(boxes, "out")
+    if isinstance(boxes, Parts):
+        return (by_out,)
     if isinstance(boxes, Spool):
         return (by_out,) if local(boxes) else (by_out, BoxFile(spooled_cover(boxes), "src", "guide", per))
     files = chosen(boxes, by_out)

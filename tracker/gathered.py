@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from provspark.index_store.boxes import concat
 from provspark.index_store.model import Boxes
-from provspark.index_store.spool import Spool
+from provspark.index_store.spool import Parts, Spool
 
 MOST = 1 << 22
 """Boxes of a tensor that are kept in memory: more go to a temporary file."""
+
+MANY = 1 << 20
+"""Boxes that are not put together: memory that is asked for anew costs as much as to look through them."""
 
 
 class Gathered:
@@ -39,6 +42,8 @@ class Gathered:
             self._parts.clear()
         self._spool.add(boxes)
 
-    def boxes(self) -> Boxes | Spool:
+    def boxes(self) -> Boxes | Parts | Spool:
         """All of them."""
-        return concat(self._parts) if self._spool is None else self._spool
+        if self._spool is not None:
+            return self._spool
+        return Parts(self._parts) if self._rising and self._held > MANY else concat(self._parts)

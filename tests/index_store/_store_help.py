@@ -15,7 +15,7 @@ from provspark.index_store.model import (
     PendingWrite,
     StepKey,
 )
-from provspark.index_store.spool import Spool
+from provspark.index_store.spool import Parts, Spool
 from provspark.index_store.store import Store
 from provspark.index_store.writer import StepWriter
 
@@ -26,7 +26,7 @@ def version(name: str, rows: int, path: str = "part 0%20é.parquet") -> PendingV
     return PendingVersion(Dataset("file", name), files, "parquet")
 
 
-def write_of(boxes: Boxes | Spool, n_out: int, n_src: int) -> PendingWrite:
+def write_of(boxes: Boxes | Parts | Spool, n_out: int, n_src: int) -> PendingWrite:
     """A write with one tensor between its output and its input."""
     out, src = version("/out", n_out), version("/in", n_src)
     axes = (
@@ -43,7 +43,7 @@ def publish(writer: StepWriter) -> Manifest:
     )
 
 
-def stored(store: Store, task: str, boxes: Boxes | Spool, n_out: int, n_src: int) -> Manifest:
+def stored(store: Store, task: str, boxes: Boxes | Parts | Spool, n_out: int, n_src: int) -> Manifest:
     """A published step with one tensor."""
     writer = store.writer(StepKey(task, "run"))
     writer.add(write_of(boxes, n_out, n_src))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from provspark.index_store import boxes as box
 from provspark.index_store import choosing, encoding, spool
 from provspark.index_store.box_lists import take
 from provspark.index_store.model import Boxes
-from provspark.index_store.spool import Spool, recut
+from provspark.index_store.spool import Parts, Spool, recut
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
 from provspark.testing.oracle import cells, runs_of, within
@@ -32,14 +33,25 @@ def shapes(rng: np.random.Generator, kind: int) -> tuple[Boxes, int, int]:
     return box.from_pairs(np.arange(len(kept)), kept), n, n
 
 
-def spooled(boxes: Boxes, rng: np.random.Generator) -> Spool:
-    """Boxes in a file, put there in parts."""
-    found, at = Spool(), 0
+def pieces(boxes: Boxes, rng: np.random.Generator) -> Iterator[Boxes]:
+    at = 0
     while at < len(boxes):
         step = int(rng.integers(1, 50))
-        found.add(take(boxes, slice(at, at + step)))
+        yield take(boxes, slice(at, at + step))
         at += step
+
+
+def spooled(boxes: Boxes, rng: np.random.Generator) -> Spool:
+    """Boxes in a file, put there in parts."""
+    found = Spool()
+    for piece in pieces(boxes, rng):
+        found.add(piece)
     return found
+
+
+def listed(boxes: Boxes, rng: np.random.Generator) -> Parts:
+    """Boxes in memory, in parts."""
+    return Parts(list(pieces(boxes, rng)))
 
 
 def test_boxes_come_back_from_the_file_whatever_their_width() -> None:
@@ -61,7 +73,10 @@ def test_parts_are_cut_anew(rows: int) -> None:
     assert box.pairs(box.concat(parts))[1].tolist() == box.pairs(boxes)[1].tolist()
 
 
-def test_lookups_equal_brute_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("held", [spooled, listed])
+def test_lookups_equal_brute_force(
+    held: Callable[[Boxes, np.random.Generator], Parts | Spool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = Store.open(str(tmp_path / "store"), create=True)
     rng = np.random.default_rng(77)
     monkeypatch.setattr(spool, "_PART", 23)
@@ -74,7 +89,7 @@ def test_lookups_equal_brute_force(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(spool, "_BUCKET", int(rng.integers(5, 200)))
         boxes, n_out, n_src = shapes(rng, i % 5)
         pairs = set(cells(boxes))
-        manifest = stored(store, f"t{i}", spooled(boxes, rng), n_out, n_src)
+        manifest = stored(store, f"t{i}", held(boxes, rng), n_out, n_src)
         tensor = manifest.writes[0].tensors[0]
         assert tensor.edges == len(pairs)
         seen.add(bool(tensor.by_src))
@@ -90,8 +105,9 @@ def test_lookups_equal_brute_force(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_file_is_that_of_the_same_boxes_in_memory() -> None:
     rng = np.random.default_rng(3)
     boxes = box.from_pairs(np.arange(400_000), rng.permutation(400_000))
-    in_memory, by_file = (encoding.BoxFile(b, "out").data()[0] for b in (boxes, spooled_at_once(boxes)))
-    assert in_memory == by_file
+    parts = Parts([take(boxes, slice(at, at + 150_000)) for at in range(0, 400_000, 150_000)])
+    in_memory, *others = (encoding.BoxFile(b, "out").data()[0] for b in (boxes, spooled_at_once(boxes), parts))
+    assert [in_memory] * 2 == others
 
 
 def spooled_at_once(boxes: Boxes) -> Spool:

@@ -14,7 +14,7 @@ from test_capture_reuse import CASES as REUSE
 
 from provspark.index_store.boxes import concat, from_pairs, pairs
 from provspark.index_store.model import Boxes
-from provspark.index_store.spool import Spool
+from provspark.index_store.spool import Parts, Spool
 from provspark.tracker import gathered, seal
 from provspark.tracker.gathered import Gathered
 
@@ -23,11 +23,12 @@ CASES = [case for case in (*KEYS, *AGGREGATES, *REUSE) if str(case) in NAMES]
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize("limit", ["MOST", "MANY"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_lineage_is_the_same(
-    case: Any, spark: Any, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: Any, limit: str, spark: Any, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathered, "MOST", 1)
+    monkeypatch.setattr(gathered, limit, 1)
     monkeypatch.setattr(seal, "_BATCH", 1)
     check(case, spark, TABLES, sources, tmp_path)
 
@@ -39,6 +40,7 @@ def test_cases_are_there() -> None:
 @pytest.mark.parametrize("most", [0, 30, 1000])
 def test_parts_in_any_order(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathered, "MOST", most)
+    monkeypatch.setattr(gathered, "MANY", 110)
     rng = np.random.default_rng(4)
     for order in (np.arange(6), np.array([0, 1, 2, 5, 4, 3]), rng.permutation(6)):
         found = Gathered()
@@ -46,7 +48,9 @@ def test_parts_in_any_order(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
         for part in parts:
             found.add(part)
         kept = found.boxes()
-        assert isinstance(kept, Spool) == (most < 120 and bool((np.diff(order) > 0).all()))
+        rising = bool((np.diff(order) > 0).all())
+        assert isinstance(kept, Spool) == (most < 120 and rising)
+        assert isinstance(kept, Parts) == (most >= 120 and rising)
         told, wanted = (pairs(concat(p)) for p in (list(kept.parts()), parts))
         assert [a.tolist() for a in told] == [a.tolist() for a in wanted]
     assert isinstance(Gathered().boxes(), Boxes)
