@@ -9,9 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from provspark.index_store.box_lists import are_cells, concat, constant, is_constant, picked, take, transpose
+from provspark.index_store.box_lists import (
+    are_cells,
+    concat,
+    constant,
+    every,
+    expand,
+    is_constant,
+    picked,
+    take,
+    transpose,
+)
 from provspark.index_store.boxes import merge
-from provspark.index_store.model import Boxes
+from provspark.index_store.boxes import unite as ranges
+from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.query.runs import Runs, ordering, overlaps, unite
 
 _SAMPLE = 4096
@@ -55,7 +66,7 @@ def compose(first: Boxes, second: Boxes) -> Boxes:
             )
     i, j = overlaps(first.src, first.src + first.n_src, second.out, second.out + second.n_out)
     one, other = take(first, i), take(second, j)
-    if _cells(first) and _cells(second):
+    if (_full(first) and _full(second)) or (_cells(first) and _cells(second)):
         return Boxes(one.out, one.n_out, other.src, other.n_src, constant(np.False_, len(one)))
     a, b = one.src, other.out
     low = np.maximum(a, b)
@@ -77,7 +88,17 @@ def _covers(one: Boxes, boxes: Boxes) -> bool:
 
 def _cells(boxes: Boxes) -> bool:
     """Whether each box is one pair."""
-    return are_cells(boxes) or bool((boxes.n_out == 1).all() and (boxes.n_src == 1).all())
+    return are_cells(boxes) or (_ones(boxes.n_out) and _ones(boxes.n_src))
+
+
+def _full(boxes: Boxes) -> bool:
+    """Whether no box is a diagonal."""
+    return not np.count_nonzero(boxes.diagonal[:1] if is_constant(boxes.diagonal) else boxes.diagonal)
+
+
+def _ones(lengths: Int64) -> bool:
+    """Whether all are 1."""
+    return every(lengths[:1] == 1) if is_constant(lengths) else every(lengths == 1)
 
 
 def _is_map(boxes: Boxes) -> bool:
@@ -107,8 +128,10 @@ def shrink(boxes: Boxes) -> Boxes:
     if long.all():
         return _merge_diagonals(boxes)
     if not long.any():
-        wide = _merge_src(boxes)
-        if _one_label(wide):
+        labels = int(boxes.n_out.sum())
+        single = labels * 4 <= len(boxes) * 5
+        wide = _united(_each_label(boxes) if labels > len(boxes) else boxes) if single else _merge_src(boxes)
+        if _one_label(wide) or (single and _lone(wide)):
             return wide
         tall = transpose(_merge_src(transpose(wide)))
         cell = (tall.n_out == 1) & (tall.n_src == 1)
@@ -118,6 +141,27 @@ def shrink(boxes: Boxes) -> Boxes:
     rest = shrink(take(boxes, ~long))
     cell = rest.diagonal | ((rest.n_out == 1) & (rest.n_src == 1))
     return concat([take(rest, ~cell), _merge_diagonals(concat([take(boxes, long), take(rest, cell)]))])
+
+
+def _lone(boxes: Boxes) -> bool:
+    """Whether few of many runs, sorted by label and row, stands or goes on at the next label; by a sample."""
+    if len(boxes) <= _SAMPLE:
+        return False
+    low, span = int(boxes.src.min()), int(boxes.src.max() - boxes.src.min()) + 2
+    first = int(boxes.out[0])
+    if (int(boxes.out[-1]) - first + 2) * span >= 2**63:
+        return False
+    key = (boxes.out - first) * span
+    key += boxes.src
+    key -= low
+    at = np.arange(0, len(boxes), len(boxes) // _SAMPLE)
+    n_src = boxes.n_src[at]
+    found = 0
+    for further in (0, 1):
+        near = np.minimum(key.searchsorted(key[at] + (span + further)), len(boxes) - 1)
+        same = (key[near] == key[at] + (span + further)) & (boxes.n_src[near] == n_src)
+        found += int(np.count_nonzero(same & (n_src == 1) if further else same))
+    return found * 8 < len(at)
 
 
 def _scattered(boxes: Boxes) -> bool:
@@ -147,6 +191,19 @@ def _merge_src(boxes: Boxes) -> Boxes:
     np.cumsum((out[1:] != out[:-1]) | (n_out[1:] != n_out[:-1]), out=group[1:])
     first, start, end = unite(group, src, src + n_src)
     return Boxes(out[first], n_out[first], start, end - start, np.zeros(len(first), dtype=np.bool_))
+
+
+def _each_label(boxes: Boxes) -> Boxes:
+    """Take rectangles apart into one for each label."""
+    box, k = expand(boxes.n_out)
+    one = constant(np.int64(1), len(box))
+    return Boxes(boxes.out[box] + k, one, boxes.src[box], picked(boxes.n_src, box), constant(np.False_, len(box)))
+
+
+def _united(boxes: Boxes) -> Boxes:
+    """The same of boxes of one label each, which is faster."""
+    one = constant(np.int64(1), len(boxes))
+    return ranges(boxes.out, boxes.src, one if _ones(boxes.n_src) else boxes.n_src)
 
 
 def _merge_diagonals(boxes: Boxes) -> Boxes:
