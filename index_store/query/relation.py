@@ -65,9 +65,16 @@ def compose(first: Boxes, second: Boxes) -> Boxes:
                 first.out, first.n_out, second.src[at], picked(second.n_src, at), constant(np.False_, len(first))
             )
     i, j = overlaps(first.src, first.src + first.n_src, second.out, second.out + second.n_out)
-    one, other = take(first, i), take(second, j)
     if (_full(first) and _full(second)) or (_cells(first) and _cells(second)):
-        return Boxes(one.out, one.n_out, other.src, other.n_src, constant(np.False_, len(one)))
+        found = second.src[j]
+        return Boxes(first.out[i], picked(first.n_out, i), found, picked(second.n_src, j), constant(np.False_, len(i)))
+    if _full(first) and _ones(first.n_src) and every(second.diagonal):
+        found = second.src[j]
+        found += first.src[i]
+        found -= second.out[j]
+        single = constant(np.int64(1), len(i))
+        return Boxes(first.out[i], picked(first.n_out, i), found, single, constant(np.False_, len(i)))
+    one, other = take(first, i), take(second, j)
     a, b = one.src, other.out
     low = np.maximum(a, b)
     n = np.minimum(a + one.n_src, b + other.n_out) - low
@@ -161,7 +168,7 @@ def _lone(boxes: Boxes) -> bool:
         near = np.minimum(key.searchsorted(key[at] + (span + further)), len(boxes) - 1)
         same = (key[near] == key[at] + (span + further)) & (boxes.n_src[near] == n_src)
         found += int(np.count_nonzero(same & (n_src == 1) if further else same))
-    return found * 8 < len(at)
+    return found * 4 < len(at)
 
 
 def _scattered(boxes: Boxes) -> bool:
