@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from provspark.errors import UntrackedError
+from provspark.index_store.box_lists import concat, every, take
 from provspark.index_store.model import Boxes, Dataset, Kind
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
@@ -21,6 +22,8 @@ class Step:
 
 
 Place = Dataset | Step
+RUNS_AT_ONCE = 1 << 17
+"""Runs of rows, told apart, that are carried together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +71,33 @@ def reach(
     via : sequence of Dataset or Step
         Places that a path has to pass, in the order in which it comes to them.
     """
+    found = [_reach(linker, some, direction, to, context, via) for some in _blocks(starts)]
+    if len(found) == 1:
+        return found[0]
+    stops = {stop for block in found for stop in block.stops}
+    stands = [stand for block in found for stand in block.stands]
+    return Reach(tuple(collected(stands, concat)), tuple(sorted(stops)))
+
+
+def _blocks(starts: Sequence[Stand]) -> list[Sequence[Stand]]:
+    """Cut a start of many runs by its labels: memory beside the answer follows a block, whose way no other's meets."""
+    if len(starts) != 1 or len(starts[0].boxes) <= RUNS_AT_ONCE:
+        return [starts]
+    boxes = starts[0].boxes
+    if not every(boxes.out[1:] >= boxes.out[:-1] + boxes.n_out[:-1]):
+        return [starts]
+    parts = (slice(at, at + RUNS_AT_ONCE) for at in range(0, len(boxes), RUNS_AT_ONCE))
+    return [[replace(starts[0], boxes=take(boxes, part))] for part in parts]
+
+
+def _reach(
+    linker: Linker,
+    starts: Sequence[Stand],
+    direction: Direction,
+    to: Place | None,
+    context: bool,
+    via: Sequence[Place],
+) -> Reach:
     stops: set[Stop] = set()
     for number, place in enumerate((*via, to)):
         route = plan(linker, [s.at for s in starts], direction)
@@ -81,14 +111,14 @@ def reach(
     return Reach(tuple(starts), tuple(sorted(stops)))
 
 
-def collected(stands: Iterable[Stand]) -> list[Stand]:
+def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = united) -> list[Stand]:
     """Sort by data set, version, occurrence and kind, what is equal in them put together."""
     found: dict[tuple[Dataset, str, int, Kind], tuple[Sighting, list[Boxes]]] = {}
     for s in stands:
         version = s.at.version
         found.setdefault((version.dataset, version.id, s.occurrence, s.kind), (s.at, []))[1].append(s.boxes)
     return [
-        Stand(at, united(parts), key[2], key[3])
+        Stand(at, how(parts), key[2], key[3])
         for key, (at, parts) in sorted(found.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))
     ]
 

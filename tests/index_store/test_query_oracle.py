@@ -11,6 +11,7 @@ import pytest
 
 from provspark.errors import UntrackedError
 from provspark.index_store.model import Dataset
+from provspark.index_store.query import reach as reach_module
 from provspark.index_store.query import within
 from provspark.index_store.query.answer import ask, stops_of
 from provspark.index_store.query.graph import Graph
@@ -35,6 +36,7 @@ def test_answers_equal_the_oracle(seed: int, tmp_path: Path, monkeypatch: pytest
     store = Store.open(str(tmp_path / "store"), create=True)
     publish(world, store)
     monkeypatch.setattr(within, "ROWS_AT_ONCE", int(world.random.choice([1, 3, 1 << 22])))
+    monkeypatch.setattr(reach_module, "RUNS_AT_ONCE", 1 if seed % 2 else 1 << 17)
     linker, oracle = Linker(Graph([store])), Oracle(world)
     known = versions(world)
     names = sorted({v.dataset for v in known.values()})
