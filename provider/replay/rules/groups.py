@@ -131,7 +131,10 @@ def _all_columns(operation: Operation, kit: Kit) -> bool:
 
 def members_of(operation: Operation, some: Frame, keys: Sequence[str], kit: Kit) -> Frame:
     """Return all rows of an operation's child whose keys are those of some of them that are kept."""
-    return grouped_with(some, kit.all(operation.children[0], one_of(some, [(k, k) for k in keys], nulls=True)), keys)
+    near = one_of(some, [(k, k) for k in keys], nulls=True)
+    rows = kit.all(operation.children[0], near)
+    # The literals of a single key say all that a join with the kept rows would.
+    return rows if len(keys) == 1 and near != "true" else grouped_with(some, rows, keys)
 
 
 def grouped_with(some: Frame, all_rows: Frame, keys: Sequence[str]) -> Frame:
