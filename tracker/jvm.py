@@ -21,8 +21,8 @@ from provspark.errors import CaptureError
 JAVA = Path(__file__).parent / "java"
 
 _SHARED = (
-    *("Trees", "Marks", "Answers", "Keys", "Nodes", "RowIds", "Tap", "Taps", "Unused", "AddressedFormats"),
-    *("Json", "Sql", "SqlCheck", "Expressions", "ScriptVariables", "CatalogTable"),
+    *("Trees", "Marks", "Answers", "Keys", "Nodes", "RowIds", "Tap", "Taps", "Unused", "RowNumbers"),
+    *("AddressedFormats", "Json", "Sql", "SqlCheck", "Expressions", "ScriptVariables", "CatalogTable"),
 )
 """Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""
 _THREADS = 4

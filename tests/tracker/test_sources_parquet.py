@@ -70,6 +70,35 @@ def test_filters_reach_the_reader(spark: Any, jvm: Jvm, tmp_path: Path) -> None:
     assert sorted(got) == want
 
 
+@pytest.mark.parametrize("filters", ["", "id > 530 and id < 2760", "id = 77 or id = 2900", "id >= 1000 and id < 2000"])
+def test_numbers_where_pages_and_row_groups_are_left_out(spark: Any, jvm: Jvm, tmp_path: Path, filters: str) -> None:
+    """Pages of 50 rows in groups of 1,000, read in batches of 64, in order and split."""
+    table = pa.table({"id": np.arange(3000), "word": [f"w{i % 7}" for i in range(3000)]})
+    pq.write_table(
+        table, tmp_path / "a.parquet", row_group_size=1000, write_batch_size=50, data_page_size=1, write_page_index=True
+    )
+    for split in ("128m", "9k"):
+        with conf(spark, spark__sql__parquet__columnarReaderBatchSize=64, spark__sql__files__maxPartitionBytes=split):
+            got, _, _ = (t := tagged(jvm, spark.read.parquet(str(tmp_path)), filters)).numbered(t.frame)
+        assert got and all(row == number for row, number, _ in got)
+        wanted = spark.read.parquet(str(tmp_path)).filter(filters or "true")
+        assert sorted(n for _, n, _ in got) == sorted(r.id for r in wanted.collect())
+
+
+def test_spark_has_what_its_row_numbers_are_replaced_in(jvm: Jvm) -> None:
+    """RowNumbers.java leaves Spark's own way where it has not, and reading slower."""
+    package = "org.apache.spark.sql.execution.datasources"
+    for owner, held in (
+        (
+            f"{package}.parquet.VectorizedParquetRecordReader",
+            f"{package}.parquet.ParquetRowIndexUtil$RowIndexGenerator",
+        ),
+        (f"{package}.RecordReaderIterator", "org.apache.hadoop.mapreduce.RecordReader"),
+    ):
+        fields = jvm.context_loader.loadClass(owner).getDeclaredFields()
+        assert [f.getType().getName() for f in fields].count(held) == 1
+
+
 def test_partition_predicates_choose_the_files(spark: Any, jvm: Jvm, tmp_path: Path) -> None:
     for part in range(4):
         write(tmp_path / f"P={part}" / "x.parquet", range(part * 100, part * 100 + 50))

@@ -406,11 +406,10 @@ public class AddressedFormats {
     Indexed(scala.collection.Iterator rows, long first, int width, int rowIndex, boolean extra, Read read) {
       super(rows, first, width, extra, read);
       this.rowIndex = rowIndex;
+      RowNumbers.into(rows, rowIndex);
     }
 
-    public boolean hasNext() {
-      return rows.hasNext();
-    }
+    public boolean hasNext() { return rows.hasNext(); }
 
     public Object next() {
       Object next = rows.next();
