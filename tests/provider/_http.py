@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from _steps import read, write
 from fastapi import HTTPException, Request
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from provspark.index_store.model import Dataset, Field, Files, PendingVersion, PendingWrite, StepKey
@@ -68,6 +69,11 @@ def build(root: Path) -> Path:
 
 def id_of(root: Path, name: str) -> str:
     return dataset_id(Dataset.parse(str(root / name)))
+
+
+def path_of(root: Path, route: APIRoute, name: str = "page.js") -> str:
+    """A path that a route takes."""
+    return route.path.format(dataset=id_of(root, "raw"), step="x", operation=0, name=name)
 
 
 def client(root: Path, dags: Iterable[str] | None = None, policy: Policy | None = None) -> TestClient:

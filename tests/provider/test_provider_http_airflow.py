@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from _api_server import Server, api_server
-from _http import build, client, id_of
+from _http import build, client, id_of, path_of
 from fastapi.routing import APIRoute
 
 from provspark.web.app import manifest
@@ -33,7 +33,7 @@ def test_every_route_needs_airflows_login(server: Server, root: Path) -> None:
     asked = 0
     for route in routes:
         for name in names if "{name}" in route.path else [""]:
-            path = "/provspark" + route.path.format(dataset=id_of(root, "raw"), step="x", name=name)
+            path = "/provspark" + path_of(root, route, name)
             for method in route.methods:
                 for headers in ({}, {"Authorization": "Bearer wrong"}, {"Cookie": "_token=wrong"}):
                     with server.client(None) as nobody:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from _http import BASE, build, client, id_of
+from _http import BASE, build, client, id_of, path_of
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
@@ -29,7 +29,7 @@ def test_nothing_answers_without_a_login(root: Path) -> None:
     assert len(routes) >= 10
     assert all(isinstance(r, APIRoute) for r in api.app.routes)  # type: ignore[attr-defined]
     for route in routes:
-        path = route.path.format(dataset=id_of(root, "raw"), step="x", name="page.js")
+        path = path_of(root, route)
         for method in route.methods:
             for headers in ({"who": "other"}, {"who": ""}):
                 answer = api.request(method, path, headers=headers, content=b"{}")
