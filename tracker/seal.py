@@ -18,7 +18,7 @@ from provspark.errors import CaptureError
 from provspark.index_store import boxes
 from provspark.index_store.model import Axis, Boxes, Int64, PendingTensor, PendingVersion, PendingWrite
 from provspark.tracker.gathered import Gathered
-from provspark.tracker.keys import Keys, Ranges, keys_of
+from provspark.tracker.keys import Keys, Ranges
 from provspark.tracker.legs import Leg
 from provspark.tracker.sidecar import NULL, Block, Column, blocks
 from provspark.tracker.sinks import Written
@@ -27,6 +27,8 @@ from provspark.tracker.taps import Receipt, Tap
 
 _THREADS = 4
 """Legs resolved at once: sorting lets go of Python's lock."""
+_FEW = 4
+"""Rows of fewer than one in so many groups are picked one by one."""
 _BATCH = 2
 """Blocks of notes that are in memory at once."""
 
@@ -68,7 +70,7 @@ class _Noted:
     """What was noted in one column for the rows that are kept."""
 
     column: Column
-    kept: npt.NDArray[np.bool_] | None = None
+    kept: npt.NDArray[np.bool_] | Int64 | None = None
 
     def values(self) -> Int64:
         values = self.column.values()
@@ -160,7 +162,9 @@ class _Sealing:
         askers = [asker for asker in self.wanted[tap.number] if asker.rows]
         if not askers:
             return
-        distinct = Keys([keys_of(*keys) for asker in askers for keys in asker.keys])
+        distinct = Keys([(_joined(k[0] for k in asker.keys), _joined(k[1] for k in asker.keys)) for asker in askers])
+        for asker in askers:
+            asker.keys.clear()
         receipts = self.noted.receipts.get(tap.place, [])
         ranges = Ranges(len(distinct), sum(receipt.rows for receipt in receipts))
         numbered = any(asker.without for asker in askers)
@@ -175,14 +179,14 @@ class _Sealing:
                     if block.counts is None:
                         raise CaptureError(f"tap {tap.number} left no keys")
                     which = self.asked_in(tap, block, distinct)
-                    kept = which >= 0
-                    if not kept.any():
+                    groups = np.flatnonzero(which >= 0)
+                    if not len(groups):
                         continue
                     counts = block.counts.values()
-                    mask = None if kept.all() else np.repeat(kept, counts)
-                    counts = counts[kept]
+                    mask = None if len(groups) == len(which) else _rows_of(groups, counts)
+                    which, counts = which[groups], counts[groups]
                     starts = np.cumsum(counts) - counts + size
-                    ranges.add(which[kept], starts, counts)
+                    ranges.add(which, starts, counts)
                     columns = [_Noted(column, mask) for column in block.columns]
                     if numbered:
                         numbers.append(columns[-1].values())
@@ -193,12 +197,11 @@ class _Sealing:
         made = self.legs(tap.legs, axis, chunks())
         self.axes.append(Axis("inner", size, label=tap.label))
         self.check_found(tap, len(distinct) - ranges.found)
-        for asker in askers:
+        for asker, asked in zip(askers, distinct.asked, strict=True):
             rows = _joined(asker.rows)
-            keys = [_joined(keys[i] for keys in asker.keys) for i in (0, 1)]
             out = _places(_joined(asker.without), _joined(numbers)) if asker.without else None
             upper = Gathered()
-            for which, starts, counts in ranges.of(distinct.places(keys[0], keys[1])):
+            for which, starts, counts in ranges.of(asked):
                 told = (which, starts, counts) if out is None else _without(which, starts, counts, out)
                 upper.add(boxes.from_ranges(rows[told[0]], *told[1:]))
             tensor = PendingTensor(asker.axis, axis, upper.boxes(), asker.leg.kind)
@@ -316,6 +319,16 @@ def _without(which: Int64, starts: Int64, counts: Int64, places: Int64) -> tuple
     before = np.where(hit, out - starts, counts)
     after = np.where(hit, starts + counts - out - 1, 0)
     return np.r_[which, which], np.r_[starts, out + 1], np.r_[before, after]
+
+
+def _rows_of(groups: Int64, counts: Int64) -> npt.NDArray[np.bool_] | Int64:
+    """Which rows stand in some groups of a block: the rows where they are few, else a mark for each."""
+    if len(groups) * _FEW < len(counts):
+        ends = np.cumsum(counts)[groups]
+        return _ranges(ends - counts[groups], counts[groups])
+    kept = np.zeros(len(counts), dtype=np.bool_)
+    kept[groups] = True
+    return np.repeat(kept, counts)
 
 
 def _ranges(starts: Int64, counts: Int64) -> Int64:

@@ -12,6 +12,7 @@ import pytest
 
 from provspark.index_store.boxes import from_pairs, pairs
 from provspark.index_store.model import Int64
+from provspark.tracker import seal
 from provspark.tracker.seal import _lines
 from provspark.tracker.sidecar import NULL, Column
 from provspark.tracker.sources import Segments
@@ -73,3 +74,14 @@ def test_what_is_not_of_one_file_is_looked_at_row_by_row() -> None:
         assert _lines(0, column(0, values).runs(), FILES) is None
     assert column(2, [1, 2, 3]).runs() is None
     assert _lines(0, column(0, [1]).runs(), Segments(*np.zeros((3, 0), dtype=np.int64))) is None
+
+
+@pytest.mark.parametrize("few", [0, 1, 1000])
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_of_groups_are_marked_or_listed(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seal, "_FEW", few)
+    chance = np.random.default_rng(seed)
+    counts = chance.integers(1, 5, int(chance.integers(2, 90)))
+    groups = np.sort(chance.choice(len(counts), int(chance.integers(1, len(counts))), replace=False))
+    wanted = [row for row, group in enumerate(np.repeat(np.arange(len(counts)), counts)) if group in groups]
+    assert np.arange(counts.sum())[seal._rows_of(groups, counts)].tolist() == wanted
