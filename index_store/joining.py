@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ __all__ = ["FEW_JOINED", "lines", "merge"]
 
 Bool = npt.NDArray[np.bool_]
 _BOTH, _DOWN, _ALONG = 0, 1, 2
+_STEPS = np.array([1 + _DOWN, 1 + _BOTH], dtype=np.int8)
+"""Ways to the next row by the step of the source rows."""
 _MANY = 1 << 12
 """Of fewer pairs all neighbours are joined."""
 FEW_JOINED = 0.99
@@ -39,13 +41,7 @@ def merge(boxes: Boxes) -> Boxes:
         found = lines(boxes.out, boxes.src)
         if found is not None:
             return found
-        if _loose(boxes.out, boxes.src):
-            return cells(boxes.out, boxes.src)
-    while len(boxes) > 1:
-        before = len(boxes)
-        boxes = _join(boxes)
-        if before - len(boxes) <= before // _WORTH_A_ROUND:
-            break
+    boxes = _rounds(boxes)
     unit = (boxes.n_out == 1) & boxes.diagonal
     if bool(unit.any()):
         boxes = Boxes(boxes.out, boxes.n_out, boxes.src, boxes.n_src, boxes.diagonal & ~unit)
@@ -53,37 +49,60 @@ def merge(boxes: Boxes) -> Boxes:
 
 
 def lines(out: Int64, src: Int64) -> Boxes | None:
-    """Join pairs, one for each output row, rising, that can only make diagonals, in one pass; else None."""
-    heads = [np.zeros(min(1, len(out)), dtype=np.int64)]
-    for start, down, across in _steps(out, src):
-        if int(down.min()) < 1:
-            return None
-        next_row = down == 1
-        if bool((next_row & (across == 0)).any()):
-            return None
-        next_row &= across == 1
-        heads.append(np.flatnonzero(~next_row) + (start + 1))
-    first = np.concatenate(heads)
-    size = np.diff(first, append=len(out))
-    return Boxes(out[first], size, src[first], size, size > 1)
+    """What `merge` makes of pairs, one for each output row, rising; None where they are not so."""
+    ways = _ways(out, src)
+    if ways is None:
+        return None
+    upright = bool((ways == 1 + _DOWN).any())
+    if upright:
+        if len(out) >= _MANY and np.count_nonzero(ways) <= len(out) * (1 - FEW_JOINED):
+            return cells(out, src)
+        _part(ways)
+    heads = np.flatnonzero(np.concatenate([np.ones(min(1, len(out)), dtype=np.bool_), ways == 0]))
+    size = np.diff(heads, append=len(out))
+    across = size
+    diagonal = size > 1
+    if upright:
+        diagonal &= np.append(ways, 0)[heads] == 1 + _BOTH
+        across = np.where(diagonal, size, 1)
+    boxes = Boxes(out[heads], size, src[heads], across, diagonal)
+    few = len(out) - len(boxes) <= len(out) // _WORTH_A_ROUND
+    return _rounds(boxes) if upright and not few else boxes
 
 
-def _loose(out: Int64, src: Int64) -> bool:
-    """Whether of many pairs, one for each output row, rising, hardly any two are neighbours: none is worth joining."""
-    if len(out) < _MANY:
-        return False
-    neighbours = 0
-    for _, down, across in _steps(out, src):
-        if int(down.min()) < 1:
-            return False
-        neighbours += int(np.count_nonzero((down == 1) & ((across == 0) | (across == 1))))
-    return neighbours <= len(out) * (1 - FEW_JOINED)
+def _ways(out: Int64, src: Int64) -> Any:
+    """For each pair but the last the way in which the next one continues it, and 1; 0 where it does not.
 
-
-def _steps(out: Int64, src: Int64) -> Iterator[tuple[int, Int64, Int64]]:
-    """From each pair to the next, chunk by chunk: where the chunk starts, steps of the output rows, of the others."""
+    None where the output rows do not rise.
+    """
+    ways = np.empty(max(0, len(out) - 1), dtype=np.int8)
     for part in neighbours(len(out)):
-        yield part.start, np.diff(out[part]), np.diff(src[part])
+        down = np.diff(out[part])
+        if int(down.min()) < 1:
+            return None
+        across = np.diff(src[part])
+        near = (down == 1) & (across.view(np.uint64) < len(_STEPS))
+        ways[part][: len(near)] = np.where(near, _STEPS.take(across, mode="clip"), 0)
+    return ways
+
+
+def _part(ways: Any) -> None:
+    """A pair that ends one run and begins another stays with the longer one; of two as long, with the one downwards."""
+    bounds = np.flatnonzero(ways[1:] != ways[:-1]) + 1
+    length = np.diff(bounds, prepend=0, append=len(ways))
+    shared = np.flatnonzero((ways[bounds - 1] > 0) & (ways[bounds] > 0))
+    before, after, at = length[shared], length[shared + 1], bounds[shared]
+    first = (before > after) | ((before == after) & (ways[at - 1] == 1 + _DOWN))
+    ways[at - ~first] = 0
+
+
+def _rounds(boxes: Boxes) -> Boxes:
+    while len(boxes) > 1:
+        before = len(boxes)
+        boxes = _join(boxes)
+        if before - len(boxes) <= before // _WORTH_A_ROUND:
+            break
+    return boxes
 
 
 def _units(boxes: Boxes) -> bool:

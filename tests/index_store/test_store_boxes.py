@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provspark.index_store import box_lists, cutting
+from provspark.index_store import box_lists, cutting, joining
 from provspark.index_store import boxes as box
 from provspark.index_store.model import Boxes
 from provspark.index_store.overlap import disjoint
@@ -214,3 +214,20 @@ def test_pairs_that_hardly_join_stay_pairs(neighbours: int) -> None:
     boxes = box.from_pairs(np.arange(10_000), src)
     assert [a.tolist() for a in box.pairs(boxes)] == [list(range(10_000)), src.tolist()]
     assert (len(boxes) == 10_000) == (neighbours < 100)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_pairs_of_rising_rows_join_at_once_as_they_do_by_rounds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs downwards and along diagonals that share their ends, in one pass over steps and box by box."""
+    monkeypatch.setattr(box_lists, "_CHUNK", 7)
+    random = np.random.default_rng(seed)
+    n = int(random.choice([2, 5, 60]))
+    kinds = np.repeat(random.integers(0, 3, n), random.integers(1, 6, n))
+    steps = np.where(kinds < 2, kinds, random.integers(-2, 4, len(kinds)))
+    src = np.cumsum(steps) + 2 * len(kinds)
+    out = np.cumsum(np.where(random.random(len(kinds)) < 0.1, 2, 1))
+    at_once = box.merge(box_lists.cells(out, src))
+    monkeypatch.setattr(joining, "lines", lambda out, src: None)
+    by_rounds = box.merge(box_lists.cells(out, src))
+    for name in ("out", "n_out", "src", "n_src", "diagonal"):
+        assert getattr(at_once, name).tolist() == getattr(by_rounds, name).tolist()
