@@ -17,7 +17,8 @@ UNSEEN = "provspark: unseen"
 """Marks rows that others are counted against, and that none is owed to: the right side of EXCEPT ALL."""
 
 DOMAIN = "provspark: domain"
-"""Marks the distinct outer rows that Spark joins to a subquery correlated by no equality: no reading of its own."""
+"""Marks what is no reading of its own: the distinct outer rows that Spark joins to a subquery correlated by no
+equality, and the subquery of a filter that Spark inferred from one of the user's (java/Inferred.java)."""
 
 CHOSEN = "provspark: chosen"
 """Marks the window by which Spark numbers rows for a LIMIT of each outer row's own: the row, and no partition."""

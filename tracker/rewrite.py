@@ -82,12 +82,28 @@ class Rewriter:
         """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
         try:
             marks = CONTEXT, UNSEEN, DOMAIN, CHOSEN
-            normal = self.jvm.new("Normal", *marks).apply(analysed, "\n".join(CLEANING), "\n".join(NORMAL))
+            rules = self.jvm.new("Normal", *marks)
+            normal = rules.apply(analysed, "\n".join(CLEANING), "\n".join(NORMAL))
+            order = str(rules.order()).split()
         except Exception as e:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
         root = self.root = self._read(normal)
         traced = self.trace(root)
-        return Traced(self.java.front(self.java.answered(traced.number)), traced.legs)
+        legs = self._ordered([int(leaf) for leaf in order], traced.legs) if order else traced.legs
+        return Traced(self.java.front(self.java.answered(traced.number)), legs)
+
+    def _ordered(self, leaves: list[int], legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
+        """Number the inputs by the order of their leaves; return legs that know the new numbers."""
+        before = sorted(range(len(self.scans)), key=lambda i: leaves.index(self.paths[i][0]))
+        now = {old: new for new, old in enumerate(before)}
+
+        def told(some: tuple[Leg, ...]) -> tuple[Leg, ...]:
+            return tuple(leg if leg.grouped else replace(leg, origin=now[leg.origin]) for leg in some)
+
+        self.scans[:] = [self.scans[i] for i in before]
+        self.paths[:] = [self.paths[i] for i in before]
+        self.taps[:] = [replace(tap, legs=told(tap.legs)) for tap in self.taps]
+        return told(legs)
 
     def trace(self, node: Node, above: Node | None = None) -> Traced:
         """Rewrite one node; `above` is the filter straight above it, where there is one.

@@ -1,11 +1,13 @@
 package provspark;
 
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import org.apache.spark.api.python.PythonFunction;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag;
 import static provspark.Trees.*;
 
@@ -112,5 +114,30 @@ public class Marks {
     if (plan.children().isEmpty()) out.append(out.length() == 0 ? "" : " ").append(leaf(plan));
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) collect((LogicalPlan) children.get(i), out);
+  }
+
+  /**
+   * The numbers of the leaves of a plan in order, but for those under aliases of this name; null where two are the same, or where
+   * there is a subquery, whose place in the order is another's to say.
+   */
+  public static List leaves(LogicalPlan plan, String except) {
+    List out = new ArrayList();
+    return distinct(plan, except, out) ? out : null;
+  }
+
+  private static boolean distinct(LogicalPlan plan, String except, List out) {
+    if (plan instanceof SubqueryAlias && ((SubqueryAlias) plan).alias().equals(except)) return true;
+    if (plan.subqueries().nonEmpty()) return false;
+    List children = list(plan.children());
+    Integer mine = Integer.valueOf(leaf(plan));
+    if (children.isEmpty() && (mine.intValue() < 0 || out.contains(mine))) return false;
+    if (children.isEmpty()) out.add(mine);
+    for (int i = 0; i < children.size(); i++) if (!distinct((LogicalPlan) children.get(i), except, out)) return false;
+    return true;
+  }
+
+  /** Whether two lists hold the same, in any order. */
+  public static boolean alike(List some, List others) {
+    return others != null && some.size() == others.size() && some.containsAll(others);
   }
 }

@@ -42,6 +42,11 @@ public class Normal {
   /** Ids of columns that hold values of outer rows. */
   private final List domains = new ArrayList();
 
+  /** Whether filters are inferred, whether some were, and then the numbers of the leaves as they stand without, by blanks. */
+  private boolean inferring = true;
+  private boolean inferred = false;
+  private String order = "";
+
   public Normal(String context, String unseen, String domain, String chosen) {
     this.context = context;
     this.unseen = unseen;
@@ -51,8 +56,21 @@ public class Normal {
 
   /** clean: rules for the plan and all subqueries in it, applied first; rules: for each level; by name, one a line. */
   public LogicalPlan apply(LogicalPlan plan, String clean, String rules) throws Exception {
-    LogicalPlan p = withoutCtes(plan);
-    return level(new Cleaning(clean.split("\n")).clean(p), rules.split("\n"));
+    LogicalPlan p = new Cleaning(clean.split("\n")).clean(withoutCtes(plan));
+    LogicalPlan made = level(p, rules.split("\n"));
+    if (!inferred) return made;
+    inferring = false;
+    domains.clear();
+    LogicalPlan without = level(p, rules.split("\n"));
+    List leaves = Marks.leaves(without, domain);
+    if (leaves == null || !Marks.alike(leaves, Marks.leaves(made, domain))) return without;
+    order = leaves.toString().replaceAll("[\\[\\],]", "");
+    return made;
+  }
+
+  /** Filters that were inferred stand in other places than the user's: the numbers of the leaves in the user's order, or "". */
+  public String order() {
+    return order;
   }
 
   private LogicalPlan level(LogicalPlan plan, String[] rules) throws Exception {
@@ -61,9 +79,17 @@ public class Normal {
     windows(used, windows);
     LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", used);
     p = (LogicalPlan) p.transformAllExpressions(new Levels(this, rules, windows));
-    p = domainsMarked(byRule(OPTIMIZER + "RewritePredicateSubquery", kept(exceptAll(scalars(laterals(p))))));
+    p = kept(exceptAll(scalars(laterals(p))));
+    if (inferring) p = inferred(p);
+    p = domainsMarked(byRule(OPTIMIZER + "RewritePredicateSubquery", p));
     for (int i = 0; i < rules.length; i++) p = byRule(rules[i], p);
     return p;
+  }
+
+  private LogicalPlan inferred(LogicalPlan plan) throws Exception {
+    LogicalPlan more = Inferred.into(plan, context, domain);
+    inferred |= more != plan;
+    return more;
   }
 
   private static LogicalPlan byRule(String name, LogicalPlan plan) throws Exception {

@@ -53,6 +53,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   static final int BUFFER_BYTES = 12 << 20;
   static final int MAX_ROWS = 1 << 20;
   static final int MAX_KEYS = 1 << 18;
+  static final int BATCH = 256;
   static final int INLINE_BYTES = 4096;
 
   private final String folder;
@@ -191,10 +192,13 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     final long[] key = new long[2];
     long before = NULL;
     int[] group = new int[0];
-    long[] key1 = new long[0];
-    long[] key2 = new long[0];
-    int[] count = new int[0];
+    /** Of each group the two numbers of its key, side by side. */
+    long[] known = new long[0];
     int[] table = new int[0];
+    /** Keys of the last rows, whose groups are not looked up yet, and where each is looked for first. */
+    final long[] asked = new long[2 * BATCH];
+    final int[] place = new int[BATCH];
+    int waiting = 0;
     int rows = 0;
     int keys = 0;
     long total = 0;
@@ -225,19 +229,52 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     private void growKeys(int size) {
-      key1 = Arrays.copyOf(key1, size);
-      key2 = Arrays.copyOf(key2, size);
-      count = Arrays.copyOf(count, size);
+      known = Arrays.copyOf(known, 2 * size);
       table = new int[size * 2];
       Arrays.fill(table, -1);
-      for (int g = 0; g < keys; g++) table[slot(key1[g], key2[g])] = g;
+      for (int g = 0; g < keys; g++) table[slot(known[2 * g], known[2 * g + 1], home(known[2 * g]))] = g;
     }
 
-    private int slot(long a, long b) {
+    private int home(long a) {
+      return (int) (a ^ (a >>> 32)) & (table.length - 1);
+    }
+
+    private int slot(long a, long b, int from) {
       int mask = table.length - 1;
-      int at = (int) (a ^ (a >>> 32)) & mask;
-      while (table[at] >= 0 && (key1[table[at]] != a || key2[table[at]] != b)) at = (at + 1) & mask;
+      int at = from;
+      while (table[at] >= 0 && (known[2 * table[at]] != a || known[2 * table[at] + 1] != b)) at = (at + 1) & mask;
       return at;
+    }
+
+    /**
+     * Looks up the groups of the last rows. Of many groups most look-ups wait for memory: the first loops ask for it for all
+     * rows, and no row waits for another.
+     */
+    private void settle() {
+      int n = waiting;
+      int[] to = group;
+      int first = rows - n;
+      for (int i = 0; i < n; i++) place[i] = home(asked[2 * i]);
+      for (int i = 0; i < n; i++) to[first + i] = table[place[i]];
+      for (int i = 0; i < n; i++) {
+        int g = to[first + i];
+        if (g >= 0 && (known[2 * g] != asked[2 * i] || known[2 * g + 1] != asked[2 * i + 1])) to[first + i] = -1;
+      }
+      for (int i = 0; i < n; i++) if (to[first + i] < 0) to[first + i] = grouped(asked[2 * i], asked[2 * i + 1]);
+      waiting = 0;
+    }
+
+    private int grouped(long a, long b) {
+      int at = slot(a, b, home(a));
+      if (table[at] >= 0) return table[at];
+      if (2 * keys == known.length) {
+        growKeys(keys * 2);
+        at = slot(a, b, home(a));
+      }
+      known[2 * keys] = a;
+      known[2 * keys + 1] = b;
+      table[at] = keys;
+      return keys++;
     }
 
     void begin() {
@@ -289,55 +326,46 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     private void record() throws IOException {
-      if (keyed) {
-        int at = slot(key[0], key[1]);
-        int g = table[at];
-        if (g < 0) {
-          if (keys == key1.length) {
-            growKeys(keys * 2);
-            at = slot(key[0], key[1]);
-          }
-          g = keys++;
-          key1[g] = key[0];
-          key2[g] = key[1];
-          count[g] = 0;
-          table[at] = g;
-        }
-        group[rows] = g;
-        count[g]++;
-      }
       rows++;
       total++;
-      if (rows >= limit || keys >= MAX_KEYS) flush();
+      if (keyed) {
+        asked[2 * waiting] = key[0];
+        asked[2 * waiting + 1] = key[1];
+        if (++waiting == BATCH) settle();
+      }
+      if (rows >= limit || keys > MAX_KEYS - BATCH) flush();
     }
 
     /** Writes what is buffered as one block. */
     private void flush() throws IOException {
       if (rows == 0) return;
+      if (keyed) settle();
       ByteBuffer head = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
       head.putInt(rows);
       head.putInt(keys);
       write(head.array(), 8);
       int[] order = null;
       if (keyed) {
-        int[] at = new int[keys];
         long[] counts = new long[keys];
-        int sum = 0;
-        for (int g = 0; g < keys; g++) {
-          at[g] = sum;
-          sum += count[g];
-          counts[g] = count[g];
-        }
+        for (int i = 0; i < rows; i++) counts[group[i]]++;
+        int[] at = new int[keys];
+        for (int g = 1; g < keys; g++) at[g] = at[g - 1] + (int) counts[g - 1];
         order = new int[rows];
         for (int i = 0; i < rows; i++) order[at[group[i]]++] = i;
-        column(key1, keys, null);
-        column(key2, keys, null);
+        column(half(0), keys, null);
+        column(half(1), keys, null);
         column(counts, keys, null);
       }
       for (int i = 0; i < legs; i++) column(columns[i], rows, order);
       rows = 0;
       keys = 0;
       if (keyed) Arrays.fill(table, -1);
+    }
+
+    private long[] half(int which) {
+      long[] out = new long[keys];
+      for (int g = 0; g < keys; g++) out[g] = known[2 * g + which];
+      return out;
     }
 
     private void column(long[] values, int n, int[] order) throws IOException {

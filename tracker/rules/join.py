@@ -2,7 +2,7 @@
 
 Where its condition is more than equality of keys, each left row has a group of its own: the right rows that it meets.
 An existence join is a semi-join that keeps all left rows and says which have a group; one that only NOT EXISTS or NOT
-IN asks is an anti-join, whose right side leaves no edge.
+IN asks is an anti-join, whose right side leaves no edge; nor does that of a semi-join that Spark inferred.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker.legs import Leg, Traced
+from provspark.tracker.normalise import DOMAIN
 
 if TYPE_CHECKING:
     from provspark.tracker.rewrite import Node, Rewriter
@@ -24,9 +25,10 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     if node.detail in _BOTH:
         left, right = (rewriter.trace(child) for child in node.children)
         return Traced(rewriter.java.join(node.number, left.number, right.number), left.legs + right.legs)
-    if node.detail == "LeftSemi" or (node.detail == "ExistenceJoin" and rewriter.java.asserted(node.number)):
+    owed = node.children[1].detail != DOMAIN
+    if owed and (node.detail == "LeftSemi" or (node.detail == "ExistenceJoin" and rewriter.java.asserted(node.number))):
         return _semi(rewriter, node)
-    if node.detail in ("LeftAnti", "ExistenceJoin"):
+    if node.detail in ("LeftSemi", "LeftAnti", "ExistenceJoin"):
         left = rewriter.trace(node.children[0])
         return Traced(rewriter.java.antiJoin(node.number, left.number, rewriter.unseen(node.children[1])), left.legs)
     raise UnsupportedPlanError(f"Join {node.detail}", "no exact rule for this kind of join")
