@@ -57,10 +57,11 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--of", type=int, default=100, help="runs of these steps")
     parser.add_argument("--runs", type=int, default=3, help="pairs for the cost of capture over many files")
+    parser.add_argument("--resume", action="store_true", help="ask the catalogues that an earlier run filled")
     options = parser.parse_args()
     about = f"{machine()}, {load_average()}."
     text = [about, *_files([int(n) for n in options.files.split(",")], options.runs)]
-    publish("growth", "\n\n".join([*text, *_catalogue(options.steps, options.of)]))
+    publish("growth", "\n\n".join([*text, *_catalogue(options.steps, options.of, options.resume)]))
 
 
 def _files(counts: list[int], runs: int) -> list[str]:
@@ -94,7 +95,7 @@ def _files(counts: list[int], runs: int) -> list[str]:
     return ["**Files in a data set**", table(head, lines)]
 
 
-def _catalogue(steps: int, runs: int) -> list[str]:
+def _catalogue(steps: int, runs: int, resume: bool) -> list[str]:
     folder = SCRATCH / f"steps-{steps}-{runs}"
     store = folder / "prov"
     if not (folder / "done").exists():
@@ -111,10 +112,14 @@ def _catalogue(steps: int, runs: int) -> list[str]:
     last, first = f"/{CHAIN}", "/0"
     lines = []
     for name, url in urls.items():
-        began = time.perf_counter()
-        with Catalogue.open(url) as catalogue:
-            rebuild_from_stores(catalogue, [store.as_uri()])
-        taken = time.perf_counter() - began
+        kept = folder / f"taken-{name}"
+        if not (resume and kept.exists()):
+            kept.unlink(missing_ok=True)
+            began = time.perf_counter()
+            with Catalogue.open(url) as catalogue:
+                rebuild_from_stores(catalogue, [store.as_uri()])
+            kept.write_text(str(time.perf_counter() - began), encoding="utf-8")
+        taken = float(kept.read_text(encoding="utf-8"))
         opened, cold = process(COLD.format(url=url, dataset=last, to=first))
         prov = provspark.open(url)
         warm = _median(lambda prov=prov, last=last, first=first: prov.backward(last, [3], to=first))  # type: ignore[misc]

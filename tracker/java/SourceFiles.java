@@ -9,9 +9,11 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -39,6 +41,7 @@ public class SourceFiles {
   private final HadoopFsRelation relation;
   private final Configuration conf;
   private FileStatus[] files;
+  private FutureTask footers;
   private List pruning = new ArrayList();
 
   public SourceFiles(LogicalRelation node) {
@@ -216,8 +219,29 @@ public class SourceFiles {
     return out.toString();
   }
 
+  /** Starts to read footers, beside all else. */
+  public void readFooters() {
+    footers = new FutureTask(new Callable() {
+      public Object call() throws Exception {
+        return readRows();
+      }
+    });
+    Thread reader = new Thread(footers, "provspark-footers");
+    reader.setDaemon(true);
+    reader.start();
+  }
+
   /** Rows of each Parquet file, from its footer: little-endian longs in path order. */
   public byte[] footerRows() throws Exception {
+    if (footers == null) readFooters();
+    try {
+      return (byte[]) footers.get();
+    } catch (ExecutionException e) {
+      throw (Exception) e.getCause();
+    }
+  }
+
+  private byte[] readRows() throws Exception {
     Object[] found = parallel(new Look() {
       public Object at(FileStatus status) throws Exception {
         ParquetFileReader reader =

@@ -30,6 +30,7 @@ class ParquetScan:
         self._starts = np.arange(len(listing.paths), dtype=np.int64) * ROOM
         leaf = Leaf(jvm, relation, listing, self._starts, listing.key)
         self.plan, self.address = leaf.plan, leaf.address
+        listing.java.readFooters()  # while Spark works
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Read row counts from the footers; see `Scan.finish`."""
