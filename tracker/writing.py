@@ -16,7 +16,6 @@ from provspark.index_store.writer import StepWriter
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations import Draft, built
 from provspark.tracker.orders import Aim, Order
-from provspark.tracker.profiling import profiles_of
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sinks import Output
 from provspark.tracker.sinks.claims import Claim, claim
@@ -119,8 +118,12 @@ class Writing:
 
     def profile(self) -> None:
         """Profile what was written and read, where that was asked for; without one, the step is as good."""
+        if self._added is None:
+            return
+        from provspark.tracker.profiling import profiles_of
+
         try:
-            for sealed, added in self._added or ():
+            for sealed, added in self._added:
                 self._step.profile(added, profiles_of(sealed, added))
         except ProvSparkError as e:
             log.warning("provspark: profiles are not stored: %s", e)
