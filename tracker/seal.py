@@ -1,4 +1,4 @@
-"""Sealing: turns what taps noted into tensors, in the driver.
+"""Sealing in the driver: turns what taps noted into tensors.
 
 Keys are resolved to ranges of inner axes, addresses to row ids. Groups that no output row refers to are left out, so
 from the top tap down each tap is read once, for the keys that those above it ask for. Nothing is multiplied out.
@@ -54,7 +54,7 @@ class Noted:
 
 
 @dataclass(slots=True)
-class _Asker:
+class Asker:
     """A leg that refers to groups of a tap: rows of an upper axis, each with the two hashes of its key, by blocks."""
 
     axis: int
@@ -81,7 +81,7 @@ class _Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chunk:
+class Chunk:
     """Rows of an axis, a range where they follow one another, and what was noted for them, to be unpacked on demand."""
 
     rows: range | Int64
@@ -101,10 +101,17 @@ def seal(noted: Noted, site: str = "") -> PendingWrite:
     CaptureError
         The notes contradict each other: a key without its group, more rows written than noted.
     """
-    return _Sealing(noted).run(site)
+    return Sealing(noted).run(site)
 
 
-class _Sealing:
+class Sealing:
+    """One write's sealing, from the top tap down.
+
+    Parameters
+    ----------
+    noted : Noted
+    """
+
     def __init__(self, noted: Noted) -> None:
         self.noted = noted
         output = noted.written.version
@@ -112,12 +119,13 @@ class _Sealing:
             Axis("output", output.files.total, output.files.identity(output.dataset), label=output.dataset.uri)
         ]
         self.tensors: list[PendingTensor] = []
-        self.wanted: dict[int, list[_Asker]] = {tap.number: [] for tap in noted.taps if tap.keyed}
+        self.wanted: dict[int, list[Asker]] = {tap.number: [] for tap in noted.taps if tap.keyed}
         for number, (version, _) in enumerate(noted.scans):
             identity = version.files.identity(version.dataset)
             self.axes.append(Axis("input", version.files.total, identity, number, version.dataset.uri))
 
     def run(self, site: str) -> PendingWrite:
+        """Return the write with its axes and tensors."""
         self.top(self.noted.taps[-1])
         for tap in reversed(self.noted.taps[:-1]):
             self.inner(tap)
@@ -133,29 +141,31 @@ class _Sealing:
 
     def top(self, tap: Tap) -> None:
         """The output's own legs: rows in the order of each task's files."""
-        written = self.noted.written
         receipts = self.noted.receipts.get(tap.place, [])
+        places = [self.places(receipt) for receipt in receipts]
+        if int(self.noted.written.counts.sum()) != sum(receipt.rows for receipt in receipts):
+            raise CaptureError("files were written by tasks that noted no row")
 
-        def chunks() -> Iterator[_Chunk]:
-            for receipt in receipts:
-                mine = np.flatnonzero(written.partitions == receipt.partition)
-                order = mine[np.argsort(written.offsets[mine], kind="stable")]
-                rows, ends = written.rows[order], np.cumsum(written.counts[order])
-                if (int(ends[-1]) if len(ends) else 0) != receipt.rows:
-                    found = int(written.counts[mine].sum())
-                    raise CaptureError(
-                        f"task {receipt.partition} noted {receipt.rows} rows and wrote {found} into its files"
-                    )
+        def chunks() -> Iterator[Chunk]:
+            for receipt, (rows, counts) in zip(receipts, places, strict=True):
+                ends = np.cumsum(counts)
                 at = 0
                 for block in blocks(tap, receipt, self.noted.folder):
                     ids = _between(rows, ends, at, at + block.rows)
                     at += block.rows
-                    yield _Chunk(ids, [_Noted(column) for column in block.columns])
+                    yield Chunk(ids, [_Noted(column) for column in block.columns])
 
-        made = self.legs(tap.legs, 0, chunks())
-        if int(written.counts.sum()) != sum(receipt.rows for receipt in receipts):
-            raise CaptureError("files were written by tasks that noted no row")
-        self.tensors += made
+        self.tensors += self.legs(tap.legs, 0, chunks())
+
+    def places(self, receipt: Receipt) -> tuple[Int64, Int64]:
+        """Return the row ids of what a task wrote, in its order: ranges, by first ids and lengths."""
+        written = self.noted.written
+        mine = np.flatnonzero(written.partitions == receipt.partition)
+        found = int(written.counts[mine].sum())
+        if found != receipt.rows:
+            raise CaptureError(f"task {receipt.partition} noted {receipt.rows} rows and wrote {found} into its files")
+        order = mine[np.argsort(written.offsets[mine], kind="stable")]
+        return written.rows[order], written.counts[order]
 
     def inner(self, tap: Tap) -> None:
         """The derivations of the groups that are asked for: a new axis, its ranges for those above, its legs below."""
@@ -172,27 +182,20 @@ class _Sealing:
         size = 0
         numbers: list[Int64] = []
 
-        def chunks() -> Iterator[_Chunk]:
+        def chunks() -> Iterator[Chunk]:
             nonlocal size
             for receipt in receipts:
                 for block in blocks(tap, receipt, self.noted.folder):
-                    if block.counts is None:
-                        raise CaptureError(f"tap {tap.number} left no keys")
                     which = self.asked_in(tap, block, distinct)
                     groups = np.flatnonzero(which >= 0)
                     if not len(groups):
                         continue
-                    counts = block.counts.values()
-                    mask = None if len(groups) == len(which) else _rows_of(groups, counts)
-                    which, counts = which[groups], counts[groups]
-                    starts = np.cumsum(counts) - counts + size
-                    ranges.add(which, starts, counts)
-                    columns = [_Noted(column, mask) for column in block.columns]
+                    chunk, counts = kept_rows(block, groups, size)
+                    ranges.add(which[groups], np.cumsum(counts) - counts + size, counts)
                     if numbered:
-                        numbers.append(columns[-1].values())
-                    rows = range(size, size + int(counts.sum()))
-                    size += len(rows)
-                    yield _Chunk(rows, columns)
+                        numbers.append(chunk.columns[-1].values())
+                    size += len(chunk.rows)
+                    yield chunk
 
         made = self.legs(tap.legs, axis, chunks())
         self.axes.append(Axis("inner", size, label=tap.label))
@@ -210,7 +213,7 @@ class _Sealing:
 
     def asked_in(self, tap: Tap, block: Block, distinct: Keys) -> Int64:
         """Place of each of a block's keys among those asked for, -1 where nobody asks."""
-        if block.keys is None:
+        if block.keys is None or block.counts is None:
             raise CaptureError(f"tap {tap.number} left no keys")
         first = block.keys[0].values()
         if tap.whole:
@@ -223,15 +226,13 @@ class _Sealing:
         if missing and not nothing and not tap.coarse:
             raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
 
-    def legs(self, legs: Sequence[Leg], axis: int, chunks: Iterable[_Chunk]) -> list[PendingTensor]:
+    def legs(self, legs: Sequence[Leg], axis: int, chunks: Iterable[Chunk]) -> list[PendingTensor]:
         """Relate an axis to what its legs point at: note who asks for groups, and return what is known already."""
         at = np.cumsum([0, *(leg.width for leg in legs)])
-        askers = {i: _Asker(axis, leg) for i, leg in enumerate(legs) if leg.grouped}
-        for asker in askers.values():
-            self.wanted[asker.leg.origin].append(asker)
-        gathered = {i: Gathered() for i in range(len(legs)) if i not in askers}
+        askers = self.askers(legs, axis)
+        gathered = {i: Gathered() for i, leg in enumerate(legs) if not leg.grouped}
 
-        def located(chunk: _Chunk, i: int) -> Boxes:
+        def located(chunk: Chunk, i: int) -> Boxes:
             return self.boxes_of(legs[i], chunk, chunk.columns[at[i]])
 
         with ThreadPoolExecutor(_THREADS) as pool:
@@ -246,7 +247,14 @@ class _Sealing:
         made = [(leg, gathered[i].boxes()) for i, leg in enumerate(legs) if i in gathered]
         return [PendingTensor(axis, 1 + leg.origin, found, leg.kind) for leg, found in made if len(found)]
 
-    def boxes_of(self, leg: Leg, chunk: _Chunk, noted: _Noted) -> Boxes:
+    def askers(self, legs: Sequence[Leg], axis: int) -> dict[int, Asker]:
+        """Register those who ask for groups, to be told rows and keys, by place among the legs."""
+        askers = {i: Asker(axis, leg) for i, leg in enumerate(legs) if leg.grouped}
+        for asker in askers.values():
+            self.wanted[asker.leg.origin].append(asker)
+        return askers
+
+    def boxes_of(self, leg: Leg, chunk: Chunk, noted: _Noted) -> Boxes:
         """Relate rows to the rows at their addresses in a scan."""
         segments = self.noted.scans[leg.origin][1]
         if isinstance(chunk.rows, range) and not leg.whole:
@@ -263,6 +271,16 @@ class _Sealing:
         return boxes.from_pairs(rows, segments.rows_of(addresses))
 
 
+def kept_rows(block: Block, groups: Int64, first: int) -> tuple[Chunk, Int64]:
+    """Return the rows of some of a block's groups, by place, from id `first` on, and how many each of them has."""
+    assert block.counts is not None
+    counts = block.counts.values()
+    mask = None if len(groups) == len(counts) else _rows_of(groups, counts)
+    counts = counts[groups]
+    rows = range(first, first + int(counts.sum()))
+    return Chunk(rows, [_Noted(column, mask) for column in block.columns]), counts
+
+
 def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> Boxes | None:
     """Relate rows from `first` on to runs of addresses, a diagonal each; None where a run is not of one block."""
     if runs is None:
@@ -276,7 +294,7 @@ def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> 
     return boxes.merge(found) if bool(((step == lengths[:-1]) | (step == 0)).any()) else found
 
 
-def _ask(asker: _Asker, rows: Int64, columns: list[Int64]) -> None:
+def _ask(asker: Asker, rows: Int64, columns: list[Int64]) -> None:
     present = columns[0] != NULL
     if not present.all():
         rows, columns = rows[present], [column[present] for column in columns]

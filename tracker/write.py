@@ -12,7 +12,8 @@ from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations import AS_MANY, built
 from provspark.tracker.rewrite import Rewriter
-from provspark.tracker.seal import Noted, seal
+from provspark.tracker.seal import Noted
+from provspark.tracker.sealing import sealed, way
 from provspark.tracker.sinks import Output, TapRuns, WriteMetrics
 from provspark.tracker.sources import Scan
 from provspark.tracker.sources.kept import KeptScan
@@ -37,6 +38,7 @@ class TracedWrite:
         self.jvm = jvm
         self._sink = sink
         self._folder = taps
+        self._way = way(jvm)
         self._reads, self._read = reads, reads.so_far()
         self._rewriter = rewriter = Rewriter(jvm, taps, caches)
         columns = plan.output().size()
@@ -82,10 +84,11 @@ class TracedWrite:
         written = self._sink.finish(tapped, metrics)
         finished = {id(scan): scan.finish() for scan in {id(s): s for s in self._rewriter.scans}.values()}
         scans = [finished[id(scan)] for scan in self._rewriter.scans]
-        sealed = seal(Noted(self._rewriter.taps, receipts, self._folder, scans, written), site)
+        noted = Noted(self._rewriter.taps, receipts, self._folder, scans, written)
+        made = sealed(self.jvm, noted, self._way, site)
         if self.draft is not None:
             rows = int(written.counts.sum())
-            sealed = replace(
-                sealed, operations=built(self.draft, sealed.axes, self._rewriter.paths, rows, self._grouped(receipts))
+            made = replace(
+                made, operations=built(self.draft, made.axes, self._rewriter.paths, rows, self._grouped(receipts))
             )
-        return self._reads.context(self._sink.complete(sealed), written, self._read)
+        return self._reads.context(self._sink.complete(made), written, self._read)

@@ -1,0 +1,306 @@
+"""Sealing with the script's own Spark: keys are resolved by jobs, so that nothing in the driver grows with rows.
+
+Executors read what taps noted (java/Notes.java), join the keys that rows ask for with the groups that have them, and
+leave each tensor's ranges sorted by row. The driver streams these, as it streams the addresses that taps noted: of the
+groups that are kept it holds one number for each block of notes. Axes are numbered as `provspark.tracker.seal` does.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.errors import CaptureError
+from provspark.index_store import boxes
+from provspark.index_store.arrow import int64s, numbers
+from provspark.index_store.model import Axis, Boxes, Int64, PendingTensor, PendingWrite
+from provspark.index_store.spool import Parts, Spool
+from provspark.tracker.gathered import Gathered
+from provspark.tracker.jvm import Jvm
+from provspark.tracker.legs import Leg
+from provspark.tracker.seal import Asker, Chunk, Noted, Sealing, kept_rows
+from provspark.tracker.sidecar import blocks
+from provspark.tracker.staging import BUCKET_ROWS, NONE, Staging
+from provspark.tracker.taps import Receipt, Tap
+
+_SHUFFLE_ROWS = 1 << 19
+_MOST_PARTITIONS = 2000
+_READERS = 400
+_KEPT = "r BIGINT, b INT, g INT, at BIGINT, n BIGINT, k1 BIGINT, k2 BIGINT, p INT"
+_FOUND = "row BIGINT, start BIGINT, n BIGINT, p INT"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A leg that refers to groups of a tap, and the view of rows and keys (row, a, b; c: what is left out)."""
+
+    axis: int
+    leg: Leg
+    rows: int
+    """Of its axis."""
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Blocks with groups that are kept, by task and place among its blocks, and the first id of each on the axis."""
+
+    task: Int64
+    block: Int64
+    first: Int64
+    size: int
+    """Of the axis."""
+
+    @property
+    def table(self) -> pa.Table:
+        """The same for queries: r, b, first."""
+        return pa.table({"r": int64s(self.task), "b": int64s(self.block), "first": int64s(self.first)})
+
+    def ids(self, tasks: int) -> list[Int64]:
+        """Return by task the first id of each of its blocks, 0 for those without."""
+        found = []
+        for low, high in itertools.pairwise(np.searchsorted(self.task, np.arange(tasks + 1)).tolist()):
+            ids = np.zeros(int(self.block[high - 1]) + 1 if high > low else 0, dtype=np.int64)
+            ids[self.block[low:high]] = self.first[low:high]
+            found.append(ids)
+        return found
+
+
+def seal_by_jobs(jvm: Jvm, noted: Noted, site: str = "") -> PendingWrite:
+    """Resolve a write's notes to tensors, the same as `provspark.tracker.seal.seal` does.
+
+    Raises
+    ------
+    CaptureError
+        The notes contradict each other: a key without its group, more rows written than noted.
+    """
+    places = {tap.place for tap in noted.taps}
+    total = sum(receipt.rows for place in places for receipt in noted.receipts.get(place, []))
+    partitions = min(_MOST_PARTITIONS, -(-total // _SHUFFLE_ROWS) or 1)
+    with Staging(jvm, noted.folder, partitions) as staging:
+        return _ByJobs(jvm, noted, staging).run(site)
+
+
+class _ByJobs(Sealing):
+    def __init__(self, jvm: Jvm, noted: Noted, staging: Staging) -> None:
+        super().__init__(noted)
+        self._jvm = jvm
+        self._staging = staging
+        self._names = itertools.count()
+        self._asked: dict[int, list[_Asked]] = {number: [] for number in self.wanted}
+
+    def legs(self, legs: Sequence[Leg], axis: int, chunks: Iterable[Chunk]) -> list[PendingTensor]:
+        """Relate an axis to the rows that its legs point at; where none does, its notes are not read here."""
+        return [] if all(leg.grouped for leg in legs) else super().legs(legs, axis, chunks)
+
+    def askers(self, legs: Sequence[Leg], axis: int) -> dict[int, Asker]:
+        """Nobody is told rows and keys here."""
+        return {}
+
+    def top(self, tap: Tap) -> None:
+        """The output's own legs."""
+        super().top(tap)
+        receipts = self.noted.receipts.get(tap.place, [])
+        if receipts and any(leg.grouped for leg in tap.legs):
+            ids = [np.stack(self.places(receipt), axis=1).ravel() for receipt in receipts]
+            self._ask(tap, 0, self.axes[0].size, self._tasks(receipts, ids))
+
+    def inner(self, tap: Tap) -> None:
+        """The derivations of the groups that are asked for."""
+        asked = self._asked[tap.number]
+        receipts = self.noted.receipts.get(tap.place, [])
+        kept = self._kept(tap, asked, receipts) if asked else None
+        if kept is None:
+            return
+        self.check_found(tap, self._staging.count(kept, NONE))
+        blocks = self._blocks(kept)
+        axis = len(self.axes)
+        made = self.legs(tap.legs, axis, self._chunks(tap, receipts, kept))
+        self.axes.append(Axis("inner", blocks.size, label=tap.label))
+        if blocks.size:
+            rows = self._rows_of(tap, receipts, kept, blocks)
+            self._ask(tap, axis, blocks.size, rows)
+            ranges = self._ranges(tap, kept, blocks)
+            for each in asked:
+                out = self._columns(tap, rows, tap.width - 1, 1) if each.leg.others else ""
+                found = self._found(each, ranges, out, single=tap.keyless)
+                self.tensors += [PendingTensor(each.axis, axis, found, each.leg.kind)] if len(found) else []
+        self.tensors += made
+
+    # -- what stays on executors
+
+    def _ask(self, tap: Tap, axis: int, size: int, rows: str) -> None:
+        """Note who of an axis asks for groups."""
+        at = 0
+        for leg in tap.legs:
+            if leg.grouped:
+                self._asked[leg.origin].append(_Asked(axis, leg, size, self._columns(tap, rows, at, leg.width)))
+            at += leg.width
+
+    def _kept(self, tap: Tap, asked: Sequence[_Asked], receipts: Sequence[Receipt]) -> str | None:
+        """Keep the groups that are asked for, by task, block and place in it; None if nobody asks."""
+        keys = " UNION ALL ".join(f"SELECT a AS k1, b AS k2 FROM {each.view}" for each in asked)
+        keys = self._view(f"SELECT DISTINCT k1, k2 FROM ({keys})")
+        tasks = self._tasks(receipts, [np.zeros(0, dtype=np.int64)] * len(receipts))
+        groups = self._staging.view(self._name(), self._notes(tap).groups(self._staging.query(f"FROM {tasks}")))
+        met = f"SELECT g.r, g.b, g.g, g.n, k.k1, k.k2 FROM {keys} k LEFT JOIN {groups} g USING (k1, k2)"
+        if tap.whole and receipts:
+            if len(self._staging.table(self._name(), f"SELECT k1 FROM {keys} LIMIT 2")) > 1:
+                raise CaptureError(f"tap {tap.number} is asked for more than one key")
+            met = f"SELECT /*+ BROADCAST(k) */ g.r, g.b, g.g, g.n, k.k1, k.k2 FROM {groups} g CROSS JOIN {keys} k"
+        buckets = _tasks_for(receipts)
+        bucket = f"IF(r IS NULL, {NONE}, CAST(r * {buckets} DIV {len(receipts) or 1} AS INT))"
+        block = "PARTITION BY r, b, IF(r IS NULL, pmod(k1, 1000), 0)"
+        kept = self._staging.keep(
+            self._name(),
+            f"SELECT /*+ REPARTITION({buckets}, p) */ r, b, g, at, n, k1, k2, p FROM (SELECT r, b, g, n, k1, k2, "
+            f"sum(n) OVER ({block} ORDER BY g ROWS UNBOUNDED PRECEDING) - n AS at, {bucket} AS p FROM ({met})) "
+            "SORT BY p, r, b, g",
+            _KEPT,
+        )
+        return kept if self._staging.buckets(kept) else None
+
+    def _rows_of(self, tap: Tap, receipts: Sequence[Receipt], kept: str, blocks: _Blocks) -> str:
+        """Tell for java/Notes.java which rows are kept."""
+        if not tap.numbered and not any(leg.grouped for leg in tap.legs):
+            return ""
+        tasks = self._tasks(receipts, blocks.ids(len(receipts)))
+        return self._view(
+            f"SELECT /*+ REPARTITION({_tasks_for(receipts)}, r) */ r, b, g, at, place, ids FROM (SELECT * FROM {tasks} "
+            f"UNION ALL SELECT r, b, g, at, NULL, NULL FROM {kept} WHERE p >= 0) SORT BY r, b, g"
+        )
+
+    def _ranges(self, tap: Tap, kept: str, blocks: _Blocks) -> str:
+        """Where each group stands on the axis: one range in each block that has it; all of it if there is one group."""
+        if tap.keyless:
+            return self._view(f"SELECT DISTINCT k1, k2, 0L AS start, {blocks.size}L AS n FROM {kept} WHERE p >= 0")
+        first = self._staging.put(self._name(), blocks.table)
+        return self._view(
+            f"SELECT /*+ BROADCAST(f) */ k.k1, k.k2, f.first + k.at AS start, k.n FROM {kept} k JOIN {first} f "
+            "ON k.r = f.r AND k.b = f.b"
+        )
+
+    def _found(self, each: _Asked, ranges: str, out: str, *, single: bool) -> Boxes | Parts | Spool:
+        """Relate rows to the ranges of their groups, but for the one row that each leaves out where `out` has these."""
+        buckets = -(-each.rows // BUCKET_ROWS)
+        hint = "/*+ BROADCAST(s) */ " if single else ""
+        asked = f"{each.view} a JOIN {ranges} s ON a.a = s.k1 AND a.b = s.k2"
+        met = f"SELECT {hint}a.row, s.start, s.n, CAST(a.row * {buckets} DIV {each.rows} AS INT) AS p FROM {asked}"
+        if out:
+            met = (
+                f"SELECT * FROM (SELECT row, p, inline(array(struct(start, IF(hit, out - start, n) AS n), "
+                f"struct(out + 1 AS start, IF(hit, start + n - out - 1, 0L) AS n))) FROM (SELECT {hint}a.row, s.start, "
+                f"s.n, o.row AS out, o.row >= s.start AND o.row < s.start + s.n AS hit, "
+                f"IF(o.row IS NULL, {NONE}, CAST(a.row * {buckets} DIV {each.rows} AS INT)) AS p "
+                f"FROM {asked} LEFT JOIN {out} o ON a.c = o.a)) WHERE n > 0 OR p = {NONE}"
+            )
+        name = self._staging.keep(
+            self._name(),
+            f"SELECT /*+ REPARTITION({buckets}, p) */ row, start, n, p FROM ({met}) SORT BY p, row, start",
+            _FOUND,
+        )
+        if out and self._staging.count(name, NONE):
+            raise CaptureError("a row was kept that its group has not")
+        return _gathered(self._staging.stream(name, ("row", "start", "n")))
+
+    def _columns(self, tap: Tap, rows: str, first: int, count: int) -> str:
+        """Name what was noted in some columns: row, a, b, c."""
+        told = self._notes(tap).rows(self._staging.query(f"FROM {rows}"), first, count)
+        return self._staging.view(self._name(), told)
+
+    def _tasks(self, receipts: Sequence[Receipt], ids: Sequence[Int64]) -> str:
+        """Name where tasks left their notes, and the ids of what they noted, for java/Notes.java."""
+        n = len(receipts)
+        table = pa.table(
+            {
+                "r": pa.array(range(n), pa.int64()),
+                "b": pa.array([-1] * n, pa.int32()),
+                "g": pa.array([-1] * n, pa.int32()),
+                "at": pa.array([receipt.rows for receipt in receipts], pa.int64()),
+                "place": pa.array([receipt.place for receipt in receipts], pa.string()),
+                "ids": pa.array([each.astype("<i8").tobytes() for each in ids], pa.binary()),
+            }
+        )
+        name = self._staging.put(self._name(), table)
+        return self._view(f"SELECT /*+ REPARTITION({_tasks_for(receipts)}, r) */ * FROM {name}")
+
+    def _notes(self, tap: Tap) -> Any:
+        return self._jvm.new("Notes", self.noted.folder, tap.width, tap.keyed)
+
+    def _view(self, text: str) -> str:
+        return self._staging.view(self._name(), self._staging.query(text))
+
+    def _name(self) -> str:
+        return f"t{next(self._names)}"
+
+    # -- what passes through the driver
+
+    def _blocks(self, kept: str) -> _Blocks:
+        """Number the rows of groups that are kept."""
+        query = f"SELECT r, b, sum(n) AS n FROM {kept} WHERE p >= 0 GROUP BY r, b"
+        sums = self._staging.table(self._name(), query).sort_by([("r", "ascending"), ("b", "ascending")])
+        ends = np.cumsum(numbers(sums["n"]).astype(np.int64))
+        first = np.concatenate([[0], ends])[: len(ends)]
+        return _Blocks(numbers(sums["r"]), numbers(sums["b"]), first, int(ends[-1]) if len(ends) else 0)
+
+    def _chunks(self, tap: Tap, receipts: Sequence[Receipt], kept: str) -> Iterator[Chunk]:
+        """Read the rows of groups that are kept."""
+        waiting = _by_block(self._staging.stream(kept, ("r", "b", "g")))
+        wanted = next(waiting, None)
+        size = 0
+        for task, receipt in enumerate(receipts):
+            if wanted is None or wanted[0] != task:
+                continue
+            for number, block in enumerate(blocks(tap, receipt, self.noted.folder)):
+                if wanted is None or wanted[:2] != (task, number) or block.counts is None:
+                    continue
+                mask = np.zeros(block.counts.rows, dtype=np.bool_)
+                mask[wanted[2]] = True
+                chunk, _ = kept_rows(block, mask, size)
+                size += len(chunk.rows)
+                yield chunk
+                wanted = next(waiting, None)
+        if wanted is not None:
+            raise CaptureError(f"tap {tap.number} left no keys")
+
+
+def _tasks_for(receipts: Sequence[Receipt]) -> int:
+    """Into how many tasks the reading of notes is divided."""
+    return min(len(receipts), _READERS) or 1
+
+
+def _by_block(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, Int64]]:
+    """Yield task, block and the places of its groups, of sorted rows (r, b, g) whose batches may divide a block."""
+    held: tuple[int, int, list[Int64]] | None = None
+    for batch in batches:
+        task, block, place = (numbers(column) for column in batch.columns)
+        heads = np.flatnonzero(np.concatenate([[True], (np.diff(task) != 0) | (np.diff(block) != 0)])[: len(task)])
+        for low, high in itertools.pairwise([*heads.tolist(), len(task)]):
+            if held is None or held[:2] != (task[low], block[low]):
+                if held is not None:
+                    yield held[0], held[1], np.concatenate(held[2])
+                held = int(task[low]), int(block[low]), []
+            held[2].append(place[low:high])
+    if held is not None:
+        yield held[0], held[1], np.concatenate(held[2])
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Boxes | Parts | Spool:
+    """Make boxes of ranges sorted by row, those of one row together."""
+    found = Gathered()
+    held: list[Int64] = []
+    for batch in batches:
+        columns = [numbers(column) for column in batch.columns]
+        if held and len(columns[0]):
+            cut = int(np.searchsorted(held[0], columns[0][0]))
+            found.add(boxes.from_ranges(*(column[:cut] for column in held)))
+            columns = [np.concatenate([old[cut:], new]) for old, new in zip(held, columns, strict=True)]
+        held = columns if len(columns[0]) else held
+    if held:
+        found.add(boxes.from_ranges(*held))
+    return found.boxes()
