@@ -31,7 +31,7 @@ from provspark.tracker.taps import Receipt, Tap
 _SHUFFLE_ROWS = 1 << 19
 _MOST_PARTITIONS = 2000
 _READERS = 400
-_KEPT = "r BIGINT, b INT, g INT, at BIGINT, n BIGINT, k1 BIGINT, k2 BIGINT, p INT"
+_KEPT = "r BIGINT, b INT, g INT, n BIGINT, k1 BIGINT, k2 BIGINT, at BIGINT, p INT"
 _FOUND = "row BIGINT, start BIGINT, n BIGINT, p INT"
 
 
@@ -108,7 +108,7 @@ class _ByJobs(Sealing):
         receipts = self.noted.receipts.get(tap.place, [])
         if receipts and any(leg.grouped for leg in tap.legs):
             ids = [np.stack(self.places(receipt), axis=1).ravel() for receipt in receipts]
-            self._ask(tap, 0, self.axes[0].size, self._tasks(receipts, ids))
+            self._ask(tap, 0, self.axes[0].size, self._spread(receipts, ids))
 
     def inner(self, tap: Tap) -> None:
         """The derivations of the groups that are asked for."""
@@ -117,7 +117,7 @@ class _ByJobs(Sealing):
         kept = self._kept(tap, asked, receipts) if asked else None
         if kept is None:
             return
-        self.check_found(tap, self._staging.count(kept, NONE))
+        self.check_found(tap, self._staging.missing(kept))
         blocks = self._blocks(kept)
         axis = len(self.axes)
         made = self.legs(tap.legs, axis, self._chunks(tap, receipts, kept))
@@ -146,7 +146,7 @@ class _ByJobs(Sealing):
         """Keep the groups that are asked for, by task, block and place in it; None if nobody asks."""
         keys = " UNION ALL ".join(f"SELECT a AS k1, b AS k2 FROM {each.view}" for each in asked)
         keys = self._view(f"SELECT DISTINCT k1, k2 FROM ({keys})")
-        tasks = self._tasks(receipts, [np.zeros(0, dtype=np.int64)] * len(receipts))
+        tasks = self._spread(receipts, [np.zeros(0, dtype=np.int64)] * len(receipts))
         groups = self._staging.view(self._name(), self._notes(tap).groups(self._staging.query(f"FROM {tasks}")))
         met = f"SELECT g.r, g.b, g.g, g.n, k.k1, k.k2 FROM {keys} k LEFT JOIN {groups} g USING (k1, k2)"
         if tap.whole and receipts:
@@ -154,16 +154,15 @@ class _ByJobs(Sealing):
                 raise CaptureError(f"tap {tap.number} is asked for more than one key")
             met = f"SELECT /*+ BROADCAST(k) */ g.r, g.b, g.g, g.n, k.k1, k.k2 FROM {groups} g CROSS JOIN {keys} k"
         buckets = _tasks_for(receipts)
-        bucket = f"IF(r IS NULL, {NONE}, CAST(r * {buckets} DIV {len(receipts) or 1} AS INT))"
-        block = "PARTITION BY r, b, IF(r IS NULL, pmod(k1, 1000), 0)"
+        bucket = f"IF(r IS NULL, {NONE} - pmod(k1, {buckets}), r * {buckets} DIV {len(receipts) or 1})"
+        block = "PARTITION BY p, r, b ORDER BY g ROWS UNBOUNDED PRECEDING"
         kept = self._staging.keep(
             self._name(),
-            f"SELECT /*+ REPARTITION({buckets}, p) */ r, b, g, at, n, k1, k2, p FROM (SELECT r, b, g, n, k1, k2, "
-            f"sum(n) OVER ({block} ORDER BY g ROWS UNBOUNDED PRECEDING) - n AS at, {bucket} AS p FROM ({met})) "
-            "SORT BY p, r, b, g",
+            f"SELECT r, b, g, n, k1, k2, sum(n) OVER ({block}) - n AS at, p FROM "
+            f"(SELECT /*+ REPARTITION({buckets}, p) */ *, CAST({bucket} AS INT) AS p FROM ({met})) SORT BY p, r, b, g",
             _KEPT,
         )
-        return kept if self._staging.buckets(kept) else None
+        return None if self._staging.empty(kept) else kept
 
     def _rows_of(self, tap: Tap, receipts: Sequence[Receipt], kept: str, blocks: _Blocks) -> str:
         """Tell for java/Notes.java which rows are kept."""
@@ -171,8 +170,8 @@ class _ByJobs(Sealing):
             return ""
         tasks = self._tasks(receipts, blocks.ids(len(receipts)))
         return self._view(
-            f"SELECT /*+ REPARTITION({_tasks_for(receipts)}, r) */ r, b, g, at, place, ids FROM (SELECT * FROM {tasks} "
-            f"UNION ALL SELECT r, b, g, at, NULL, NULL FROM {kept} WHERE p >= 0) SORT BY r, b, g"
+            f"SELECT /*+ REPARTITION({_tasks_for(receipts)}, r) */ * FROM (SELECT * FROM {tasks} UNION ALL "
+            f"SELECT r, b, g, at, NULL AS place, NULL AS ids FROM {kept} WHERE p >= 0) SORT BY r, b, g"
         )
 
     def _ranges(self, tap: Tap, kept: str, blocks: _Blocks) -> str:
@@ -204,7 +203,7 @@ class _ByJobs(Sealing):
             f"SELECT /*+ REPARTITION({buckets}, p) */ row, start, n, p FROM ({met}) SORT BY p, row, start",
             _FOUND,
         )
-        if out and self._staging.count(name, NONE):
+        if out and self._staging.missing(name):
             raise CaptureError("a row was kept that its group has not")
         return _gathered(self._staging.stream(name, ("row", "start", "n")))
 
@@ -226,8 +225,12 @@ class _ByJobs(Sealing):
                 "ids": pa.array([each.astype("<i8").tobytes() for each in ids], pa.binary()),
             }
         )
-        name = self._staging.put(self._name(), table)
-        return self._view(f"SELECT /*+ REPARTITION({_tasks_for(receipts)}, r) */ * FROM {name}")
+        return self._staging.put(self._name(), table)
+
+    def _spread(self, receipts: Sequence[Receipt], ids: Sequence[Int64]) -> str:
+        """Name the same, a task of Spark's for each."""
+        tasks = self._tasks(receipts, ids)
+        return self._view(f"SELECT /*+ REPARTITION({_tasks_for(receipts)}, r) */ * FROM {tasks}")
 
     def _notes(self, tap: Tap) -> Any:
         return self._jvm.new("Notes", self.noted.folder, tap.width, tap.keyed)

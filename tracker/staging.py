@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import uuid
 from collections.abc import Iterator, Sequence
 from types import TracebackType
@@ -17,7 +18,7 @@ from provspark.tracker.jvm import Jvm
 BUCKET_ROWS = 1 << 20
 """Rows of an axis whose ranges are sorted by one task, into one file."""
 NONE = -1
-"""The bucket of rows that should not be there."""
+"""Buckets from this one down are of rows that should not be there."""
 _BATCH_ROWS = 1 << 20
 _GROUP_BYTES = 16 << 20
 _DESCRIPTION = "spark.job.description"
@@ -95,14 +96,14 @@ class Staging:
         writer.partitionBy(self._jvm.array("java.lang.String", ["p"])).parquet(f"{self._url}/{name}")
         return self.view(name, self._reader().schema(columns).parquet(f"{self._url}/{name}"))
 
-    def buckets(self, name: str) -> list[int]:
-        """Return which buckets have rows."""
-        return sorted(self._folders(name))
+    def empty(self, name: str) -> bool:
+        """Whether a query left no row at all."""
+        return not self._folders(name)
 
-    def count(self, name: str, bucket: int) -> int:
-        """Return how many rows a bucket has."""
+    def missing(self, name: str) -> int:
+        """Return how many rows there are in buckets from `NONE` down."""
         total = 0
-        for path in self._folders(name).get(bucket, []):
+        for path in itertools.chain.from_iterable(files for p, files in self._folders(name).items() if p < 0):
             with self._files.open_input_file(path) as file:
                 total += pq.ParquetFile(file).metadata.num_rows
         return total

@@ -1,0 +1,140 @@
+"""Sealing in the driver and by Spark's jobs: seconds, processor time, the driver's memory; each in its own process.
+
+The write is of groups: as many keys are asked for as there are groups. Spark runs in local-cluster mode, so that the
+driver's JVM does nothing of the executors'. Memory is what Python and the driver's JVM had at most while sealing,
+beyond what they had when it began.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.common import SCRATCH, machine, publish, session, table
+from benchmarks.pairs import load_average
+
+MILLION = 1_000_000
+WAYS = ("driver", "spark")
+FEW = 1_000
+ROWS_A_GROUP = 4
+
+
+def main() -> None:
+    """Measure and rewrite the section of docs/performance.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--millions", default="1,10,100", help="derivations")
+    parser.add_argument("--heap", default="2g")
+    parser.add_argument("--job", nargs=3, metavar=("ROWS", "GROUPS", "WAY"), help="run one, print its figures as JSON")
+    options = parser.parse_args()
+    if options.job:
+        rows, groups, way = options.job
+        print(json.dumps(_alone(int(rows), int(groups), way, options.heap)))
+        return
+    lines = []
+    for rows in (int(float(each) * MILLION) for each in options.millions.split(",")):
+        for groups in (FEW, rows // ROWS_A_GROUP):
+            found = {}
+            for way in WAYS:
+                command = [sys.executable, "-m", "benchmarks.sealing", "--heap", options.heap, "--job"]
+                command += [str(rows), str(groups), way]
+                said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                found[way] = told = json.loads(said.splitlines()[-1])
+                shown = [f"{told[what]:,.1f}" for what in ("seconds", "driver", "executors")]
+                shown += [f"{told[what]:,.0f}" for what in ("python", "jvm")]
+                lines.append([f"{rows:,}", f"{groups:,}", way, *shown])
+                print(lines[-1], file=sys.stderr, flush=True)
+            same = found["driver"]["tensors"] == found["spark"]["tensors"]
+            lines[-1].append("the same" if same else "others")
+            lines[-2].append("")
+    head = ["derivations", "groups", "way", "s", "processor s, driver", "processor s, executors"]
+    head += ["Python, more MB", "JVM, more MB", "tensors' files"]
+    publish(
+        "sealing",
+        f"One run each, heap of at most {options.heap}; {machine()}, {load_average()}.\n\n{table(head, lines)}",
+    )
+
+
+def _alone(rows: int, groups: int, way: str, heap: str) -> dict[str, Any]:
+    """Run one job in this process, and watch its sealing."""
+    from provspark.tracker import attach
+    from provspark.tracker.writing import Writing
+
+    cores = len(os.sched_getaffinity(0))
+    spark = session(
+        **{
+            "spark.master": f"local-cluster[{cores},1,2048]",
+            "spark.driver.memory": heap,
+            "spark.sql.shuffle.partitions": str(max(cores, rows // (2 * MILLION))),
+            "spark.provspark.sealing": way,
+        }
+    )
+    source = SCRATCH / f"derivations-{rows}-{groups}"
+    if not (source / "_SUCCESS").exists():
+        made = spark.range(rows, numPartitions=16).selectExpr(f"pmod(hash(id), {groups}) AS key")
+        made.write.mode("overwrite").parquet(source.as_uri())
+    store, out = (SCRATCH / "sealing" / what for what in ("prov", "out"))
+    for folder in (store, out):
+        shutil.rmtree(folder, ignore_errors=True)
+    watched = _Watch()
+    seal = Writing._seal
+    Writing._seal = lambda self, *args: watched.over(lambda: seal(self, *args))  # type: ignore[method-assign]
+    with attach(store=store.as_uri(), step=way, on_error="fail") as capture:
+        frame = spark.read.parquet(source.as_uri())
+        frame.groupBy("key").count().write.parquet(out.as_uri())
+    spark.stop()
+    assert capture.manifest is not None
+    tensors = sorted(f.sha256 for f in capture.manifest.files if f.path.startswith("tensors/"))
+    return watched.told | {"tensors": tensors}
+
+
+class _Watch:
+    """What a call took: seconds, processor time, and memory in MB beyond what was there before."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, Any] = {}
+
+    def over(self, call: Any) -> None:
+        here = psutil.Process()
+        (jvm,) = [p for p in here.children() if "java" in Path(p.exe()).name]
+        own = (here, jvm)
+        before = [p.memory_info().rss for p in own]
+        most = list(before)
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.wait(0.05):
+                most[:] = [max(m, p.memory_info().rss) for m, p in zip(most, own, strict=True)]
+
+        thread = threading.Thread(target=watch)
+        thread.start()
+        began, driver, executors = time.perf_counter(), _processor(own), _processor(jvm.children(recursive=True))
+        try:
+            call()
+        finally:
+            self.told = {
+                "seconds": time.perf_counter() - began,
+                "driver": _processor(own) - driver,
+                "executors": _processor(jvm.children(recursive=True)) - executors,
+                **{name: (m - b) / 2**20 for name, m, b in zip(("python", "jvm"), most, before, strict=True)},
+            }
+            done.set()
+            thread.join()
+
+
+def _processor(processes: Any) -> float:
+    """Processor seconds of some processes, their threads' together."""
+    return sum(sum(p.cpu_times()[:2]) for p in processes)
+
+
+if __name__ == "__main__":
+    main()
