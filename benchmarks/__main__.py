@@ -20,6 +20,7 @@ FULL = (
     "shapes",
     "fixed",
     "memory",
+    "sealing",
     "questions",
     "replay",
     "profile",
