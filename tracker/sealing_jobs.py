@@ -262,9 +262,7 @@ class _ByJobs(Sealing):
             for number, block in enumerate(blocks(tap, receipt, self.noted.folder)):
                 if wanted is None or wanted[:2] != (task, number) or block.counts is None:
                     continue
-                mask = np.zeros(block.counts.rows, dtype=np.bool_)
-                mask[wanted[2]] = True
-                chunk, _ = kept_rows(block, mask, size)
+                chunk, _ = kept_rows(block, wanted[2], size)
                 size += len(chunk.rows)
                 yield chunk
                 wanted = next(waiting, None)
