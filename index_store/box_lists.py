@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +21,7 @@ __all__ = [
     "every",
     "expand",
     "is_constant",
+    "joined_bits",
     "matched",
     "neighbours",
     "order_of",
@@ -177,9 +178,12 @@ def matched(left: Int64, right: Int64) -> tuple[Int64, Int64]:
 def rising(major: Int64, minor: Int64, *, strictly: bool = False) -> bool:
     """Whether pairs stand sorted by major, then minor; with `strictly`, no two alike."""
     for part in neighbours(len(major)):
-        step = np.diff(major[part])
+        above, below = major[part][1:], major[part][:-1]
+        step = above > below
+        if every(step):
+            continue
         level = np.diff(minor[part]) >= int(strictly)
-        if not ((step > 0) | ((step == 0) & level)).all():
+        if not every(step | ((above == below) & level)):
             return False
     return True
 
@@ -205,16 +209,23 @@ def sort_rows(*columns: Int64) -> tuple[Int64, ...]:
     if sum(bits) > 63:
         order = np.lexsort(columns[::-1])
         return tuple(c[order] for c in columns)
-    key = columns[0].copy()
-    for column, wide in zip(columns[1:], bits[1:], strict=True):
-        key <<= wide
-        key |= column
+    key = joined_bits(columns, bits)
     key.sort()
-    found = []
+    found: list[Int64] = []
     for wide in reversed(bits[1:]):
-        found.append(key & ((1 << wide) - 1))
+        found.append((key & ((1 << wide) - 1)).astype(np.int64, copy=False))
         key >>= wide
-    return (key, *reversed(found))
+    return (key.astype(np.int64, copy=False), *reversed(found))
+
+
+def joined_bits(columns: Sequence[Int64], bits: Sequence[int]) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """Rows of so many bits of each column as one number, of 32 bits where it fits: that is sorted twice as fast."""
+    kind = np.dtype(np.uint32 if sum(bits) <= 32 else np.uint64)
+    key = columns[0].astype(kind)
+    for column, wide in zip(columns[1:], bits[1:], strict=True):
+        key <<= kind.type(wide)
+        key |= column.astype(kind, copy=False)
+    return key
 
 
 def packed(major: Int64, minor: Int64) -> Int64 | None:

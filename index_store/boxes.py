@@ -13,8 +13,10 @@ from provspark.index_store.box_lists import (
     cells,
     concat,
     constant,
+    every,
     expand,
     is_constant,
+    joined_bits,
     rising,
     sort,
     sort_rows,
@@ -33,6 +35,7 @@ __all__ = [
     "from_ranges",
     "merge",
     "pairs",
+    "points",
     "sort",
     "take",
     "transpose",
@@ -75,15 +78,16 @@ def unite(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike) -> Bo
     """The same, with a box for each row's every range: ranges that touch or overlap become one."""
     out, start, length = _ids("out", out), _ids("start", start), _ids("length", length)
     _one_length(out, start, length)
-    some = length > 0
-    if not some.all():
+    if not every(length[: 1 if is_constant(length) else None] > 0):
+        some = length > 0
         out, start, length = out[some], start[some], length[some]
     if len(out) == 0:
         return Boxes.empty()
     if is_constant(length) and length[0] == 1:
-        single = _points(out, start)
+        single = points(out, start)
         if single is not None:
-            return single
+            out, start, length = (column.astype(np.int64, copy=False) for column in single)
+            return Boxes(out, constant(np.int64(1), len(out)), start, length, constant(np.False_, len(out)))
     if not rising(out, start):
         out, start, length = sort_rows(out, start, length)
     end = start + length
@@ -98,14 +102,29 @@ def unite(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike) -> Bo
 
 def pairs(boxes: Boxes) -> tuple[Int64, Int64]:
     """List all (out, src) pairs, sorted by out, then src, each once."""
-    cells = np.where(boxes.diagonal, boxes.n_out, boxes.n_out * boxes.n_src)
+    large = np.flatnonzero((boxes.n_out != 1) | (boxes.n_src != 1))
+    if not len(large):
+        return _distinct(boxes.out, boxes.src)
+    some = boxes if len(large) == len(boxes) else take(boxes, large)
+    cells = np.where(some.diagonal, some.n_out, some.n_out * some.n_src)
     box, k = expand(cells)
-    if bool(boxes.diagonal.all()):
-        return _distinct(boxes.out[box] + k, boxes.src[box] + k)
-    width = np.where(boxes.diagonal, 1, boxes.n_src)[box]
-    down = k // width
-    across = np.where(boxes.diagonal[box], k, k - down * width)
-    return _distinct(boxes.out[box] + down, boxes.src[box] + across)
+    counts = cells
+    at: Int64 | slice = slice(None)
+    if len(large) < len(boxes):
+        counts = np.ones(len(boxes), dtype=np.int64)
+        counts[large] = cells
+        more = cells - 1
+        at = (large + np.cumsum(more) - more)[box] + k
+    out, src = np.repeat(boxes.out, counts), np.repeat(boxes.src, counts)
+    if some.diagonal.all():
+        out[at] += k
+        src[at] += k
+    else:
+        width = np.where(some.diagonal, 1, some.n_src)[box]
+        down = k // width
+        out[at] += down
+        src[at] += np.where(some.diagonal[box], k, k - down * width)
+    return _distinct(out, src)
 
 
 def _distinct(out: Int64, src: Int64) -> tuple[Int64, Int64]:
@@ -131,22 +150,27 @@ def _heads(out: Int64, start: Int64, end: Int64) -> Bool:
     return np.concatenate([[True], (row + start)[1:] > reach[:-1]])
 
 
-def _points(out: Int64, start: Int64) -> Boxes | None:
-    """Unite ranges of a row each, as numbers that hold both; None where these would overflow."""
+def points(out: Int64, start: Int64) -> tuple[Int64, Int64, Int64] | None:
+    """Unite rows' ranges of one place each; rows, starts and lengths, in integers that hold them.
+
+    None where a row and a start do not fit one number.
+    """
     wide = (int(start.max()) + 1).bit_length()  # the last row of one and the first of the next are two apart
     if int(out.max()).bit_length() + wide > 63:
         return None
-    key = (out << wide) | start
+    key = joined_bits((out, start), (int(out.max()).bit_length(), wide))
     key.sort()
     steps = key[1:] - key[:-1]
     heads = np.flatnonzero(np.concatenate([[True], steps > 1]))
-    one = constant(np.int64(1), len(heads))
-    length = one
+    length: Int64 = constant(np.int64(1), len(heads))
     if len(heads) < len(key):
-        last = np.append(heads[1:], len(key)) - 1
-        length = key[last] - key[heads] + 1
+        if steps.all():
+            length = np.diff(heads, append=len(key))
+        else:
+            last = np.append(heads[1:], len(key)) - 1
+            length = (key[last] - key[heads] + 1).astype(np.int64, copy=False)
         key = key[heads]
-    return Boxes(key >> wide, one, key & ((1 << wide) - 1), length, constant(np.False_, len(heads)))
+    return key >> key.dtype.type(wide), key & ((1 << wide) - 1), length
 
 
 def _ids(name: str, values: npt.ArrayLike) -> Int64:
@@ -155,7 +179,7 @@ def _ids(name: str, values: npt.ArrayLike) -> Int64:
         found = f"{array.ndim} dimensions of {array.dtype}"
         raise ValueError(f"{name} must be a one-dimensional array of integers, found {found}")
     array = array.astype(np.int64, copy=False)
-    if len(array) and int(array.min()) < 0:
+    if len(array) and int(array[0] if is_constant(array) else array.min()) < 0:
         raise ValueError(f"{name} holds {int(array.min())}; ids start at 0")
     return array
 

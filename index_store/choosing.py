@@ -7,8 +7,18 @@ from typing import Literal
 import numpy as np
 
 from provspark.index_store import encoding
-from provspark.index_store.box_lists import alike, concat, picked, sort_rows, take, transpose
-from provspark.index_store.boxes import sort, unite
+from provspark.index_store.box_lists import (
+    alike,
+    chunks,
+    concat,
+    constant,
+    is_constant,
+    picked,
+    sort_rows,
+    take,
+    transpose,
+)
+from provspark.index_store.boxes import points, sort, unite
 from provspark.index_store.encoding import BoxFile
 from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.spool import Parts, Spool, buckets, recut
@@ -62,7 +72,11 @@ def local(boxes: Boxes | Parts | Spool) -> bool:
     parts = [boxes] if isinstance(boxes, Boxes) else recut(boxes.parts(), encoding.group_rows())
     for part in parts:
         heads = np.arange(0, len(part), encoding.PAGE_ROWS)
-        low, high = np.minimum.reduceat(part.src, heads), np.maximum.reduceat(part.src + part.n_src, heads)
+        low = np.minimum.reduceat(part.src, heads)
+        if is_constant(part.n_src):
+            high = np.maximum.reduceat(part.src, heads) + part.n_src[0]
+        else:
+            high = np.maximum.reduceat(part.src + part.n_src, heads)
         total += int((high - low).sum())
         first, most = int(low.min()), max(most, int(high.max()))
         least = first if least is None else min(least, first)
@@ -79,13 +93,17 @@ def to_a_block(boxes: int) -> int:
 
 def cover(block: Int64, start: Int64, length: Int64) -> Boxes:
     """Boxes of a guide, its axis as out and blocks as src, in the order of the axis."""
-    united = unite(block, start, length)
-    if alike(united.n_src):
-        first, among = sort_rows(united.src, united.out)
-        n = united.n_src
+    single = len(length) and is_constant(length) and int(length[0]) == 1
+    united = points(block, start) if single else None
+    if united is None:
+        boxes = unite(block, start, length)
+        united = boxes.out, boxes.src, boxes.n_src
+    among, first, n = united
+    if alike(n):
+        first, among = sort_rows(first, among)
     else:
-        first, among, n = sort_rows(united.src, united.out, united.n_src)
-    return Boxes(first, n, among, united.n_out, united.diagonal)
+        first, among, n = sort_rows(first, among, n)
+    return Boxes(first, n, among, constant(np.int64(1), len(n)), constant(np.False_, len(n)))
 
 
 def spooled_cover(boxes: Spool) -> Spool:
@@ -117,11 +135,14 @@ def _windows(values: Int64, marks: Int64) -> list[Int64]:
     if len(values) <= _WINDOWS * _WINDOW:
         return [np.arange(len(values))]
     wide = max(1, len(marks) * _WINDOW // len(values))
-    found = []
-    for first in np.linspace(0, len(marks) - 1 - wide, _WINDOWS).astype(np.int64):
-        low, high = marks[first], max(marks[first + wide], marks[first] + 1)
-        found.append(np.flatnonzero((values >= low) & (values < high)))
-    return found
+    first = np.linspace(0, len(marks) - 1 - wide, _WINDOWS).astype(np.int64)
+    bounds = list(zip(marks[first], np.maximum(marks[first + wide], marks[first] + 1), strict=True))
+    found: list[list[Int64]] = [[] for _ in bounds]
+    for part in chunks(len(values)):
+        some = values[part]
+        for inside, (low, high) in zip(found, bounds, strict=True):
+            inside.append(np.flatnonzero((some >= low) & (some < high)) + part.start)
+    return [np.concatenate(inside) for inside in found]
 
 
 def _guide_out(boxes: Boxes, marks: Int64) -> float:

@@ -13,16 +13,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
-from provspark.index_store.box_lists import alike, take
+from provspark.index_store.box_lists import alike, is_constant, take
 from provspark.index_store.layout import (
     CODECS,
     COLUMNS,
     EXTENTS,
+    FORMS,
     META_KEY,
     Codec,
     Column,
@@ -65,7 +65,7 @@ class BoxFile:
 
     @cached_property
     def _plan(self) -> tuple[dict[str, Column], int]:
-        return _survey(self.boxes).plan()
+        return _survey(self.boxes, self.lead).plan()
 
     @property
     def size(self) -> int:
@@ -79,12 +79,10 @@ class BoxFile:
         extents: dict[str, list[Int64]] = {name: [] for name in EXTENTS}
 
         def arrays() -> Iterator[dict[str, Int64]]:
-            for boxes, forms in _groups(self.boxes):
-                for name, values in _extents(boxes, forms).items():
+            for group in _groups(self.boxes):
+                for name, values in group.extents(self.lead).items():
                     extents[name].append(values)
-                if columns["diagonal"].width:
-                    forms["diagonal", "plain"] = _flags(boxes)
-                kept = {n: forms[n, how.form] for n, how in columns.items() if how.width}
+                kept = {n: group.values(n, how.form) for n, how in columns.items() if how.width}
                 yield {n: _zigzag(v) if columns[n].form == "gap" else v for n, v in kept.items()}
 
         out.write(arrays())
@@ -112,29 +110,57 @@ def group_rows() -> int:
     return PAGE_ROWS * _GROUP_PAGES
 
 
-Forms = dict[tuple[str, Form], Any]
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A row group, and where the box before it ends on each axis."""
+
+    boxes: Boxes
+    before: dict[str, int]
+
+    def values(self, name: str, form: Form) -> Int64:
+        """A column as it is stored, but for gaps' signs."""
+        if name == "diagonal":
+            return _flags(self.boxes)
+        if form != "gap":
+            return cast(Int64, getattr(self.boxes, name))
+        starts, lengths = self.axis(name)
+        gaps = np.empty_like(starts)
+        gaps[0] = starts[0] - self.before[name]
+        np.subtract(starts[1:], starts[:-1], out=gaps[1:])
+        gaps[1:] -= lengths[0] if is_constant(lengths) else lengths[:-1]
+        return gaps
+
+    def axis(self, name: str) -> tuple[Int64, Int64]:
+        """Starts and lengths."""
+        return getattr(self.boxes, name), getattr(self.boxes, f"n_{name}")
+
+    def extents(self, lead: Lead) -> dict[str, Int64]:
+        """Of each page the extents on both axes, and the ends of the box before."""
+        heads = np.arange(0, len(self.boxes), PAGE_ROWS)
+        found = {}
+        for axis in ("out", "src"):
+            starts, lengths = self.axis(axis)
+            found[f"{axis}_low"] = starts[heads] if axis == lead else np.minimum.reduceat(starts, heads)
+            if is_constant(lengths):
+                found[f"{axis}_high"] = np.maximum.reduceat(starts, heads) + lengths[0]
+            else:
+                found[f"{axis}_high"] = np.maximum.reduceat(starts + lengths, heads)
+            last = heads[1:] - 1
+            found[f"{axis}_base"] = np.concatenate([[self.before[axis]], starts[last] + lengths[last]])
+        return found
 
 
-def _groups(boxes: Boxes | Parts | Spool) -> Iterator[tuple[Boxes, Forms]]:
-    """Each row group, and its columns in every form that they can be stored in."""
+def _groups(boxes: Boxes | Parts | Spool) -> Iterator[_Group]:
     per = group_rows()
     parts: Iterable[Boxes]
     if isinstance(boxes, Boxes):
         parts = (take(boxes, slice(start, start + per)) for start in range(0, len(boxes), per))
     else:
         parts = recut(boxes.parts(), per)
-    ends = {"out": 0, "src": 0}
+    before = {"out": 0, "src": 0}
     for part in parts:
-        forms: Forms = {("n_out", "plain"): part.n_out, ("n_src", "plain"): part.n_src}
-        for axis in ("out", "src"):
-            starts, lengths = getattr(part, axis), getattr(part, f"n_{axis}")
-            stops = starts + lengths
-            gaps = np.empty_like(starts)
-            gaps[0] = starts[0] - ends[axis]
-            np.subtract(starts[1:], stops[:-1], out=gaps[1:])
-            ends[axis] = int(stops[-1])
-            forms[axis, "gap"], forms[axis, "plain"] = gaps, starts
-        yield part, forms
+        yield _Group(part, before)
+        before = {"out": int(part.out[-1] + part.n_out[-1]), "src": int(part.src[-1] + part.n_src[-1])}
 
 
 def _flags(boxes: Boxes) -> Int64:
@@ -169,9 +195,10 @@ class _Survey:
     diagonal: set[bool] = field(default_factory=set)
     """How boxes of more than a pair are flagged."""
 
-    def add(self, name: str, form: Form, values: Int64, pages: list[slice]) -> None:
-        if alike(values):
-            low = high = int(values[0])
+    def add(self, name: str, form: Form, values: Int64, pages: list[slice], *, rising: bool = False) -> None:
+        """Look through some values."""
+        if rising or alike(values):
+            low, high = int(values[0]), int(values[-1])
         else:
             low, high = int(values.min()), int(values.max())
         known = self.seen.setdefault((name, form), _Seen(low, high))
@@ -209,18 +236,22 @@ class _Survey:
         return best, trials[best] / _WORTH[best.codec]
 
 
-def _survey(boxes: Boxes | Parts | Spool) -> _Survey:
-    """Look through boxes."""
+def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
+    """Look through boxes, sorted by the lead axis."""
     found = _Survey(len(boxes))
     pages = -(-len(boxes) // PAGE_ROWS)
     sampled = np.unique(np.linspace(0, pages - 1, _SAMPLE_PAGES).astype(np.int64)) * PAGE_ROWS
     start = 0
-    for part, forms in _groups(boxes):
+    for group in _groups(boxes):
+        part = group.boxes
         mine = [slice(p, p + PAGE_ROWS) for p in (sampled - start).tolist() if 0 <= p < len(part)]
         start += len(part)
-        for (name, form), values in forms.items():
-            found.add(name, form, values, mine)
-        found.square = found.square and bool((part.n_out == part.n_src).all())
+        for name in COLUMNS[:-1]:
+            for form in FORMS[name]:
+                if form != "same":
+                    rising = name == lead and form == "plain"
+                    found.add(name, form, group.values(name, form), mine, rising=rising)
+        found.square = found.square and (part.n_out is part.n_src or bool((part.n_out == part.n_src).all()))
         if alike(part.diagonal):
             if int(part.n_out.max()) > 1 or int(part.n_src.max()) > 1:
                 found.diagonal.add(bool(part.diagonal[0]))
@@ -232,17 +263,9 @@ def _survey(boxes: Boxes | Parts | Spool) -> _Survey:
     return found
 
 
-def _extents(boxes: Boxes, forms: Forms) -> dict[str, Int64]:
-    """Of each page of a group the extents on both axes, and the ends of the box before."""
-    heads = np.arange(0, len(boxes), PAGE_ROWS)
-    found = {}
-    for axis in ("out", "src"):
-        starts = getattr(boxes, axis)
-        found[f"{axis}_low"] = np.minimum.reduceat(starts, heads)
-        found[f"{axis}_high"] = np.maximum.reduceat(starts + getattr(boxes, f"n_{axis}"), heads)
-        found[f"{axis}_base"] = starts[heads] - forms[axis, "gap"][heads]
-    return found
-
-
-def _zigzag(values: npt.NDArray[np.int64]) -> Int64:
-    return cast(Int64, (values << 1) ^ (values >> 63))
+def _zigzag(values: Int64) -> Int64:
+    """The values, which nobody else has, without signs."""
+    signs = values >> 63
+    values <<= 1
+    values ^= signs
+    return values

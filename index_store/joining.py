@@ -163,6 +163,10 @@ def _tiled(boxes: Boxes) -> bool:
 
 def _joinable(boxes: Boxes) -> bool:
     """Whether any box joins the next one in output order, where no two share an output row."""
+    step = boxes.src[1:] - boxes.src[:-1]
+    near = (boxes.out[:-1] + boxes.n_out[:-1] == boxes.out[1:]) & ((step == boxes.n_src[:-1]) | (step == 0))
+    if not near.any():
+        return False
     return bool(_joined(boxes, _BOTH).any() or _joined(boxes, _DOWN).any())
 
 

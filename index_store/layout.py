@@ -19,6 +19,7 @@ __all__ = [
     "CODECS",
     "COLUMNS",
     "EXTENTS",
+    "FORMS",
     "META_KEY",
     "SPANS",
     "Codec",
@@ -40,8 +41,13 @@ Holds = Literal["boxes", "guide"]
 Form = Literal["plain", "gap", "same"]
 Codec = Literal["zstd", "none"]
 CODECS: tuple[Codec, ...] = ("zstd", "none")
-_FORMS = {name: ("gap", "plain") if name in ("out", "src") else ("plain",) for name in COLUMNS} | {
-    "n_src": ("plain", "same")
+_STARTS: tuple[Form, ...] = ("gap", "plain")
+FORMS: dict[str, tuple[Form, ...]] = {
+    "out": _STARTS,
+    "n_out": ("plain",),
+    "src": _STARTS,
+    "n_src": ("plain", "same"),
+    "diagonal": ("plain",),
 }
 EXTENTS = ("out_low", "out_high", "src_low", "src_high", "out_base", "src_base")
 SPANS = ("at", "size", "head", "body", "crc")
@@ -229,7 +235,7 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
     }
     if set(columns) != set(COLUMNS):
         raise ValueError("a column is missing")
-    if any(c.form not in _FORMS[name] or c.codec not in CODECS for name, c in columns.items()):
+    if any(c.form not in FORMS[name] or c.codec not in CODECS for name, c in columns.items()):
         raise ValueError("a column is of an unknown form or packed in an unknown way")
     if body["lead"] not in ("out", "src") or body["holds"] not in ("boxes", "guide"):
         raise ValueError("an unknown order or content")

@@ -11,9 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import zstandard
 
 from provspark.index_store import thrift
@@ -29,10 +30,11 @@ _THREADS = 4
 _INT32, _INT64, _FIXED = 1, 2, 7
 _PLAIN, _RLE, _SPLIT = 0, 3, 9
 _UNCOMPRESSED, _IN_ZSTD = 0, 6
+_IDLE: list[zstandard.ZstdCompressor] = []
+"""Contexts that no thread uses."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
+class _Page(NamedTuple):
     header: bytes
     body: bytes
     raw: int
@@ -175,34 +177,56 @@ def _pages(values: Int64, how: Column, page_rows: int) -> list[_Page]:
         rows = min(page_rows, len(values) - start)
         raw = rows * how.item
         crc = zlib.crc32(body)
-        signed = crc - (crc >> 31 << 32)
-        head = [(1, thrift.i32(0)), (2, thrift.i32(raw)), (3, thrift.i32(len(body))), (4, thrift.i32(signed))]
-        header = thrift.struct([*head, (5, _values_header(rows, encoding))])[1]
+        before, behind = _header(rows, raw, encoding)
+        header = before + thrift.i32_fields((len(body), crc - (crc >> 31 << 32))) + behind
         out.append(_Page(header, body, raw, zlib.crc32(body, zlib.crc32(header))))
     return out
 
 
 @cache
-def _values_header(rows: int, encoding: int) -> thrift.Field:
+def _header(rows: int, raw: int, encoding: int) -> tuple[bytes, bytes]:
+    """What stands in a page's header before its size and checksum, the third and fourth field, and behind them."""
     told = (rows, encoding, _RLE, _RLE)
-    return thrift.struct((i, thrift.i32(value)) for i, value in enumerate(told, 1))
+    values = thrift.struct((i, thrift.i32(value)) for i, value in enumerate(told, 1))
+    return thrift.i32_fields((0, raw)), thrift.struct([(1, values)])[1]
 
 
 def pages_of(values: Int64, how: Column, page_rows: int) -> list[bytes]:
     """The bytes of a column's pages, as they stand in the file behind their headers.
 
-    One context packs them all: pyarrow makes one for each, which takes longer than to pack a page.
+    Contexts are kept for the next column: to make one takes longer than to pack a page.
     """
-    if how.codec == "none":
-        low = np.ascontiguousarray(np.ascontiguousarray(values, "<i8").view(np.uint8).reshape(-1, 8)[:, : how.width])
-        data, size = low.tobytes(), page_rows * how.item
-        return [data[i : i + size] for i in range(0, len(data), size)]
     item = how.item
-    kept = np.ascontiguousarray(values, f"<i{item}")
-    whole = len(kept) // page_rows * page_rows
-    planes = kept[:whole].view(np.uint8).reshape(-1, page_rows, item).transpose(0, 2, 1)
-    pages = [page.tobytes() for page in planes]
-    if whole < len(kept):
-        pages.append(kept[whole:].view(np.uint8).reshape(-1, item).T.tobytes())
-    packer = zstandard.ZstdCompressor(_LEVEL)
-    return [packer.compress(page) for page in pages]
+    if how.codec == "none":
+        data, size = _low_bytes(values, item), page_rows * item
+        return [data[i : i + size] for i in range(0, len(data), size)]
+    whole = len(values) // page_rows * page_rows
+    pages = [*_planes(values[:whole].reshape(-1, page_rows), how), *_planes(values[None, whole:], how)]
+    try:
+        packer = _IDLE.pop()
+    except IndexError:
+        packer = zstandard.ZstdCompressor(_LEVEL)
+    packed = [packer.compress(page) for page in pages if page.size]
+    _IDLE.append(packer)
+    return packed
+
+
+def _low_bytes(values: Int64, width: int) -> bytes:
+    """Each value's lowest bytes."""
+    if width in (1, 2, 4, 8):
+        return values.astype(f"<u{width}").tobytes()
+    whole = np.ascontiguousarray(values, "<i8").view(np.uint8).reshape(-1, 8)
+    low = np.empty((len(values), width), dtype=np.uint8)
+    for k in range(width):
+        low[:, k] = whole[:, k]
+    return low.tobytes()
+
+
+def _planes(pages: npt.NDArray[np.int64], how: Column) -> npt.NDArray[np.uint8]:
+    """The values' bytes apart, page by page: those from `width` on are 0."""
+    found = np.zeros((len(pages), how.item, pages.shape[1]), dtype=np.uint8)
+    rest: Any = pages.astype(np.uint32 if how.item == 4 else np.uint64)
+    for k in range(how.width):
+        found[:, k] = rest
+        rest >>= 8
+    return found

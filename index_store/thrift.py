@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Field", "binary", "i32", "i64", "list_of", "struct", "structs"]
+__all__ = ["Field", "binary", "i32", "i32_fields", "i64", "list_of", "struct", "structs"]
 
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 
@@ -15,6 +15,19 @@ Field = tuple[int, bytes]
 def i32(value: int) -> Field:
     """A 32-bit integer."""
     return _I32, _varint(value << 1 ^ value >> 31)
+
+
+def i32_fields(values: Iterable[int]) -> bytes:
+    """32-bit integers as fields of a struct, each id 1 more than the one before."""
+    out = bytearray()
+    for value in values:
+        out.append(1 << 4 | _I32)
+        value = value << 1 ^ value >> 31
+        while value > 127:
+            out.append(value & 127 | 128)
+            value >>= 7
+        out.append(value)
+    return bytes(out)
 
 
 def i64(value: int) -> Field:

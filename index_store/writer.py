@@ -287,7 +287,8 @@ def encode(boxes: Boxes | Parts | Spool) -> tuple[BoxFile, ...]:
 
 def _cover(boxes: Boxes, lead: Lead) -> Boxes:
     """Blocks of pages of a file of these boxes that hold each row of an axis, which is `out` of what is returned."""
-    block = np.arange(len(boxes)) // (encoding.PAGE_ROWS * to_a_block(len(boxes)))
+    per = encoding.PAGE_ROWS * to_a_block(len(boxes))
+    block = np.repeat(np.arange(-(-len(boxes) // per)), per)[: len(boxes)]
     return cover(block, getattr(boxes, lead), getattr(boxes, f"n_{lead}"))
 
 
