@@ -17,7 +17,8 @@ from oracle.values import both, either, eq, lt, within
 
 import provspark
 from provspark.tracker import attach, write
-from provspark.tracker.seal import Noted, seal
+from provspark.tracker.seal import Noted
+from provspark.tracker.sealing import sealed
 
 pytestmark = pytest.mark.spark
 
@@ -153,7 +154,7 @@ def test_groups_that_nothing_asks_for_are_not_noted(
     spark: Any, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes: list[Noted] = []
-    monkeypatch.setattr(write, "seal", lambda noted, site: (notes.append(noted), seal(noted, site))[1])
+    monkeypatch.setattr(write, "sealed", lambda jvm, *rest: (notes.append(rest[0]), sealed(jvm, *rest))[1])
     t = Frames(spark, TABLES, sources)
     text = "SELECT e.id, s FROM (SELECT * FROM emp WHERE k IN (SELECT k FROM dept WHERE w = 5)) e JOIN " + SUMS
     with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
@@ -167,7 +168,8 @@ def test_groups_that_nothing_asks_for_are_not_noted(
 
 def test_more_groups_than_a_task_holds_at_once(spark: Any, tmp_path: Path) -> None:
     """A task hands on what it noted before it has 2**18 groups, and goes on."""
-    keys = np.random.default_rng(3).permutation(np.arange(600_000) % 290_000)
+    keys = np.random.default_rng(3).permutation(np.arange(330_000) % 290_000)
+    keys = np.concatenate([keys, np.repeat(np.arange(100_000), 3)])
     pq.write_table(pa.table({"k": keys}), tmp_path / "in.parquet", row_group_size=len(keys))
     with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
         frame = spark.read.parquet(str(tmp_path / "in.parquet")).coalesce(1)

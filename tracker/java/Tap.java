@@ -195,10 +195,13 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     /** Of each group the two numbers of its key, side by side. */
     long[] known = new long[0];
     int[] table = new int[0];
-    /** Keys of the last rows, whose groups are not looked up yet, and where each is looked for first. */
+    /** Keys of the last rows, whose groups are not looked up yet: of rows with one key that stand together, once. */
     final long[] asked = new long[2 * BATCH];
     final int[] place = new int[BATCH];
+    final int[] found = new int[BATCH];
     int waiting = 0;
+    /** The first of those rows; what `group` says of them is a place in `asked`. */
+    int unsettled = 0;
     int rows = 0;
     int keys = 0;
     long total = 0;
@@ -252,16 +255,16 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
      */
     private void settle() {
       int n = waiting;
-      int[] to = group;
-      int first = rows - n;
       for (int i = 0; i < n; i++) place[i] = home(asked[2 * i]);
-      for (int i = 0; i < n; i++) to[first + i] = table[place[i]];
+      for (int i = 0; i < n; i++) found[i] = table[place[i]];
       for (int i = 0; i < n; i++) {
-        int g = to[first + i];
-        if (g >= 0 && (known[2 * g] != asked[2 * i] || known[2 * g + 1] != asked[2 * i + 1])) to[first + i] = -1;
+        int g = found[i];
+        if (g >= 0 && (known[2 * g] != asked[2 * i] || known[2 * g + 1] != asked[2 * i + 1])) found[i] = -1;
       }
-      for (int i = 0; i < n; i++) if (to[first + i] < 0) to[first + i] = grouped(asked[2 * i], asked[2 * i + 1]);
+      for (int i = 0; i < n; i++) if (found[i] < 0) found[i] = grouped(asked[2 * i], asked[2 * i + 1]);
+      for (int i = unsettled; i < rows; i++) group[i] = found[group[i]];
       waiting = 0;
+      unsettled = rows;
     }
 
     private int grouped(long a, long b) {
@@ -326,13 +329,18 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     private void record() throws IOException {
+      if (keyed) {
+        int last = 2 * waiting - 2;
+        if (last < 0 || asked[last] != key[0] || asked[last + 1] != key[1]) {
+          if (waiting == BATCH) settle();
+          asked[2 * waiting] = key[0];
+          asked[2 * waiting + 1] = key[1];
+          waiting++;
+        }
+        group[rows] = waiting - 1;
+      }
       rows++;
       total++;
-      if (keyed) {
-        asked[2 * waiting] = key[0];
-        asked[2 * waiting + 1] = key[1];
-        if (++waiting == BATCH) settle();
-      }
       if (rows >= limit || keys > MAX_KEYS - BATCH) flush();
     }
 
@@ -359,6 +367,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
       for (int i = 0; i < legs; i++) column(columns[i], rows, order);
       rows = 0;
       keys = 0;
+      unsettled = 0;
       if (keyed) Arrays.fill(table, -1);
     }
 
