@@ -203,7 +203,7 @@ class _Survey:
             low, high = int(values.min()), int(values.max())
         known = self.seen.setdefault((name, form), _Seen(low, high))
         known.low, known.high = min(known.low, low), max(known.high, high)
-        known.sample += [values[p] for p in pages]
+        known.sample += [values[p].copy() for p in pages]  # a part's values are not kept for those of a page
 
     def plan(self) -> tuple[dict[str, Column], int]:
         """Choose each column's form; return forms, and about how many bytes they take."""
@@ -242,6 +242,7 @@ def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
     pages = -(-len(boxes) // PAGE_ROWS)
     sampled = np.unique(np.linspace(0, pages - 1, _SAMPLE_PAGES).astype(np.int64)) * PAGE_ROWS
     start = 0
+    alone = isinstance(boxes, Boxes) and all(map(is_constant, (boxes.n_out, boxes.n_src, boxes.diagonal)))
     for group in _groups(boxes):
         part = group.boxes
         mine = [slice(p, p + PAGE_ROWS) for p in (sampled - start).tolist() if 0 <= p < len(part)]
@@ -258,7 +259,7 @@ def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
         else:
             large = part.diagonal[(part.n_out > 1) | (part.n_src > 1)]
             found.diagonal |= {way for way in (True, False) if (large == way).any()}
-        for page in mine:
+        for page in () if alone else mine:
             found.add("diagonal", "plain", _flags(take(part, page)), [slice(None)])
     return found
 

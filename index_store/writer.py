@@ -96,10 +96,11 @@ class StepWriter:
         self._open()
         ids = check_write(write)
         index = len(self._writes)
-        versions = [self._add_version(v, i) for v, i in zip((write.output, *write.inputs), ids, strict=True)]
         names = [f"{index}-{k}" for k in range(len(write.tensors))]
-        with ThreadPoolExecutor(_THREADS) as pool:
+        with ThreadPoolExecutor(1) as beside, ThreadPoolExecutor(_THREADS) as pool:
+            written = beside.submit(list, map(self._add_version, (write.output, *write.inputs), ids))
             tensors = tuple(pool.map(self._add_tensor, write.tensors, names))
+        versions = written.result()
         distinct = dict.fromkeys(versions[1:])
         operations = self._add_sealed("operations", index, write.operations)
         added = Write(
