@@ -118,9 +118,17 @@ class Packed:
             if gapped is None:
                 found = _typed(name, self._numbers(name), self._total)
             else:
-                found = gapped.all() if isinstance(gapped, Gaps) else self._taken(name, np.arange(self._total))
+                found = gapped.all() if isinstance(gapped, Gaps) else self._evenly(gapped)
             self._known[name] = found
         return found
+
+    def _evenly(self, axis: Even) -> Int64:
+        """All starts on an axis on which they are evenly apart."""
+        first, last = int(self._pages[0]), int(self._pages[-1])
+        if last - first < len(self._pages):
+            start = first * self._layout.page_rows * axis.step + axis.gap
+            return np.arange(start, start + self._total * axis.step, axis.step)
+        return axis.at(self._numbers_of(np.arange(self._total)))
 
     def _name(self, name: str) -> str:
         return self._layout.length("src") if name == "n_src" else name

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from provspark.index_store.box_lists import concat, sort, transpose
+from provspark.index_store.box_lists import concat, every, sort, transpose
 from provspark.index_store.cutting import Runs
 from provspark.index_store.few import MOST, Few
 from provspark.index_store.layout import Lead
@@ -140,6 +140,11 @@ class TensorReader:
 
 def _paged(boxes: Int64, per: int) -> tuple[Int64, Int64, Int64]:
     """The pages of boxes, which do not fall: their numbers, where each begins among the boxes, the boxes' places."""
+    if len(boxes) and int(boxes[-1] - boxes[0]) == len(boxes) - 1 and every(boxes[1:] > boxes[:-1]):
+        ids = np.arange(boxes[0] // per, boxes[-1] // per + 1)
+        first = np.append(ids * per - boxes[0], len(boxes))
+        first[0] = 0
+        return ids, first, boxes - ids[0] * per
     page = boxes // per
     if len(boxes) and page[0] == page[-1]:
         return page[:1], np.array([0, len(boxes)]), boxes - page[0] * per

@@ -8,6 +8,7 @@ import pytest
 from provspark.index_store import gaps as coded
 from provspark.index_store.cutting import Runs
 from provspark.index_store.gaps import Even, Gaps
+from provspark.index_store.reader import _paged
 from provspark.testing.oracle import runs_of
 
 
@@ -69,4 +70,18 @@ def test_boxes_evenly_apart_are_counted_out(seed: int) -> None:
         for r in range(len(runs))
         for i, start in enumerate(starts)
         if start < runs.ends[r] and start + length > runs.starts[r]
+    ]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_boxes_that_follow_one_another_stand_in_pages_as_others_do(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    per, n = int(random.integers(1, 9)), int(random.integers(1, 30))
+    boxes = np.arange(n) + random.integers(0, 20) if seed % 2 else np.sort(random.integers(0, 40, n))
+    ids, first, places = _paged(boxes, per)
+    pages = [box // per for box in boxes.tolist()]
+    assert ids.tolist() == sorted(set(pages))
+    assert first.tolist() == [*map(pages.index, ids.tolist()), n]
+    assert places.tolist() == [
+        ids.tolist().index(page) * per + box % per for page, box in zip(pages, boxes.tolist(), strict=True)
     ]
