@@ -25,14 +25,18 @@ from provspark.tracker.jvm import Jvm
 from provspark.tracker.legs import Leg
 from provspark.tracker.seal import Asker, Chunk, Noted, Sealing, kept_rows
 from provspark.tracker.sidecar import blocks
-from provspark.tracker.staging import BUCKET_ROWS, NONE, Staging
+from provspark.tracker.staging import BUCKET_ROWS, Staging
 from provspark.tracker.taps import Receipt, Tap
 
 _SHUFFLE_ROWS = 1 << 19
 _MOST_PARTITIONS = 2000
 _READERS = 400
-_KEPT = "r BIGINT, b INT, g INT, n BIGINT, k1 BIGINT, k2 BIGINT, at BIGINT, p INT"
-_FOUND = "row BIGINT, start BIGINT, n BIGINT, p INT"
+_KEPT = "place BIGINT, k1 BIGINT, k2 BIGINT, n BIGINT, at BIGINT"
+_FOUND = "row BIGINT, start BIGINT, n BIGINT"
+_TASK, _BLOCK = 40, 20
+"""Bits of a place: java/Notes.java."""
+_ALIKE = "({} ^ {}) = 0"
+"""Equality that Spark does not join by: it sorts by one column alone in a third of the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +52,26 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Blocks:
-    """Blocks with groups that are kept, by task and place among its blocks, and the first id of each on the axis."""
+    """Blocks with groups that are kept, in order, and the first id of each on the axis."""
 
-    task: Int64
     block: Int64
+    """Places of blocks, without the bits of groups."""
     first: Int64
     size: int
     """Of the axis."""
 
     @property
     def table(self) -> pa.Table:
-        """The same for queries: r, b, first."""
-        return pa.table({"r": int64s(self.task), "b": int64s(self.block), "first": int64s(self.first)})
+        """The same for queries: block, first."""
+        return pa.table({"block": int64s(self.block), "first": int64s(self.first)})
 
     def ids(self, tasks: int) -> list[Int64]:
         """Return by task the first id of each of its blocks, 0 for those without."""
+        task, block = self.block >> (_TASK - _BLOCK), _number(self.block)
         found = []
-        for low, high in itertools.pairwise(np.searchsorted(self.task, np.arange(tasks + 1)).tolist()):
-            ids = np.zeros(int(self.block[high - 1]) + 1 if high > low else 0, dtype=np.int64)
-            ids[self.block[low:high]] = self.first[low:high]
+        for low, high in itertools.pairwise(np.searchsorted(task, np.arange(tasks + 1)).tolist()):
+            ids = np.zeros(int(block[high - 1]) + 1 if high > low else 0, dtype=np.int64)
+            ids[block[low:high]] = self.first[low:high]
             found.append(ids)
         return found
 
@@ -114,10 +119,10 @@ class _ByJobs(Sealing):
         """The derivations of the groups that are asked for."""
         asked = self._asked[tap.number]
         receipts = self.noted.receipts.get(tap.place, [])
-        kept = self._kept(tap, asked, receipts) if asked else None
+        kept, missing = self._kept(tap, asked, receipts) if asked else (None, 0)
         if kept is None:
             return
-        self.check_found(tap, self._staging.missing(kept))
+        self.check_found(tap, missing)
         blocks = self._blocks(kept)
         axis = len(self.axes)
         made = self.legs(tap.legs, axis, self._chunks(tap, receipts, kept))
@@ -142,70 +147,70 @@ class _ByJobs(Sealing):
                 self._asked[leg.origin].append(_Asked(axis, leg, size, self._columns(tap, rows, at, leg.width)))
             at += leg.width
 
-    def _kept(self, tap: Tap, asked: Sequence[_Asked], receipts: Sequence[Receipt]) -> str | None:
-        """Keep the groups that are asked for, by task, block and place in it; None if nobody asks."""
+    def _kept(self, tap: Tap, asked: Sequence[_Asked], receipts: Sequence[Receipt]) -> tuple[str | None, int]:
+        """Keep the groups that are asked for, by place, and count keys without one; None if nobody asks."""
         keys = " UNION ALL ".join(f"SELECT a AS k1, b AS k2 FROM {each.view}" for each in asked)
         keys = self._view(f"SELECT DISTINCT k1, k2 FROM ({keys})")
         tasks = self._spread(receipts, [np.zeros(0, dtype=np.int64)] * len(receipts))
         groups = self._staging.view(self._name(), self._notes(tap).groups(self._staging.query(f"FROM {tasks}")))
-        met = f"SELECT g.r, g.b, g.g, g.n, k.k1, k.k2 FROM {keys} k LEFT JOIN {groups} g USING (k1, k2)"
+        met = f"FROM {keys} k LEFT JOIN {groups} g ON k.k1 = g.k1 AND {_ALIKE.format('k.k2', 'g.k2')}"
         if tap.whole and receipts:
             if len(self._staging.table(self._name(), f"SELECT k1 FROM {keys} LIMIT 2")) > 1:
                 raise CaptureError(f"tap {tap.number} is asked for more than one key")
-            met = f"SELECT /*+ BROADCAST(k) */ g.r, g.b, g.g, g.n, k.k1, k.k2 FROM {groups} g CROSS JOIN {keys} k"
+            met = f"FROM {groups} g CROSS JOIN {keys} k"
         buckets = _tasks_for(receipts)
-        bucket = f"IF(r IS NULL, {NONE} - pmod(k1, {buckets}), r * {buckets} DIV {len(receipts) or 1})"
-        block = "PARTITION BY p, r, b ORDER BY g ROWS UNBOUNDED PRECEDING"
-        kept = self._staging.keep(
-            self._name(),
-            f"SELECT r, b, g, n, k1, k2, sum(n) OVER ({block}) - n AS at, p FROM "
-            f"(SELECT /*+ REPARTITION({buckets}, p) */ *, CAST({bucket} AS INT) AS p FROM ({met})) SORT BY p, r, b, g",
-            _KEPT,
+        rows = self._staging.dealt(
+            f"SELECT {'/*+ BROADCAST(k) */' if tap.whole else ''} g.place, k.k1, k.k2, g.n {met}",
+            f"IF(place IS NULL, {buckets}, {_bucket(f'shiftright(place, {_TASK})', len(receipts) or 1, buckets)})",
+            buckets + 1,
+            "place",
         )
-        return None if self._staging.empty(kept) else kept
+        kept = self._staging.keep(self._name(), self._jvm.new("Starts").over(rows), _KEPT)
+        *counts, missing = self._staging.counts(kept, buckets + 1)
+        return (kept if missing or any(counts) else None), missing
 
     def _rows_of(self, tap: Tap, receipts: Sequence[Receipt], kept: str, blocks: _Blocks) -> str:
         """Tell for java/Notes.java which rows are kept."""
         if not tap.numbered and not any(leg.grouped for leg in tap.legs):
             return ""
         tasks = self._tasks(receipts, blocks.ids(len(receipts)))
-        return self._view(
-            f"SELECT /*+ REPARTITION({_tasks_for(receipts)}, r) */ * FROM (SELECT * FROM {tasks} UNION ALL "
-            f"SELECT r, b, g, at, NULL AS place, NULL AS ids FROM {kept} WHERE p >= 0) SORT BY r, b, g"
-        )
+        groups = f"SELECT place, n, NULL, NULL FROM {kept} WHERE place IS NOT NULL"
+        return self._dealt(receipts, f"SELECT * FROM {tasks} UNION ALL {groups}")
 
     def _ranges(self, tap: Tap, kept: str, blocks: _Blocks) -> str:
         """Where each group stands on the axis: one range in each block that has it; all of it if there is one group."""
+        groups = f"{kept} k WHERE k.place IS NOT NULL"
         if tap.keyless:
-            return self._view(f"SELECT DISTINCT k1, k2, 0L AS start, {blocks.size}L AS n FROM {kept} WHERE p >= 0")
+            return self._view(f"SELECT DISTINCT k1, k2, 0L AS start, {blocks.size}L AS n FROM {groups}")
         first = self._staging.put(self._name(), blocks.table)
         return self._view(
-            f"SELECT /*+ BROADCAST(f) */ k.k1, k.k2, f.first + k.at AS start, k.n FROM {kept} k JOIN {first} f "
-            "ON k.r = f.r AND k.b = f.b"
+            f"SELECT /*+ BROADCAST(f) */ k1, k2, f.first + k.at AS start, k.n FROM {kept} k JOIN {first} f "
+            f"ON shiftright(k.place, {_BLOCK}) = f.block"
         )
 
     def _found(self, each: _Asked, ranges: str, out: str, *, single: bool) -> Boxes | Parts | Spool:
         """Relate rows to the ranges of their groups, but for the one row that each leaves out where `out` has these."""
         buckets = -(-each.rows // BUCKET_ROWS)
-        hint = "/*+ BROADCAST(s) */ " if single else ""
-        asked = f"{each.view} a JOIN {ranges} s ON a.a = s.k1 AND a.b = s.k2"
-        met = f"SELECT {hint}a.row, s.start, s.n, CAST(a.row * {buckets} DIV {each.rows} AS INT) AS p FROM {asked}"
+        hint = "/*+ BROADCAST(s) */" if single else ""
+        asked = f"{each.view} a JOIN {ranges} s ON a.a = s.k1 AND {_ALIKE.format('a.b', 's.k2')}"
+        met = f"SELECT {hint} a.row, s.start, s.n, 0L AS out FROM {asked}"
         if out:
             met = (
-                f"SELECT * FROM (SELECT row, p, inline(array(struct(start, IF(hit, out - start, n) AS n), "
-                f"struct(out + 1 AS start, IF(hit, start + n - out - 1, 0L) AS n))) FROM (SELECT {hint}a.row, s.start, "
-                f"s.n, o.row AS out, o.row >= s.start AND o.row < s.start + s.n AS hit, "
-                f"IF(o.row IS NULL, {NONE}, CAST(a.row * {buckets} DIV {each.rows} AS INT)) AS p "
-                f"FROM {asked} LEFT JOIN {out} o ON a.c = o.a)) WHERE n > 0 OR p = {NONE}"
+                "SELECT row, out, inline(array(struct(start, IF(hit, out - start, n) AS n), "
+                "struct(out + 1 AS start, IF(hit, start + n - out - 1, 0L) AS n))) FROM (SELECT *, out >= start AND "
+                f"out < start + n AS hit FROM (SELECT {hint} a.row, s.start, s.n, o.row AS out "
+                f"FROM {asked} LEFT JOIN {out} o ON a.c = o.a))"
             )
-        name = self._staging.keep(
-            self._name(),
-            f"SELECT /*+ REPARTITION({buckets}, p) */ row, start, n, p FROM ({met}) SORT BY p, row, start",
-            _FOUND,
+        rows = self._staging.dealt(
+            f"SELECT row, start, n, out IS NULL AS lost FROM ({met}) WHERE n > 0 OR out IS NULL",
+            f"IF(lost, {buckets}, {_bucket('row', each.rows, buckets)})",
+            buckets + 1,
+            "row",
         )
-        if out and self._staging.missing(name):
+        name = self._staging.keep(self._name(), rows.drop("lost"), _FOUND)
+        if self._staging.counts(name, buckets + 1)[-1]:
             raise CaptureError("a row was kept that its group has not")
-        return _gathered(self._staging.stream(name, ("row", "start", "n")))
+        return _gathered(self._staging.stream(name, ("row", "start", "n"), buckets))
 
     def _columns(self, tap: Tap, rows: str, first: int, count: int) -> str:
         """Name what was noted in some columns: row, a, b, c."""
@@ -217,11 +222,9 @@ class _ByJobs(Sealing):
         n = len(receipts)
         table = pa.table(
             {
-                "r": pa.array(range(n), pa.int64()),
-                "b": pa.array([-1] * n, pa.int32()),
-                "g": pa.array([-1] * n, pa.int32()),
-                "at": pa.array([receipt.rows for receipt in receipts], pa.int64()),
-                "place": pa.array([receipt.place for receipt in receipts], pa.string()),
+                "place": int64s(np.arange(n) << _TASK),
+                "noted": int64s(np.array([receipt.rows for receipt in receipts], dtype=np.int64)),
+                "where": pa.array([receipt.place for receipt in receipts], pa.string()),
                 "ids": pa.array([each.astype("<i8").tobytes() for each in ids], pa.binary()),
             }
         )
@@ -229,8 +232,13 @@ class _ByJobs(Sealing):
 
     def _spread(self, receipts: Sequence[Receipt], ids: Sequence[Int64]) -> str:
         """Name the same, a task of Spark's for each."""
-        tasks = self._tasks(receipts, ids)
-        return self._view(f"SELECT /*+ REPARTITION({_tasks_for(receipts)}, r) */ * FROM {tasks}")
+        return self._dealt(receipts, f"SELECT * FROM {self._tasks(receipts, ids)}")
+
+    def _dealt(self, receipts: Sequence[Receipt], text: str) -> str:
+        """Name rows that stand in tasks' places, in order."""
+        buckets = _tasks_for(receipts)
+        bucket = _bucket(f"shiftright(place, {_TASK})", len(receipts) or 1, buckets)
+        return self._staging.view(self._name(), self._staging.dealt(text, bucket, buckets, "place"))
 
     def _notes(self, tap: Tap) -> Any:
         return self._jvm.new("Notes", self.noted.folder, tap.width, tap.keyed)
@@ -245,15 +253,16 @@ class _ByJobs(Sealing):
 
     def _blocks(self, kept: str) -> _Blocks:
         """Number the rows of groups that are kept."""
-        query = f"SELECT r, b, sum(n) AS n FROM {kept} WHERE p >= 0 GROUP BY r, b"
-        sums = self._staging.table(self._name(), query).sort_by([("r", "ascending"), ("b", "ascending")])
+        groups = f"{kept} WHERE place IS NOT NULL"
+        query = f"SELECT shiftright(place, {_BLOCK}) AS block, sum(n) AS n FROM {groups} GROUP BY 1"
+        sums = self._staging.table(self._name(), query).sort_by("block")
         ends = np.cumsum(numbers(sums["n"]).astype(np.int64))
         first = np.concatenate([[0], ends])[: len(ends)]
-        return _Blocks(numbers(sums["r"]), numbers(sums["b"]), first, int(ends[-1]) if len(ends) else 0)
+        return _Blocks(numbers(sums["block"]), first, int(ends[-1]) if len(ends) else 0)
 
     def _chunks(self, tap: Tap, receipts: Sequence[Receipt], kept: str) -> Iterator[Chunk]:
         """Read the rows of groups that are kept."""
-        waiting = _by_block(self._staging.stream(kept, ("r", "b", "g")))
+        waiting = _by_block(self._staging.stream(kept, ("place",), _tasks_for(receipts)))
         wanted = next(waiting, None)
         size = 0
         for task, receipt in enumerate(receipts):
@@ -275,20 +284,31 @@ def _tasks_for(receipts: Sequence[Receipt]) -> int:
     return min(len(receipts), _READERS) or 1
 
 
+def _bucket(number: str, most: int, buckets: int) -> str:
+    """Which of some buckets a number below `most` goes to, in order; for queries."""
+    return f"CAST({number} * {buckets} DIV {most} AS INT)"
+
+
+def _number(block: Any) -> Any:
+    """Number of a block, or of several, among its task's."""
+    return (block & ((1 << (_TASK - _BLOCK)) - 1)) - 1
+
+
 def _by_block(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, Int64]]:
-    """Yield task, block and the places of its groups, of sorted rows (r, b, g) whose batches may divide a block."""
-    held: tuple[int, int, list[Int64]] | None = None
+    """Yield task, block and the numbers of its groups, of sorted places; a batch may end within a block."""
+    block, held = -1, list[Int64]()
     for batch in batches:
-        task, block, place = (numbers(column) for column in batch.columns)
-        heads = np.flatnonzero(np.concatenate([[True], (np.diff(task) != 0) | (np.diff(block) != 0)])[: len(task)])
-        for low, high in itertools.pairwise([*heads.tolist(), len(task)]):
-            if held is None or held[:2] != (task[low], block[low]):
-                if held is not None:
-                    yield held[0], held[1], np.concatenate(held[2])
-                held = int(task[low]), int(block[low]), []
-            held[2].append(place[low:high])
-    if held is not None:
-        yield held[0], held[1], np.concatenate(held[2])
+        places = numbers(batch.column(0))
+        blocks, groups = places >> _BLOCK, places & ((1 << _BLOCK) - 1)
+        heads = np.flatnonzero(np.diff(blocks, prepend=-1)).tolist()
+        for low, high in itertools.pairwise([*heads, len(places)]):
+            if held and int(blocks[low]) != block:
+                yield block >> (_TASK - _BLOCK), _number(block), np.concatenate(held)
+                held = []
+            block = int(blocks[low])
+            held.append(groups[low:high])
+    if held:
+        yield block >> (_TASK - _BLOCK), _number(block), np.concatenate(held)
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Boxes | Parts | Spool:

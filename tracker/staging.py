@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import uuid
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
@@ -17,8 +18,6 @@ from provspark.tracker.jvm import Jvm
 
 BUCKET_ROWS = 1 << 20
 """Rows of an axis whose ranges are sorted by one task, into one file."""
-NONE = -1
-"""Buckets from this one down are of rows that should not be there."""
 _BATCH_ROWS = 1 << 20
 _GROUP_BYTES = 16 << 20
 _DESCRIPTION = "spark.job.description"
@@ -35,6 +34,39 @@ _CONF = {
     "spark.sql.parquet.compression.codec": "snappy",
 }
 """No broadcast: what is told of its size is told of packed files, and the driver would hold it."""
+
+
+def labels(partitions: int) -> npt.NDArray[np.int32]:
+    """Return for each partition a number that Spark's hash puts there, where rows are dealt out to so many of them."""
+    found = np.full(partitions, -1, dtype=np.int32)
+    at = 0
+    while (found < 0).any():
+        some = np.arange(at, at + 8 * partitions, dtype=np.int32)
+        place = _hashed(some) % partitions
+        found[place[::-1]] = np.where(found[place[::-1]] < 0, some[::-1], found[place[::-1]])
+        at += len(some)
+    return found
+
+
+def _hashed(numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Murmur3 of ints as Spark's `hash` has it."""
+    one = numbers.view(np.uint32) * np.uint32(0xCC9E2D51)
+    one = _turned(one, 15) * np.uint32(0x1B873593)
+    found = _turned(np.uint32(42) ^ one, 13) * np.uint32(5) + np.uint32(0xE6546B64)
+    found ^= np.uint32(4)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        found = (found ^ (found >> np.uint32(shift))) * np.uint32(factor)
+    return found.view(np.int32).astype(np.int64)
+
+
+def _turned(numbers: npt.NDArray[np.uint32], bits: int) -> npt.NDArray[np.uint32]:
+    turned: npt.NDArray[np.uint32] = (numbers << np.uint32(bits)) | (numbers >> np.uint32(32 - bits))
+    return turned
+
+
+def _partition(path: str) -> int:
+    """The number that Spark puts into a file's name."""
+    return int(path.rsplit("/", 1)[1].split("-")[1])
 
 
 class Staging:
@@ -70,6 +102,15 @@ class Staging:
         with contextlib.suppress(OSError):
             self._files.delete_dir(self._path)
 
+    def dealt(self, text: str, bucket: str, partitions: int, order: str) -> Any:
+        """Run a query and put each row into the partition that `bucket` says, an int from 0 on; sort by one column."""
+        if partitions > 1:
+            named = ", ".join(map(str, labels(partitions).tolist()))
+            text = f"SELECT /*+ REPARTITION({partitions}, label) */ *, array({named})[{bucket}] AS label FROM ({text})"
+        else:
+            text = f"SELECT /*+ REPARTITION(1) */ *, 0 AS label FROM ({text})"
+        return self.query(f"FROM ({text}) SORT BY {order}").drop("label")
+
     def query(self, text: str) -> Any:
         """Return the Java Dataset of a query over views."""
         return self._session.sql(text)
@@ -86,33 +127,27 @@ class Staging:
             pq.write_table(table, sink)
         return self.view(name, self._reader().parquet(f"{self._url}/{name}"))
 
-    def keep(self, name: str, text: str, columns: str) -> str:
-        """Run a query and keep its rows for queries and the driver, under a name; return it.
+    def keep(self, name: str, rows: Any, columns: str) -> str:
+        """Keep a Java Dataset for queries and the driver, a file for each of its partitions, under a name; return it.
 
-        Each value of its column ``p``, the last one, makes a bucket, whose rows stand as the query sorts them.
         `columns` are names and types.
         """
-        writer = self.query(text).write().option("parquet.block.size", _GROUP_BYTES)
-        writer.partitionBy(self._jvm.array("java.lang.String", ["p"])).parquet(f"{self._url}/{name}")
+        writer = rows.write().option("parquet.block.size", _GROUP_BYTES).option("parquet.enable.dictionary", "false")
+        writer.parquet(f"{self._url}/{name}")
         return self.view(name, self._reader().schema(columns).parquet(f"{self._url}/{name}"))
 
-    def empty(self, name: str) -> bool:
-        """Whether a query left no row at all."""
-        return not self._folders(name)
-
-    def missing(self, name: str) -> int:
-        """Return how many rows there are in buckets from `NONE` down."""
-        total = 0
-        for path in itertools.chain.from_iterable(files for p, files in self._folders(name).items() if p < 0):
+    def counts(self, name: str, partitions: int) -> list[int]:
+        """Return how many rows each of so many partitions left."""
+        found = [0] * partitions
+        for path in self._parquet(f"{self._path}/{name}"):
             with self._files.open_input_file(path) as file:
-                total += pq.ParquetFile(file).metadata.num_rows
-        return total
+                found[_partition(path)] += pq.ParquetFile(file).metadata.num_rows
+        return found
 
-    def stream(self, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield kept rows bucket by bucket from 0 on, in the order in which they were sorted."""
-        folders = self._folders(name)
-        for bucket in sorted(b for b in folders if b >= 0):
-            for path in folders[bucket]:
+    def stream(self, name: str, columns: Sequence[str], partitions: int) -> Iterator[pa.RecordBatch]:
+        """Yield what the first so many partitions left, one after the other."""
+        for path in self._parquet(f"{self._path}/{name}"):
+            if _partition(path) < partitions:
                 with self._files.open_input_file(path) as file:
                     yield from pq.ParquetFile(file).iter_batches(_BATCH_ROWS, columns=list(columns))
 
@@ -126,13 +161,6 @@ class Staging:
 
     def _reader(self) -> Any:
         return self._session.read().option("__globPaths__", "false")
-
-    def _folders(self, name: str) -> dict[int, list[str]]:
-        found = {}
-        for info in self._files.get_file_info(fs.FileSelector(f"{self._path}/{name}")):
-            if info.type == fs.FileType.Directory and info.base_name.startswith("p="):
-                found[int(info.base_name[2:])] = self._parquet(info.path)
-        return found
 
     def _parquet(self, path: str) -> list[str]:
         infos = self._files.get_file_info(fs.FileSelector(path))

@@ -177,7 +177,7 @@ def test_jobs_that_fail_leave_it_to_the_driver(
     grouped: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     seen = []
-    monkeypatch.setattr(staging.Staging, "missing", lambda *_: seen.append(1) or 1 / 0)
+    monkeypatch.setattr(staging.Staging, "counts", lambda *_: seen.append(1) or 1 / 0)
     with caplog.at_level(logging.WARNING):
         capture = grouped()
     assert seen and capture.untracked == () and len(capture.manifest.writes[0].tensors) == 2
@@ -277,20 +277,29 @@ def test_groups_block_by_block() -> None:
     rng = np.random.default_rng(8)
     rows = sorted({tuple(row) for row in rng.integers(0, 5, (200, 3)).tolist()})
     wanted: dict[tuple[int, int], list[int]] = {}
-    for task, block, place in rows:
-        wanted.setdefault((task, block), []).append(place)
+    for task, block, group in rows:
+        wanted.setdefault((task, block), []).append(group)
+    places = [(task << 40) + ((block + 1) << 20) + group for task, block, group in rows]
     for size in (1, 7, 1000):
-        some = [
-            pa.record_batch([pa.array(column) for column in zip(*rows[a : a + size], strict=True)], names=list("rbg"))
-            for a in range(0, len(rows), size)
-        ]
-        found = {(task, block): places.tolist() for task, block, places in sealing_jobs._by_block(some)}
+        some = [pa.record_batch([pa.array(places[a : a + size])], names=["place"]) for a in range(0, len(rows), size)]
+        found = {(task, block): groups.tolist() for task, block, groups in sealing_jobs._by_block(some)}
         assert found == wanted
 
 
 def test_first_ids_by_task() -> None:
-    made = sealing_jobs._Blocks(np.array([0, 0, 2]), np.array([1, 3, 0]), np.array([0, 5, 9]), 12)
+    blocks = np.array([(0 << 20) + 2, (0 << 20) + 4, (2 << 20) + 1])
+    made = sealing_jobs._Blocks(blocks, np.array([0, 5, 9]), 12)
     assert [ids.tolist() for ids in made.ids(4)] == [[0, 0, 0, 5], [], [9], []]
+
+
+@pytest.mark.spark
+def test_labels_go_where_spark_puts_them(spark: Any) -> None:
+    for partitions in (2, 3, 40):
+        named = staging.labels(partitions).tolist()
+        (row,) = spark.sql(
+            f"SELECT transform(array({str(named)[1:-1]}), x -> pmod(hash(x), {partitions})) AS p"
+        ).collect()
+        assert row.p == list(range(partitions))
 
 
 def test_beyond_a_size_spark_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,13 +27,16 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.TaskCompletionListener;
 
 /**
- * Reads on executors what a tap noted (Tap tells the layout). What is to be read comes as rows (r, b, g, at, place, ids): of each
- * task r one with b = -1, where `at` is how many rows it noted and `place` where they are; for a keyed tap's rows then one for
- * each group that is kept, by block b and place g in it, where `at` counts the rows kept before it in its block. Those of a task
- * stand together, in this order. `ids` are longs: for an ordered tap pairs, an id and how many rows have it and the next ones;
- * for a keyed tap the id of the first row that is kept of each block.
+ * Reads on executors what a tap noted (Tap tells the layout). A place is one long, of task, block and group: those of a task
+ * follow one another, after the task's own (TASK and BLOCK tell the bits; blocks count from 1). What is to be read comes as rows
+ * (place, noted, where, ids), sorted by place: of each task one, with how many rows it noted, where they are, and ids; for a keyed
+ * tap's rows then one for each group that is kept. `ids` are longs: for an ordered tap pairs, an id and how many rows have it
+ * and the next ones; for a keyed tap the id of the first row that is kept of each block.
  */
 public class Notes implements MapPartitionsFunction, Serializable {
+  public static final int TASK = 40;
+  public static final int BLOCK = 20;
+
   private final String folder;
   private final int width;
   private final boolean keyed;
@@ -48,10 +51,9 @@ public class Notes implements MapPartitionsFunction, Serializable {
     this.keyed = keyed;
   }
 
-  /** Each group of each block: r, b, g, k1, k2 and n, its rows. */
+  /** Each group of each block: place, k1, k2 and n, its rows. */
   public Dataset groups(Dataset tasks) {
-    StructType type = new StructType().add("r", DataTypes.LongType, false).add("b", DataTypes.IntegerType, false);
-    type = type.add("g", DataTypes.IntegerType, false).add("k1", DataTypes.LongType, false);
+    StructType type = new StructType().add("place", DataTypes.LongType, false).add("k1", DataTypes.LongType, false);
     type = type.add("k2", DataTypes.LongType, false).add("n", DataTypes.LongType, false);
     return tasks.mapPartitions(this, Encoders.row(type));
   }
@@ -180,7 +182,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
     final Notes notes;
     final Iterator asked;
     Sidecar sidecar = null;
-    String place = null;
+    String where = null;
     long noted = 0;
     long seen = 0;
     long[] ids = null;
@@ -188,6 +190,8 @@ public class Notes implements MapPartitionsFunction, Serializable {
     long[][] told = null;
     int[] begins = null;
     int loaded = -1;
+    /** Of a keyed tap: the id of the next row that is kept. */
+    long next = 0;
     /** Places of the block that are to be told, and the id of the first of them. */
     int i = 0;
     int stop = 0;
@@ -223,9 +227,9 @@ public class Notes implements MapPartitionsFunction, Serializable {
       if (!hasNext()) throw new java.util.NoSuchElementException();
       Row row;
       if (notes.columns == null) {
+        long place = (task << TASK) + ((sidecar.block + 1L) << BLOCK) + i;
         row = RowFactory.create(new Object[] {
-            Long.valueOf(task), Integer.valueOf(sidecar.block), Integer.valueOf(i), Long.valueOf(told[0][i]),
-            Long.valueOf(told[1][i]), Long.valueOf(told[2][i])});
+            Long.valueOf(place), Long.valueOf(told[0][i]), Long.valueOf(told[1][i]), Long.valueOf(told[2][i])});
       } else {
         row = RowFactory.create(new Object[] {
             Long.valueOf(id), Long.valueOf(told[0][i]), Long.valueOf(told.length > 1 ? told[1][i] : 0L),
@@ -239,10 +243,10 @@ public class Notes implements MapPartitionsFunction, Serializable {
     /** Takes the row that names a task. */
     private void begin(Row row) throws IOException {
       close();
-      task = row.getLong(0);
-      noted = row.getLong(3);
-      place = row.getString(4);
-      byte[] raw = (byte[]) row.get(5);
+      task = row.getLong(0) >> TASK;
+      noted = row.getLong(1);
+      where = row.getString(2);
+      byte[] raw = (byte[]) row.get(3);
       ids = new long[raw.length / 8];
       ByteBuffer.wrap(raw).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(ids);
       loaded = -1;
@@ -253,7 +257,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
     }
 
     private void open() throws IOException {
-      sidecar = new Sidecar(notes.open(place), place, notes.width, notes.keyed);
+      sidecar = new Sidecar(notes.open(where), where, notes.width, notes.keyed);
     }
 
     /** The next block of this task or another's; whether there is one. */
@@ -292,12 +296,13 @@ public class Notes implements MapPartitionsFunction, Serializable {
     private boolean nextKept() throws IOException {
       while (asked.hasNext()) {
         Row row = (Row) asked.next();
-        int block = row.getInt(1);
+        long place = row.getLong(0);
+        int block = (int) (place >> BLOCK & (1L << TASK - BLOCK) - 1) - 1;
         if (block < 0) {
           begin(row);
           continue;
         }
-        if (row.getLong(0) != task || place == null) throw new IOException("a group came without its task");
+        if (place >> TASK != task || where == null) throw new IOException("a group came without its task");
         if (sidecar == null) open();
         while (sidecar.block < block) {
           if (!sidecar.next()) throw new IOException("a group is not among what its task noted");
@@ -309,11 +314,13 @@ public class Notes implements MapPartitionsFunction, Serializable {
           for (int g = 0; g < counts.length; g++) begins[g + 1] = begins[g] + (int) counts[g];
           load();
           loaded = block;
+          next = ids[block];
         }
-        int group = row.getInt(2);
+        int group = (int) (place & (1L << BLOCK) - 1);
         i = begins[group];
         stop = begins[group + 1];
-        id = ids[block] + row.getLong(3);
+        id = next;
+        next += stop - i;
         return true;
       }
       close();
