@@ -18,8 +18,8 @@ __all__ = ["MOST_KEYS", "Way", "sealed", "way"]
 
 Way = Literal["auto", "driver", "spark"]
 
-MOST_KEYS = 20_000_000
-"""Keys that rows may ask for in the driver: each takes some 100 bytes there (docs/performance.md, "Sealing")."""
+MOST_KEYS = 5_000_000
+"""Keys that rows may ask for in the driver: each takes some 150 bytes there (docs/performance.md, "Sealing")."""
 _SETTING = "spark.provspark.sealing"
 
 
