@@ -257,8 +257,9 @@ def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
             if int(part.n_out.max()) > 1 or int(part.n_src.max()) > 1:
                 found.diagonal.add(bool(part.diagonal[0]))
         else:
-            large = part.diagonal[(part.n_out > 1) | (part.n_src > 1)]
-            found.diagonal |= {way for way in (True, False) if (large == way).any()}
+            large = (part.n_out > 1) | (part.n_src > 1)
+            slanted = int(np.count_nonzero(large & part.diagonal))
+            found.diagonal |= {way for way, n in ((True, slanted), (False, np.count_nonzero(large) - slanted)) if n}
         for page in () if alone else mine:
             found.add("diagonal", "plain", _flags(take(part, page)), [slice(None)])
     return found
