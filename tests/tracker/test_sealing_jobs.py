@@ -20,9 +20,11 @@ from oracle.tables import TABLES
 from test_caches import CASES as CACHED
 from test_caches import fresh
 from test_capture_groups import AGGREGATES, CHAINS, KEYS
+from test_capture_maps import ITERATORS
 from test_capture_reuse import CASES as REUSED
 from test_capture_scalars import CASES as SCALARS
 from test_capture_subqueries import CASES as SUBQUERIES
+from test_capture_transpose import CASES as TRANSPOSED
 from test_capture_windows import CASES as WINDOWS
 
 from provspark.errors import CaptureError, SettingsError
@@ -36,9 +38,10 @@ NAMES = {
     *("groups of two sources in one group", "a CTE united with itself, grouped again", "the same twice"),
     *("no partition", "a rank filtered", "dropDuplicates, filtered by its key and grouped"),
     *("EXISTS with a residue, of rows that repeat", "NOT EXISTS within IN", "INTERSECT ALL, with repeats"),
+    *("used twice, filtered", "applyInArrow of a group in parts"),
     *("aggregate, piece by piece", "aggregate of an aggregate", "unpersist of what a cache reads"),
 }
-EVERY = (*KEYS, *AGGREGATES, *CHAINS, *REUSED, *SCALARS, *SUBQUERIES, *WINDOWS)
+EVERY = (*KEYS, *AGGREGATES, *CHAINS, *REUSED, *SCALARS, *SUBQUERIES, *WINDOWS, *ITERATORS, *TRANSPOSED)
 ALONE = {"spark.provspark.driverReads": "false"}
 CASES = [case for case in EVERY if str(case) in NAMES]
 CASES += [Case(case.name, fresh(case.plan), case.meaning, ALONE) for case in CACHED if str(case) in NAMES]
