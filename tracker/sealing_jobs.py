@@ -36,7 +36,7 @@ _FOUND = "row BIGINT, start BIGINT, n BIGINT"
 _TASK, _BLOCK = 40, 20
 """Bits of a place: java/Notes.java."""
 _ALIKE = "({} ^ {}) = 0"
-"""Equality that Spark does not join by: it sorts by one column alone in a third of the time."""
+"""Equality that Spark does not join by: what it sorts by one long alone it sorts without comparing."""
 
 
 @dataclass(frozen=True, slots=True)
