@@ -4,22 +4,31 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Exists;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.InSubquery;
 import org.apache.spark.sql.catalyst.expressions.ListQuery;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
+import org.apache.spark.sql.catalyst.expressions.UserDefinedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
+import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import static provspark.Trees.*;
 
 /**
  * Where a.k = b.k and a.k IN (subquery), Spark filters b by the subquery too, below its aggregates: so few groups are made. It
  * can't once taps stand there, so it is done before, by Spark's own rules. The subqueries that it puts there are marked: the
- * user wrote none, and no row is owed to them. Raw types, for Janino.
+ * user wrote none, and no row is owed to them. Each runs once more than the user's, so it has to be one that gives the same rows
+ * each time: of files, by filters, joins and distinct values. Raw types, for Janino.
  */
 public class Inferred {
   private static final int ROUNDS = 10;
@@ -115,11 +124,41 @@ public class Inferred {
   }
 
   private static boolean only(Expression e) {
-    if (predicate(e)) return true;
+    if (predicate(e)) return steady((LogicalPlan) plan(e));
     if (e instanceof SubqueryExpression) return false;
     Iterator it = list(e.children()).iterator();
     while (it.hasNext()) if (!only((Expression) it.next())) return false;
     return true;
+  }
+
+  private static Object plan(Expression e) {
+    return e instanceof Exists ? ((Exists) e).plan() : ((InSubquery) e).query().plan();
+  }
+
+  private static boolean steady(LogicalPlan plan) {
+    boolean known = plan instanceof Project || plan instanceof Filter || plan instanceof Join || plan instanceof Union
+        || plan instanceof SubqueryAlias || (plan instanceof Aggregate && distinct((Aggregate) plan))
+        || (plan instanceof LogicalRelation && ((LogicalRelation) plan).relation() instanceof HadoopFsRelation);
+    if (!known || !plan.deterministic() || plan.subqueries().nonEmpty() || calls(plan.expressions())) return false;
+    Iterator it = list(plan.children()).iterator();
+    while (it.hasNext()) if (!steady((LogicalPlan) it.next())) return false;
+    return true;
+  }
+
+  private static boolean distinct(Aggregate plan) {
+    Iterator it = list(plan.aggregateExpressions()).iterator();
+    while (it.hasNext()) if (!(it.next() instanceof Attribute)) return false;
+    return true;
+  }
+
+  /** Whether a function of the user's is called. */
+  private static boolean calls(scala.collection.Seq expressions) {
+    Iterator it = list(expressions).iterator();
+    while (it.hasNext()) {
+      Expression e = (Expression) it.next();
+      if (e instanceof UserDefinedExpression || calls(e.children())) return true;
+    }
+    return false;
   }
 
   private static boolean predicate(Expression e) {
