@@ -12,14 +12,10 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
-from pathlib import Path
-
-import psutil
 
 from benchmarks.common import SCRATCH, machine, publish, session, table
-from benchmarks.pairs import load_average
+from benchmarks.pairs import Peak, load_average
 
 JOBS = {
     "group": "SELECT key, sum(value) AS total FROM source GROUP BY key",
@@ -76,7 +72,7 @@ def _alone(job: str, tracked: bool, rows: int, heap: str) -> dict[str, float]:
     def write() -> None:
         spark.sql(JOBS[job]).write.parquet(out.as_uri())
 
-    with _Peak() as peak:
+    with Peak(0.2) as peak:
         began = time.perf_counter()
         if tracked:
             with attach(store=store.as_uri(), step=job, on_error="fail"):
@@ -86,29 +82,7 @@ def _alone(job: str, tracked: bool, rows: int, heap: str) -> dict[str, float]:
         seconds = time.perf_counter() - began
     spark.stop()
     size = sum(f.stat().st_size for f in store.rglob("*") if f.is_file()) if tracked else 0
-    return {"python": peak.python, "jvm": peak.jvm, "seconds": seconds, "bytes": size}
-
-
-class _Peak:
-    """The most memory, in MB, that this process and the driver's JVM had."""
-
-    def __enter__(self) -> _Peak:
-        self.python = self.jvm = 0.0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-        return self
-
-    def _watch(self) -> None:
-        here = psutil.Process()
-        jvms = [p for p in here.children() if "java" in Path(p.exe()).name]
-        while not self._over.wait(0.2):
-            self.python = max(self.python, here.memory_info().rss / 2**20)
-            self.jvm = max(self.jvm, sum(p.memory_info().rss for p in jvms) / 2**20)
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
+    return {"python": peak.most[0], "jvm": peak.most[1], "seconds": seconds, "bytes": size}
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import json
 import math
 import shutil
 import statistics
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -114,11 +115,47 @@ def timed(work: Callable[[], None]) -> tuple[float, float]:
     return time.perf_counter() - began, processor() - used
 
 
-def processor() -> float:
-    """Seconds of the processor that this process and those it started have had."""
+def processor(processes: Iterable[psutil.Process] | None = None) -> float:
+    """Seconds of the processor that some processes have had: this one and those it started, where none are given."""
     here = psutil.Process()
-    times = [p.cpu_times() for p in (here, *here.children(recursive=True))]
+    some = (here, *here.children(recursive=True)) if processes is None else processes
+    times = [p.cpu_times() for p in some]
     return sum(t.user + t.system for t in times)
+
+
+class Peak:
+    """The most memory, in MB, that this process and the driver's JVM had, looked at every so many seconds.
+
+    Attributes
+    ----------
+    first, most : list of float
+        When it began, and at most; Python's and the JVM's.
+    """
+
+    def __init__(self, every: float) -> None:
+        here = psutil.Process()
+        (self.jvm,) = [p for p in here.children() if "java" in Path(p.exe()).name]
+        self.driver = (here, self.jvm)
+        self._every = every
+        self.first = self._now()
+        self.most = list(self.first)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _now(self) -> list[float]:
+        return [p.memory_info().rss / 2**20 for p in self.driver]
+
+    def __enter__(self) -> Peak:
+        self._thread.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self._over.wait(self._every):
+            self.most[:] = map(max, self.most, self._now())
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
 
 
 def data_edges(store: Path, dataset: Path) -> int:

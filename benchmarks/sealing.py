@@ -13,15 +13,12 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import psutil
-
 from benchmarks.common import SCRATCH, machine, publish, session, table
-from benchmarks.pairs import load_average
+from benchmarks.pairs import Peak, load_average, processor
 
 MILLION = 1_000_000
 WAYS = ("driver", "spark")
@@ -81,54 +78,31 @@ def _alone(rows: int, groups: int, way: str, heap: str) -> dict[str, Any]:
     store, out = (SCRATCH / "sealing" / what for what in ("prov", "out"))
     for folder in (store, out):
         shutil.rmtree(folder, ignore_errors=True)
-    watched = _Watch()
+    told: dict[str, float] = {}
     seal = Writing._seal
-    Writing._seal = lambda self, *args: watched.over(lambda: seal(self, *args))  # type: ignore[method-assign]
+    Writing._seal = lambda self, *args: told.update(_watched(lambda: seal(self, *args)))  # type: ignore[method-assign]
     with attach(store=store.as_uri(), step=way, on_error="fail") as capture:
         frame = spark.read.parquet(source.as_uri())
         frame.groupBy("key").count().write.parquet(out.as_uri())
     spark.stop()
     assert not capture.untracked, capture.untracked
-    return watched.told
+    return told
 
 
-class _Watch:
+def _watched(call: Callable[[], None]) -> dict[str, float]:
     """What a call took: seconds, processor time, and memory in MB beyond what was there before."""
-
-    def __init__(self) -> None:
-        self.told: dict[str, Any] = {}
-
-    def over(self, call: Any) -> None:
-        here = psutil.Process()
-        (jvm,) = [p for p in here.children() if "java" in Path(p.exe()).name]
-        own = (here, jvm)
-        before = [p.memory_info().rss for p in own]
-        most = list(before)
-        done = threading.Event()
-
-        def watch() -> None:
-            while not done.wait(0.05):
-                most[:] = [max(m, p.memory_info().rss) for m, p in zip(most, own, strict=True)]
-
-        thread = threading.Thread(target=watch)
-        thread.start()
-        began, driver, executors = time.perf_counter(), _processor(own), _processor(jvm.children(recursive=True))
-        try:
-            call()
-        finally:
-            self.told = {
-                "seconds": time.perf_counter() - began,
-                "driver": _processor(own) - driver,
-                "executors": _processor(jvm.children(recursive=True)) - executors,
-                **{name: (m - b) / 2**20 for name, m, b in zip(("python", "jvm"), most, before, strict=True)},
-            }
-            done.set()
-            thread.join()
+    with Peak(0.05) as peak:
+        began, before = time.perf_counter(), _processors(peak)
+        call()
+        spent = [now - then for now, then in zip(_processors(peak), before, strict=True)]
+        seconds = time.perf_counter() - began
+    more = [most - first for most, first in zip(peak.most, peak.first, strict=True)]
+    return dict(zip(("seconds", "driver", "executors", "python", "jvm"), (seconds, *spent, *more), strict=True))
 
 
-def _processor(processes: Any) -> float:
-    """Processor seconds of some processes, their threads' together."""
-    return sum(sum(p.cpu_times()[:2]) for p in processes)
+def _processors(peak: Peak) -> tuple[float, float]:
+    """Of the driver's processes, and of the executors that its JVM started."""
+    return processor(peak.driver), processor(peak.jvm.children(recursive=True))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 __all__ = ["Field", "binary", "i32", "i32_fields", "i64", "list_of", "struct", "structs"]
 
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
+_NEXT_I32 = bytes([1 << 4 | _I32])
 
 Field = tuple[int, bytes]
 """A field's kind and its value as it is written."""
@@ -19,15 +20,7 @@ def i32(value: int) -> Field:
 
 def i32_fields(values: Iterable[int]) -> bytes:
     """32-bit integers as fields of a struct, each id 1 more than the one before."""
-    out = bytearray()
-    for value in values:
-        out.append(1 << 4 | _I32)
-        value = value << 1 ^ value >> 31
-        while value > 127:
-            out.append(value & 127 | 128)
-            value >>= 7
-        out.append(value)
-    return bytes(out)
+    return b"".join(_NEXT_I32 + i32(value)[1] for value in values)
 
 
 def i64(value: int) -> Field:

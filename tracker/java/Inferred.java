@@ -19,7 +19,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
-import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import static provspark.Trees.*;
@@ -41,7 +40,7 @@ public class Inferred {
     LogicalPlan before = pushed(plan, context);
     List known = conjuncts(before, new ArrayList());
     List written = predicates(before, new ArrayList());
-    LogicalPlan more = chosen(byRule("InferFiltersFromConstraints", before), known);
+    LogicalPlan more = chosen(byRule(OPTIMIZER + "InferFiltersFromConstraints", before), known);
     if (predicates(more, new ArrayList()).size() == written.size()) return plan;
     return (LogicalPlan) pushed(more, context).transformAllExpressions(new Marking(written, mark));
   }
@@ -72,18 +71,12 @@ public class Inferred {
     }
   }
 
-  private static LogicalPlan byRule(String name, LogicalPlan plan) throws Exception {
-    ClassLoader loader = Thread.currentThread().getContextClassLoader();
-    Class found = Class.forName("org.apache.spark.sql.catalyst.optimizer." + name + "$", true, loader);
-    return (LogicalPlan) ((Rule) found.getField("MODULE$").get(null)).apply(plan);
-  }
-
   private static LogicalPlan pushed(LogicalPlan plan, String context) throws Exception {
     LogicalPlan p = plan;
     LogicalPlan before = null;
     for (int i = 0; i < ROUNDS && !p.fastEquals(before); i++) {
       before = p;
-      p = byRule("PushDownPredicates", passed(p, context));
+      p = byRule(OPTIMIZER + "PushDownPredicates", passed(p, context));
     }
     return p;
   }
@@ -119,27 +112,27 @@ public class Inferred {
 
   /** Whether all subqueries in an expression are asked for existence, and there is one. */
   private static boolean alone(Expression e) {
-    boolean any = !predicates(e, new ArrayList()).isEmpty();
-    return any && only(e);
+    return !predicates(e, new ArrayList()).isEmpty() && only(e);
   }
 
   private static boolean only(Expression e) {
-    if (predicate(e)) return steady((LogicalPlan) plan(e));
+    if (predicate(e)) return steady(asked(e));
     if (e instanceof SubqueryExpression) return false;
     Iterator it = list(e.children()).iterator();
     while (it.hasNext()) if (!only((Expression) it.next())) return false;
     return true;
   }
 
-  private static Object plan(Expression e) {
-    return e instanceof Exists ? ((Exists) e).plan() : ((InSubquery) e).query().plan();
+  private static LogicalPlan asked(Expression e) {
+    return (LogicalPlan) (e instanceof Exists ? ((Exists) e).plan() : ((InSubquery) e).query().plan());
   }
 
   private static boolean steady(LogicalPlan plan) {
     boolean known = plan instanceof Project || plan instanceof Filter || plan instanceof Join || plan instanceof Union
         || plan instanceof SubqueryAlias || (plan instanceof Aggregate && distinct((Aggregate) plan))
         || (plan instanceof LogicalRelation && ((LogicalRelation) plan).relation() instanceof HadoopFsRelation);
-    if (!known || !plan.deterministic() || plan.subqueries().nonEmpty() || calls(plan.expressions())) return false;
+    if (!known || !plan.deterministic() || plan.subqueries().nonEmpty()) return false;
+    if (hold(plan.expressions(), UserDefinedExpression.class)) return false;
     Iterator it = list(plan.children()).iterator();
     while (it.hasNext()) if (!steady((LogicalPlan) it.next())) return false;
     return true;
@@ -149,16 +142,6 @@ public class Inferred {
     Iterator it = list(plan.aggregateExpressions()).iterator();
     while (it.hasNext()) if (!(it.next() instanceof Attribute)) return false;
     return true;
-  }
-
-  /** Whether a function of the user's is called. */
-  private static boolean calls(scala.collection.Seq expressions) {
-    Iterator it = list(expressions).iterator();
-    while (it.hasNext()) {
-      Expression e = (Expression) it.next();
-      if (e instanceof UserDefinedExpression || calls(e.children())) return true;
-    }
-    return false;
   }
 
   private static boolean predicate(Expression e) {

@@ -22,7 +22,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
-import org.apache.spark.sql.catalyst.rules.Rule;
 import static provspark.Trees.*;
 
 /**
@@ -31,8 +30,6 @@ import static provspark.Trees.*;
  * leaves, that side gets an alias of a name that says it; aliases of the user's own are gone by then. Raw types, for Janino.
  */
 public class Normal {
-  static final String OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer.";
-
   /** Names of the marks. */
   private final String context;
   private final String unseen;
@@ -90,12 +87,6 @@ public class Normal {
     LogicalPlan more = Inferred.into(plan, context, domain);
     inferred |= more != plan;
     return more;
-  }
-
-  private static LogicalPlan byRule(String name, LogicalPlan plan) throws Exception {
-    ClassLoader loader = Thread.currentThread().getContextClassLoader();
-    Object rule = Class.forName(name + "$", true, loader).getField("MODULE$").get(null);
-    return (LogicalPlan) ((Rule) rule).apply(plan);
   }
 
   /** Some rules, on a plan and on every plan in its expressions. */

@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
 import org.apache.spark.sql.catalyst.plans.logical.Expand;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.rules.Rule;
 import static provspark.Trees.*;
 
 /** Makes nodes of the operators that are neither projections nor joins, one round trip each. Raw types, for Janino. */
@@ -39,11 +38,7 @@ public class Shapes {
     LogicalPlan join = withChildren(node, sides);
     LogicalPlan p = join;
     String[] rules = {"RewriteAsOfJoin", "PullupCorrelatedPredicates", "RewriteCorrelatedScalarSubquery"};
-    for (int i = 0; i < rules.length; i++) {
-      ClassLoader loader = Thread.currentThread().getContextClassLoader();
-      String name = "org.apache.spark.sql.catalyst.optimizer." + rules[i] + "$";
-      p = (LogicalPlan) ((Rule) Class.forName(name, true, loader).getField("MODULE$").get(null)).apply(p);
-    }
+    for (int i = 0; i < rules.length; i++) p = byRule(OPTIMIZER + rules[i], p);
     List wanted = list(join.output());
     List made = list(p.output());
     List columns = new ArrayList();

@@ -2,6 +2,7 @@ package provspark;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.Alias;
@@ -14,7 +15,16 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 
 /** Small things that the other classes do with Spark's trees. Raw types, for Janino. */
 public class Trees {
+  public static final String OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer.";
+
   private Trees() {}
+
+  /** The plan by one of Spark's rules, an object of this full name. */
+  public static LogicalPlan byRule(String name, LogicalPlan plan) throws Exception {
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    Object rule = Class.forName(name + "$", true, loader).getField("MODULE$").get(null);
+    return (LogicalPlan) ((Rule) rule).apply(plan);
+  }
 
   public static Alias alias(Expression e, String name) {
     return named(e, name, NamedExpression.newExprId());
@@ -41,6 +51,16 @@ public class Trees {
     return out;
   }
 
+  /** Whether an expression of this kind is among some, or within one. */
+  public static boolean hold(scala.collection.Seq expressions, Class kind) {
+    Iterator it = list(expressions).iterator();
+    while (it.hasNext()) {
+      Expression e = (Expression) it.next();
+      if (kind.isInstance(e) || hold(e.children(), kind)) return true;
+    }
+    return false;
+  }
+
   public static List list(scala.collection.Seq items) {
     return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
   }
@@ -62,7 +82,7 @@ public class Trees {
   /** The plan with common table expressions in their places. InlineCTE takes one flag on Spark 4.0 and two from 4.1 on. */
   public static LogicalPlan withoutCtes(LogicalPlan plan) throws Exception {
     java.lang.reflect.Constructor c =
-        Class.forName("org.apache.spark.sql.catalyst.optimizer.InlineCTE").getConstructors()[0];
+        Class.forName(OPTIMIZER + "InlineCTE").getConstructors()[0];
     Object rule = c.getParameterTypes().length == 1
         ? c.newInstance(new Object[] {Boolean.TRUE})
         : c.newInstance(new Object[] {Boolean.TRUE, Boolean.FALSE});

@@ -5,13 +5,11 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Alias;
-import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
-import org.apache.spark.sql.catalyst.rules.Rule;
 import static provspark.Trees.*;
 
 /**
@@ -32,37 +30,22 @@ public class Unused {
   public static LogicalPlan away(LogicalPlan plan) throws Exception {
     if (!holdsAny(plan)) return plan;
     LogicalPlan pruned = plan;
-    for (int i = 0; i < FIRST.length; i++) pruned = rule(FIRST[i], pruned);
+    for (int i = 0; i < FIRST.length; i++) pruned = byRule(OPTIMIZER + FIRST[i], pruned);
     if (unsafe(pruned)) return plan;
     LogicalPlan before = null;
     for (int i = 0; i < ROUNDS && !pruned.fastEquals(before); i++) {
       before = pruned;
-      pruned = rule("ColumnPruning", pruned);
+      pruned = byRule(OPTIMIZER + "ColumnPruning", pruned);
     }
     Set used = new HashSet();
     collect(pruned, used);
     return without(plan, used);
   }
 
-  private static LogicalPlan rule(String name, LogicalPlan plan) throws Exception {
-    ClassLoader loader = Thread.currentThread().getContextClassLoader();
-    Class found = Class.forName("org.apache.spark.sql.catalyst.optimizer." + name + "$", true, loader);
-    return (LogicalPlan) ((Rule) found.getField("MODULE$").get(null)).apply(plan);
-  }
-
   private static boolean holdsAny(LogicalPlan plan) {
-    if (plan instanceof Window || subquery(plan.expressions())) return true;
+    if (plan instanceof Window || hold(plan.expressions(), SubqueryExpression.class)) return true;
     Iterator it = list(plan.children()).iterator();
     while (it.hasNext()) if (holdsAny((LogicalPlan) it.next())) return true;
-    return false;
-  }
-
-  private static boolean subquery(scala.collection.Seq expressions) {
-    Iterator it = list(expressions).iterator();
-    while (it.hasNext()) {
-      Expression e = (Expression) it.next();
-      if (e instanceof SubqueryExpression || subquery(e.children())) return true;
-    }
     return false;
   }
 
@@ -109,7 +92,7 @@ public class Unused {
     for (int i = 0; i < columns.size(); i++) {
       if (!(columns.get(i) instanceof Alias)) continue;
       Alias a = (Alias) columns.get(i);
-      if (used.contains(a.exprId()) || (subqueries && !subquery(seq(one(a.child()))))) continue;
+      if (used.contains(a.exprId()) || (subqueries && !hold(seq(one(a.child())), SubqueryExpression.class))) continue;
       columns.set(i, named(new Literal(null, a.dataType()), a.name(), a.exprId()));
       n++;
     }
