@@ -46,11 +46,7 @@ public class AddressedScan {
   /** The relation's output and the address, with the predicates on partition columns above. */
   public LogicalPlan leaf(FileFormat format, List pruning) {
     StructType partition = relation.partitionSchema().add(name, DataTypes.LongType, false);
-    HadoopFsRelation addressed =
-        new HadoopFsRelation(
-            relation.location(), partition, relation.dataSchema(), relation.bucketSpec(), format, relation.options(),
-            relation.sparkSession());
-    LogicalPlan plan = over(addressed, Trees.list(node.output()));
+    LogicalPlan plan = over(new AddressedRelation(relation, partition, format));
     for (int i = 0; i < pruning.size(); i++) plan = new Filter((Expression) pruning.get(i), plan);
     return plan;
   }
@@ -66,24 +62,20 @@ public class AddressedScan {
     HadoopFsRelation addressed =
         new HadoopFsRelation(
             new Fixed(files), partition, relation.dataSchema(), scala.Option.empty(), format, relation.options(), session);
-    LogicalPlan read = over(addressed, Trees.list(node.output()));
+    LogicalPlan read = over(addressed);
     List address = new ArrayList();
     address.add(read.output().last());
     LogicalPlan plan = new Project(Trees.seq(address), read);
     return Dataset.ofRows(session, plan).queryExecution().toRdd().count();
   }
 
-  private LogicalPlan over(HadoopFsRelation addressed, List output) {
+  private LogicalPlan over(HadoopFsRelation addressed) {
+    List output = Trees.list(node.output());
     output.add(
         new AttributeReference(
             name, DataTypes.LongType, false, Metadata.empty(), NamedExpression.newExprId(),
             Trees.seq(new ArrayList())));
-    List values = new ArrayList();
-    scala.collection.Iterator it = node.productIterator();
-    while (it.hasNext()) values.add(it.next());
-    values.set(0, addressed);
-    values.set(1, Trees.seq(output));
-    return (LogicalPlan) node.makeCopy(values.toArray());
+    return AddressedRelation.over(node, addressed, output);
   }
 
   /** Files that are known already, without partition columns. */

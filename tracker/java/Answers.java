@@ -55,8 +55,8 @@ public class Answers {
     return -1L;
   }
 
-  public void put(long id, LogicalPlan plan) {
-    plans.put(Long.valueOf(id), substituted(plan));
+  public void put(long id, LogicalPlan plan) throws Exception {
+    plans.put(Long.valueOf(id), AddressedRelation.estimated(substituted(plan)));
   }
 
   /** From now on a subquery is computed as another one is. */
@@ -68,9 +68,10 @@ public class Answers {
    * A plan with its subqueries computed by theirs. A tap in a subquery makes it look nondeterministic, which Spark's
    * analyser would refuse in a join or an aggregate; its rows are the same for all that.
    */
-  public LogicalPlan in(LogicalPlan plan) {
-    if (plans.isEmpty()) return plan;
-    LogicalPlan made = substituted(plan);
+  public LogicalPlan in(LogicalPlan plan) throws Exception {
+    LogicalPlan made = AddressedRelation.estimated(plan);
+    if (plans.isEmpty()) return made;
+    made = substituted(made);
     made.setAnalyzed();
     return made;
   }

@@ -410,12 +410,12 @@ public class Rewrite {
   }
 
   /** From now on the subquery is computed by a traced plan, of which only node's columns are taken. */
-  public void answer(long id, int node, int t) {
+  public void answer(long id, int node, int t) throws Exception {
     answers.put(id, new Project(seq(list(node(node).output())), plan(t)));
   }
 
   /** The plan with its subqueries in the way in which they are to be computed. */
-  public int answered(int t) {
+  public int answered(int t) throws Exception {
     return traced(answers.in(plan(t)), legs(t));
   }
 
