@@ -20,6 +20,7 @@ FULL = (
     "shapes",
     "fixed",
     "memory",
+    "heap",
     "sealing",
     "questions",
     "replay",

@@ -7,6 +7,7 @@ PROVSPARK_TEST_POSTGRES names one, on PostgreSQL. The chain asked about is of 50
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -25,7 +26,7 @@ from fastapi.testclient import TestClient
 
 import provspark
 from benchmarks.common import SCRATCH, machine, process, publish, session, table
-from benchmarks.pairs import Case, folders, load_average, run
+from benchmarks.pairs import RESULTS, Case, folders, load_average, run
 from provspark.index_store.boxes import from_ranges
 from provspark.index_store.catalogue import Catalogue
 from provspark.index_store.model import Axis, Dataset, Files, PendingTensor, PendingVersion, PendingWrite, StepKey
@@ -36,6 +37,7 @@ from provspark.web.policy import Policy
 from provspark.web.source import Source
 
 CHAIN = 50
+THROUGH = (1, 5, 10, 20, CHAIN)
 COLD = """
 import time
 import pyarrow
@@ -111,6 +113,7 @@ def _catalogue(steps: int, runs: int, resume: bool) -> list[str]:
         urls["PostgreSQL"] = server
     last, first = f"/{CHAIN}", "/0"
     lines = []
+    by_steps = {}
     for name, url in urls.items():
         kept = folder / f"taken-{name}"
         if not (resume and kept.exists()):
@@ -122,7 +125,8 @@ def _catalogue(steps: int, runs: int, resume: bool) -> list[str]:
         taken = float(kept.read_text(encoding="utf-8"))
         opened, cold = process(COLD.format(url=url, dataset=last, to=first))
         prov = provspark.open(url)
-        warm = _median(lambda prov=prov, last=last, first=first: prov.backward(last, [3], to=first))  # type: ignore[misc]
+        warm = [_median(partial(prov.backward, last, [3], to=f"/{CHAIN - steps}")) for steps in THROUGH]
+        by_steps[name] = {"steps": THROUGH, "seconds": warm}
         token = "t" * 32
         app = local_app(Source(lambda url=url: url, Policy()), token, "127.0.0.1", 8000)
         client = TestClient(app, base_url="http://127.0.0.1:8000", headers={"Authorization": f"Bearer {token}"})
@@ -130,7 +134,9 @@ def _catalogue(steps: int, runs: int, resume: bool) -> list[str]:
         for path in ("datasets?limit=100", "steps?limit=100"):
             pages.append(_median(partial(_page, client, path)))
         seconds = [f"{x:.1f}" for x in (taken, opened)]
-        lines.append([name, *seconds, *(f"{1000 * x:.1f}" for x in (cold, warm, *pages))])
+        lines.append([name, *seconds, *(f"{1000 * x:.1f}" for x in (cold, warm[-1], *pages))])
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / "steps.json").write_text(json.dumps(by_steps), encoding="utf-8")
     head = ["catalogue", "taken in from manifests, s", "opened, s", f"trace through {CHAIN} steps, first ms", "warm ms"]
     head += ["a page of data sets, ms", "a page of steps, ms"]
     return [f"**{steps:,} steps in each of {runs} runs** (wanted: the trace 100 ms, a page 50 ms)", table(head, lines)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from pathlib import Path
 from typing import Any
 
 from benchmarks.common import ROOT
-from benchmarks.pairs import Measured, load
+from benchmarks.pairs import RESULTS, Measured, load
 
 FOLDER = ROOT / "docs" / "plots"
 BLUE, ORANGE, GREY = "#2f6fb5", "#d9822b", "#9a9a9a"
@@ -27,6 +28,8 @@ def main() -> None:
     _ratios(load("tpcds-1"), "TPC-DS, scale factor 1", FOLDER / "ratios-tpcds-1.svg")
     _rows(load("rows"), FOLDER / "rows.svg")
     _cores(load("cores"), FOLDER / "cores.svg")
+    if (RESULTS / "steps.json").exists():
+        _steps(json.loads((RESULTS / "steps.json").read_text(encoding="utf-8")), FOLDER / "steps.svg")
 
 
 def _ratios(found: list[Measured], title: str, path: Path) -> None:
@@ -94,6 +97,19 @@ def _cores(found: list[Measured], path: Path) -> None:
     axes.set_xlabel("cores")
     axes.set_ylabel("tracked / plain, time")
     axes.set_title("TPC-H's Q1, scale factor 1, by cores")
+    axes.legend(frameon=False)
+    _save(figure, path)
+
+
+def _steps(found: dict[str, dict[str, list[float]]], path: Path) -> None:
+    """The time of a trace by the steps that it goes through, by catalogue."""
+    figure, axes = _figure()
+    for (name, line), colour in zip(found.items(), (BLUE, ORANGE), strict=False):
+        axes.plot(line["steps"], [1000 * s for s in line["seconds"]], "o-", color=colour, label=name)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("steps")
+    axes.set_ylabel("ms, warm")
+    axes.set_title("A row traced back, by steps on the way")
     axes.legend(frameon=False)
     _save(figure, path)
 

@@ -58,10 +58,11 @@ class Column:
             return starts, lengths
         steps = np.frombuffer(raw, dtype="<i4", offset=8)
         heads = np.flatnonzero(steps != 1)
-        if 2 * len(heads) > len(steps):
+        if 4 * len(heads) > 3 * len(steps):
             return None
         first = np.frombuffer(raw, dtype="<i8", count=1)
-        starts = np.concatenate([first, np.cumsum(steps, dtype=np.int64)[heads] + first])
+        ahead = np.cumsum(steps[heads].astype(np.int64) - 1)  # of its place: all other steps are 1
+        starts = np.concatenate([first, first + 1 + heads + ahead])
         return starts, np.diff(heads, prepend=-1, append=len(steps))
 
     def _raw(self) -> Any:

@@ -8,7 +8,7 @@ from _dags import Run, run_dag
 from provspark.index_store.model import Manifest
 from provspark.index_store.store import Store
 
-pytestmark = pytest.mark.airflow
+pytestmark = [pytest.mark.airflow, pytest.mark.long]
 DAGS = Path(__file__).resolve().parent / "dags"
 
 

@@ -167,6 +167,7 @@ def test_good_script(tmp_path: Path) -> None:
     assert all(".write." in lines[int(s.rsplit(":", 1)[1]) - 1] for s in sites)
 
 
+@pytest.mark.long
 def test_script_that_raises_after_a_write(tmp_path: Path) -> None:
     app, source = script(tmp_path, BAD), str(DEPT.place(tmp_path))
     found = tracked(tmp_path, app, source, str(tmp_path / "out"))

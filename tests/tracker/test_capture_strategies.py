@@ -82,7 +82,10 @@ def _facts(spark: Any, tmp_path: Path) -> Iterator[np.ndarray[Any, Any]]:
         spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
-@pytest.mark.parametrize(("query", "joins"), [(JOIN, 1), (AVERAGE, 1), (TWICE, 2)], ids=["join", "subquery", "twice"])
+ESTIMATED = [(JOIN, 1), (AVERAGE, 1), pytest.param(TWICE, 2, marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize(("query", "joins"), ESTIMATED, ids=["join", "subquery", "twice"])
 def test_it_joins_as_without_capture(query: str, joins: int, facts: Any, spark: Any, tmp_path: Path) -> None:
     before = max(plans(spark), default=-1)
     spark.sql(query).write.parquet(str(tmp_path / "plain"))

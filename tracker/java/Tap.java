@@ -1,5 +1,6 @@
 package provspark;
 
+import com.github.luben.zstd.Zstd;
 import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -418,13 +419,15 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
       } else {
         for (int i = 0; i < n; i++) raw.putLong(values[order == null ? i : order[i]]);
       }
-      byte[] packed = com.github.luben.zstd.Zstd.compress(Arrays.copyOf(raw.array(), raw.position()), 1);
+      byte[] packed = new byte[(int) Zstd.compressBound(raw.position())];
+      long length = Zstd.compressByteArray(packed, 0, packed.length, raw.array(), 0, raw.position(), 1);
+      if (Zstd.isError(length)) throw new IOException(Zstd.getErrorName(length));
       ByteBuffer head = ByteBuffer.allocate(9).order(ByteOrder.LITTLE_ENDIAN);
       head.put(codec);
-      head.putInt(packed.length);
+      head.putInt((int) length);
       head.putInt(raw.position());
       write(head.array(), 9);
-      write(packed, packed.length);
+      write(packed, (int) length);
     }
 
     private void write(byte[] bytes, int n) throws IOException {
