@@ -28,6 +28,7 @@ import org.apache.spark.sql.api.java.UDF8;
 import org.apache.spark.sql.api.java.UDF9;
 import org.apache.spark.util.CollectionAccumulator;
 import org.apache.spark.util.TaskCompletionListener;
+import org.apache.spark.util.UninterruptibleThread;
 
 /**
  * A condition that is always true and notes its arguments: the legs of a row and, for a keyed tap, the two hashes of its
@@ -92,50 +93,56 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     return writer;
   }
 
-  /** All arguments, in order, of a row with more of them than a UDF takes. */
-  private Object callMany(scala.collection.Seq all) {
+  /** All arguments, in order, of a row with more of them than a UDF takes; with a mark where there is one. */
+  private Object callMany(String mark, scala.collection.Seq all) {
     Writer w = writer();
+    if (w.own()) return noteMany(w, mark, all);
     synchronized (w) {
-      int n = all.size();
-      w.begin();
-      for (int i = 0; i < n; i++) w.put(i, number(all.apply(i)));
-      return w.end();
+      return noteMany(w, mark, all);
     }
+  }
+
+  private Object noteMany(Writer w, String mark, scala.collection.Seq all) {
+    if (mark != null) w.mark(mark);
+    int n = all.size();
+    w.begin();
+    for (int i = 0; i < n; i++) w.put(i, number(all.apply(i)));
+    return w.end();
   }
 
   private Object note(int n, Object a0, Object a1, Object a2, Object a3, Object a4, Object a5, Object a6, Object a7,
       Object a8, Object a9) {
     Writer w = writer();
+    if (w.own()) return noteIn(w, n, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9);
     synchronized (w) {
-      w.begin();
-      int k = 0;
-      if (marked) w.mark((String) a0); else if (n > 0) w.put(k++, number(a0));
-      if (n > 1) w.put(k++, number(a1));
-      if (n > 2) w.put(k++, number(a2));
-      if (n > 3) w.put(k++, number(a3));
-      if (n > 4) w.put(k++, number(a4));
-      if (n > 5) w.put(k++, number(a5));
-      if (n > 6) w.put(k++, number(a6));
-      if (n > 7) w.put(k++, number(a7));
-      if (n > 8) w.put(k++, number(a8));
-      if (n > 9) w.put(k++, number(a9));
-      return w.end();
+      return noteIn(w, n, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9);
     }
   }
 
+  private Object noteIn(Writer w, int n, Object a0, Object a1, Object a2, Object a3, Object a4, Object a5, Object a6,
+      Object a7, Object a8, Object a9) {
+    w.begin();
+    int k = 0;
+    if (marked) w.mark((String) a0); else if (n > 0) w.put(k++, number(a0));
+    if (n > 1) w.put(k++, number(a1));
+    if (n > 2) w.put(k++, number(a2));
+    if (n > 3) w.put(k++, number(a3));
+    if (n > 4) w.put(k++, number(a4));
+    if (n > 5) w.put(k++, number(a5));
+    if (n > 6) w.put(k++, number(a6));
+    if (n > 7) w.put(k++, number(a7));
+    if (n > 8) w.put(k++, number(a8));
+    if (n > 9) w.put(k++, number(a9));
+    return w.end();
+  }
+
   public Object call(Object a) {
-    if (a instanceof scala.collection.Seq) return callMany((scala.collection.Seq) a);
+    if (a instanceof scala.collection.Seq) return callMany(null, (scala.collection.Seq) a);
     return note(1, a, null, null, null, null, null, null, null, null, null);
   }
 
   public Object call(Object a, Object b) {
-    if (b instanceof scala.collection.Seq) {
-      Writer w = writer();
-      synchronized (w) {
-        w.mark((String) a);
-        return callMany((scala.collection.Seq) b);
-      }
-    }
+    if (b instanceof scala.collection.Seq) return callMany((String) a, (scala.collection.Seq) b);
     return note(2, a, b, null, null, null, null, null, null, null, null);
   }
 
@@ -216,6 +223,9 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     String task = TaskContext.get().stageId() + " " + TaskContext.get().stageAttemptNumber() + " "
         + TaskContext.get().partitionId() + " " + TaskContext.get().taskAttemptId();
 
+    /** Spark's thread of the task, on which it ends too; null where another one notes rows, for one that waits for Python. */
+    final Thread owner = Thread.currentThread() instanceof UninterruptibleThread ? Thread.currentThread() : null;
+
     Writer(String folder, int tap, int legs, boolean keyed, int keeps, CollectionAccumulator receipts) {
       this.folder = folder;
       this.tap = tap;
@@ -279,6 +289,11 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
       known[2 * keys + 1] = b;
       table[at] = keys;
       return keys++;
+    }
+
+    /** Whether nothing else can happen meanwhile: a lock for each row would take longer than all the rest. */
+    boolean own() {
+      return Thread.currentThread() == owner;
     }
 
     void begin() {
