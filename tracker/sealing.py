@@ -5,6 +5,7 @@ The session's setting ``spark.provspark.sealing`` says which: ``auto``, ``driver
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Literal, get_args
 
 from provspark.errors import CaptureError, SettingsError
@@ -38,9 +39,18 @@ def way(jvm: Jvm) -> Way:
 
 
 def keys(noted: Noted) -> int:
-    """Return how many keys rows may ask for: one for each row noted, for each leg to groups."""
-    legs = ((tap, sum(leg.grouped for leg in tap.legs)) for tap in noted.taps)
-    return sum(n * receipt.rows for tap, n in legs if n for receipt in noted.receipts.get(tap.place, []))
+    """Return how many keys the driver would hold: what one tap may be asked for, and of what waits for others a sixth.
+
+    Each leg to groups may ask for one key for each row noted. Taps are resolved one after the other; what is asked of
+    the others is kept as it was noted meanwhile, 24 bytes a key.
+    """
+    asked: Counter[int] = Counter()
+    for tap in noted.taps:
+        rows = sum(receipt.rows for receipt in noted.receipts.get(tap.place, []))
+        for leg in (leg for leg in tap.legs if leg.grouped):
+            asked[leg.origin] += rows
+    most = max(asked.values(), default=0)
+    return most + (asked.total() - most) // 6
 
 
 def sealed(jvm: Jvm, noted: Noted, how: Way, site: str = "") -> PendingWrite:

@@ -308,12 +308,23 @@ def test_beyond_a_size_spark_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(sealing, "seal", lambda *_: asked.append("driver"))
     monkeypatch.setattr(sealing, "seal_by_jobs", lambda *_: asked.append("spark"))
-    leg = SimpleNamespace(grouped=True)
-    other = SimpleNamespace(grouped=False)
+    leg = SimpleNamespace(grouped=True, origin=1)
+    other = SimpleNamespace(grouped=False, origin=1)
     taps = [SimpleNamespace(legs=(leg, leg, other), place=0), SimpleNamespace(legs=(other,), place=1)]
     for rows in (sealing.MOST_KEYS // 2, sealing.MOST_KEYS // 2 + 1):
-        receipts = {place: [SimpleNamespace(rows=rows)] for place in (0, 1)}
-        noted: Any = SimpleNamespace(taps=taps, receipts=receipts)
         for how in ("auto", "driver", "spark"):
-            sealing.sealed(None, noted, how)  # type: ignore[arg-type]
+            sealing.sealed(None, noted(taps, rows), how)  # type: ignore[arg-type]
     assert asked == ["driver", "driver", "spark", "spark", "driver", "spark"]
+
+
+def test_keys_of_one_tap_count_whole_and_those_that_wait_a_sixth() -> None:
+    """As much of them is in the driver at once."""
+    legs = [SimpleNamespace(grouped=True, origin=origin) for origin in (0, 1, 1)]
+    taps = [SimpleNamespace(legs=some, place=place) for place, some in enumerate((legs[:1], legs, ()))]
+    assert sealing.keys(noted(taps, 600)) == 1200 + 1200 // 6
+    assert sealing.keys(noted(taps[2:], 600)) == 0
+
+
+def noted(taps: Any, rows: int) -> Any:
+    """So many rows at each tap."""
+    return SimpleNamespace(taps=taps, receipts={tap.place: [SimpleNamespace(rows=rows)] for tap in taps})
