@@ -21,7 +21,6 @@ import static provspark.Trees.*;
  * Estimates that start from a catalogue's statistics stay as they are. Raw types, for Janino.
  */
 public class AddressedRelation extends HadoopFsRelation {
-  private static final int ROUNDS = 10;
   /** What Spark adds to the widths of a row's columns. */
   private static final double ROW = 8;
 
@@ -57,13 +56,7 @@ public class AddressedRelation extends HadoopFsRelation {
     Map parts = new HashMap();
     if (joins(plan)) near(plan, parts);
     if (parts.isEmpty()) return plan;
-    LogicalPlan before = null;
-    LogicalPlan pruned = plan;
-    for (int i = 0; i < ROUNDS && !pruned.fastEquals(before); i++) {
-      before = pruned;
-      pruned = byRule(OPTIMIZER + "ColumnPruning", pruned);
-    }
-    parts(pruned, parts);
+    parts(byRuleToTheEnd(OPTIMIZER + "ColumnPruning", plan), parts);
     return (LogicalPlan) plan.transformUp(new Sizes(parts));
   }
 

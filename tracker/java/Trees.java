@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 /** Small things that the other classes do with Spark's trees. Raw types, for Janino. */
 public class Trees {
   public static final String OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer.";
+  private static final int ROUNDS = 100;
 
   private Trees() {}
 
@@ -24,6 +25,17 @@ public class Trees {
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
     Object rule = Class.forName(name + "$", true, loader).getField("MODULE$").get(null);
     return (LogicalPlan) ((Rule) rule).apply(plan);
+  }
+
+  /** The same, again until nothing changes any more. */
+  public static LogicalPlan byRuleToTheEnd(String name, LogicalPlan plan) throws Exception {
+    LogicalPlan before = null;
+    LogicalPlan p = plan;
+    for (int i = 0; i < ROUNDS && !p.fastEquals(before); i++) {
+      before = p;
+      p = byRule(name, p);
+    }
+    return p;
   }
 
   public static Alias alias(Expression e, String name) {

@@ -23,7 +23,6 @@ public class Unused {
     "RewriteIntersectAll", "ReplaceDistinctWithAggregate", "ReplaceDeduplicateWithAggregate"
   };
   private static final String AFTER = " Distinct Deduplicate Intersect Except AsOfJoin NearestByJoin UnionLoop ";
-  private static final int ROUNDS = 100;
 
   private Unused() {}
 
@@ -32,13 +31,8 @@ public class Unused {
     LogicalPlan pruned = plan;
     for (int i = 0; i < FIRST.length; i++) pruned = byRule(OPTIMIZER + FIRST[i], pruned);
     if (unsafe(pruned)) return plan;
-    LogicalPlan before = null;
-    for (int i = 0; i < ROUNDS && !pruned.fastEquals(before); i++) {
-      before = pruned;
-      pruned = byRule(OPTIMIZER + "ColumnPruning", pruned);
-    }
     Set used = new HashSet();
-    collect(pruned, used);
+    collect(byRuleToTheEnd(OPTIMIZER + "ColumnPruning", pruned), used);
     return without(plan, used);
   }
 
