@@ -37,6 +37,11 @@ class Node:
     """Its number among the leaves of the user's plan; -1 of any other node."""
     children: tuple[Node, ...]
 
+    @property
+    def chained(self) -> bool:
+        """Whether Spark's optimiser may order it together with joins above and below it."""
+        return self.kind == "Filter" or (self.kind == "Join" and self.detail in ("Inner", "Cross"))
+
 
 @dataclass(frozen=True, slots=True)
 class Twins:
@@ -108,7 +113,8 @@ class Rewriter:
     def trace(self, node: Node, above: Node | None = None) -> Traced:
         """Rewrite one node; `above` is the filter straight above it, where there is one.
 
-        What is used again keeps its taps, so that Spark can compute it once; it counts as read again.
+        What is used again keeps its taps, so that Spark can compute it once; it counts as read again. Nodes of a chain
+        of joins are rewritten each time: Spark orders no chain whose filters stand above the columns' new names.
         """
         first = self._tapped.get(node.same)
         if first is not None:
@@ -118,7 +124,7 @@ class Rewriter:
         before = len(self.taps)
         traced = self._traced(node, above)
         new = self.taps[before:]
-        if new and all(tap.lasting for tap in new):
+        if new and all(tap.lasting for tap in new) and not node.chained:
             self._tapped[node.number] = traced
         return traced
 

@@ -28,7 +28,13 @@ def sums_frame(t: Frames) -> Any:
 
 
 SUMS = "WITH c AS (SELECT k, sum(n) AS s FROM skew GROUP BY k) "
-
+CHAIN = (
+    "WITH c AS (SELECT e.k, d.w, count(*) AS n "
+    "FROM emp e, dept d, emp f, (SELECT k, count(*) % 8 AS m FROM skew GROUP BY k) g "
+    "WHERE e.id = f.id AND e.k = g.k AND d.w = g.m GROUP BY e.k, d.w) "
+    "SELECT a.k, a.n, b.n AS m FROM c a JOIN c b ON a.k + 6 = b.k WHERE a.w = 1 AND b.w = 7"
+)
+"""`dept` shares no key with what stands before it: Spark puts it last in both, each time below a filter of its own."""
 
 CASES = [
     Case(
@@ -94,7 +100,21 @@ CASES = [
         lambda t: t.sql(SUMS + "SELECT k FROM c EXCEPT SELECT k FROM c WHERE s > 100"),
         lambda t: subtract(select(sums(t), "k"), select(where(sums(t), lambda r: lt(100, r.s)), "k")),
     ),
+    Case(
+        "a CTE of joins, filtered each time",
+        lambda t: t.sql(CHAIN),
+        lambda t: (lambda a, b: select(join(a, b, lambda x, y: eq(x.k + 6, y.k2)), "k", "n", "n2"))(
+            chain(t, 1), rename(chain(t, 7), "k2", "w2", "n2")
+        ),
+    ),
 ]
+
+
+def chain(t: Scans, w: int) -> Relation:
+    dept = rename(select(where(t.dept, lambda r: eq(r.w, w)), "w"), "w")
+    pairs = join(join(select(t.emp, "id", "k"), dept), rename(select(t.emp, "id"), "i2"), lambda a, b: a.id == b.i2)
+    counts = rename(group(t.skew, ["k"], m=lambda rows: len(rows) % 8), "gk", "m")
+    return group(join(pairs, counts, lambda a, b: eq(a.k, b.gk) and eq(a.w, b.m)), ["k", "w"], n=count())
 
 
 def met(t: Scans) -> Relation:
@@ -105,6 +125,15 @@ def met(t: Scans) -> Relation:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_reuse(case: Case, spark: Any, sources: Path, tmp_path: Path) -> None:
     check(case, spark, TABLES, sources, tmp_path)
+
+
+def tracked(spark: Any, frame: Any, folder: Path) -> Any:
+    """The frame's plan with its taps, as a Java Dataset."""
+    rewriter = Rewriter(Jvm(spark), folder.as_uri())
+    traced = rewriter.run(frame.queryExecution().analyzed())
+    return spark._jvm.org.apache.spark.sql.classic.Dataset.ofRows(
+        spark._jsparkSession, rewriter.java.plan(traced.number)
+    )
 
 
 def shared(frame: Any) -> tuple[int, int]:
@@ -130,8 +159,14 @@ def test_exchanges_stay_reused(adaptive: bool, text: str, spark: Any, sources: P
     t = Frames(spark, TABLES, sources)
     with configured(spark, {"spark.sql.adaptive.enabled": adaptive, "spark.sql.autoBroadcastJoinThreshold": -1}):
         plain = t.sql(text)._jdf
-        rewriter = Rewriter(Jvm(spark), (tmp_path / "taps").as_uri())
-        traced = rewriter.run(plain.queryExecution().analyzed())
-        dataset = spark._jvm.org.apache.spark.sql.classic.Dataset
-        tracked = dataset.ofRows(spark._jsparkSession, rewriter.java.plan(traced.number))
-        assert shared(tracked) == shared(plain) != (0, 0)
+        assert shared(tracked(spark, plain, tmp_path / "taps")) == shared(plain) != (0, 0)
+
+
+def test_joins_are_ordered_each_time(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """A product of tables that share no key would stand in the plan otherwise."""
+    t = Frames(spark, TABLES, sources)
+    with configured(spark, {"spark.sql.autoBroadcastJoinThreshold": -1}):
+        plain = t.sql(CHAIN)._jdf
+        frames = plain, tracked(spark, plain, tmp_path / "taps")
+        joins = [re.findall(r"\w+Join\b|CartesianProduct", str(f.queryExecution().executedPlan())) for f in frames]
+    assert joins == [["SortMergeJoin"] * 7] * 2
