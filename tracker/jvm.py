@@ -7,8 +7,10 @@ in one call what would take many.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import tempfile
+import threading
 import zipfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +18,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from py4j.java_gateway import JavaObject
+from py4j.protocol import GATEWAY_SERVER_OBJECT_ID
+
 from provspark.errors import CaptureError
+
+log = logging.getLogger("provspark")
 
 JAVA = Path(__file__).parent / "java"
 
@@ -28,6 +35,8 @@ _SHARED = (
 """Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""
 _THREADS = 4
 """Other classes compiled at once."""
+_thread = threading.local()
+"""`gateway`: the one whose connection to this thread was told to answer at once."""
 
 
 class Jvm:
@@ -95,6 +104,28 @@ class Jvm:
         for item in items:
             out.add(item)
         return out
+
+
+def answer_at_once(spark: Any) -> None:
+    """Let answers above 8 KiB come to this thread without a delay of 40 ms each.
+
+    py4j sends them in several segments, the last of which Nagle's algorithm holds back until the one before is
+    acknowledged, which the kernel puts off. Without pinned threads (``PYSPARK_PIN_THREAD``) they stay slow.
+    """
+    gateway = spark.sparkContext._gateway
+    if getattr(_thread, "gateway", None) is gateway:
+        return
+    _thread.gateway = gateway
+    try:
+        thread_socket(gateway).setTcpNoDelay(True)
+    except Exception as e:
+        log.debug("provspark: the JVM's long answers take 40 ms more each: %s", e)
+
+
+def thread_socket(gateway: Any) -> Any:
+    """Return the JVM's socket to this thread."""
+    server = JavaObject(GATEWAY_SERVER_OBJECT_ID, gateway._gateway_client)
+    return server.getCallbackClient().getPerThreadConnection().getSocket()
 
 
 def compiled_jar(jvm: Jvm) -> Path:

@@ -6,7 +6,7 @@ from typing import Any
 
 from provspark.tracker.caches import Caches
 from provspark.tracker.driver_reads import DriverReads
-from provspark.tracker.jvm import Jvm
+from provspark.tracker.jvm import Jvm, answer_at_once
 from provspark.tracker.sites import of_node
 
 
@@ -31,6 +31,7 @@ class Sessions:
 
     def jvm(self, spark: Any) -> Jvm:
         """Return a session's Java side."""
+        answer_at_once(spark)
         key = id(spark._jsparkSession)
         if key not in self._known:
             self._known[key] = (spark._jsparkSession, Jvm(spark))
