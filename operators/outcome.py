@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
@@ -10,12 +12,23 @@ from provspark.hooks.spark import Capture
 from provspark.index_store.model import Manifest, Untracked
 from provspark.index_store.store import Store
 
-__all__ = ["ingest", "losses", "now", "publish_untracked", "read", "summary"]
+__all__ = ["ingest", "losses", "now", "prepare", "publish_untracked", "read", "summary"]
 
 
 def now() -> str:
     """The time as manifests write it: UTC, ISO 8601 with microseconds."""
     return datetime.now(timezone.utc).isoformat(timespec="microseconds")
+
+
+def prepare() -> None:
+    """Import, while the job runs, what `ingest` takes: a third of a second that nobody waits for."""
+    threading.Thread(target=_imports, name="provspark-imports", daemon=True).start()
+
+
+def _imports() -> None:
+    with contextlib.suppress(Exception):  # `ingest` will say it
+        import provspark.events
+        import provspark.index_store.catalogue  # noqa: F401
 
 
 def read(capture: Capture) -> Manifest:

@@ -101,6 +101,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             return super().execute(context)
         self._capture = Capture(store, _key(context["ti"]), self.on_error, self.prov_profile)
         started = outcome.now()
+        outcome.prepare()
         try:
             super().execute(context)
         except Exception as error:

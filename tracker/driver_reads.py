@@ -220,7 +220,7 @@ def _versions(jvm: Jvm, leaf: Any, caches: Caches) -> list[_Found]:
         scans = [(scan, scan.listing) for scan in caches.scans_of(jvm, leaf)]
         return [(listing.identity, scan.dataset, scan.finish) for scan, listing in scans if listing is not None]
     listing = list_files(jvm, leaf)
-    return [(listing.identity, listing.dataset, lambda: scan_files(jvm, leaf, listing).finish())]
+    return [(listing.identity, listing.dataset, lambda: scan_files(listing).finish())]
 
 
 def _all_of(written: Written, size: int) -> Boxes:

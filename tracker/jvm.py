@@ -29,8 +29,8 @@ JAVA = Path(__file__).parent / "java"
 
 _SHARED = (
     *("Trees", "AddressedRelation", "Marks", "Answers", "Keys", "Nodes", "RowIds", "Tap", "Notes", "Taps"),
-    *("Unused", "RowNumbers", "AddressedFormats", "Json", "Sql", "SqlCheck", "Expressions", "ScriptVariables"),
-    *("CatalogTable", "Inferred"),
+    *("Unused", "RowNumbers", "AddressedFormats", "AddressedScan", "Json", "Sql", "SqlCheck", "Expressions"),
+    *("ScriptVariables", "CatalogTable", "Inferred"),
 )
 """Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""
 _THREADS = 4

@@ -218,7 +218,7 @@ class Rewriter:
         """Read an input, as its next occurrence."""
         self.scans.append(scan)
         self.paths.append(())
-        return Traced(self.java.leaf(scan.plan, scan.address), (Leg(False, len(self.scans) - 1),))
+        return Traced(self.java.leaf(scan.plan), (Leg(False, len(self.scans) - 1),))
 
     def tapped(
         self,

@@ -41,7 +41,6 @@ def tagged(jvm: Any, frame: Any, where: str = "") -> Tagged:
         condition = frame.where(where)._jdf.queryExecution().analyzed().condition()
         predicates = conjuncts(condition)
     scan = scan_relation(jvm, relation, predicates)
-    assert scan.plan.output().last().exprId() == scan.address.exprId()
     dataset = jvm.jvm.org.apache.spark.sql.classic.Dataset
     out = DataFrame(dataset.ofRows(jvm.session, scan.plan), frame.sparkSession)
     return Tagged(scan, out.where(where) if where else out)

@@ -15,7 +15,7 @@ from pyspark.sql.functions import col, lit, udf
 from provspark.errors import CaptureError
 from provspark.index_store.model import Int64
 from provspark.tracker.jvm import Jvm
-from provspark.tracker.sources.leaf import Leaf
+from provspark.tracker.sources.counted import CountedScan
 
 pytestmark = pytest.mark.spark
 
@@ -29,13 +29,13 @@ def jvm(spark: Any) -> Jvm:
 def counted_again(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], int]]:
     """Which files were counted again, and how cut."""
     calls: list[tuple[list[int], int]] = []
-    real = Leaf.count_again
+    real = CountedScan.count_again
 
-    def noted(self: Leaf, files: Int64, split: int) -> bytes:
+    def noted(self: CountedScan, files: Int64, split: int) -> bytes:
         calls.append((files.tolist(), split))
         return real(self, files, split)
 
-    monkeypatch.setattr(Leaf, "count_again", noted)
+    monkeypatch.setattr(CountedScan, "count_again", noted)
     return calls
 
 

@@ -185,7 +185,7 @@ def test_a_column_with_the_addresss_name(spark: Any, jvm: Jvm, tmp_path: Path, k
     frame = spark.read.schema(f"{ADDRESS} bigint").format(kind).load(str(tmp_path / "x"))
     scan = scan_relation(jvm, frame._jdf.queryExecution().analyzed(), [])
     rows = DataFrame(jvm.jvm.org.apache.spark.sql.classic.Dataset.ofRows(jvm.session, scan.plan), spark).collect()
-    assert scan.address.name() == f"{ADDRESS}_"
+    assert scan.plan.output().last().name() == f"{ADDRESS}_"
     assert len(scan.finish()[1].rows_of(np.array([r[1] for r in rows]))) == 10
 
 

@@ -13,7 +13,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -26,11 +25,16 @@ import org.apache.spark.sql.types.StructType;
 public class AddressedScan {
   private final LogicalRelation node;
   private final HadoopFsRelation relation;
+  private final List pruning;
+  private final AddressedFormats formats;
   private final String name;
 
-  public AddressedScan(LogicalRelation node) {
+  /** pruning: predicates on partition columns. */
+  AddressedScan(LogicalRelation node, List pruning, AddressedFormats formats) {
     this.node = node;
     this.relation = (HadoopFsRelation) node.relation();
+    this.pruning = pruning;
+    this.formats = formats;
     this.name = freeName();
   }
 
@@ -44,15 +48,24 @@ public class AddressedScan {
   }
 
   /** The relation's output and the address, with the predicates on partition columns above. */
-  public LogicalPlan leaf(FileFormat format, List pruning) {
+  public LogicalPlan plan() throws Exception {
     StructType partition = relation.partitionSchema().add(name, DataTypes.LongType, false);
-    LogicalPlan plan = over(new AddressedRelation(relation, partition, format));
+    LogicalPlan plan = over(new AddressedRelation(relation, partition, formats.format()));
     for (int i = 0; i < pruning.size(); i++) plan = new Filter((Expression) pruning.get(i), plan);
     return plan;
   }
 
-  /** Reads the files to their ends, no block across a multiple of `split` bytes (0: as Spark likes); no column. */
-  public long count(FileFormat format, Object[] files, long split) {
+  /** See AddressedFormats. */
+  public byte[] reports() {
+    return formats.reports();
+  }
+
+  /**
+   * Reads the files to their ends, no block across a multiple of `split` bytes (0: as Spark likes), and no column; what
+   * their blocks reported.
+   */
+  public byte[] count(Object[] files, long split) throws Exception {
+    AddressedFormats again = formats.again();
     SparkSession session = ((SparkSession) relation.sparkSession()).cloneSession();
     if (split > 0L) {
       session.conf().set("spark.sql.files.maxPartitionBytes", split);
@@ -61,12 +74,14 @@ public class AddressedScan {
     StructType partition = new StructType().add(name, DataTypes.LongType, false);
     HadoopFsRelation addressed =
         new HadoopFsRelation(
-            new Fixed(files), partition, relation.dataSchema(), scala.Option.empty(), format, relation.options(), session);
+            new Fixed(files), partition, relation.dataSchema(), scala.Option.empty(), again.format(), relation.options(),
+            session);
     LogicalPlan read = over(addressed);
     List address = new ArrayList();
     address.add(read.output().last());
     LogicalPlan plan = new Project(Trees.seq(address), read);
-    return Dataset.ofRows(session, plan).queryExecution().toRdd().count();
+    Dataset.ofRows(session, plan).queryExecution().toRdd().count();
+    return again.reports();
   }
 
   private LogicalPlan over(HadoopFsRelation addressed) {

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.python.UserDefinedPythonFunction;
 
 /** Makes our objects and looks into Spark's, one round trip a question. */
@@ -67,6 +68,11 @@ public class Plans {
   /** The line that made the first node of this class, or the first with a subquery where none is named; or "". */
   public String site(LogicalPlan plan, String cls) {
     return Marks.site(plan, cls, "");
+  }
+
+  /** The class of what a relation reads. */
+  public String source(LogicalRelation relation) {
+    return relation.relation().getClass().getSimpleName();
   }
 
   /** Reads a private field, of the object's class or one above it. */

@@ -90,8 +90,8 @@ public class Rewrite {
   }
 
   /** A leaf: a plan whose last column is an address. */
-  public int leaf(LogicalPlan plan, Attribute address) {
-    return traced(plan, one(address));
+  public int leaf(LogicalPlan plan) {
+    return traced(plan, one(plan.output().last()));
   }
 
   /** A leaf that was traced before: its last columns are those of its legs. */

@@ -42,6 +42,7 @@ public class SourceFiles {
   private final Configuration conf;
   private FileStatus[] files;
   private FutureTask footers;
+  /** The predicates of the last listing that hold for whole partition folders: they may stand below the address. */
   private List pruning = new ArrayList();
 
   public SourceFiles(LogicalRelation node) {
@@ -129,11 +130,6 @@ public class SourceFiles {
     return org.apache.spark.sql.execution.datasources.DataSourceStrategy$.MODULE$.normalizeExprs(filters, output);
   }
 
-  /** The predicates of the last listing that hold for whole partition folders: they may stand below the address. */
-  public List pruning() {
-    return pruning;
-  }
-
   private List partitionOnly(List predicates) {
     List names = new ArrayList();
     StructField[] columns = relation.partitionSchema().fields();
@@ -187,7 +183,12 @@ public class SourceFiles {
   }
 
   /** The files' paths as Hadoop writes them (decoded), in path order. */
-  public String[] paths() {
+  /** The relation with addresses, under the predicates of the last listing; see AddressedFormats. */
+  public AddressedScan scan(byte[] firstAddresses, String key) {
+    return new AddressedScan(node, pruning, new AddressedFormats(node, paths(), firstAddresses, key));
+  }
+
+  private String[] paths() {
     String[] out = new String[files.length];
     for (int i = 0; i < files.length; i++) out[i] = files[i].getPath().toString();
     return out;

@@ -81,10 +81,6 @@ class Scan(Protocol):
         """The rewritten leaf: the relation's output followed by the address column."""
 
     @property
-    def address(self) -> Any:
-        """The Attribute of the address column."""
-
-    @property
     def dataset(self) -> Dataset:
         """What is read."""
 

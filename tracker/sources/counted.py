@@ -5,19 +5,13 @@ Address of a row: (bytes of the files before, one more for each + offset of its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from provspark.errors import CaptureError, UnsupportedPlanError
 from provspark.index_store.model import Int64, PendingVersion
 from provspark.tracker.sources.blocks import Blocks, measure
 from provspark.tracker.sources.contract import Segments
-from provspark.tracker.sources.leaf import Leaf
 from provspark.tracker.sources.listing import Listing
-
-if TYPE_CHECKING:
-    from provspark.tracker.jvm import Jvm
 
 SHIFT = 16
 MOST_BYTES = 1 << (62 - SHIFT)
@@ -26,25 +20,25 @@ MOST_BYTES = 1 << (62 - SHIFT)
 class CountedScan:
     """One reading of files whose format does not number rows."""
 
-    def __init__(self, jvm: Jvm, relation: Any, listing: Listing, format_name: str) -> None:
+    def __init__(self, listing: Listing, format_name: str) -> None:
         self.listing, self._format, self.dataset = listing, format_name, listing.dataset
         ends = np.cumsum(listing.sizes + 1)
         if len(ends) and ends[-1] > MOST_BYTES:
             why = f"{listing.dataset} has {ends[-1]} bytes; rows of up to {MOST_BYTES} can be addressed"
             raise UnsupportedPlanError("LogicalRelation", why)
         self._starts = (ends - listing.sizes - 1) << SHIFT
-        self._leaf = Leaf(jvm, relation, listing, self._starts, "")
-        self.plan, self.address = self._leaf.plan, self._leaf.address
+        self._scan = listing.java.scan(self._starts.tobytes(), "")
+        self.plan = self._scan.plan()
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Count what is not counted yet; see `Scan.finish`."""
         self.listing.check()
         sizes = self.listing.sizes
-        seen = self._blocks(self._leaf.reports()).distinct()
+        seen = self._blocks(self._scan.reports()).distinct()
         covered = seen.cover(sizes)
         exact = seen[covered[seen.file]]
         partly = seen[~covered[seen.file]]
-        again = self._count_again(np.flatnonzero(~covered), partly)
+        again = self._rest(np.flatnonzero(~covered), partly)
         before, counts = measure(partly, again, sizes)
         rows = np.zeros(len(sizes), dtype=np.int64)
         np.add.at(rows, exact.file, exact.rows)
@@ -55,16 +49,20 @@ class CountedScan:
         ids = version.files.bases[file] + np.concatenate([exact.rows_before(), before])
         return version, _segments(starts, ids, np.concatenate([exact.rows, counts]))
 
-    def _count_again(self, files: Int64, partly: Blocks) -> Blocks:
+    def _rest(self, files: Int64, partly: Blocks) -> Blocks:
         sizes = self.listing.sizes
         if not len(files):
             return partly
-        again = self._blocks(self._leaf.count_again(files, partly.split(sizes))).distinct()
+        again = self._blocks(self.count_again(files, partly.split(sizes))).distinct()
         missing = files[~again.cover(sizes)[files]]
         if len(missing) and (sizes[missing] > 0).any():
             path = self.listing.paths[int(missing[sizes[missing] > 0][0])]
             raise CaptureError(f"{path!r} of {self.listing.dataset} could not be read to its end to count its rows")
         return again
+
+    def count_again(self, files: Int64, split: int) -> bytes:
+        """Read some files to their ends, cut at multiples of `split` bytes, and return what their blocks said."""
+        return bytes(self._scan.count(self.listing.java.some(files.tobytes()), split))
 
     def _blocks(self, reports: bytes) -> Blocks:
         table = np.frombuffer(reports, dtype="<i8").astype(np.int64).reshape(-1, 3)

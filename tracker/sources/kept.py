@@ -22,7 +22,7 @@ class KeptScan:
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
         self._finished: tuple[PendingVersion, Segments] | None = None
-        self.plan, self.address = scan.plan, scan.address
+        self.plan = scan.plan
 
     @property
     def dataset(self) -> Dataset:

@@ -118,7 +118,6 @@ class KeyedScan:
             self.plan = self._table.java.addressed(relation)
         except Exception as e:
             raise UnsupportedPlanError("LogicalRelation", reason(e)) from e
-        self.address = self.plan.output().last()
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """See whether the table still has the keys that it had; see `Scan.finish`."""

@@ -63,8 +63,6 @@ class Listing:
         Their other half in the JVM.
     sizes, mtimes : int64 arrays, one entry a file
         Bytes; milliseconds since the epoch.
-    pruning : list of Expression
-        Predicates on partition columns that the listing heeds.
     """
 
     java: Any
@@ -73,7 +71,6 @@ class Listing:
     paths: tuple[str, ...]
     sizes: Int64
     mtimes: Int64
-    pruning: Any
     key: str
     """Equal for equal listings."""
 
@@ -85,7 +82,7 @@ class Listing:
         dataset = Dataset(namespace, name if namespace == "file" else name.strip("/"))
         sizes, mtimes = (np.array(items[i::3], dtype=np.int64) for i in (1, 2))
         key = hashlib.sha256(text.encode()).hexdigest()
-        return cls(java, description, dataset, tuple(items[::3]), sizes, mtimes, java.pruning(), key)
+        return cls(java, description, dataset, tuple(items[::3]), sizes, mtimes, key)
 
     def check(self) -> None:
         """Raise CaptureError if a file is no longer what was listed."""

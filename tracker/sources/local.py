@@ -47,7 +47,6 @@ class LocalScan:
         self._java: Any = jvm.new("LocalRows", node)
         self._site = site
         self.plan, self.listing = self._java.leaf(), None
-        self.address = self.plan.output().last()
         self._counted: tuple[str, list[int]] | None = None
 
     @property
@@ -94,7 +93,6 @@ class RangeScan:
         if self._size >= _MOST or max(abs(self._start), abs(last)) >= _MOST:
             raise UnsupportedPlanError("Range", f"its {self._size} values from {self._start} on are too many to number")
         self.plan, self.listing = self._java.leaf(), None
-        self.address = self.plan.output().last()
         self.dataset = Dataset("memory://range", f"{self._start},{last + self._step},{self._step}")
 
     def finish(self) -> tuple[PendingVersion, Segments]:

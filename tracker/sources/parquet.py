@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from provspark.errors import UnsupportedPlanError
 from provspark.index_store.model import PendingVersion
 from provspark.tracker.sources.contract import Segments
-from provspark.tracker.sources.leaf import Leaf
 from provspark.tracker.sources.listing import Listing
-
-if TYPE_CHECKING:
-    from provspark.tracker.jvm import Jvm
 
 ROOM = 1 << 40
 """Addresses a file has: more than a Parquet file's rows, and four million files fit."""
@@ -23,13 +17,12 @@ MOST_FILES = (1 << 62) // ROOM
 class ParquetScan:
     """One reading of Parquet files; filters reach the reader, and row counts come from the footers."""
 
-    def __init__(self, jvm: Jvm, relation: Any, listing: Listing) -> None:
+    def __init__(self, listing: Listing) -> None:
         if len(listing.paths) > MOST_FILES:
             raise UnsupportedPlanError("LogicalRelation", f"{listing.dataset} has more than {MOST_FILES} files")
         self.listing, self.dataset = listing, listing.dataset
         self._starts = np.arange(len(listing.paths), dtype=np.int64) * ROOM
-        leaf = Leaf(jvm, relation, listing, self._starts, listing.key)
-        self.plan, self.address = leaf.plan, leaf.address
+        self.plan = listing.java.scan(self._starts.tobytes(), listing.key).plan()
         listing.java.readFooters()  # while Spark works
 
     def finish(self) -> tuple[PendingVersion, Segments]:

@@ -43,37 +43,35 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
     UnsupportedPlanError
         For what can't be numbered exactly.
     """
-    source = relation.relation()
-    kind = source.getClass().getSimpleName()
+    kind = jvm.plans.source(relation)
     if kind == "JDBCRelation":
         return KeyedScan(jvm, relation)
-    return scan_files(jvm, relation, _listed(jvm, relation, source, kind, predicates))
+    return scan_files(_listed(jvm, relation, kind, predicates))
 
 
 def list_files(jvm: Jvm, leaf: Any) -> Listing:
     """List the files of a leaf; UnsupportedPlanError for what is no set of files whose rows have a place."""
     if leaf.getClass().getSimpleName() != _NODE:
         raise UnsupportedPlanError(leaf.getClass().getSimpleName(), "it is no set of files")
-    source = leaf.relation()
-    return _listed(jvm, leaf, source, source.getClass().getSimpleName(), ())
+    return _listed(jvm, leaf, jvm.plans.source(leaf), ())
 
 
-def _listed(jvm: Jvm, relation: Any, source: Any, kind: str, predicates: Any) -> Listing:
+def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> Listing:
     if kind != "HadoopFsRelation":
-        raise UnsupportedPlanError(_NODE, f"{source.toString()} is no set of files")
+        raise UnsupportedPlanError(_NODE, f"{relation.relation().toString()} is no set of files")
     java = jvm.new("SourceFiles", relation)
     description = Description.parse(java.describe())
     if refuse(description) == "xml":
-        _refuse_pieces(source)
+        _refuse_pieces(relation.relation())
     return Listing.of(jvm, java, description, predicates)
 
 
-def scan_files(jvm: Jvm, relation: Any, listing: Listing) -> Scan:
+def scan_files(listing: Listing) -> Scan:
     """Return a reading of files that were listed."""
     format_name = FORMATS[listing.description.format_class]
     if format_name == "parquet":
-        return ParquetScan(jvm, relation, listing)
-    return CountedScan(jvm, relation, listing, format_name)
+        return ParquetScan(listing)
+    return CountedScan(listing, format_name)
 
 
 def _refuse_pieces(files: Any) -> None:
