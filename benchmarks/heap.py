@@ -16,6 +16,8 @@ from benchmarks.common import SCRATCH, machine, publish, session, table
 ROWS, KEYS = 3_000_000, 1_000_000
 LOW, HIGH, STEP = 32, 256, 2
 """Heaps tried, in MB: between the first two, to within the last."""
+PATIENCE = 120
+"""Seconds: an executor that can't even start is started for ever."""
 
 
 def main() -> None:
@@ -40,7 +42,10 @@ def _smallest(tracked: bool) -> int:
     while high - low > STEP:
         heap = (low + high) // 2
         command = [sys.executable, "-m", "benchmarks.heap", "--heap", str(heap), *["--tracked"] * tracked]
-        does = subprocess.run(command, check=False, capture_output=True).returncode == 0
+        try:
+            does = subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE).returncode == 0
+        except subprocess.TimeoutExpired:
+            does = False
         print(f"{'tracked' if tracked else 'plain'}: {heap} MB {'do' if does else 'do not'}", flush=True)
         low, high = (low, heap) if does else (heap, high)
     return high
@@ -54,7 +59,8 @@ def _alone(heap: int, tracked: bool) -> None:
         "spark.master": "local-cluster[1,1,1024]",
         "spark.executor.memory": f"{heap or HIGH}m",
         "spark.testing.reservedMemory": "0",  # Spark refuses heaps under 450 MB otherwise
-        "spark.executor.extraJavaOptions": "-XX:+UseSerialGC",
+        # Direct memory is as small as the heap otherwise, and Spark refuses less than 200 MB of it.
+        "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:MaxDirectMemorySize=512m",
         "spark.task.maxFailures": "1",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.files.minPartitionNum": "1",
