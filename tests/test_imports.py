@@ -128,3 +128,10 @@ def test_the_root_imports_neither_airflow_nor_pyspark() -> None:
     code = f"import sys, provspark; print([m for m in {heavy} if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_the_tracker_can_be_imported_before_spark_is_found() -> None:
+    """The operator asks the driver's Python for the tracker; pyspark and py4j may come from spark-submit, later."""
+    code = "import sys, provspark.tracker; print([m for m in ('pyspark', 'py4j') if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"

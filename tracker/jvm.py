@@ -18,9 +18,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from py4j.java_gateway import JavaObject
-from py4j.protocol import GATEWAY_SERVER_OBJECT_ID
-
 from provspark.errors import CaptureError
 
 log = logging.getLogger("provspark")
@@ -124,6 +121,9 @@ def answer_at_once(spark: Any) -> None:
 
 def thread_socket(gateway: Any) -> Any:
     """Return the JVM's socket to this thread."""
+    from py4j.java_gateway import JavaObject
+    from py4j.protocol import GATEWAY_SERVER_OBJECT_ID
+
     server = JavaObject(GATEWAY_SERVER_OBJECT_ID, gateway._gateway_client)
     return server.getCallbackClient().getPerThreadConnection().getSocket()
 
