@@ -116,7 +116,8 @@ def worker(folder: Path) -> dict[str, float]:
 
     began = time.perf_counter()
     store = f"file://{folder}/prov"
-    manifest = Store.open(store).manifest("step")
+    opened = Store.open(store)
+    manifest = opened.manifest(next(step for step in opened.steps() if step.startswith("step")))
     with Catalogue.open(f"sqlite:///{folder}/catalogue.db") as catalogue:
         for event in events_from_manifest(store, manifest):
             catalogue.ingest(event)
