@@ -57,7 +57,7 @@ def main() -> None:
                 over["write, tracked, over plain"] -= told["plain"]["write"]
                 over["in all"] = sum(over[part] for part in PARTS[:-1])
                 runs.append(over)
-    names = list(next(iter(found.values()))[0])
+    names = [*PARTS, *(name for name in found["compiled before"][0] if name not in PARTS)]
     lines = [
         [label, *(f"{statistics.median(run[name] for run in runs):.3f}" for name in names)]
         for label, runs in found.items()
@@ -97,8 +97,7 @@ def tracked(folder: Path) -> dict[str, float]:
         took = _write(spark, folder, "tracked")
         written = time.perf_counter()
     published = time.perf_counter()
-    times = (attached - began, took, published - written)
-    found = dict.fromkeys(PARTS, 0.0) | dict(zip(PARTS, times, strict=False))
+    found = dict(zip(PARTS[:3], (attached - began, took, published - written), strict=True))
     found |= {"of the write, rewrite": capture.costs[0].rewrite, "seal": capture.costs[0].seal}
     for name in ("again", "third"):
         with attach(store=f"file://{folder}/prov", step=name) as capture:

@@ -111,7 +111,7 @@ CASES = [
 
 
 def chain(t: Scans, w: int) -> Relation:
-    dept = rename(select(where(t.dept, lambda r: eq(r.w, w)), "w"), "w")
+    dept = select(where(t.dept, lambda r: eq(r.w, w)), "w")
     pairs = join(join(select(t.emp, "id", "k"), dept), rename(select(t.emp, "id"), "i2"), lambda a, b: a.id == b.i2)
     counts = rename(group(t.skew, ["k"], m=lambda rows: len(rows) % 8), "gk", "m")
     return group(join(pairs, counts, lambda a, b: eq(a.k, b.gk) and eq(a.w, b.m)), ["k", "w"], n=count())
