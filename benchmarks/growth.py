@@ -55,18 +55,23 @@ print(opened - began, time.perf_counter() - opened)
 def main() -> None:
     """Measure and rewrite the section of docs/performance.md."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=("files", "steps"), help="only this one, instead of both")
     parser.add_argument("--files", default="1000,10000,100000", help="numbers of files in a data set")
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--of", type=int, default=100, help="runs of these steps")
     parser.add_argument("--runs", type=int, default=3, help="pairs for the cost of capture over many files")
     parser.add_argument("--resume", action="store_true", help="ask the catalogues that an earlier run filled")
     options = parser.parse_args()
-    about = f"{machine()}, {load_average()}."
-    text = [about, *_files([int(n) for n in options.files.split(",")], options.runs)]
-    publish("growth", "\n\n".join([*text, *_catalogue(options.steps, options.of, options.resume)]))
+    if options.part != "steps":
+        about = f"Medians of {options.runs} pairs; {machine()}, {load_average()}."
+        publish("growth-files", about + "\n\n" + _files([int(n) for n in options.files.split(",")], options.runs))
+    if options.part != "files":
+        about = f"{options.steps:,} steps in each of {options.of} runs (wanted: the trace 100 ms, a page 50 ms);"
+        about = f"{about} {machine()}, {load_average()}."
+        publish("growth-steps", about + "\n\n" + _catalogue(options.steps, options.of, options.resume))
 
 
-def _files(counts: list[int], runs: int) -> list[str]:
+def _files(counts: list[int], runs: int) -> str:
     spark = session()
     cases = []
     for count in counts:
@@ -94,10 +99,10 @@ def _files(counts: list[int], runs: int) -> list[str]:
         lines.append([m.name, *seconds, f"{m.ratio:.2f}", f"{m.size:,}", f"{1000 * sum(asked):.0f}"])
     head = ["files of 10 rows", "plain s", "tracked s", "rewrite s", "seal s", "ratio", "bytes, all files"]
     head.append("open and trace a row, cold ms")
-    return ["**Files in a data set**", table(head, lines)]
+    return table(head, lines)
 
 
-def _catalogue(steps: int, runs: int, resume: bool) -> list[str]:
+def _catalogue(steps: int, runs: int, resume: bool) -> str:
     folder = SCRATCH / f"steps-{steps}-{runs}"
     store = folder / "prov"
     if not (folder / "done").exists():
@@ -139,7 +144,7 @@ def _catalogue(steps: int, runs: int, resume: bool) -> list[str]:
     (RESULTS / "steps.json").write_text(json.dumps(by_steps), encoding="utf-8")
     head = ["catalogue", "taken in from manifests, s", "opened, s", f"trace through {CHAIN} steps, first ms", "warm ms"]
     head += ["a page of data sets, ms", "a page of steps, ms"]
-    return [f"**{steps:,} steps in each of {runs} runs** (wanted: the trace 100 ms, a page 50 ms)", table(head, lines)]
+    return table(head, lines)
 
 
 def _fill(url: str, steps: int, run_number: int) -> None:

@@ -248,7 +248,8 @@ class StepWriter:
         files = encode(boxes)
         paths = [f"tensors/{number}-{self._mark}.{file.lead}.parquet" for file in files]
         with ThreadPoolExecutor(len(files)) as pool:
-            list((pool.map if len(boxes) > _MANY else map)(self._put, paths, files))
+            beside = len(boxes) > _MANY and not isinstance(boxes, Spool)  # which is there to save memory
+            list((pool.map if beside else map)(self._put, paths, files))
         return Tensor(
             out=pending.out,
             src=pending.src,

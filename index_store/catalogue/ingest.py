@@ -7,9 +7,10 @@ versions as they sort), so that no two wait for each other, and what exists alre
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, select, update
+from sqlalchemy import Connection, Insert, Select, Table, Update, and_, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from provspark.index_store.catalogue import schema
@@ -20,6 +21,29 @@ from provspark.index_store.catalogue.state import StepState
 from provspark.index_store.model import StepKey
 
 _CHUNK = 1000
+
+# Statements are made once: to put one together takes SQLAlchemy as long as to run it.
+_STEP = select(schema.step).where(schema.step.c.id == bindparam("of")).with_for_update()
+_CHANGED = update(schema.step).where(schema.step.c.id == bindparam("of"))
+_COUNTED = (
+    update(schema.version)
+    .where(schema.version.c.id == bindparam("of"), schema.version.c.files.is_(None))
+    .values(files=bindparam("number"))
+)
+_READ = (
+    select(
+        schema.dataset.c.namespace,
+        schema.dataset.c.name,
+        schema.version.c.key,
+        schema.use.c.role,
+        schema.use.c.rows,
+        schema.use.c.coverage,
+    )
+    .select_from(schema.use.join(schema.version).join(schema.dataset))
+    .join(schema.step, schema.step.c.id == schema.use.c.step_id)
+    .join(schema.store)
+    .where(schema.store.c.url == bindparam("store"), schema.step.c.name == bindparam("step"), schema.use.c.files_read)
+)
 
 
 def write_facts(connection: Connection, facts: Facts, files: Mapping[Use, FileDigests]) -> StepState:
@@ -32,14 +56,9 @@ def write_facts(connection: Connection, facts: Facts, files: Mapping[Use, FileDi
 
 def unread_uses(connection: Connection, facts: Facts) -> list[Use]:
     """The uses whose file lists the catalogue does not have yet."""
-    s, d, v, u = schema.step.c, schema.dataset.c, schema.version.c, schema.use.c
-    rows = connection.execute(
-        select(d.namespace, d.name, v.key, u.role, u.rows, u.coverage)
-        .select_from(schema.use.join(schema.version).join(schema.dataset))
-        .join(schema.step, s.id == u.step_id)
-        .join(schema.store)
-        .where(schema.store.c.url == facts.ref.store, s.name == facts.ref.step, u.files_read)
-    )
+    if not facts.uses:
+        return []
+    rows = connection.execute(_READ, {"store": facts.ref.store, "step": facts.ref.step})
     read = {tuple(row) for row in rows}
     return [
         use
@@ -60,11 +79,10 @@ def stored_state(row: Any) -> StepState:
 def _step(connection: Connection, ref: StepRef, state: StepState) -> tuple[int, StepState]:
     store_id = _id(connection, schema.store, {"url": ref.store})
     step_id = _id(connection, schema.step, {"store_id": store_id, "name": ref.step}, _columns(state))
-    query = select(schema.step).where(schema.step.c.id == step_id).with_for_update()
-    before = stored_state(connection.execute(query).one())
+    before = stored_state(connection.execute(_STEP, {"of": step_id}).one())
     after = before.merge(state)
     if after != before:
-        connection.execute(update(schema.step).where(schema.step.c.id == step_id), _columns(after))
+        connection.execute(_CHANGED, {"of": step_id} | _columns(after))
     return step_id, after
 
 
@@ -101,9 +119,8 @@ def _use(connection: Connection, step_id: int, use: Use, files: FileDigests | No
         },
         {"files_read": False},
     )
-    v = schema.version.c
     if use.files >= 0:
-        connection.execute(update(schema.version).where(v.id == version_id, v.files.is_(None)).values(files=use.files))
+        connection.execute(_COUNTED, {"of": version_id, "number": use.files})
     if files is None and use.files != 0:
         return
     if files is not None:
@@ -112,24 +129,38 @@ def _use(connection: Connection, step_id: int, use: Use, files: FileDigests | No
         if use.role == "output":
             of_step = of_version | {"step_id": step_id}
             _add(connection, schema.written_file, [of_step | {"digest": d} for d in files.written])
-    connection.execute(update(schema.version).where(v.id == version_id, ~v.files_read).values(files_read=True))
-    u = schema.use.c
-    connection.execute(update(schema.use).where(u.id == use_id, ~u.files_read).values(files_read=True))
+    connection.execute(_now_read(schema.version), {"of": version_id})
+    connection.execute(_now_read(schema.use), {"of": use_id})
 
 
 def _id(connection: Connection, table: Table, key: dict[str, Any], rest: dict[str, Any] | None = None) -> int:
     """The id of the row with that unique key, which is made if need be."""
-    query = select(table.c.id).where(and_(*(table.c[name] == value for name, value in key.items())))
-    found: int | None = connection.scalar(query)
+    query = _by_key(table, tuple(key))
+    found: int | None = connection.scalar(query, key)
     if found is None:
         _add(connection, table, [key | (rest or {})])
-        found = connection.execute(query).scalar_one()
+        found = connection.execute(query, key).scalar_one()
     return found
 
 
 def _add(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
     """Insert what is not there yet."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(table).on_conflict_do_nothing()
+    statement = _insert(table, connection.dialect.name)
     for start in range(0, len(rows), _CHUNK):
         connection.execute(statement, rows[start : start + _CHUNK])
+
+
+@cache
+def _now_read(table: Table) -> Update:
+    return update(table).where(table.c.id == bindparam("of"), ~table.c.files_read).values(files_read=True)
+
+
+@cache
+def _by_key(table: Table, names: tuple[str, ...]) -> Select[tuple[int]]:
+    return select(table.c.id).where(and_(*(table.c[name] == bindparam(name) for name in names)))
+
+
+@cache
+def _insert(table: Table, dialect: str) -> Insert:
+    kind = postgresql if dialect == "postgresql" else sqlite
+    return kind.insert(table).on_conflict_do_nothing()
