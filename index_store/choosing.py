@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -10,7 +11,6 @@ from provspark.index_store import encoding
 from provspark.index_store.box_lists import (
     alike,
     chunks,
-    concat,
     constant,
     is_constant,
     picked,
@@ -21,7 +21,7 @@ from provspark.index_store.box_lists import (
 from provspark.index_store.boxes import points, sort, unite
 from provspark.index_store.encoding import BoxFile
 from provspark.index_store.model import Boxes, Int64
-from provspark.index_store.spool import Parts, Spool, buckets, recut
+from provspark.index_store.spool import Parts, Spool, dealt, recut
 
 __all__ = ["Files", "chosen", "cover", "local", "spooled_cover", "to_a_block"]
 
@@ -109,18 +109,15 @@ def cover(block: Int64, start: Int64, length: Int64) -> Boxes:
 def spooled_cover(boxes: Spool) -> Spool:
     """Boxes of a guide in source order, of boxes in output order that do not fit memory."""
     per = to_a_block(len(boxes)) * encoding.PAGE_ROWS
-    spools = [Spool() for _ in range(buckets(len(boxes)))]
-    wide = -(-boxes.end // len(spools))
-    at = 0
-    for part in boxes.parts():
-        pieces = unite((np.arange(len(part)) + at) // per, part.src, part.n_src)
-        at += len(part)
-        bucket = pieces.src // wide
-        for number in np.unique(bucket).tolist():
-            spools[number].add(take(pieces, bucket == number))
+
+    def pieces() -> Iterator[Boxes]:
+        at = 0
+        for part in boxes.parts():
+            yield unite((np.arange(len(part)) + at) // per, part.src, part.n_src)
+            at += len(part)
+
     covers = Spool()
-    for each in spools:
-        found = concat(list(each.parts()))
+    for found in dealt(pieces(), "src", boxes.end, len(boxes)):
         covers.add(transpose(cover(found.out, found.src, found.n_src)))
     return covers
 

@@ -7,14 +7,14 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from provspark.index_store.box_lists import alike, concat, constant, take
 from provspark.index_store.model import Boxes, Int64
 
-__all__ = ["Parts", "Spool", "buckets", "recut"]
+__all__ = ["Parts", "Spool", "buckets", "dealt", "recut"]
 
 _PART = 1 << 18
 _BUCKET = 1 << 19
@@ -48,9 +48,9 @@ class Parts:
 
 
 class Spool:
-    """Boxes of one tensor, kept in a file without a name: each part sorted, and beyond the one before.
+    """Boxes of one tensor, kept in a file without a name, in the order in which they were added.
 
-    Its parts can be read by several threads, any number of times.
+    As a tensor's they are sorted. Its parts can be read by several threads, any number of times.
 
     Attributes
     ----------
@@ -110,6 +110,18 @@ class Spool:
 def buckets(boxes: int) -> int:
     """How many files so many boxes are dealt out to, to be sorted one file at a time."""
     return min(_MOST_BUCKETS, -(-boxes // _BUCKET)) or 1
+
+
+def dealt(parts: Iterable[Boxes], axis: Literal["out", "src"], end: int, boxes: int) -> Iterator[Boxes]:
+    """Deal some `boxes` out to files by where they begin on an axis that ends at `end`; yield each file's, in order."""
+    spools = [Spool() for _ in range(buckets(boxes))]
+    wide = max(1, -(-end // len(spools)))
+    for part in parts:
+        bucket = getattr(part, axis) // wide
+        for number in np.unique(bucket).tolist():
+            spools[number].add(take(part, bucket == number))
+    while spools:
+        yield concat(list(spools.pop(0).parts()))
 
 
 def recut(parts: Iterable[Boxes], rows: int) -> Iterator[Boxes]:

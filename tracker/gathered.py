@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from provspark.index_store.boxes import concat
+from provspark.index_store.boxes import concat, merge
 from provspark.index_store.model import Boxes
-from provspark.index_store.spool import Parts, Spool
+from provspark.index_store.overlap import disjoint
+from provspark.index_store.spool import Parts, Spool, dealt
 
 MOST = 1 << 22
 """Boxes of a tensor that are kept in memory: more go to a temporary file."""
@@ -14,7 +15,7 @@ MANY = 1 << 20
 
 
 class Gathered:
-    """Boxes that are added in parts; a part that begins before the end of an earlier one keeps all in memory."""
+    """Boxes that are added in parts, no pair in two of them."""
 
     def __init__(self) -> None:
         self._parts: list[Boxes] = []
@@ -26,24 +27,28 @@ class Gathered:
         """Put boxes, sorted by out, to the others."""
         if not len(boxes):
             return
-        if int(boxes.out[0]) < self._end:
-            self._rising = False
-            if self._spool is not None:
-                self._parts, self._spool = list(self._spool.parts()), None
+        self._rising = self._rising and int(boxes.out[0]) >= self._end
         self._end = max(self._end, int((boxes.out + boxes.n_out).max()))
         self._held += len(boxes)
-        if self._spool is None and (not self._rising or self._held <= MOST):
-            self._parts.append(boxes)
-            return
-        if self._spool is None:
+        if self._spool is None and self._held > MOST:
             self._spool = Spool()
             for part in self._parts:
                 self._spool.add(part)
             self._parts.clear()
-        self._spool.add(boxes)
+        if self._spool is None:
+            self._parts.append(boxes)
+        else:
+            self._spool.add(boxes)
 
     def boxes(self) -> Boxes | Parts | Spool:
-        """All of them."""
+        """All of them: sorted where they came so, or are in a file."""
         if self._spool is not None:
-            return self._spool
+            return self._spool if self._rising else self._in_order(self._spool)
         return Parts(self._parts) if self._rising and self._held > MANY else concat(self._parts)
+
+    def _in_order(self, boxes: Spool) -> Spool:
+        """Boxes sorted by out, of parts that came in no order: each task of a partitioned write fills all folders."""
+        found = Spool()
+        for some in dealt(boxes.parts(), "out", self._end, len(boxes)):
+            found.add(merge(disjoint(some)))
+        return found

@@ -156,11 +156,12 @@ def _now_read(table: Table) -> Update:
 
 
 @cache
-def _by_key(table: Table, names: tuple[str, ...]) -> Select[tuple[int]]:
+def _by_key(table: Table, names: tuple[str, ...]) -> Select[Any]:
     return select(table.c.id).where(and_(*(table.c[name] == bindparam(name) for name in names)))
 
 
 @cache
 def _insert(table: Table, dialect: str) -> Insert:
     kind = postgresql if dialect == "postgresql" else sqlite
-    return kind.insert(table).on_conflict_do_nothing()
+    made: Insert = kind.insert(table).on_conflict_do_nothing()
+    return made

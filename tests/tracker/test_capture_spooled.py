@@ -11,7 +11,9 @@ from oracle.cases import check
 from oracle.tables import TABLES
 from test_capture_groups import AGGREGATES, KEYS
 from test_capture_reuse import CASES as REUSE
+from test_capture_sinks import FILES
 
+from provspark.index_store import spool
 from provspark.index_store.boxes import concat, from_pairs, pairs
 from provspark.index_store.model import Boxes
 from provspark.index_store.spool import Parts, Spool
@@ -19,7 +21,8 @@ from provspark.tracker import gathered, seal
 from provspark.tracker.gathered import Gathered
 
 NAMES = ("key k", "count distinct among others", "HAVING", "of an aggregate", "EXISTS used twice", "of exploded words")
-CASES = [case for case in (*KEYS, *AGGREGATES, *REUSE) if str(case) in NAMES]
+PARTITIONED = ("maxRecordsPerFile and partitions", "partitions of a group", "partitions of a join, by two columns")
+CASES = [case for case in (*KEYS, *AGGREGATES, *REUSE, *FILES) if str(case) in (*NAMES, *PARTITIONED)]
 
 
 @pytest.mark.spark
@@ -34,12 +37,14 @@ def test_lineage_is_the_same(
 
 
 def test_cases_are_there() -> None:
-    assert {str(case) for case in CASES} == set(NAMES)
+    assert {str(case) for case in CASES} == {*NAMES, *PARTITIONED}
 
 
+@pytest.mark.parametrize("files", [1, 5])
 @pytest.mark.parametrize("most", [0, 30, 1000])
-def test_parts_in_any_order(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_in_any_order(most: int, files: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathered, "MOST", most)
+    monkeypatch.setattr(spool, "buckets", lambda boxes: files)
     monkeypatch.setattr(gathered, "MANY", 110)
     rng = np.random.default_rng(4)
     for order in (np.arange(6), np.array([0, 1, 2, 5, 4, 3]), rng.permutation(6)):
@@ -49,10 +54,16 @@ def test_parts_in_any_order(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
             found.add(part)
         kept = found.boxes()
         rising = bool((np.diff(order) > 0).all())
-        assert isinstance(kept, Spool) == (most < 120 and rising)
+        assert isinstance(kept, Spool) == (most < 120)
         assert isinstance(kept, Parts) == (most >= 120 and rising)
-        told, wanted = (pairs(concat(p)) for p in (list(kept.parts()), parts))
-        assert [a.tolist() for a in told] == [a.tolist() for a in wanted]
+        (out, src), wanted = pairs(concat(list(kept.parts()))), pairs(concat(parts))
+        if isinstance(kept, Boxes):
+            assert [out.tolist(), src.tolist()] == [a.tolist() for a in wanted]
+        else:
+            starts = np.concatenate([part.out for part in kept.parts()])
+            assert starts.tolist() == sorted(starts.tolist())
+            order = np.lexsort(wanted[::-1])
+            assert [out.tolist(), src.tolist()] == [a[order].tolist() for a in wanted]
     assert isinstance(Gathered().boxes(), Boxes)
 
 
