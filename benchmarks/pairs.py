@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import statistics
 import threading
@@ -25,7 +26,7 @@ from benchmarks.common import SCRATCH, table
 from provspark.index_store.overlap import disjoint
 from provspark.tracker import attach
 
-RESULTS = SCRATCH / "results"
+RESULTS = SCRATCH / ("quick" if os.environ.get("PROVSPARK_BENCH_PRINT") else "results")
 
 
 @dataclass(slots=True)
