@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -21,7 +20,7 @@ from provspark.index_store.box_lists import (
 from provspark.index_store.boxes import points, sort, unite
 from provspark.index_store.encoding import BoxFile
 from provspark.index_store.model import Boxes, Int64
-from provspark.index_store.spool import Parts, Spool, dealt, recut
+from provspark.index_store.spool import Dealt, Parts, Spool, recut
 
 __all__ = ["Files", "chosen", "cover", "local", "spooled_cover", "to_a_block"]
 
@@ -109,15 +108,13 @@ def cover(block: Int64, start: Int64, length: Int64) -> Boxes:
 def spooled_cover(boxes: Spool) -> Spool:
     """Boxes of a guide in source order, of boxes in output order that do not fit memory."""
     per = to_a_block(len(boxes)) * encoding.PAGE_ROWS
-
-    def pieces() -> Iterator[Boxes]:
-        at = 0
-        for part in boxes.parts():
-            yield unite((np.arange(len(part)) + at) // per, part.src, part.n_src)
-            at += len(part)
-
+    dealt = Dealt("src", boxes.end, len(boxes))
+    at = 0
+    for part in boxes.parts():
+        dealt.add(unite((np.arange(len(part)) + at) // per, part.src, part.n_src))
+        at += len(part)
     covers = Spool()
-    for found in dealt(pieces(), "src", boxes.end, len(boxes)):
+    for _, found in dealt.files():
         covers.add(transpose(cover(found.out, found.src, found.n_src)))
     return covers
 

@@ -14,7 +14,7 @@ import numpy as np
 from provspark.index_store.box_lists import alike, concat, constant, take
 from provspark.index_store.model import Boxes, Int64
 
-__all__ = ["Parts", "Spool", "buckets", "dealt", "recut"]
+__all__ = ["Dealt", "Parts", "Spool", "recut"]
 
 _PART = 1 << 18
 _BUCKET = 1 << 19
@@ -112,16 +112,36 @@ def buckets(boxes: int) -> int:
     return min(_MOST_BUCKETS, -(-boxes // _BUCKET)) or 1
 
 
-def dealt(parts: Iterable[Boxes], axis: Literal["out", "src"], end: int, boxes: int) -> Iterator[Boxes]:
-    """Deal some `boxes` out to files by where they begin on an axis that ends at `end`; yield each file's, in order."""
-    spools = [Spool() for _ in range(buckets(boxes))]
-    wide = max(1, -(-end // len(spools)))
-    for part in parts:
-        bucket = getattr(part, axis) // wide
+class Dealt:
+    """Boxes dealt out to files by where they begin on an axis, so that those of one file fit memory.
+
+    Parameters
+    ----------
+    axis : {"out", "src"}
+    end : int
+        Where the axis ends.
+    boxes : int
+        At most so many boxes.
+    """
+
+    def __init__(self, axis: Literal["out", "src"], end: int, boxes: int) -> None:
+        self._axis = axis
+        self.wide = -(-end // buckets(boxes)) or 1
+        self._spools: dict[int, Spool] = {}
+
+    def __len__(self) -> int:
+        return len(self._spools)
+
+    def add(self, boxes: Boxes) -> None:
+        """Put boxes into their files."""
+        bucket = getattr(boxes, self._axis) // self.wide
         for number in np.unique(bucket).tolist():
-            spools[number].add(take(part, bucket == number))
-    while spools:
-        yield concat(list(spools.pop(0).parts()))
+            self._spools.setdefault(number, Spool()).add(take(boxes, bucket == number))
+
+    def files(self) -> Iterator[tuple[int, Boxes]]:
+        """Yield the boxes of each file along the axis, with the row from which on `wide` rows are its own."""
+        for number in sorted(self._spools):
+            yield number * self.wide, concat(list(self._spools[number].parts()))
 
 
 def recut(parts: Iterable[Boxes], rows: int) -> Iterator[Boxes]:

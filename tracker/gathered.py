@@ -5,7 +5,7 @@ from __future__ import annotations
 from provspark.index_store.boxes import concat, merge
 from provspark.index_store.model import Boxes
 from provspark.index_store.overlap import disjoint
-from provspark.index_store.spool import Parts, Spool, dealt
+from provspark.index_store.spool import Dealt, Parts, Spool
 
 MOST = 1 << 22
 """Boxes of a tensor that are kept in memory: more go to a temporary file."""
@@ -48,7 +48,10 @@ class Gathered:
 
     def _in_order(self, boxes: Spool) -> Spool:
         """Boxes sorted by out, of parts that came in no order: each task of a partitioned write fills all folders."""
+        dealt = Dealt("out", self._end, len(boxes))
+        for part in boxes.parts():
+            dealt.add(part)
         found = Spool()
-        for some in dealt(boxes.parts(), "out", self._end, len(boxes)):
+        for _, some in dealt.files():
             found.add(merge(disjoint(some)))
         return found

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from provspark.index_store.arrow import numbers
 from provspark.index_store.box_lists import chunks, concat, constant, every, spread
 from provspark.index_store.model import Boxes, Int64
-from provspark.index_store.spool import Spool, buckets
+from provspark.index_store.spool import Dealt
 from provspark.tracker import gathered
 
 __all__ = ["Keys", "Ranges"]
@@ -141,8 +141,7 @@ class Ranges:
     def __init__(self, groups: int, rows: int) -> None:
         self._parts: list[Boxes] = []
         self._held = 0
-        self._wide = -(-groups // buckets(rows)) or 1
-        self._spools: dict[int, Spool] = {}
+        self._dealt = Dealt("out", groups, rows)
         self._groups = groups
         self._seen = np.zeros(groups, dtype=np.bool_)
 
@@ -158,30 +157,24 @@ class Ranges:
         self._parts.append(_ranges(groups, starts, counts))
         if self._held > gathered.MOST:
             for part in self._parts:
-                self._deal(part)
+                self._dealt.add(part)
             self._parts.clear()
-
-    def _deal(self, part: Boxes) -> None:
-        bucket = part.out // self._wide
-        for number in np.unique(bucket).tolist():
-            mine = bucket == number
-            self._spools.setdefault(number, Spool()).add(_ranges(part.out[mine], part.src[mine], part.n_src[mine]))
 
     def of(self, asked: Int64) -> Iterator[tuple[Int64, Int64, Int64]]:
         """Yield the ranges of the groups asked for, some groups at a time: place in `asked`, start, count."""
-        if not self._spools:
+        if not self._dealt:
             yield _found(concat(self._parts), asked, self._groups)
             return
         rising = every(asked[1:] >= asked[:-1])
-        for number in sorted(self._spools):
-            low, high = number * self._wide, (number + 1) * self._wide
+        wide = self._dealt.wide
+        for low, ranges in self._dealt.files():
+            high = low + wide
             if rising:
                 mine = np.arange(*np.searchsorted(asked, [low, high]))
             else:
                 mine = np.flatnonzero((asked >= low) & (asked < high))
-            ranges = concat(list(self._spools[number].parts()))
-            ranges = _ranges(ranges.out - low, ranges.src, ranges.n_src)
-            which, starts, counts = _found(ranges, asked[mine] - low, self._wide)
+            own = _ranges(ranges.out - low, ranges.src, ranges.n_src)
+            which, starts, counts = _found(own, asked[mine] - low, wide)
             yield mine[which], starts, counts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from provspark.index_store import spool
 from provspark.tracker import gathered, keys
 from provspark.tracker.keys import Keys, Ranges
 
@@ -70,7 +71,7 @@ def test_keys_of_many_blocks_are_looked_up_in_parts(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("seed", range(6))
 def test_ranges_come_back_with_who_asks(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathered, "MOST", most)
-    monkeypatch.setattr(keys, "buckets", lambda rows: 3)
+    monkeypatch.setattr(spool, "buckets", lambda rows: 3)
     random = np.random.default_rng(seed)
     groups, ranges, told = 30, Ranges(30, 200), []
     for _ in range(5):
