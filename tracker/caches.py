@@ -141,18 +141,19 @@ class Caches:
         rewriter, name = self._rewriter(jvm)
         plan = self.operations.numbered(plan)
         traced = rewriter.run(plan)
-        return Held(rewriter, traced.legs, name, plan), rewriter.java.whole(traced.number)
+        whole = rewriter.sound(rewriter.java.whole(traced.number), plan)
+        return Held(rewriter, traced.legs, name, plan), whole
 
     def tapped(self, jvm: Jvm, plan: Any, label: str, *, coarse: bool) -> tuple[Held, Any]:
         """Trace a plan whose rows go where legs can't follow: a tap on top notes them by partition; see `Tap`."""
         rewriter, name = self._rewriter(jvm)
-        columns = plan.output().size()
         plan = self.operations.numbered(plan)
         traced = rewriter.run(plan)
         number = rewriter.java.tapKeyed(traced.number, rewriter.shapes.partition())
         rewriter.tapped(number, traced.legs, label, keyed=True, coarse=coarse)
         legs = (Leg(True, len(rewriter.taps) - 1),)
-        return Held(rewriter, legs, name, plan), rewriter.java.userColumns(number, columns)
+        shown = rewriter.java.userColumns(number, plan.output().size())
+        return Held(rewriter, legs, name, plan), rewriter.sound(shown, plan)
 
     def _rewriter(self, jvm: Jvm) -> tuple[Rewriter, str]:
         self._made += 1

@@ -90,12 +90,24 @@ class Rewriter:
             rules = self.jvm.new("Normal", *marks)
             normal = rules.apply(analysed, "\n".join(CLEANING), "\n".join(NORMAL))
             order = str(rules.order()).split()
+            self.java.keeping(rules.kept())
         except Exception as e:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
         root = self.root = self._read(normal)
         traced = self.trace(root)
         legs = self._ordered([int(leaf) for leaf in order], traced.legs) if order else traced.legs
         return Traced(self.java.front(self.java.answered(traced.number)), legs)
+
+    def sound(self, plan: Any, analysed: Any) -> Any:
+        """Return a plan that replaces the user's, whose columns are its first; UnsupportedPlanError if it is malformed.
+
+        A plan whose columns' ids are ambiguous would make Spark's optimiser move filters wrongly: other rows come out.
+        """
+        wrong = self.jvm.new("Integrity").broken(plan, analysed, analysed.output().size())
+        if wrong:
+            kind = self.root.kind if self.root else "Plan"
+            raise UnsupportedPlanError(kind, f"the rewritten plan is unsound: {wrong}")
+        return plan
 
     def _ordered(self, leaves: list[int], legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
         """Number the inputs by the order of their leaves; return legs that know the new numbers."""

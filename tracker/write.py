@@ -41,14 +41,13 @@ class TracedWrite:
         self._way = way(jvm)
         self._reads, self._read = reads, reads.so_far()
         self._rewriter = rewriter = Rewriter(jvm, taps, caches)
-        columns = plan.output().size()
         plan = caches.operations.numbered(plan)
         self.draft = caches.operations.read(jvm, plan)
         traced = rewriter.run(plan)
         shaped, mark = sink.shape(rewriter.java.plan(traced.number))
         number = traced.number if mark is None else rewriter.java.replaced(traced.number, shaped)
         top = rewriter.tapped(rewriter.java.tapRows(number, mark), traced.legs, "output", keyed=False)
-        self.plan = rewriter.java.userColumns(top.number, columns)
+        self.plan = rewriter.sound(rewriter.java.userColumns(top.number, plan.output().size()), plan)
         rewriter.scans[:] = [self._before_it_goes(scan) for scan in rewriter.scans]
 
     def _grouped(self, receipts: dict[int, list[Receipt]]) -> int:

@@ -2,17 +2,17 @@ package provspark;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import org.apache.spark.sql.catalyst.expressions.Alias;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.Not;
 import org.apache.spark.sql.catalyst.expressions.SessionWindow;
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
-import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Generate;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
@@ -24,11 +24,17 @@ import static provspark.Trees.*;
 public class Nodes {
   private final List nodes = new ArrayList();
   private final Map numbers = new HashMap();
+  private final Set kept = new HashSet();
   private final String chosen;
 
   /** chosen: name of the mark of a correlated limit. */
   public Nodes(String chosen) {
     this.chosen = chosen;
+  }
+
+  /** Ids of the values of rows that dropDuplicates kept; see Normal. */
+  public void keeping(Set ids) {
+    kept.addAll(ids);
   }
 
   /**
@@ -75,15 +81,10 @@ public class Nodes {
     return false;
   }
 
-  /** Whether it was made of dropDuplicates on some columns: only there a first value keeps its column's id. */
-  private static boolean keepsRows(Aggregate a) {
-    List all = list(a.aggregateExpressions());
-    for (int i = 0; i < all.size(); i++) {
-      if (!(all.get(i) instanceof Alias) || !(((Alias) all.get(i)).child() instanceof AggregateExpression)) continue;
-      Object function = ((AggregateExpression) ((Alias) all.get(i)).child()).aggregateFunction();
-      if (!(function instanceof First) || !(((First) function).child() instanceof Attribute)) continue;
-      if (((Attribute) ((First) function).child()).exprId().equals(((Alias) all.get(i)).exprId())) return true;
-    }
+  /** Whether it was made of dropDuplicates on some columns; see Normal. */
+  private boolean keepsRows(Aggregate a) {
+    Iterator it = list(a.aggregateExpressions()).iterator();
+    while (it.hasNext()) if (kept.contains(((NamedExpression) it.next()).exprId())) return true;
     return false;
   }
 

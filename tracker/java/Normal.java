@@ -1,8 +1,11 @@
 package provspark;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Exists;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
@@ -13,7 +16,6 @@ import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
-import org.apache.spark.sql.catalyst.plans.logical.Deduplicate;
 import org.apache.spark.sql.catalyst.plans.logical.DomainJoin;
 import org.apache.spark.sql.catalyst.plans.logical.Except;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
@@ -38,6 +40,9 @@ public class Normal {
 
   /** Ids of columns that hold values of outer rows. */
   private final List domains = new ArrayList();
+
+  /** Ids of the values of rows that dropDuplicates kept. */
+  private final Set kept = new HashSet();
 
   /** Whether filters are inferred, whether some were, and then the numbers of the leaves as they stand without, by blanks. */
   private boolean inferring = true;
@@ -304,24 +309,33 @@ public class Normal {
 
   // -- dropDuplicates on some columns
 
-  /** Becomes an aggregate of first values, as by Spark's rule; each keeps its column's id, which no aggregate of a user's does. */
-  private LogicalPlan kept(LogicalPlan plan) {
-    List children = list(plan.children());
-    for (int i = 0; i < children.size(); i++) children.set(i, kept((LogicalPlan) children.get(i)));
-    LogicalPlan p = (LogicalPlan) plan.withNewChildren(seq(children));
-    if (!(p instanceof Deduplicate)) return p;
-    List keys = list(((Deduplicate) p).keys());
-    List columns = list(p.output());
-    boolean some = false;
-    for (int i = 0; i < columns.size(); i++) {
-      Attribute column = (Attribute) columns.get(i);
-      if (yielded(((Deduplicate) p).keys(), one(column.exprId())) != null) continue;
-      columns.set(i, named(new First(column, false).toAggregateExpression(), column.name(), column.exprId()));
-      some = true;
+  /** Becomes an aggregate of first values by Spark's rule, which names them anew: the new ids tell it from a user's aggregate. */
+  private LogicalPlan kept(LogicalPlan plan) throws Exception {
+    Set before = new HashSet();
+    firsts(plan, before);
+    LogicalPlan made = byRule(OPTIMIZER + "ReplaceDeduplicateWithAggregate", plan);
+    Set after = new HashSet();
+    firsts(made, after);
+    after.removeAll(before);
+    kept.addAll(after);
+    return made;
+  }
+
+  /** Ids of the first values that a plan's aggregates compute. */
+  private static void firsts(LogicalPlan plan, Set ids) {
+    if (plan instanceof Aggregate) {
+      List columns = list(((Aggregate) plan).aggregateExpressions());
+      for (int i = 0; i < columns.size(); i++) {
+        if (columns.get(i) instanceof Alias && hold(seq(one(columns.get(i))), First.class)) ids.add(((Alias) columns.get(i)).exprId());
+      }
     }
-    if (!some) return p;
-    if (keys.isEmpty()) keys.add(Literal$.MODULE$.apply(Integer.valueOf(1)));
-    return new Aggregate(seq(keys), seq(columns), ((Deduplicate) p).child(), scala.Option.empty());
+    Iterator it = list(plan.children()).iterator();
+    while (it.hasNext()) firsts((LogicalPlan) it.next(), ids);
+  }
+
+  /** Ids of the values of rows that dropDuplicates kept. */
+  public Set kept() {
+    return kept;
   }
 
   // -- small things

@@ -49,6 +49,11 @@ public class Rewrite {
 
   // -- reading
 
+  /** See Nodes. */
+  public void keeping(java.util.Set ids) {
+    nodes.keeping(ids);
+  }
+
   public String read(LogicalPlan plan) {
     return nodes.read(plan);
   }

@@ -28,12 +28,15 @@ public class Unused {
 
   public static LogicalPlan away(LogicalPlan plan) throws Exception {
     if (!holdsAny(plan)) return plan;
-    LogicalPlan pruned = plan;
-    for (int i = 0; i < FIRST.length; i++) pruned = byRule(OPTIMIZER + FIRST[i], pruned);
-    if (unsafe(pruned)) return plan;
+    LogicalPlan replaced = plan;
+    for (int i = 0; i < FIRST.length; i++) replaced = byRule(OPTIMIZER + FIRST[i], replaced);
+    if (unsafe(replaced)) return plan;
+    Set unused = new HashSet();
+    collect(replaced, unused);
     Set used = new HashSet();
-    collect(byRuleToTheEnd(OPTIMIZER + "ColumnPruning", pruned), used);
-    return without(plan, used);
+    collect(byRuleToTheEnd(OPTIMIZER + "ColumnPruning", replaced), used);
+    unused.removeAll(used);
+    return without(plan, unused);
   }
 
   private static boolean holdsAny(LogicalPlan plan) {
@@ -61,18 +64,19 @@ public class Unused {
     while (it.hasNext()) collect((LogicalPlan) it.next(), ids);
   }
 
-  private static LogicalPlan without(LogicalPlan plan, Set used) {
+  /** A side that a replacement leaves out, such as that of EXCEPT by a filter, keeps its columns: they say what the filter is. */
+  private static LogicalPlan without(LogicalPlan plan, Set unused) {
     List children = list(plan.children());
-    for (int i = 0; i < children.size(); i++) children.set(i, without((LogicalPlan) children.get(i), used));
+    for (int i = 0; i < children.size(); i++) children.set(i, without((LogicalPlan) children.get(i), unused));
     LogicalPlan p = withChildren(plan, children);
     if (p instanceof Window) {
       List made = list(((Window) p).windowExpressions());
       List all = list(((LogicalPlan) children.get(0)).output());
-      return empty(made, used, false) == made.size() ? new Project(seq(joined(all, made)), (LogicalPlan) children.get(0)) : p;
+      return empty(made, unused, false) == made.size() ? new Project(seq(joined(all, made)), (LogicalPlan) children.get(0)) : p;
     }
     if (!(p instanceof Project)) return p;
     List columns = list(((Project) p).projectList());
-    return empty(columns, used, true) > 0 ? new Project(seq(columns), (LogicalPlan) children.get(0)) : p;
+    return empty(columns, unused, true) > 0 ? new Project(seq(columns), (LogicalPlan) children.get(0)) : p;
   }
 
   private static List joined(List some, List more) {
@@ -81,12 +85,12 @@ public class Unused {
   }
 
   /** Puts nulls for the columns that nobody uses, if asked only for those of subqueries; returns how many. */
-  private static int empty(List columns, Set used, boolean subqueries) {
+  private static int empty(List columns, Set unused, boolean subqueries) {
     int n = 0;
     for (int i = 0; i < columns.size(); i++) {
       if (!(columns.get(i) instanceof Alias)) continue;
       Alias a = (Alias) columns.get(i);
-      if (used.contains(a.exprId()) || (subqueries && !hold(seq(one(a.child())), SubqueryExpression.class))) continue;
+      if (!unused.contains(a.exprId()) || (subqueries && !hold(seq(one(a.child())), SubqueryExpression.class))) continue;
       columns.set(i, named(new Literal(null, a.dataType()), a.name(), a.exprId()));
       n++;
     }
