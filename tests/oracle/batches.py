@@ -1,4 +1,8 @@
-"""Check random plans, many writes in one step: what a step costs by itself is paid once."""
+"""Check random plans, many writes in one step: what a step costs by itself is paid once.
+
+Each plan is written by plain Spark first. What capture then writes has to be the same, or fail the same way; after that
+its edges are compared with the oracle's.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import logging
 import random
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +18,10 @@ from typing import Any
 
 from oracle import lineage, outputs
 from oracle.cases import Frames, Scans, configured, difference
-from oracle.random_plans import Plan, TooLargeError, frame, generate, meaning, shrink, tables, tasks
+from oracle.random_parts import UnknownMeaningError
+from oracle.random_plans import Plan, TooLargeError, frame, generate, meaning, shrink, tasks
+from oracle.random_saves import SAVES, Save, save_of
+from oracle.random_tables import tables
 from oracle.relation import Relation
 from oracle.settings import Settings, of_seed
 from oracle.sources import Source
@@ -22,40 +29,76 @@ from oracle.values import canon
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+from provspark.errors import ProvSparkError
 from provspark.tracker import attach
 
 TABLES_FOR = 50
 """So many seeds in a row share their tables."""
 MOST_TASKS = 1000
 """Of a stage: a join without a key multiplies tasks, and 40,000 of them take ten minutes."""
+THEIRS = ("pyspark.", "org.apache.spark.")
+"""Errors of a user's plan; others, such as NoSuchElementException, are faults of Spark's optimizer."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A plan to run under some settings on the tables of a seed, and what the oracle says of it."""
+    """A plan to write in some way under some settings on the tables of a seed, and what the oracle says of it."""
 
     plan: Plan
     tables: int
     settings: Settings
-    expected: Relation
+    expected: Relation | None
+    """None if Spark raises an error for some row: whether it gets to that row only Spark can say."""
+    save: Save = SAVES[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write left, or the error with which it failed."""
+
+    rows: tuple[tuple[Any, ...], ...] = ()
+    about: tuple[Any, ...] = ()
+    """Schemas, partition folders, marks."""
+    error: str = ""
+
+    def differs(self, other: Written, *, ordered: bool = False) -> str:
+        """Say how another is not like this one; empty where it is. `ordered`: rows too have to be in one order."""
+        if self.error and not self.error.startswith(THEIRS) and not other.error:
+            log.warning("plain Spark itself fails by %s, and captured it does not", self.error)
+            return ""
+        if self.error != other.error:
+            return f"plain Spark: {self.error or 'no error'}; captured: {other.error or 'no error'}"
+        plain, captured = (Counter(map(_canon, w.rows)) for w in (self, other))
+        if plain != captured:
+            return f"rows other than plain Spark's: {difference(captured, plain)}"
+        if ordered and [*map(_canon, self.rows)] != [*map(_canon, other.rows)]:
+            return "rows in another order than plain Spark's"
+        return "" if self.about == other.about else f"plain Spark: {self.about}; captured: {other.about}"
+
+
+def _canon(row: tuple[Any, ...]) -> Hashable:
+    return canon(row)
 
 
 def draw(seed: int) -> Drawn | None:
     """Make the plan of a seed; None if it grows too large to be run."""
     rng, settings = random.Random(seed), of_seed(seed)
+    save = save_of(rng)
     plan = generate(rng, rng.randint(1, 5))
     while tasks(plan, settings["spark.sql.shuffle.partitions"]) > MOST_TASKS:
         plan = generate(rng, rng.randint(1, 5))
-    return drawn(plan, seed // TABLES_FOR, settings)
+    return drawn(plan, seed // TABLES_FOR, settings, save)
 
 
-def drawn(plan: Plan, table_seed: int, settings: Settings) -> Drawn | None:
+def drawn(plan: Plan, table_seed: int, settings: Settings, save: Save = SAVES[0]) -> Drawn | None:
     """Work out what a plan means; None if it grows too large to be run."""
     try:
-        return Drawn(plan, table_seed, settings, meaning(plan, Scans(sources(table_seed))))
+        return Drawn(plan, table_seed, settings, meaning(plan, Scans(sources(table_seed))), save)
     except TooLargeError:
         return None
+    except UnknownMeaningError:
+        return Drawn(plan, table_seed, settings, None, save)
 
 
 @lru_cache(8)
@@ -65,79 +108,114 @@ def sources(seed: int) -> tuple[Source, ...]:
 
 
 def check(batch: Sequence[Drawn], spark: Any, root: Path, work: Path) -> None:
-    """Run plans on the same tables as one step; AssertionError says where rows or edges are not the oracle's.
+    """Run plans on the same tables as one step; AssertionError says where output or edges are not as they should be.
 
     A plan that fails is cut down to the smallest that still fails by itself. One of which plain Spark makes other rows
-    than the oracle says nothing of lineage; it is logged.
+    than the oracle says nothing of lineage; it is logged, and its output compared all the same.
     """
     errors = []
     for each, error in zip(batch, _run(batch, spark, root, work), strict=True):
-        if error and _spark_differs(each, spark, root):
-            log.warning("plain Spark %s makes other rows of %r on tables %s", spark.version, each.plan, each.tables)
-        elif error:
+        if error:
             small = _shrunk(each, spark, root, work)
             kept = "it fails only beside others" if small is None else f"{small!r} {each.tables}"
-            errors.append(f"{each.plan!r} on tables {each.tables} under {each.settings}: {error}\nshrunk: {kept}")
+            way = f"{each.save.name} under {each.settings}"
+            errors.append(f"{each.plan!r} on tables {each.tables} as {way}: {error}\nshrunk: {kept}")
     assert not errors, "\n\n".join(errors)
-
-
-def _spark_differs(each: Drawn, spark: Any, root: Path) -> bool:
-    """Whether Spark by itself fails on a plan, or makes other rows of it than the oracle: 4.0 loses some orders."""
-    try:
-        with configured(spark, each.settings):
-            rows = frame(each.plan, Frames(spark, sources(each.tables), root / str(each.tables))).collect()
-    except (PySparkException, Py4JJavaError) as e:
-        assert spark.range(3).count() == 3, f"Spark itself is gone: {e}"
-        return True
-    return Counter(canon(tuple(row)) for row in rows) != each.expected.values()
 
 
 def _shrunk(each: Drawn, spark: Any, root: Path, work: Path) -> Plan | None:
     def fails(plan: Plan) -> bool:
-        again = drawn(plan, each.tables, each.settings)
+        again = drawn(plan, each.tables, each.settings, each.save)
         return again is not None and any(_run([again], spark, root, work))
 
     return shrink(each.plan, fails) if fails(each.plan) else None
 
 
 def _run(batch: Sequence[Drawn], spark: Any, root: Path, work: Path) -> list[str]:
-    """Write each plan's rows tracked; return what is wrong with each, empty where nothing is."""
+    """Write each plan plainly, then tracked; return what is wrong with each, empty where nothing is."""
     (table_seed,) = {each.tables for each in batch}
     frames = Frames(spark, sources(table_seed), root / str(table_seed))
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
+    plain = [_write(each, frames, work / f"plain{i}") for i, each in enumerate(batch)]
     places = [work / str(i) for i in range(len(batch))]
-    errors = [""] * len(batch)
+    tracked = [Written()] * len(batch)
+    with attach(store=(work / "failing").as_uri(), step="failing"):
+        for i, each in enumerate(batch):
+            if plain[i].error:
+                tracked[i] = _write(each, frames, places[i])
     with attach(store=(work / "store").as_uri(), step="batch") as capture:
         for i, each in enumerate(batch):
-            try:
-                with configured(spark, each.settings):
-                    frame(each.plan, frames).write.parquet(str(places[i]))
-            except Exception as e:
-                errors[i] = f"failed: {e}"
-        spark.catalog.clearCache()
+            if not plain[i].error:
+                tracked[i] = _write(each, frames, places[i])
+    errors = [_changed(each, a, b, frames, work) for each, a, b in zip(batch, plain, tracked, strict=True)]
     assert capture.manifest is not None
     refused = {w.output.dataset.name: w.reason for w in capture.manifest.writes if w.coverage != "exact"}
     answers = lineage.Lineage(work / "store", capture.manifest, sources(table_seed), frames.paths)
     edges: dict[Path, set[lineage.Edge]] = {}
     for i, (each, path) in enumerate(zip(batch, places, strict=True)):
-        if str(path) in refused:
+        if not errors[i] and str(path) in refused:
             errors[i] = f"refused: {refused[str(path)]}"
-        if not errors[i]:
-            errors[i], edges[path] = _compare(each, answers, path)
+        if not errors[i] and not plain[i].error and each.save.followed and _meant(each, plain[i], spark):
+            errors[i], edges[path] = _compare(each, answers, path, tracked[i])
     if not any(errors):
         assert not capture.untracked, capture.untracked
-    wrong = answers.check_forward(edges)
-    return [error or wrong.get(path, "") for error, path in zip(errors, places, strict=True)]
+    wrong = answers.check_forward(edges) if edges else {}
+    return [error or (wrong.get(path, "") if path in edges else "") for error, path in zip(errors, places, strict=True)]
 
 
-def _compare(each: Drawn, answers: lineage.Lineage, path: Path) -> tuple[str, set[lineage.Edge]]:
-    """Compare what was written to `path` with the oracle; return what differs, and the edges found."""
-    tracked = outputs.read(path)
-    values = [canon(row) for row in tracked.rows]
-    expected = each.expected.values()
-    if Counter(values) != expected:
-        return f"rows: {difference(Counter(values), expected)}", set()
-    found = answers.backward(path, len(values))
-    got, bag = Counter(zip(values, found, strict=True)), each.expected.bag()
+def _write(each: Drawn, frames: Frames, path: Path) -> Written:
+    """Write a plan's rows; whoever calls says whether that is tracked."""
+    spark = frames.spark
+    each.save.prepare(path)
+    try:
+        with configured(spark, each.settings):
+            each.save.write(frame(each.plan, frames), str(path))
+    except (PySparkException, Py4JJavaError) as e:
+        assert spark.range(3).count() == 3, f"Spark itself is gone: {e}"
+        log.info("%s fails on %r: %s", each.save.name, each.plan, e)
+        return Written(error=_named(e))
+    finally:
+        spark.catalog.clearCache()
+    left = outputs.read(path, each.save.form)
+    return Written(left.rows, (left.schemas, left.folders, left.marks))
+
+
+def _named(error: PySparkException | Py4JJavaError) -> str:
+    """Return the error's condition, or its kind: what scripts catch it by."""
+    if isinstance(error, PySparkException):
+        return f"pyspark.{type(error).__name__} {error.getCondition() or ''}".strip()
+    return str(error.java_exception.getClass().getName())
+
+
+def _changed(each: Drawn, plain: Written, tracked: Written, frames: Frames, work: Path) -> str:
+    """Say how capture changed what was written; where plain Spark itself writes otherwise each time, it is logged."""
+    ordered = each.plan[0] in ("limit",)
+    error = plain.differs(tracked, ordered=ordered)
+    again = work / "again"
+    for i in range(3 if error else 0):
+        if plain.differs(_write(each, frames, again / str(i)), ordered=ordered):
+            log.warning("plain Spark writes %r on tables %s otherwise each time", each.plan, each.tables)
+            return ""
+    return error
+
+
+def _meant(each: Drawn, plain: Written, spark: Any) -> bool:
+    """Whether plain Spark makes of a plan what the oracle does: 4.0 loses some orders."""
+    if each.expected is None:
+        return False
+    if Counter(map(_canon, plain.rows)) == each.expected.values():
+        return True
+    log.warning("plain Spark %s makes other rows of %r on tables %s", spark.version, each.plan, each.tables)
+    return False
+
+
+def _compare(each: Drawn, answers: lineage.Lineage, path: Path, tracked: Written) -> tuple[str, set[lineage.Edge]]:
+    """Compare the edges of what was written to `path` with the oracle's; return what differs, and the edges found."""
+    assert each.expected is not None
+    try:
+        found = answers.backward(path, len(tracked.rows))
+    except ProvSparkError as e:
+        return f"no answer: {e}", set()
+    got, bag = Counter(zip(map(_canon, tracked.rows), found, strict=True)), each.expected.bag()
     return "" if got == bag else f"edges: {difference(got, bag)}", lineage.transpose(found)

@@ -42,6 +42,10 @@ class Scans:
         self._sources = {s.name: s for s in sources}
         self._occurrences = count()
 
+    def made(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Relation:
+        """Read rows that the script makes itself; see `lineage.MADE`."""
+        return scan(lineage.MADE, columns, rows, next(self._occurrences))
+
     def __getattr__(self, name: str) -> Relation:
         source = self._sources[name]
         return scan(name, source.columns, source.rows, next(self._occurrences))

@@ -13,6 +13,8 @@ import provspark
 from provspark.index_store.model import Dataset, Kind
 
 KINDS: tuple[Kind, ...] = ("data", "context")
+MADE = "made"
+"""The name of every data set of rows that the script makes itself: occurrences tell them apart."""
 Edge = tuple[Witness, int]
 """A witness and an output row."""
 
@@ -35,7 +37,12 @@ class Lineage:
         self._sources = {s.name: s for s in sources}
         versions = {v.id: v for w in manifest.writes for v in w.inputs}
         self._ids = {v.id: self._ids_of(v) for v in versions.values() if v.dataset.uri in self._names}
-        self._versions = [(v.dataset.uri, v.id) for v in versions.values() if v.id in self._ids]
+        for v in versions.values():
+            if v.dataset.namespace in ("memory://local", "memory://range"):
+                self._names[v.dataset.uri], self._ids[v.id] = MADE, range(v.rows)
+        self._versions = [
+            (v.dataset.uri, v.id) for v in versions.values() if v.id in self._ids and self._names[v.dataset.uri] != MADE
+        ]
 
     def _ids_of(self, version: Any) -> Sequence[int]:
         source = self._sources[self._names[version.dataset.uri]]

@@ -217,7 +217,7 @@ public class Rewrite {
     List others = list(plan(right).output());
     others.add(found);
     LogicalPlan joined = new Join(
-        new Project(seq(columns), plan(left)), new Project(seq(others), plan(right)), LeftOuter$.MODULE$, join.condition(),
+        new Project(seq(columns), apart(plan(left))), new Project(seq(others), plan(right)), LeftOuter$.MODULE$, join.condition(),
         streamed(join));
     List key = rebound(joined, attributes(one(number)));
     key.addAll(rebound(joined, attributes(one(found))));
@@ -291,7 +291,7 @@ public class Rewrite {
 
   /** Numbers rows; the number is a leg's column. */
   public int numbered(int t) {
-    return with(plan(t), legs(t), one(alias(taps.rowId(), "__row")));
+    return with(apart(plan(t)), legs(t), one(alias(taps.rowId(), "__row")));
   }
 
   /** An aggregate over a tapped and numbered child that keeps a row of each group: its legs and number, and the key. */
@@ -376,7 +376,9 @@ public class Rewrite {
 
   /** A tap by any keys. */
   public int tapKeyed(int t, List keys) {
-    int with = with(plan(t), legs(t), Keys.hashes(keys, "__key"));
+    boolean fixed = true;
+    for (int i = 0; i < keys.size(); i++) fixed &= ((Expression) keys.get(i)).deterministic();
+    int with = with(fixed ? plan(t) : apart(plan(t)), legs(t), Keys.hashes(keys, "__key"));
     return traced(taps.keyed(plan(with), legs(with), legs(t).size(), Tap.ALL), legs(t));
   }
 

@@ -19,13 +19,7 @@ import org.apache.spark.sql.catalyst.expressions.CreateArray;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
-import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
-import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.plans.logical.Repartition;
-import org.apache.spark.sql.catalyst.plans.logical.Transpose;
 import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.expressions.UserDefinedFunction;
@@ -90,16 +84,6 @@ public class Taps {
     for (int i = 0; i < arguments.size(); i++) columns.add(ExpressionUtils.column((Expression) arguments.get(i)));
     UserDefinedFunction udf = function(made, arguments.size()).asNondeterministic();
     return new Filter(session.expression((Column) udf.apply(seq(columns))), apart(plan));
-  }
-
-  /** Spark evaluates filters over local rows while it plans: a coalesce to no fewer partitions keeps a tap from it. */
-  private static LogicalPlan apart(LogicalPlan plan) {
-    LogicalPlan p = plan;
-    while (p instanceof Project || p instanceof Filter || p instanceof LocalLimit || p instanceof GlobalLimit) {
-      p = (LogicalPlan) p.children().apply(0);
-    }
-    boolean local = p instanceof LocalRelation || p instanceof Transpose;
-    return local ? new Repartition(Integer.MAX_VALUE, false, plan) : plan;
   }
 
   private static Expression partition() {

@@ -10,7 +10,10 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Repartition;
+import org.apache.spark.sql.catalyst.plans.logical.Transpose;
 import org.apache.spark.sql.catalyst.rules.Rule;
 
 /** Small things that the other classes do with Spark's trees. Raw types, for Janino. */
@@ -61,6 +64,23 @@ public class Trees {
     List out = new ArrayList();
     out.add(item);
     return out;
+  }
+
+  /**
+   * The same rows, of which Spark computes none while it plans: it evaluates projections and filters over local rows there, and
+   * would evaluate taps and row numbers of ours. A coalesce to no fewer partitions keeps them from it. It stands right under
+   * those: what the user computes below is computed when plain Spark would, which seeded functions such as rand depend on.
+   */
+  public static LogicalPlan apart(LogicalPlan plan) {
+    return local(plan) ? new Repartition(Integer.MAX_VALUE, false, plan) : plan;
+  }
+
+  private static boolean local(LogicalPlan plan) {
+    if (plan instanceof LocalRelation || plan instanceof Transpose) return true;
+    if (plan instanceof Repartition && ((Repartition) plan).numPartitions() == Integer.MAX_VALUE) return false;
+    Iterator it = list(plan.children()).iterator();
+    while (it.hasNext()) if (local((LogicalPlan) it.next())) return true;
+    return false;
   }
 
   /** Whether an expression of this kind is among some, or within one. */
