@@ -103,7 +103,7 @@ class Rewriter:
 
         A plan whose columns' ids are ambiguous would make Spark's optimiser move filters wrongly: other rows come out.
         """
-        wrong = self.jvm.new("Integrity").broken(plan, analysed, analysed.output().size())
+        wrong = self.jvm.new("Integrity").broken(plan, analysed)
         if wrong:
             kind = self.root.kind if self.root else "Plan"
             raise UnsupportedPlanError(kind, f"the rewritten plan is unsound: {wrong}")

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from oracle.cases import configured
 from pyspark.version import __version__
 
 VERSION = tuple(int(part) for part in __version__.split(".")[:2])
@@ -412,7 +413,8 @@ def _by_spark(text: str, rows: tuple[tuple[Any, ...], ...]) -> tuple[tuple[Any, 
     typed = "CAST(nr AS INT) AS nr, CAST(p AS INT) AS p, CAST(q AS STRING) AS q, CAST(r AS BIGINT) AS r"
     some = "" if rows else " WHERE false"
     given = f"(SELECT {typed} FROM VALUES {values} AS v(nr, p, q, r){some})"
-    return tuple(tuple(row) for row in spark.sql(text.replace("{rows}", given)).coalesce(1).collect())
+    with configured(spark, {"spark.sql.leafNodeDefaultParallelism": 1}):  # one partition: some functions see its order
+        return tuple(tuple(row) for row in spark.sql(text.replace("{rows}", given)).coalesce(1).collect())
 
 
 def _literal(value: Any) -> str:

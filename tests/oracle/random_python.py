@@ -1,13 +1,12 @@
 """Operators of random plans that call functions of Python, and of Java over typed rows.
 
-The functions stand in other functions: so Spark's workers get them whole, and need not import this file.
+Each function is defined inside another, so that PySpark sends its code to the workers, which cannot import this file.
 """
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pyspark
 from oracle.operators import group, select, where
-from oracle.random_parts import COLUMNS, Operator, fold
+from oracle.random_parts import COLUMNS, Operator, fold, same
 from oracle.relation import Relation
 
 SCHEMA = "p INT, q STRING, r BIGINT"
@@ -124,7 +123,7 @@ def _tables_frame(df: Any) -> Any:
 
 
 def _groups(r: Relation) -> Relation:
-    """Each row of a group is owed to itself alone, as the function's declaration says."""
+    """Each row comes from itself alone, as the function declares."""
     keys = [v.p or 0 for v, _ in r.rows]
     return Relation.of(COLUMNS, [((k, v.q, keys.count(k)), w) for k, (v, w) in zip(keys, r.rows, strict=True)])
 
@@ -183,16 +182,14 @@ def _large(r: Relation) -> Relation:
     return where(r, lambda v: v.r is not None and v.r > 1)
 
 
-_same: Callable[[Relation], Relation] = lambda r: r  # noqa: E731
-
 PYTHON: dict[str, Operator] = {
     "udf": Operator((len(KINDS),), 1, _udf_frame, _udf),
     "udf filter": Operator((), 1, _udf_filter_frame, _large),
     "udaf": Operator((), 1, _udaf_frame, _udaf),
-    "map in Arrow": Operator((), 1, _arrow_frame, _same),
+    "map in Arrow": Operator((), 1, _arrow_frame, same),
     "map in pandas": Operator((), 1, _pandas_frame, _pandas),
     "groups in pandas": Operator((), 1, _groups_frame, _groups),
-    "groups in Arrow": Operator((), 1, _tables_frame, _same),
+    "groups in Arrow": Operator((), 1, _tables_frame, same),
     "typed filter": Operator((), 1, _typed_filter_frame, _large),
-    "typed map": Operator((), 1, _typed_map_frame, _same),
+    "typed map": Operator((), 1, _typed_map_frame, same),
 }

@@ -24,12 +24,12 @@ import static provspark.Trees.*;
 public class Integrity {
   public Integrity() {}
 
-  /** What is wrong with the plan that replaces the user's, or "": `columns` is how many of its first columns are the user's. */
-  public String broken(LogicalPlan plan, LogicalPlan users, int columns) {
+  /** What is wrong with the plan that replaces the user's, whose columns are its first; "" if nothing is. */
+  public String broken(LogicalPlan plan, LogicalPlan users) {
     List wanted = list(users.output());
     List made = list(plan.output());
-    if (made.size() < columns || wanted.size() != columns) return "it has " + made.size() + " columns instead of " + wanted.size();
-    for (int i = 0; i < columns; i++) {
+    if (made.size() < wanted.size()) return "it has " + made.size() + " columns instead of " + wanted.size();
+    for (int i = 0; i < wanted.size(); i++) {
       Attribute a = (Attribute) wanted.get(i);
       Attribute b = (Attribute) made.get(i);
       boolean same = a.name().equals(b.name()) && DataType.equalsIgnoreNullability(a.dataType(), b.dataType());
