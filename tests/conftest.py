@@ -26,6 +26,7 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+os.environ["PYARROW_IGNORE_TIMEZONE"] = "1"  # pandas on Spark warns without it
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 
@@ -70,6 +71,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             f"{name}: {returned} of {rows} rows came back from their witnesses alone;"
             f" {fell} of {taken} came less often without those of one occurrence"
         )
+
+
+@pytest.fixture(autouse=True)
+def active_session() -> Iterator[None]:
+    """Check that a test does not leave replay's session active: whatever asks for the active one would run in it."""
+    yield
+    session = sys.modules.get("pyspark.sql.session")
+    active = session and session.SparkSession._activeSession
+    assert not getattr(active, "_provspark_replay", False), "replay's session is still active"
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,12 @@ from provspark.replay.rules.narrow import Narrow
 from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
 from provspark.replay.subqueries import Subquery, stand_in, subqueries_of
+from provspark.replay.within import KeptOf
 
 __all__ = ["Engine", "Kept", "Merged", "Progress"]
 
 Progress = Callable[[int, int, str], None]
 """Told how many operations are done, how many there are, and the text of the next one."""
-KeptOf = Callable[[Sequence[Witness]], "int | None"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +54,8 @@ class Engine:
     operations : sequence of Operation
     focus : mapping of int to sequence of int
         By the number of a source operation, the ids of its rows in question.
-    kept_of : callable
-        Told the witnesses of duplicates, which one the output came from; None where the store does not know.
+    kept_of : KeptOf
+        Says which of some duplicates Spark kept.
     functions : Functions
         What admits functions of the user's.
     all_witnesses : bool
@@ -237,9 +237,13 @@ class Engine:
             raise Refused(operation, f"it compares more than {self.session.most:,} rows at once")
         return kept
 
-    def kept(self, members: Sequence[Witness]) -> int | None:
+    def kept(self, operation: Operation, members: Sequence[Witness]) -> int:
         """See `Kit`."""
-        return self.kept_of(members)
+        found = self.kept_of(members) if len(members) > 1 else 0
+        if found is None:
+            self.unsure(operation, "which of some duplicates Spark kept; the first by row id is taken for it")
+            found = self.kept_of.taken(members)
+        return found
 
     def merged(self, operation: Operation, parent: int, into: dict[str, Any], witness: Witness) -> None:
         """See `Kit`."""

@@ -12,7 +12,7 @@ from provspark.replay.engine import Kept
 from provspark.replay.records import Line, Source, Stage
 from provspark.replay.within import Witness
 
-__all__ = ["same", "stages_of"]
+__all__ = ["same", "stages_of", "witnesses_of"]
 
 
 def stages_of(
@@ -29,6 +29,11 @@ def stages_of(
             lines.append(Line(values, parents, from_rows, changed, added))
         found[index] = Stage(operation, tuple(lines), kept[index].cut)
     return tuple(found.values())
+
+
+def witnesses_of(kept: Kept, operation: Operation) -> list[frozenset[Witness]]:
+    """Read the witnesses of each row after an operation."""
+    return [frozenset(witnesses) for *_, witnesses in _rows(kept, operation)]
 
 
 def _rows(kept: Kept, operation: Operation) -> list[tuple[tuple[Any, ...], tuple[Witness, ...], tuple[Witness, ...]]]:

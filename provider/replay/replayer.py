@@ -25,7 +25,7 @@ from provspark.replay.endings import endings_of
 from provspark.replay.engine import Engine, Progress
 from provspark.replay.functions import Functions
 from provspark.replay.profiled import Profiler, names_of
-from provspark.replay.reading import stages_of
+from provspark.replay.reading import stages_of, witnesses_of
 from provspark.replay.records import Replayed, Source
 from provspark.replay.rules import Refused
 from provspark.replay.session import Session, told_by_spark
@@ -37,6 +37,8 @@ __all__ = ["MOST", "Replayer", "operations_of"]
 
 MOST = 1000
 """Rows that are followed after one operation."""
+_ROUNDS = 8
+"""How often a write is replayed at most, each time with other ones of some duplicates taken for those Spark kept."""
 
 
 def operations_of(node: Node) -> tuple[Operation, ...]:
@@ -182,7 +184,7 @@ class Replayer:
             closing(Sources(self.session.spark, node)) as sources,
             self.session.under(_settings(node)),
         ):
-            yield Engine(self.session, sources, every, {}, lambda members: None, self._functions())
+            yield Engine(self.session, sources, every, {}, _kept_of(node, every), self._functions())
 
     def _told(self, operations: Sequence[Operation]) -> Iterator[Operation]:
         """Operations one after the other, each of which may be cancelled; how far they are is told."""
@@ -228,7 +230,7 @@ class Replayer:
             if mine:
                 shortened = shortened or mine.count > self.most
                 focus[operation.index] = mine.rows()[: self.most].tolist()
-        kept_of = KeptOf(node, {o.index: o.axes for o in every})
+        kept_of = _kept_of(node, every)
         by_id = all_sources or any(o.node == "Deduplicate" for o in every)
         names = _Names(node, every)
         asked = {(op, row) for op, rows in focus.items() for row in rows}
@@ -239,8 +241,14 @@ class Replayer:
             self.session.under(_settings(node)),
         ):
             admitted = self._functions()
-            engine = Engine(self.session, sources, every, focus, kept_of, admitted, by_id, closed, self.progress)
-            engine.run()
+            for _ in range(_ROUNDS):
+                engine = Engine(self.session, sources, every, focus, kept_of, admitted, by_id, closed, self.progress)
+                engine.run()
+                last = engine.kept_rows.get(every[-1].index)
+                if not engine.doubts or last is None or last.cut or node.write.coverage != "exact":
+                    break
+                if not kept_of.disproved(witnesses_of(last, every[-1])):
+                    break
             stages = stages_of(every, engine.kept_rows, lambda w: names(w) if all_sources or w in asked else ())
             results = results_of(node, axes)
             told = Replayed(
@@ -259,6 +267,10 @@ class Replayer:
                 verified, why = verdict(told, node, results, most=self.most, shortened=shortened)
                 told = replace(told, verified=verified, why=why)
             yield engine, told, shortened
+
+
+def _kept_of(node: Node, operations: Sequence[Operation]) -> KeptOf:
+    return KeptOf(node, {o.index: o.axes for o in operations})
 
 
 def _settings(node: Node) -> dict[str, str]:

@@ -41,8 +41,12 @@ class Session:
         Rows that are followed after one operation.
     """
 
+    _theirs: Any = None
+    """PySpark's active session when it was last none of replay's; it is one for all threads of a process."""
+
     def __init__(self, most: int) -> None:
         self.spark = _session()
+        self.spark._provspark_replay = True
         self.most = most
         for name, value in _SETTINGS.items():
             self.spark.conf.set(name, value)
@@ -84,16 +88,21 @@ class Session:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Run a replay, not cancelled yet; the process's active session is afterwards the one that it was."""
+        """Run a replay, not cancelled yet; the process's active session is afterwards the one that it was.
+
+        Replays in several threads may end in any order, so it is not the one found here if that is another replay's.
+        """
         from pyspark.sql import SparkSession
 
         self._cancelled = False
         sessions = getattr(self.spark._jvm, "org.apache.spark.sql.classic.SparkSession")
         before, active = sessions.getActiveSession(), SparkSession._activeSession
+        if not getattr(active, "_provspark_replay", False):
+            Session._theirs = active
         try:
             yield
         finally:
-            SparkSession._activeSession = active
+            SparkSession._activeSession = Session._theirs
             if before.isDefined():
                 sessions.setActiveSession(before.get())
             else:
@@ -158,4 +167,10 @@ def _session() -> Any:
             "replay builds plans in Spark's driver, and this process is a client of Spark Connect; "
             "run it in a process of its own"
         )
-    return running.newSession()
+    from pyspark import RDD
+
+    kept = RDD.toDF
+    try:
+        return running.newSession()
+    finally:
+        RDD.toDF = kept  # PySpark makes it create frames in the session that was made last

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from provspark.index_store.model import Boxes
 from provspark.index_store.query.graph import Node
@@ -35,16 +35,48 @@ def _walk(node: Node, rows: Mapping[int, Runs], direction: str, keep: set[int], 
 
 
 class KeptOf:
-    """Finds out which of some duplicates the output came from."""
+    """Finds out which of some duplicates the output came from.
+
+    Where the store does not know, the first by row id is taken. A replay in which that one comes to the output shows
+    that Spark kept another: `disproved` takes note, and the next replay takes the next.
+    """
 
     def __init__(self, node: Node, axes: Mapping[int, tuple[int, ...]]) -> None:
         self._node, self._axes = node, axes
         self._known: dict[Witness, Runs] = {}
+        self._taken: set[frozenset[Witness]] = set()
+        self._wrong: set[frozenset[Witness]] = set()
 
     def __call__(self, members: Sequence[Sequence[Witness]]) -> int | None:
         """Return the one member that has an output row of its own; None where none or several have."""
         used = [n for n, witnesses in enumerate(members) if witnesses and self._results(witnesses)]
         return used[0] if len(used) == 1 else None
+
+    def taken(self, members: Sequence[Sequence[Witness]]) -> int:
+        """Return the one member that is taken for the kept one: the first by row id that was not disproved."""
+        left = [n for n, witnesses in enumerate(members) if frozenset(witnesses) not in self._wrong]
+        first = min(left or range(len(members)), key=lambda n: tuple(members[n]))
+        self._taken.add(frozenset(members[first]))
+        return first
+
+    def disproved(self, outcomes: Iterable[frozenset[Witness]]) -> bool:
+        """Take note of members that were taken and came to the output, though no stored row came from them.
+
+        Parameters
+        ----------
+        outcomes : iterable of frozenset of (int, int)
+            The witnesses of each row that the replay ended in.
+
+        Returns
+        -------
+        bool
+            Whether there are any.
+        """
+        came = [each for each in self._taken - self._wrong if not self._results(sorted(each))]
+        ends = list(outcomes)
+        wrong = {each for each in came if any(each <= end for end in ends)}
+        self._wrong |= wrong
+        return bool(wrong)
 
     def _results(self, witnesses: Sequence[Witness]) -> Runs:
         runs = [self._of(w) for w in witnesses]

@@ -10,6 +10,10 @@ from oracle.random_parts import COLUMNS, KEYS, Operator, UnknownMeaningError, fi
 from oracle.relation import Relation
 
 _names = count()
+OBSERVED: list[Any] = []
+"""Observations of the frames that were made since it was cleared, in the order in which they were made."""
+SORTS = (COLUMNS, ("-r", "q", "-p"))
+"""Orders that leave only equal rows side by side in any order."""
 
 
 def _ordered(df: Any) -> Any:
@@ -70,9 +74,11 @@ def _move(i: int, r: Relation) -> Relation:
 
 
 def _observe_frame(df: Any) -> Any:
+    from pyspark.sql import Observation
     from pyspark.sql import functions as sf
 
-    return df.observe(f"observed{next(_names)}", sf.count(sf.lit(1)).alias("n"), sf.sum("r").alias("s"))
+    OBSERVED.append(Observation(f"observed{next(_names)}"))
+    return df.observe(OBSERVED[-1], sf.count(sf.lit(1)).alias("n"), sf.sum("r").alias("s"))
 
 
 def _watermark_frame(df: Any) -> Any:
@@ -86,7 +92,15 @@ def _kept_frame(way: int, df: Any) -> Any:
         return df.localCheckpoint()
     if way == 1:
         return df.localCheckpoint(eager=False)
+    if way == 4:
+        return df.checkpoint()
     return df.persist(StorageLevel.DISK_ONLY if way == 2 else StorageLevel.MEMORY_ONLY)
+
+
+def _sort_frame(i: int, df: Any) -> Any:
+    from pyspark.sql import functions as sf
+
+    return df.orderBy(*[sf.col(c.removeprefix("-")).desc() if c[0] == "-" else sf.col(c) for c in SORTS[i]])
 
 
 def _first_frame(keys: int, df: Any) -> Any:
@@ -182,7 +196,8 @@ ROWS: dict[str, Operator] = {
     "move": Operator((len(MOVES),), 1, lambda i, df: MOVES[i](df), _move),
     "observe": Operator((), 1, _observe_frame, same),
     "watermark": Operator((), 1, _watermark_frame, same),
-    "kept": Operator((4,), 1, _kept_frame, lambda way, r: r),
+    "sort": Operator((len(SORTS),), 1, _sort_frame, lambda i, r: r),
+    "kept": Operator((5,), 1, _kept_frame, lambda way, r: r),
     "first of": Operator((len(KEYS) - 1,), 1, _first_frame, _first),
     "number": Operator((len(NUMBERS),), 1, _number_frame, _number),
     "time window": Operator((len(SPANS),), 1, _time_frame, _time),

@@ -1,4 +1,4 @@
-"""The tables of random plans: small files of four formats, with repeats, nulls, a skewed key, and an empty one."""
+"""Tables of random plans: small files of four formats, with repeats, nulls, a skewed key, one empty, one of groups."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ N_TABLES = 12
 SCHEMA = "p INT, q STRING, r BIGINT"
 FILES = 3
 """At most so many of a table."""
+GROUPED = 8
+"""A table of 18 different rows in one file, six for each of three keys: which of them is kept shows in the output."""
 
 
 def orc(name: str, types: Mapping[str, pa.DataType], *files: Rows) -> Source:
@@ -52,15 +54,23 @@ FORMATS: dict[int, Callable[..., Source]] = {9: orc, 10: lines, 11: separated}
 
 
 def tables(seed: int) -> tuple[Source, ...]:
-    """Small tables of one to three files: repeats, nulls, a skewed key, and an empty one."""
+    """Small tables of one to three files: repeats, nulls, a skewed key, an empty one, and one of groups of six."""
     made = []
     types = {"p": pa.int32(), "q": pa.string(), "r": pa.int64()}
     for i in range(N_TABLES):
         rng = random.Random(f"{seed} {i}")
         skew = rng.random() < 0.3
         files = [[_row(rng, skew) for _ in range(rng.randint(0, 4) if i else 0)] for _ in range(rng.randint(1, FILES))]
+        if i == GROUPED:
+            files = [_groups(rng)]
         made.append(FORMATS.get(i, parquet)(f"t{i}", types, *files))
     return tuple(made)
+
+
+def _groups(rng: random.Random) -> list[tuple[Any, ...]]:
+    rows = [(p, rng.choice(["a", "b", None]), r) for p in range(3) for r in range(6)]
+    rng.shuffle(rows)
+    return rows
 
 
 def _row(rng: random.Random, skew: bool) -> tuple[Any, ...]:

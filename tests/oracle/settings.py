@@ -38,7 +38,7 @@ RARE = (
     settings(False, True, 200, "-1", True, 1),
     settings(False, False, 200, "10MB", True, 1),
 )
-"""Two hundred tasks for each exchange take long: one plan of ten runs so."""
+"""Two hundred tasks for each exchange take long: one plan of 25 runs so."""
 
 
 ALL = tuple(
@@ -54,4 +54,4 @@ def of_seed(seed: int) -> Settings:
     """Return the settings of a plan. Every pair of values of two of them comes in each 100 plans."""
     if os.environ.get("PROVSPARK_SETTINGS") == "product":
         return ALL[seed % len(ALL)]
-    return RARE[seed // 10 % len(RARE)] if seed % 10 == 9 else SETTINGS[seed % len(SETTINGS)]
+    return RARE[seed // 25 % len(RARE)] if seed % 25 == 24 else SETTINGS[seed % len(SETTINGS)]

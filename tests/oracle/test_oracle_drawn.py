@@ -96,7 +96,6 @@ def classes(plan: Any, found: set[str]) -> None:
                 classes(inner.apply(i), found)
 
 
-@pytest.mark.filterwarnings("ignore:.*PYARROW_IGNORE_TIMEZONE")
 def test_every_exact_operator_is_drawn(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found: set[str] = set()
     made = DataFrame.__init__
@@ -109,6 +108,7 @@ def test_every_exact_operator_is_drawn(spark: Any, tmp_path: Path, monkeypatch: 
             classes(execution.withCachedData(), found)
 
     frames = Frames(spark, sources(0), tmp_path)
+    spark.sparkContext.setCheckpointDir(str(tmp_path / "checkpoints"))
     monkeypatch.setattr(DataFrame, "__init__", noted)
     for plan in plans():
         frame(plan, frames)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 import json
 import textwrap
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from pyspark import RDD
 from pyspark.ml import Estimator
 from pyspark.ml.feature import OneHotEncoder, StandardScaler, StringIndexer, VectorAssembler
 from pyspark.sql import SparkSession
@@ -27,6 +29,7 @@ from provspark.errors import (
     UnknownStepError,
     VersionChangedError,
 )
+from provspark.replay.session import Session
 from provspark.tracker import attach
 
 
@@ -62,6 +65,18 @@ def test_the_active_session_stays_the_scripts(prov: Provenance, store: Path, spa
     assert active is not None
     assert active._jsparkSession.equals(spark._jsparkSession)
     assert active.conf.get("spark.sql.caseSensitive") == "false"
+
+
+def test_replays_that_overlap_leave_the_scripts_session(spark: SparkSession) -> None:
+    """Threads end in any order; and frames of RDDs are made in the script's session, not in the one made last."""
+    spark.createDataFrame([(1,)], "x int")
+    made = RDD.toDF
+    with ExitStack() as later, ExitStack() as earlier:
+        for session, stack in ((Session(10), earlier), (Session(10), later)):
+            stack.enter_context(session.aside())
+            session.spark.createDataFrame([(1,)], "x int")
+    assert SparkSession.getActiveSession() is spark
+    assert RDD.toDF is made
 
 
 def test_history_across_steps(prov: Provenance, store: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ TABLES = [LINES, DEPT, SKEW]
 
 @pytest.fixture(params=["distributed-sequence", "sequence", "distributed"], autouse=True)
 def ps(request: pytest.FixtureRequest, spark: Any) -> Iterator[Any]:
-    os.environ["PYARROW_IGNORE_TIMEZONE"] = "1"
     import pyspark.pandas
 
     with pyspark.pandas.option_context("compute.default_index_type", request.param, "compute.fail_on_ansi_mode", False):

@@ -91,7 +91,8 @@ def test_both_ways_make_the_same(case: Case, spark: Any, sources: Path, tmp_path
 def test_random_plans_both_ways(spark: Any, tmp_path: Path, twice: Any) -> None:
     drawn = [each for each in map(batches.draw, range(3 * 10**6, 3 * 10**6 + 12)) if each is not None]
     batches.check(drawn, spark, tmp_path, tmp_path / "work")
-    assert len(twice) == len(drawn)
+    failing = sum("'fails'" in repr(each.plan) for each in drawn)
+    assert len(drawn) - failing <= len(twice) <= len(drawn)
     assert any(axis.role == "inner" for made in twice for axis in made.axes)
 
 

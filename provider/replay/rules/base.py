@@ -52,8 +52,8 @@ class Kit(Protocol):
     def sql(self, operation: Operation, expression: Expression) -> str:
         """Return an expression's text; its subqueries stand ready under the names that it uses."""
 
-    def kept(self, members: Sequence[Witness]) -> int | None:
-        """Return which of some duplicates, each told by its witnesses, the output came from, where the store knows."""
+    def kept(self, operation: Operation, members: Sequence[Witness]) -> int:
+        """Return which of some duplicates, each with its witnesses, Spark kept; `unsure` where the store can't know."""
 
     def keep(self, operation: Operation, frame: Frame) -> Frame:
         """Compute a frame for an operation, and keep its rows in the driver, numbered."""

@@ -109,10 +109,7 @@ class Deduplicate(_Grouped):
         chosen = []
         for numbers in groups.values():
             witnesses = [tuple(sorted((w["op"], w["row"]) for w in rows[n][WITNESS])) for n in numbers]
-            found = kit.kept(witnesses) if len(numbers) > 1 else 0
-            if found is None:
-                kit.unsure(operation, "which of some duplicates Spark kept; the first by row id is taken for it")
-                found = witnesses.index(min(witnesses))
+            found = kit.kept(operation, witnesses)
             keeper = numbers[found]
             chosen.append(keeper)
             values = {c.name: rows[keeper][c.label] for c in operation.columns}
