@@ -51,6 +51,9 @@ class Twins:
     made: dict[tuple[bool, int], int]
 
 
+_MALFORMED = "ProvSpark's plan for it failed a check, so the plain one ran (please report it)"
+
+
 class Rewriter:
     """One write's rewrite: the rules call back into it and leave scans and taps here.
 
@@ -106,7 +109,7 @@ class Rewriter:
         wrong = self.jvm.new("Integrity").broken(plan, analysed)
         if wrong:
             kind = self.root.kind if self.root else "Plan"
-            raise UnsupportedPlanError(kind, f"the rewritten plan is unsound: {wrong}")
+            raise UnsupportedPlanError(kind, f"{_MALFORMED}: {wrong}")
         return plan
 
     def _ordered(self, leaves: list[int], legs: tuple[Leg, ...]) -> tuple[Leg, ...]:

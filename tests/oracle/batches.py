@@ -61,8 +61,8 @@ class Written:
     rows: tuple[tuple[Any, ...], ...] = ()
     about: tuple[Any, ...] = ()
     """Schemas, partition folders, marks."""
-    observed: tuple[Any, ...] = ()
-    """What each Observation got, in the order in which they were made; None where Spark leaves it to wait."""
+    observed: tuple[str, ...] = ()
+    """What each Observation got, in the order in which they were made; empty where Spark gives it nothing."""
     error: str = ""
 
     def differs(self, other: Written, *, ordered: bool = False) -> str:
@@ -78,7 +78,7 @@ class Written:
         if ordered and [*map(_canon, self.rows)] != [*map(_canon, other.rows)]:
             return "rows in another order than plain Spark's"
         for mine, its in zip(self.observed, other.observed, strict=True):
-            if mine not in (None, its):  # one of a frame that a query reads by name waits for ever in plain Spark
+            if mine not in ("", its):  # one of a frame that a query reads by name waits for ever in plain Spark
                 return f"observed by plain Spark: {mine}; captured: {its}"
         return "" if self.about == other.about else f"plain Spark: {self.about}; captured: {other.about}"
 
@@ -183,8 +183,13 @@ def _write(each: Drawn, frames: Frames, path: Path) -> Written:
         spark.catalog.clearCache()
     left = outputs.read(path, each.save.form)
     spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
-    observed = tuple(each.get if each._jo.future().isCompleted() else None for each in OBSERVED)
-    return Written(left.rows, (left.schemas, left.folders, left.marks), observed)
+    return Written(left.rows, (left.schemas, left.folders, left.marks), tuple(map(_observed, OBSERVED)))
+
+
+def _observed(each: Any) -> str:
+    """Return what an Observation got, not by its `get`, which would count as a read by the driver; empty if nothing."""
+    found = each._jo.future()
+    return str(found.value().get().get().mkString(", ")) if found.isCompleted() else ""
 
 
 def _named(error: PySparkException | Py4JJavaError) -> str:

@@ -94,7 +94,7 @@ def test_an_unsound_rewrite_is_not_run(
         frame.write.parquet(str(tmp_path / "out"))
     assert sorted(outputs.read(tmp_path / "out").rows) == [(i, i % 6) for i in range(24)]
     (untracked,) = capture.untracked
-    assert "the rewritten plan is unsound: Project" in str(untracked) and "id of its input's column" in str(untracked)
+    assert "ProvSpark's plan for it failed a check" in str(untracked) and "id of its input's column" in str(untracked)
 
 
 def bad_columns(jvm: Any, plan: Any) -> Any:

@@ -57,14 +57,14 @@ public class Integrity {
 
   private static String node(LogicalPlan plan) {
     if (!plan.resolved()) return "is not resolved";
-    if (plan.missingInput().nonEmpty()) return "reads columns that its input does not have: " + plan.missingInput().toSeq().mkString(", ");
+    if (plan.children().nonEmpty() && plan.missingInput().nonEmpty()) return "reads what its input lacks: " + plan.missingInput().toSeq().mkString(", ");
     Set below = new HashSet();
     Iterator children = list(plan.children()).iterator();
     while (children.hasNext()) {
       Set side = new HashSet();
       Iterator it = list(((LogicalPlan) children.next()).output()).iterator();
       while (it.hasNext()) side.add(((Attribute) it.next()).exprId());
-      if (!(plan instanceof Union) && !java.util.Collections.disjoint(below, side)) return "joins two sides that share a column id";
+      if (!(plan instanceof Union) && !java.util.Collections.disjoint(below, side)) return "has two sides that share a column id";
       below.addAll(side);
     }
     if (plan instanceof Generate && ((Generate) plan).generator() instanceof ReplicateRows) return ""; // hands its input's columns on
