@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from provspark.index_store.model import Boxes
 from provspark.index_store.query.graph import Node
@@ -59,12 +59,12 @@ class KeptOf:
         self._taken.add(frozenset(members[first]))
         return first
 
-    def disproved(self, outcomes: Iterable[frozenset[Witness]]) -> bool:
+    def disproved(self, outcomes: Sequence[frozenset[Witness]]) -> bool:
         """Take note of members that were taken and came to the output, though no stored row came from them.
 
         Parameters
         ----------
-        outcomes : iterable of frozenset of (int, int)
+        outcomes : sequence of frozenset of (int, int)
             The witnesses of each row that the replay ended in.
 
         Returns
@@ -73,8 +73,7 @@ class KeptOf:
             Whether there are any.
         """
         came = [each for each in self._taken - self._wrong if not self._results(sorted(each))]
-        ends = list(outcomes)
-        wrong = {each for each in came if any(each <= end for end in ends)}
+        wrong = {each for each in came if any(each <= end for end in outcomes)}
         self._wrong |= wrong
         return bool(wrong)
 

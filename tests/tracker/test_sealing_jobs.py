@@ -91,8 +91,7 @@ def test_both_ways_make_the_same(case: Case, spark: Any, sources: Path, tmp_path
 def test_random_plans_both_ways(spark: Any, tmp_path: Path, twice: Any) -> None:
     drawn = [each for each in map(batches.draw, range(3 * 10**6, 3 * 10**6 + 12)) if each is not None]
     batches.check(drawn, spark, tmp_path, tmp_path / "work")
-    failing = sum("'fails'" in repr(each.plan) for each in drawn)
-    assert len(drawn) - failing <= len(twice) <= len(drawn)
+    assert len(twice) == len([*tmp_path.glob("work/[0-9]*/_SUCCESS")])  # plans that plain Spark refuses leave none
     assert any(axis.role == "inner" for made in twice for axis in made.axes)
 
 
