@@ -52,17 +52,17 @@ def _view_frame(df: Any) -> Any:
 
 def _function_frame(df: Any) -> Any:
     spark = df.sparkSession
-    spark.sql("CREATE OR REPLACE TEMPORARY FUNCTION plus_one(x BIGINT) RETURNS BIGINT RETURN coalesce(x, 0) + 1")
-    return spark.sql("SELECT p, q, plus_one(r) AS r FROM {d}", d=df)
+    spark.sql("CREATE OR REPLACE TEMPORARY FUNCTION random_one_more(x BIGINT) RETURNS BIGINT RETURN coalesce(x, 0) + 1")
+    return spark.sql("SELECT p, q, random_one_more(r) AS r FROM {d}", d=df)
 
 
 def _table_function_frame(df: Any) -> Any:
     spark = df.sparkSession
     spark.sql(
-        "CREATE OR REPLACE TEMPORARY FUNCTION twice(x BIGINT) RETURNS TABLE (y BIGINT)"
+        "CREATE OR REPLACE TEMPORARY FUNCTION random_two_rows(x BIGINT) RETURNS TABLE (y BIGINT)"
         " RETURN SELECT x AS y UNION ALL SELECT x + 2 AS y"
     )
-    return spark.sql("SELECT p, q, y AS r FROM {d}, LATERAL twice(r)", d=df)
+    return spark.sql("SELECT p, q, y AS r FROM {d}, LATERAL random_two_rows(r)", d=df)
 
 
 def _twice(r: Relation) -> Relation:

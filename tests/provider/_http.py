@@ -85,5 +85,6 @@ def client(root: Path, dags: Iterable[str] | None = None, policy: Policy | None 
             raise HTTPException(401, "log in")
         request.state.provspark_viewer = Viewer(seen)
 
-    app = create_app(Source(lambda: str(root / "prov"), policy or Policy()), login)
+    source = Source(lambda: str(root / "prov"), policy or Policy())
+    app = create_app(source, login, replay_seconds=600)  # far more than any test needs, on a busy machine too
     return TestClient(app, headers={"who": "me"}, raise_server_exceptions=False)

@@ -433,6 +433,21 @@ def tab_to(tab: Tab, place: str) -> None:
     raise AssertionError(f"Tab leads nowhere where {place}")
 
 
+def test_what_is_typed_stays_when_the_page_is_slow(tab: Tab, server: Server) -> None:
+    open_list(tab, server)
+    slow = tab.page.context.new_cdp_session(tab.page)
+    slow.send("Emulation.setCPUThrottlingRate", {"rate": 20})
+    tab.page.keyboard.press("/")
+    tab.page.wait_for_function("document.activeElement.id === 'provspark-search'")
+    for _ in range(3):
+        tab.page.keyboard.type("report", delay=200)
+        tab.has(tab.view.locator("tbody tr"), 1)
+        assert tab.page.evaluate("document.activeElement.value") == "report"
+        for _ in "report":
+            tab.page.keyboard.press("Backspace", delay=200)
+        tab.has(tab.view.locator("tbody tr"), 6)
+
+
 def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -> None:
     open_list(tab, server)
     keys = tab.page.keyboard

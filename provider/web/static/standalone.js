@@ -42011,17 +42011,18 @@ function _q({ value: e }) {
   return /* @__PURE__ */ b.jsx(X0, { colorPalette: e === "source" ? "purple" : "blue", size: "sm", variant: "subtle", children: e });
 }
 function kq() {
-  const { state: e, go: t, open: r } = Et(), [i, a] = k.useState(e.search), l = k.useRef(e.search);
+  const { state: e, go: t, open: r } = Et(), [i, a] = k.useState(e.search), l = k.useRef([]);
   k.useEffect(() => {
-    l.current !== e.search && a(l.current = e.search);
+    const x = l.current.indexOf(e.search);
+    l.current = x < 0 ? [] : l.current.slice(x + 1), x < 0 && a(e.search);
   }, [e.search]), k.useEffect(() => {
     const x = setTimeout(() => {
-      i !== l.current && (l.current = i, t({ search: i }, !0));
+      i !== (l.current.at(-1) ?? e.search) && (l.current.push(i), t({ search: i }, !0));
     }, 200);
     return () => {
       clearTimeout(x);
     };
-  }, [t, i]);
+  }, [t, e.search, i]);
   const { data: c, error: d, refetch: f, fetchNextPage: g, hasNextPage: p } = aG({
     queryKey: ["datasets", e.search],
     queryFn: ({ pageParam: x, signal: w }) => hn("/datasets", { search: e.search, cursor: x }, w),

@@ -12,18 +12,21 @@ import { count, number } from "../words";
 export function DatasetList() {
   const { state, go, open } = usePage();
   const [text, setText] = useState(state.search);
-  const typed = useRef(state.search);
+  // What was typed and is on its way to the address: it comes back late on a slow machine, and must not undo the typing.
+  const sent = useRef<string[]>([]);
   useEffect(() => {
-    if (typed.current !== state.search) setText((typed.current = state.search));
+    const mine = sent.current.indexOf(state.search);
+    sent.current = mine < 0 ? [] : sent.current.slice(mine + 1);
+    if (mine < 0) setText(state.search);
   }, [state.search]);
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (text === typed.current) return;
-      typed.current = text;
+      if (text === (sent.current.at(-1) ?? state.search)) return;
+      sent.current.push(text);
       go({ search: text }, true);
     }, 200);
     return () => { clearTimeout(timer); };
-  }, [go, text]);
+  }, [go, state.search, text]);
 
   const { data, error, refetch, fetchNextPage, hasNextPage } = useInfiniteQuery({
     queryKey: ["datasets", state.search],
