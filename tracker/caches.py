@@ -8,6 +8,7 @@ taps within as if they were its own, whichever action computed it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,10 +21,13 @@ from provspark.tracker.legs import Leg, Traced
 from provspark.tracker.operations import Reader
 from provspark.tracker.rdds import Rdds
 from provspark.tracker.rewrite import Node, Rewriter
+from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan
 from provspark.tracker.sources.kept import KeptScan
 from provspark.tracker.sources.local import LocalSites
 from provspark.tracker.taps import Receipt, by_tap, kept
+
+log = logging.getLogger(__name__)
 
 _NODE = "InMemoryRelation"
 
@@ -135,6 +139,13 @@ class Caches:
         except Exception as e:
             why = f"what is cached can't be followed: {type(e).__name__}: {e}"
             self._held[self._java.keep(i)] = UnsupportedPlanError(_NODE, why)
+
+    def observed(self, jvm: Jvm, plan: Any) -> None:
+        """Complete the Observations in what a written user's plan reads from the cache, with its cached parts in it."""
+        try:
+            self._java.observed(jvm.session, plan)
+        except Exception as e:
+            log.warning("provspark: an Observation within what is cached gets no values: %s", reason(e))
 
     def traced(self, jvm: Jvm, plan: Any) -> tuple[Held, Any]:
         """Trace a plan that is to be computed once and read often; its columns are the user's and the legs'."""

@@ -51,6 +51,7 @@ class Twins:
     made: dict[tuple[bool, int], int]
 
 
+_MISSED = "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows"
 _MALFORMED = "ProvSpark's plan for it failed a check, so the plain one ran (please report it)"
 
 
@@ -96,6 +97,8 @@ class Rewriter:
             self.java.keeping(rules.kept())
         except Exception as e:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
+        if normal is None:
+            raise UnsupportedPlanError("CollectMetrics", _MISSED)
         root = self.root = self._read(normal)
         traced = self.trace(root)
         legs = self._ordered([int(leaf) for leaf in order], traced.legs) if order else traced.legs
@@ -106,11 +109,31 @@ class Rewriter:
 
         A plan whose columns' ids are ambiguous would make Spark's optimiser move filters wrongly: other rows come out.
         """
-        wrong = self.jvm.new("Integrity").broken(plan, analysed)
+        kind = self.root.kind if self.root else "Plan"
+        try:
+            ready = self._phases(self.java.checked(plan)).analyzed()
+        except Exception as e:
+            raise UnsupportedPlanError(kind, f"{_MALFORMED}: {reason(e)}") from e
+        wrong = self.jvm.new("Integrity").broken(ready, analysed)
         if wrong:
-            kind = self.root.kind if self.root else "Plan"
             raise UnsupportedPlanError(kind, f"{_MALFORMED}: {wrong}")
-        return plan
+        return ready
+
+    def nullable(self, plan: Any, analysed: Any, *, optimised: bool) -> Any:
+        """Return a sound plan whose columns may be null where the user's may: Parquet files and tables tell.
+
+        The optimised plans are compared, or those that they are made of.
+        """
+        rules = self.jvm.new("Nullability")
+        if optimised and not rules.open(analysed):
+            return plan
+        ours, users = (self._phases(p).optimizedPlan() if optimised else p for p in (plan, analysed))
+        made = rules.alike(plan, ours, users)
+        return plan if made.equals(plan) else self.sound(made, analysed)
+
+    def _phases(self, plan: Any) -> Any:
+        """Return the QueryExecution of a plan."""
+        return self.jvm.rows(plan).queryExecution()
 
     def _ordered(self, leaves: list[int], legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
         """Number the inputs by the order of their leaves; return legs that know the new numbers."""

@@ -47,7 +47,8 @@ class TracedWrite:
         shaped, mark = sink.shape(rewriter.java.plan(traced.number))
         number = traced.number if mark is None else rewriter.java.replaced(traced.number, shaped)
         top = rewriter.tapped(rewriter.java.tapRows(number, mark), traced.legs, "output", keyed=False)
-        self.plan = rewriter.sound(rewriter.java.userColumns(top.number, plan.output().size()), plan)
+        sound = rewriter.sound(rewriter.java.userColumns(top.number, plan.output().size()), plan)
+        self.plan = rewriter.nullable(sound, plan, optimised=not sink.analysed)
         rewriter.scans[:] = [self._before_it_goes(scan) for scan in rewriter.scans]
 
     def _grouped(self, receipts: dict[int, list[Receipt]]) -> int:

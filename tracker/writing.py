@@ -107,6 +107,8 @@ class Writing:
             reason = self._troubles.refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
             return self._plainly(spark, order, aims, held, reason)
         done = time.perf_counter()
+        for aim in aims:
+            caches.observed(jvm, aim.plan)
         try:
             for aim, traced in zip(aims, captured, strict=True):
                 self._seal(traced, aim.sink, site)

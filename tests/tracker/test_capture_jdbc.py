@@ -81,6 +81,18 @@ def test_groups_into_a_table(world: World) -> None:
     ]
 
 
+def test_columns_of_a_new_table_may_be_null_where_plain_sparks_may(world: World) -> None:
+    world.people()
+    frame = world.read("people").selectExpr("i AS id").intersect(world.spark.range(40).selectExpr("int(id) AS id"))
+    world.writer(frame).option("dbtable", "plain").save()
+    assert world.run("nulls", lambda: world.writer(frame).option("dbtable", "captured").save()).untracked == ()
+    declared = world.execute(
+        "SELECT table_name, is_nullable FROM information_schema.columns"
+        " WHERE table_name IN ('plain', 'captured') ORDER BY table_name"
+    )
+    assert declared == [("captured", "NO"), ("plain", "NO")]
+
+
 def test_keys_by_a_setting_and_what_is_there_already(world: World) -> None:
     world.people()
     frame = world.read("people", keys="")

@@ -76,6 +76,17 @@ public class Answers {
     return made;
   }
 
+  /**
+   * The same for the whole plan. A relation that it reads twice gets columns of its own at each place, as Spark's
+   * analyser would give it: it makes such nodes anew, and would then check them.
+   */
+  public LogicalPlan checked(LogicalPlan plan) throws Exception {
+    if (plans.isEmpty()) return plan;
+    LogicalPlan made = byRule(ANALYSER + "DeduplicateRelations", plan);
+    made.setAnalyzed();
+    return made;
+  }
+
   private LogicalPlan substituted(LogicalPlan plan) {
     return (LogicalPlan) plan.transformAllExpressions(new Substitution(plans));
   }

@@ -7,9 +7,11 @@ import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.CacheTable;
+import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.ObservationManager;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.CacheManager;
 import org.apache.spark.sql.execution.CachedData;
@@ -134,6 +136,37 @@ public class Caches {
   /** An entry's relation, its columns and those of the legs. */
   public InMemoryRelation relation(int number) {
     return (InMemoryRelation) relations.get(number);
+  }
+
+  /**
+   * Completes the Observations within what a user's plan reads from the cache. Spark looks for them in the plan that was
+   * written, and in ours what is cached is a leaf.
+   */
+  public void observed(SparkSession session, LogicalPlan users) throws Exception {
+    if (users instanceof InMemoryRelation) {
+      Object builder = ((InMemoryRelation) users).cacheBuilder();
+      IndexedSeq all = (IndexedSeq) field(CacheManager.class, "cachedData").get(manager(session));
+      for (int i = 0; i < all.size(); i++) {
+        CachedData entry = (CachedData) all.apply(i);
+        boolean read = ((InMemoryRelation) entry.cachedRepresentation()).cacheBuilder() == builder;
+        if (read && Trees.has(entry.plan(), CollectMetrics.class)) {
+          complete(session, Dataset.ofRows(session, entry.plan()).queryExecution());
+        }
+      }
+    }
+    List children = Trees.list(users.children());
+    for (int i = 0; i < children.size(); i++) observed(session, (LogicalPlan) children.get(i));
+  }
+
+  /** As Spark's listener does at a query's end; the method's name holds its class's in some versions. */
+  private static void complete(SparkSession session, QueryExecution query) throws Exception {
+    Method[] methods = ObservationManager.class.getDeclaredMethods();
+    for (int i = 0; i < methods.length; i++) {
+      String name = methods[i].getName();
+      if (!name.endsWith("tryComplete") || methods[i].getParameterCount() != 1) continue;
+      methods[i].setAccessible(true);
+      methods[i].invoke(session.observationManager(), new Object[] {query});
+    }
   }
 
   /** The relation with the columns of its legs behind the user's. */

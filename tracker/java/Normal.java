@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
 import org.apache.spark.sql.catalyst.plans.logical.DomainJoin;
 import org.apache.spark.sql.catalyst.plans.logical.Except;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
@@ -56,9 +57,10 @@ public class Normal {
     this.chosen = chosen;
   }
 
-  /** clean: rules for the plan and all subqueries in it, applied first; rules: for each level; by name, one a line. */
+  /** clean: rules for the plan and all subqueries in it, applied first; rules: for each level; by name, one a line. Null if rows would be missed. */
   public LogicalPlan apply(LogicalPlan plan, String clean, String rules) throws Exception {
     LogicalPlan p = new Cleaning(clean.split("\n")).clean(withoutCtes(plan));
+    if (missed(p)) return null;
     LogicalPlan made = level(p, rules.split("\n"));
     if (!inferred) return made;
     inferring = false;
@@ -73,6 +75,27 @@ public class Normal {
   /** Filters that were inferred stand in other places than the user's: the numbers of the leaves in the user's order, or "". */
   public String order() {
     return order;
+  }
+
+  /**
+   * Whether a subquery that asks only if there is any row meets an observe(). As a join, which it becomes here, Spark may
+   * leave out rows that a plan of its own would let pass there, or pass rows that it would leave out.
+   */
+  private static boolean missed(LogicalPlan plan) {
+    if (any(plan.expressions()) && has(plan, CollectMetrics.class)) return true;
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) if (missed((LogicalPlan) inside.get(i))) return true;
+    return false;
+  }
+
+  private static boolean any(scala.collection.Seq expressions) {
+    Iterator it = list(expressions).iterator();
+    while (it.hasNext()) {
+      Expression e = (Expression) it.next();
+      if (e instanceof Exists && ((Exists) e).outerAttrs().isEmpty() || any(e.children())) return true;
+    }
+    return false;
   }
 
   private LogicalPlan level(LogicalPlan plan, String[] rules) throws Exception {

@@ -406,6 +406,11 @@ public class Rewrite {
     return new Project(seq(list(plan(t).output()).subList(0, n)), plan(t));
   }
 
+  /** See Answers. */
+  public LogicalPlan checked(LogicalPlan plan) throws Exception {
+    return answers.checked(plan);
+  }
+
   // -- subqueries in expressions
 
   public Answers answers() {

@@ -19,6 +19,7 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 /** Small things that the other classes do with Spark's trees. Raw types, for Janino. */
 public class Trees {
   public static final String OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer.";
+  public static final String ANALYSER = "org.apache.spark.sql.catalyst.analysis.";
   private static final int ROUNDS = 100;
 
   private Trees() {}
@@ -84,6 +85,15 @@ public class Trees {
   }
 
   /** Whether an expression of this kind is among some, or within one. */
+  /** Whether a plan has a node of this kind, in subqueries too. */
+  public static boolean has(LogicalPlan plan, Class kind) {
+    if (kind.isInstance(plan)) return true;
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) if (has((LogicalPlan) inside.get(i), kind)) return true;
+    return false;
+  }
+
   public static boolean hold(scala.collection.Seq expressions, Class kind) {
     Iterator it = list(expressions).iterator();
     while (it.hasNext()) {

@@ -66,6 +66,10 @@ class Output(Protocol):
         """Whether Spark will write nothing here."""
 
     @property
+    def analysed(self) -> bool:
+        """Whether Spark asks the analysed plan which columns may be null here, not the optimised one."""
+
+    @property
     def repeatable(self) -> bool:
         """Whether a write that failed left nothing that a second one would double."""
 

@@ -34,6 +34,8 @@ class KeyedSink:
         For messages: who writes.
     """
 
+    analysed = True
+
     def __init__(self, jvm: Any, options: Any, mode: str, node: str) -> None:
         self._table = KeyedTable(jvm, options, node)
         try:

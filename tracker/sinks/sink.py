@@ -27,6 +27,8 @@ from provspark.tracker.sources.options import zone_of_texts
 class Sink:
     """One write's output. Made by `Sink.of` before the write runs."""
 
+    analysed = False
+
     def __init__(self, jvm: Any, session: Any, target: Target) -> None:
         self._jvm, self._session, self._target = jvm, session, target
         self._java = jvm.new("PartitionShape")

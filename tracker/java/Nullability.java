@@ -1,0 +1,47 @@
+package provspark;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.KnownNotNull;
+import org.apache.spark.sql.catalyst.expressions.KnownNullable;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Except;
+import org.apache.spark.sql.catalyst.plans.logical.Intersect;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import static provspark.Trees.*;
+
+/**
+ * Whether columns may be null, as the file's schema tells. Spark's optimizer simplifies expressions by what it knows of an
+ * INTERSECT's or EXCEPT's columns and forgets it when it rewrites those nodes; in our plans they are rewritten before.
+ * Raw types, for Janino.
+ */
+public class Nullability {
+  public Nullability() {}
+
+  /** Whether the user's plan has a node of these kinds, in subqueries too. */
+  public boolean open(LogicalPlan users) {
+    return has(users, Intersect.class) || has(users, Except.class);
+  }
+
+  /** The plan with columns that may be null where the user's may; ours: the same plan, as far on its way as the user's. */
+  public LogicalPlan alike(LogicalPlan plan, LogicalPlan ours, LogicalPlan users) {
+    List columns = list(plan.output());
+    List made = list(ours.output());
+    List wanted = list(users.output());
+    boolean differ = false;
+    for (int i = 0; i < wanted.size(); i++) {
+      boolean nullable = ((Expression) wanted.get(i)).nullable();
+      if (nullable == ((Expression) made.get(i)).nullable()) continue;
+      differ = true;
+      Attribute a = (Attribute) columns.get(i);
+      Expression known = nullable ? (Expression) new KnownNullable(a) : (Expression) new KnownNotNull(a);
+      scala.collection.immutable.Seq nil = seq(new ArrayList());
+      columns.set(i, new Alias(known, a.name(), NamedExpression.newExprId(), nil, scala.Option.apply(a.metadata()), nil));
+    }
+    return differ ? new Project(seq(columns), plan) : plan;
+  }
+}
