@@ -198,7 +198,11 @@ def _named(error: PySparkException | Py4JJavaError) -> str:
     """Return the error's condition, or its kind: what scripts catch it by."""
     if isinstance(error, PySparkException):
         return f"pyspark.{type(error).__name__} {error.getCondition() or ''}".strip()
-    return str(error.java_exception.getClass().getName())
+    first = error.java_exception
+    while first.getCause() is not None:
+        first = first.getCause()
+    null = first.getClass().getName() == "java.lang.NullPointerException"  # in Spark: no drawn plan has Java of its own
+    return str((first if null else error.java_exception).getClass().getName())
 
 
 def _changed(each: Drawn, plain: Written, tracked: Written, frames: Frames, work: Path) -> str:

@@ -1,11 +1,16 @@
 package provspark;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.WeakHashMap;
 import org.apache.spark.api.python.PythonFunction;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag;
@@ -133,6 +138,39 @@ public class Marks {
     if (children.isEmpty() && (mine.intValue() < 0 || out.contains(mine))) return false;
     if (children.isEmpty()) out.add(mine);
     for (int i = 0; i < children.size(); i++) if (!distinct((LogicalPlan) children.get(i), except, out)) return false;
+    return true;
+  }
+
+  /**
+   * The same in the order in which inputs are numbered, with those of scalar subqueries: after a node's children those of
+   * its subqueries, each once. Null where two leaves are the same or where there is another kind of subquery.
+   */
+  public static List read(LogicalPlan plan, String except) {
+    List out = new ArrayList();
+    return read(plan, except, new HashSet(), out) ? out : null;
+  }
+
+  private static boolean read(LogicalPlan plan, String except, Set known, List out) {
+    if (plan instanceof SubqueryAlias && ((SubqueryAlias) plan).alias().equals(except)) return true;
+    List children = list(plan.children());
+    Integer mine = Integer.valueOf(leaf(plan));
+    if (children.isEmpty() && (mine.intValue() < 0 || out.contains(mine))) return false;
+    if (children.isEmpty()) out.add(mine);
+    for (int i = 0; i < children.size(); i++) if (!read((LogicalPlan) children.get(i), except, known, out)) return false;
+    return read(plan.expressions(), except, known, out);
+  }
+
+  private static boolean read(scala.collection.Seq expressions, String except, Set known, List out) {
+    Iterator it = list(expressions).iterator();
+    while (it.hasNext()) {
+      Expression e = (Expression) it.next();
+      if (e instanceof ScalarSubquery && known.add(((ScalarSubquery) e).exprId())) {
+        if (!read((LogicalPlan) ((ScalarSubquery) e).plan(), except, known, out)) return false;
+      } else if (e instanceof SubqueryExpression && !(e instanceof ScalarSubquery)) {
+        return false;
+      }
+      if (!read(e.children(), except, known, out)) return false;
+    }
     return true;
   }
 

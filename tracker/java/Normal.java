@@ -50,6 +50,9 @@ public class Normal {
   private boolean inferred = false;
   private String order = "";
 
+  /** The leaves of the last level as they were before filters were pushed. */
+  private List unpushed = null;
+
   public Normal(String context, String unseen, String domain, String chosen) {
     this.context = context;
     this.unseen = unseen;
@@ -62,17 +65,28 @@ public class Normal {
     LogicalPlan p = new Cleaning(clean.split("\n")).clean(withoutCtes(plan));
     if (missed(p)) return null;
     LogicalPlan made = level(p, rules.split("\n"));
-    if (!inferred) return made;
+    if (!inferred) return told(made);
     inferring = false;
     domains.clear();
     LogicalPlan without = level(p, rules.split("\n"));
     List leaves = Marks.leaves(without, domain);
-    if (leaves == null || !Marks.alike(leaves, Marks.leaves(made, domain))) return without;
-    order = leaves.toString().replaceAll("[\\[\\],]", "");
+    if (leaves == null || !Marks.alike(leaves, Marks.leaves(made, domain))) return told(without);
+    order = text(leaves);
     return made;
   }
 
-  /** Filters that were inferred stand in other places than the user's: the numbers of the leaves in the user's order, or "". */
+  /** The plan; a filter with a subquery that was pushed into branches is read before some of them, and counts as after. */
+  private LogicalPlan told(LogicalPlan plan) {
+    List now = unpushed == null ? null : Marks.read(plan, domain);
+    if (now != null && !now.equals(unpushed) && Marks.alike(unpushed, now)) order = text(unpushed);
+    return plan;
+  }
+
+  private static String text(List numbers) {
+    return numbers.toString().replaceAll("[\\[\\],]", "");
+  }
+
+  /** Filters that were inferred or pushed stand in other places than the user's: the leaves in the user's order, or "". */
   public String order() {
     return order;
   }
@@ -107,7 +121,10 @@ public class Normal {
     p = kept(exceptAll(scalars(laterals(p))));
     if (inferring) p = inferred(p);
     p = domainsMarked(byRule(OPTIMIZER + "RewritePredicateSubquery", p));
-    for (int i = 0; i < rules.length; i++) p = byRule(rules[i], p);
+    for (int i = 0; i < rules.length; i++) {
+      if (rules[i].endsWith("PushDownPredicates")) unpushed = Marks.read(p, domain);
+      p = byRule(rules[i], p);
+    }
     return p;
   }
 
