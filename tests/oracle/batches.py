@@ -42,7 +42,7 @@ REFUSED = {"observe", "exists any"}
 THEIRS = ("pyspark.", "org.apache.spark.")
 """Errors of a user's plan; others, such as NoSuchElementException, are faults of Spark's optimizer."""
 FAULTS = ("INTERNAL_ERROR", "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY")
-"""Conditions of theirs that are faults of Spark 4.0's optimizer all the same: no plan is drawn that analysis refuses."""
+"""Conditions of theirs that are faults of Spark 4.0's optimizer: analysis refuses none of the plans drawn."""
 log = logging.getLogger(__name__)
 
 
@@ -201,11 +201,13 @@ def _named(error: PySparkException | Py4JJavaError) -> str:
     """Return the error's condition, or its kind: what scripts catch it by."""
     if isinstance(error, PySparkException):
         return f"pyspark.{type(error).__name__} {error.getCondition() or ''}".strip()
-    first = error.java_exception
+    thrown = first = error.java_exception
     while first.getCause() is not None:
         first = first.getCause()
-    null = first.getClass().getName() == "java.lang.NullPointerException"  # in Spark: no drawn plan has Java of its own
-    return str((first if null else error.java_exception).getClass().getName())
+    if first.getClass().getName() == "java.lang.NullPointerException":  # in Spark: no drawn plan has Java of its own
+        return str(first.getClass().getName())
+    fault = next((fault for fault in FAULTS if f"[{fault}" in thrown.toString()), "")
+    return f"{thrown.getClass().getName()} {fault}".strip()
 
 
 def _changed(each: Drawn, plain: Written, tracked: Written, frames: Frames, work: Path) -> str:
