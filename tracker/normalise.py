@@ -3,6 +3,7 @@
 The rules keep which rows make which: they unnest subqueries to joins, turn set operators and DISTINCT into joins and
 aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap. Where a rule would make
 one kind of edge look like another, the side that it concerns is marked by an alias; rules/mark.py reads the marks.
+Sorts whose order nothing uses go here, too: below a tap they would stay, and a sort reads what is below it twice.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ RULES: tuple[str, ...] = tuple(
         "PullOutGroupingExpressions",
         "PushDownPredicates",
         "CombineFilters",
+        "EliminateSorts",
     )
 )
 """Applied in this order, each once, to each subquery before the plan that holds it.

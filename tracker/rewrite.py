@@ -84,8 +84,10 @@ class Rewriter:
         self.root: Node | None = None
         self.taps_of: dict[int, int] = {}
         """By an aggregate's number, its tap."""
-        self._answers: dict[int, Leg] = {}
-        self._tapped: dict[int, Traced] = {}
+        self._answers: dict[int, tuple[Leg, range]] = {}
+        """By a scalar subquery's number, the leg to what its value was computed from, and the scans made for it."""
+        self._tapped: dict[int, tuple[Traced, range]] = {}
+        """By a node's number, what it became, and the scans made for it."""
 
     def run(self, analysed: Any) -> Traced:
         """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
@@ -154,16 +156,16 @@ class Rewriter:
         What is used again keeps its taps, so that Spark can compute it once; it counts as read again. Nodes of a chain
         of joins are rewritten each time: Spark orders no chain whose filters stand above the columns' new names.
         """
-        first = self._tapped.get(node.same)
-        if first is not None:
-            twins = self._twins(self.java.node(node.same), self.java.node(node.number))
+        if node.same in self._tapped:
+            first, scans = self._tapped[node.same]
+            twins = self._twins(scans, self.java.node(node.same), self.java.node(node.number))
             legs = tuple(self.twin(leg, twins) for leg in first.legs)
             return Traced(self.java.again(node.number, node.same, first.number), legs)
-        before = len(self.taps)
+        taps, inputs = len(self.taps), len(self.scans)
         traced = self._traced(node, above)
-        new = self.taps[before:]
+        new = self.taps[taps:]
         if new and all(tap.lasting for tap in new) and not node.chained:
-            self._tapped[node.number] = traced
+            self._tapped[node.number] = traced, range(inputs, len(self.scans))
         return traced
 
     def _traced(self, node: Node, above: Node | None) -> Traced:
@@ -201,7 +203,8 @@ class Rewriter:
             number = int(line)
             if number not in self._answers:
                 self._answer_one(number, traced)
-            legs.extend(leg for leg in [self._answers.get(number)] if leg is not None)
+            if number in self._answers:
+                legs.append(self._answers[number][0])
         return legs
 
     def _answer_one(self, number: int, traced: bool) -> None:
@@ -209,21 +212,25 @@ class Rewriter:
         if not traced:
             self.java.answer(number, root.number, self.unseen(root))
             return
-        already = self.java.answers().alike(number)
+        already, before = self.java.answers().alike(number), len(self.scans)
         if already in self._answers:
             self.java.answers().share(number, already)
-            twins = self._twins(*(self.java.answers().subquery(n) for n in (already, number)))
-            self._answers[number] = self.twin(self._answers[already], twins)
-            return
-        value = self.trace(root)
-        tap = self.tapped(self.java.tapAll(value.number), value.legs, "subquery", keyed=True, keyless=True)
-        self.java.answer(number, root.number, tap.number)
-        self._answers[number] = Leg(True, len(self.taps) - 1, "context")
+            first, scans = self._answers[already]
+            leg = self.twin(first, self._twins(scans, *(self.java.answers().subquery(n) for n in (already, number))))
+        else:
+            value = self.trace(root)
+            tap = self.tapped(self.java.tapAll(value.number), value.legs, "subquery", keyed=True, keyless=True)
+            self.java.answer(number, root.number, tap.number)
+            leg = Leg(True, len(self.taps) - 1, "context")
+        self._answers[number] = leg, range(before, len(self.scans))
 
-    def _twins(self, first: Any, again: Any) -> Twins:
-        """Return the twins, none so far, for a plan that is equal to one before it."""
+    def _twins(self, scans: range, first: Any, again: Any) -> Twins:
+        """Return the twins for a plan that is equal to one before it, all of whose inputs count again."""
         leaves = (map(int, self.java.leaves(plan).split()) for plan in (first, again))
-        return Twins(dict(zip(*leaves, strict=False)), {})
+        twins = Twins(dict(zip(*leaves, strict=False)), {})
+        for scan in scans:
+            self.twin(Leg(False, scan), twins)
+        return twins
 
     def twin(self, leg: Leg, twins: Twins) -> Leg:
         """Return a leg to the same rows as another reading of them."""

@@ -3,9 +3,13 @@ package provspark;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeSet;
+import org.apache.spark.sql.catalyst.expressions.AttributeSet$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.plans.logical.CacheTable;
 import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -21,6 +25,7 @@ import org.apache.spark.sql.execution.columnar.CachedRDDBuilder;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation$;
 import scala.collection.immutable.IndexedSeq;
+import scala.collection.immutable.Seq;
 
 /**
  * Spark's cache, under whose entries traced plans are put: an entry stays known by the user's plan and shows the user's
@@ -75,8 +80,27 @@ public class Caches {
     InMemoryRelation old = entry.cachedRepresentation();
     CacheManager manager = manager(session);
     InMemoryRelation whole = represent(session, traced, old.cacheBuilder());
-    List shown = Trees.list(whole.output()).subList(0, old.output().size());
-    return put(manager, entry, whole.withOutput(Trees.seq(shown))) ? remember(whole) : -1;
+    List columns = Trees.list(whole.output()).subList(0, old.output().size());
+    return put(manager, entry, shown(whole, Trees.seq(columns))) ? remember(whole) : -1;
+  }
+
+  /** The first columns of a relation, in the order that these still tell: `withOutput` wants all that the order names. */
+  private static InMemoryRelation shown(InMemoryRelation whole, Seq columns) {
+    AttributeSet known = AttributeSet$.MODULE$.apply(columns);
+    List ordering = new ArrayList();
+    Iterator it = Trees.list(whole.outputOrdering()).iterator();
+    while (it.hasNext()) {
+      SortOrder each = (SortOrder) it.next();
+      List same = Trees.list(each.sameOrderExpressions());
+      same.add(0, each.child());
+      for (int i = same.size() - 1; i >= 0; i--) if (!((Expression) same.get(i)).references().subsetOf(known)) same.remove(i);
+      if (same.isEmpty()) break;
+      Expression first = (Expression) same.remove(0);
+      ordering.add(each.copy(first, each.direction(), each.nullOrdering(), Trees.seq(same)));
+    }
+    InMemoryRelation out = new InMemoryRelation(columns, whole.cacheBuilder(), Trees.seq(ordering));
+    out.statsOfPlanToCache_$eq(whole.statsOfPlanToCache());
+    return out;
   }
 
   /** As CacheManager does for the same level and name, under the configuration that it caches under. */

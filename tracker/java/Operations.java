@@ -13,6 +13,8 @@ import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.plans.logical.*;
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin;
@@ -66,6 +68,9 @@ public class Operations {
   static class Numbering {
     private int next = 0;
 
+    /** By the id of each scalar subquery in the plan, the first node that has it. */
+    private final Map first = new HashMap();
+
     LogicalPlan numbered(LogicalPlan plan) {
       Origin before = CurrentOrigin.get();
       CurrentOrigin.set(plan.origin());
@@ -88,31 +93,40 @@ public class Operations {
       }
       if (plan.subqueries().nonEmpty()) {
         List values = list(made.productIterator().toSeq());
-        for (int i = 0; i < values.size(); i++) values.set(i, value(values.get(i)));
+        for (int i = 0; i < values.size(); i++) values.set(i, value(values.get(i), plan));
         made = (LogicalPlan) made.makeCopy(values.toArray());
       }
       Marks.copy(plan, made);
       return made;
     }
 
-    private Object value(Object o) {
-      if (o instanceof Expression) return expression((Expression) o);
-      if (o instanceof scala.Some) return new scala.Some(value(((scala.Some) o).value()));
+    private Object value(Object o, LogicalPlan node) {
+      if (o instanceof Expression) return expression((Expression) o, node);
+      if (o instanceof scala.Some) return new scala.Some(value(((scala.Some) o).value(), node));
       if (!(o instanceof scala.collection.immutable.Seq)) return o;
       List items = list((scala.collection.Seq) o);
-      for (int i = 0; i < items.size(); i++) items.set(i, value(items.get(i)));
+      for (int i = 0; i < items.size(); i++) items.set(i, value(items.get(i), node));
       return seq(items);
     }
 
-    private Expression expression(Expression e) {
+    /** A frame that the plan reads twice has its subqueries twice, by one id: those of the second place get others. */
+    private Expression own(SubqueryExpression e, LogicalPlan node) {
+      if (first.putIfAbsent(e.exprId(), node) == null || first.get(e.exprId()) == node) return e;
+      List values = list(e.productIterator().toSeq());
+      values.set(values.indexOf(e.exprId()), NamedExpression$.MODULE$.newExprId());
+      return (Expression) e.makeCopy(values.toArray());
+    }
+
+    private Expression expression(Expression e, LogicalPlan node) {
       if (e instanceof SubqueryExpression) {
         SubqueryExpression s = (SubqueryExpression) e;
-        return s.withNewPlan(numbered((LogicalPlan) s.plan()));
+        SubqueryExpression made = (SubqueryExpression) s.withNewPlan(numbered((LogicalPlan) s.plan()));
+        return s instanceof ScalarSubquery ? own(made, node) : made;
       }
       List children = list(e.children());
       boolean changed = false;
       for (int i = 0; i < children.size(); i++) {
-        Object made = expression((Expression) children.get(i));
+        Object made = expression((Expression) children.get(i), node);
         changed = changed || made != children.get(i);
         children.set(i, made);
       }
