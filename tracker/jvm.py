@@ -25,7 +25,7 @@ log = logging.getLogger("provspark")
 JAVA = Path(__file__).parent / "java"
 
 _SHARED = (
-    *("Trees", "AddressedRelation", "Marks", "Answers", "Keys", "Nodes", "RowIds", "Tap", "Notes", "Taps"),
+    *("Trees", "AddressedRelation", "Marks", "Answers", "Keys", "Calls", "Nodes", "RowIds", "Tap", "Notes", "Taps"),
     *("Unused", "RowNumbers", "AddressedFormats", "AddressedScan", "Json", "Sql", "SqlCheck", "Expressions"),
     *("ScriptVariables", "CatalogTable", "Inferred"),
 )

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
 
 
+_ITSELF = (
+    "it overwrites a table that it reads in a subquery or from a cache: write the rows to a table of their own, and"
+    " from there"
+)
+
 Planned = Callable[[Any], Any]
 """From a Java Dataset to its analysed plan, with cached parts in their places."""
 
@@ -34,6 +39,9 @@ class Order(Protocol):
 
     def aims(self, jvm: Jvm, planned: Planned) -> list[Aim]:
         """Return its outputs; UnsupportedPlanError where one can't be followed exactly."""
+
+    def judged(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
+        """UnsupportedPlanError if Spark would refuse the user's plans and not these, or these and not the user's."""
 
     def run(self, jvm: Jvm, plans: list[Any]) -> Any:
         """Run it with these plans, which put out what the user's would."""
@@ -59,6 +67,19 @@ class WriterOrder:
         else:
             sink = Sink.of(jvm, self._writer, self._end, self._args, plan)
         return [Aim(sink, rows, plan)]
+
+    def judged(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
+        """Compare what Spark sees when a table that exists is overwritten: whether the plan reads it."""
+        (aim,) = aims
+        if self._end not in ("insertInto", "saveAsTable") or not isinstance(aim.sink, Sink) or aim.sink.dynamic:
+            return
+        target = jvm.new("WriteTarget")
+        users, ours = (
+            target.readsItself(self._writer, self._end, self._args[0], plan)
+            for plan in (aim.rows.queryExecution().analyzed(), plans[0])
+        )
+        if users != ours:
+            raise UnsupportedPlanError(f"write.{self._end}", _ITSELF)
 
     def run(self, jvm: Jvm, plans: list[Any]) -> Any:
         """Call the end with another Dataset in the writer, and put the user's back."""
@@ -99,6 +120,9 @@ class StatementOrder:
         if len({aim.sink.dataset for aim in out}) < len(out):
             raise UnsupportedPlanError("Union", "two INSERTs of one statement write to one table: which wrote a file?")
         return out
+
+    def judged(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
+        """Spark has judged the user's when it made the commands, and does not ask again."""
 
     def run(self, jvm: Jvm, plans: list[Any]) -> Any:
         """Put the plans into the commands and run them as Spark would."""

@@ -51,7 +51,12 @@ class Twins:
     made: dict[tuple[bool, int], int]
 
 
-_MISSED = "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows"
+_CHANGED = {
+    "CollectMetrics": "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows",
+    "WithCTE": "a common table expression that is not deterministic and is read several times:"
+    " ProvSpark's plan would compute other rows for each; write it first, and read what was written",
+}
+"""Plans that would do something else if they were traced, by the kind of node that is to blame."""
 _MALFORMED = "ProvSpark's plan for it failed a check, so the plain one ran (please report it)"
 
 
@@ -100,7 +105,8 @@ class Rewriter:
         except Exception as e:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
         if normal is None:
-            raise UnsupportedPlanError("CollectMetrics", _MISSED)
+            kind = str(rules.refused())
+            raise UnsupportedPlanError(kind, _CHANGED[kind])
         root = self.root = self._read(normal)
         traced = self.trace(root)
         legs = self._ordered([int(leaf) for leaf in order], traced.legs) if order else traced.legs

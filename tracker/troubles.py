@@ -25,6 +25,11 @@ class Troubles:
         """What was noted so far."""
         return tuple(self._reasons)
 
+    @property
+    def fatal(self) -> bool:
+        """Whether the user asked that lost lineage fails the script."""
+        return self._on_error == "fail"
+
     def note(self, reason: Untracked) -> None:
         """Note it, and tell the log."""
         self._reasons.append(reason)
@@ -34,7 +39,7 @@ class Troubles:
         """Note that lineage is lost, or raise where the user asked for that."""
         self.note(reason)
         log.debug("provspark: the error behind it", exc_info=error)
-        if self._on_error == "fail" and fatal:
+        if self.fatal and fatal:
             if isinstance(error, ProvSparkError):
                 raise error
             raise CaptureError(str(reason)) from error

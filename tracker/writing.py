@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +22,12 @@ from provspark.tracker.sites import caller, of_node
 from provspark.tracker.troubles import Troubles, log
 from provspark.tracker.watch import Watch
 from provspark.tracker.write import TracedWrite
+
+_DEALT = (
+    "{} above a repartition(n) depends on where rows are, and Spark deals them out by all columns, to which capture"
+    " adds: name columns to repartition by, or write the rows before"
+)
+_STOPPED = re.compile(r"SPARK_JOB_CANCELLED|\b(?:was|been) cancelled|InterruptedException")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +95,20 @@ class Writing:
             if not skips:
                 held += [self._claim(aim.sink.dataset) for aim in aims]
                 captured = [self._traced(jvm, aim, site) for aim in aims]
+                order.judged(jvm, aims, [c.plan for c in captured])
         except Exception as e:
             reason = self._troubles.refuse(e, site)
-            return self._plainly(spark, order, aims, held, reason)
+            return self._plainly(spark, order, aims, held, lambda: reason)
         if skips:
             return self._watch.unaudited(order.plain)
         rewritten = time.perf_counter()
+        failed: Exception | None = None
         try:
             result = order.run(jvm, [c.plan for c in captured])
         except Exception as e:
-            if not _ours(e, jvm) or not all(aim.sink.repeatable for aim in aims):
-                _release(held)
-                raise
-            for aim in aims:
-                _remove_if_empty(aim.sink.dataset)
-            reason = self._troubles.refuse(CaptureError(f"the rewritten plan failed: {e}"), site)
-            return self._plainly(spark, order, aims, held, reason)
+            failed = e
+        if failed is not None:
+            return self._again(jvm, order, aims, held, failed, site)
         done = time.perf_counter()
         for aim in aims:
             caches.observed(jvm, aim.plan)
@@ -143,6 +146,9 @@ class Writing:
         """Rewrite the plan; a refusal says at which line of the script the operator was written."""
         sessions = self._sessions
         try:
+            placed = str(jvm.new("Places").told(aim.plan))
+            if placed:
+                raise UnsupportedPlanError("Repartition", _DEALT.format(placed))
             return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, sessions.caches(jvm), sessions.reads(jvm))
         except UnsupportedPlanError as e:
             kind = e.node.split(" ")[0]
@@ -162,10 +168,30 @@ class Writing:
             self._record_plain(sink, reason, lambda: captured.draft)
             self._troubles.trouble(reason, e)
 
-    def _plainly(self, spark: Any, order: Order, aims: list[Aim], held: list[Claim], reason: Untracked) -> Any:
-        """Run the user's own write, and note what it left."""
+    def _again(self, jvm: Jvm, order: Order, aims: list[Aim], held: list[Claim], error: Exception, site: str) -> Any:
+        """Run the user's own write after the captured one failed: it may not, and if it does, its error is the user's.
+
+        Spark's optimiser leaves out some work that capture needs, such as rows past the first one that EXISTS asks for.
+        """
+        ours = _ours(error, jvm)
+        if _stopped(error, jvm) or (self._troubles.fatal and not ours) or not all(aim.sink.undone() for aim in aims):
+            _release(held)
+            raise error
+        if ours:
+            reason = self._troubles.refuse(CaptureError(f"the rewritten plan failed: {error}"), site)
+            return self._plainly(jvm.spark, order, aims, held, lambda: reason)
+        first = str(error).split("\n", 1)[0]
+        log.warning("provspark: the write failed, and runs again without capture: %s", first)
+        alone = CaptureError(f"with capture the write failed, and without it did not: {first}")
+        return self._plainly(jvm.spark, order, aims, held, lambda: self._troubles.refuse(alone, site))
+
+    def _plainly(
+        self, spark: Any, order: Order, aims: list[Aim], held: list[Claim], why: Callable[[], Untracked]
+    ) -> Any:
+        """Run the user's own write, and note what it left; `why` is asked once it is done."""
         try:
             result = self._watch.unaudited(order.plain)
+            reason = why()
             for aim in aims:
                 self._record_plain(aim.sink, reason, lambda plan=aim.plan: self._drafted(spark, plan))  # type: ignore[misc]
             return result
@@ -211,8 +237,9 @@ def _ours(error: Exception, jvm: Jvm) -> bool:
     return False
 
 
-def _remove_if_empty(dataset: Dataset) -> None:
-    """Take away the empty folder that a failed write made, or the next one would find its target taken."""
-    if dataset.namespace == "file":
-        with contextlib.suppress(OSError):
-            os.rmdir(dataset.name)  # noqa: PTH106
+def _stopped(error: Exception, jvm: Jvm) -> bool:
+    """Whether somebody stopped a failed write, who does not want it run again."""
+    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    if java is None or jvm.spark.sparkContext._jsc.sc().isStopped():
+        return True
+    return _STOPPED.search(jvm.jvm.org.apache.spark.util.Utils.exceptionString(java)) is not None

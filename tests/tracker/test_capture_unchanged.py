@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -140,12 +141,122 @@ def test_observed_rows_that_a_join_would_leave_out(within: bool, spark: Any, sou
     assert within or observation.get == {"n": 24}
 
 
+SHARED = {
+    "joined": "WITH c AS (SELECT id, f() AS r FROM n24) SELECT a.id FROM c a JOIN c b ON a.id = b.id AND a.r = b.r",
+    "in a union": "WITH c AS (SELECT id, f() AS r FROM n24) SELECT count(DISTINCT r) AS n FROM"
+    " (SELECT r FROM c UNION ALL SELECT r FROM c)",
+    "in a subquery": "WITH c AS (SELECT id, f() AS r FROM n24) SELECT id FROM c WHERE r IN (SELECT r FROM c)",
+    "by another": "WITH c AS (SELECT id, f() AS r FROM n24), d AS (SELECT * FROM c)"
+    " SELECT a.id FROM d a JOIN d b ON a.r = b.r",
+    "within": "SELECT * FROM (WITH c AS (SELECT id, f() AS r FROM n24)"
+    " SELECT a.id FROM c a JOIN c b ON a.id = b.id AND a.r = b.r) WHERE id >= 0",
+}
+
+
+@pytest.mark.parametrize("text", SHARED.values(), ids=SHARED)
+def test_a_common_table_expression_that_spark_computes_once(
+    text: str, spark: Any, sources: Path, tmp_path: Path
+) -> None:
+    """Its rows would not be the same for each reader if the traced plan computed them for each."""
+    Frames(spark, [TWENTY_FOUR], sources).n24.createOrReplaceTempView("n24")
+    spark.udf.register("f", sf.udf(lambda: random.random(), "double").asNondeterministic())
+    rows = []
+    for name in ("plain", "captured"):
+        with attach(store=(tmp_path / name).as_uri(), step="s") as capture:
+            frame = spark.sql(text)
+            rows.append(sorted(frame.toPandas().itertuples(index=False)))
+            if name == "captured":
+                frame.write.parquet(str(tmp_path / "out"))
+    assert sorted(outputs.read(tmp_path / "out").rows) == rows[0] == rows[1]
+    (untracked,) = capture.untracked
+    assert "WithCTE: a common table expression that is not deterministic" in str(untracked)
+
+
+@pytest.mark.parametrize("reads", ["SELECT id, r FROM c", "SELECT a.id FROM c a JOIN c b ON a.id = b.id"])
+def test_a_common_table_expression_read_once_or_deterministic(
+    reads: str, spark: Any, sources: Path, tmp_path: Path
+) -> None:
+    Frames(spark, [TWENTY_FOUR], sources).n24.createOrReplaceTempView("n24")
+    value = "rand()" if "JOIN" not in reads else "k"
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        spark.sql(f"WITH c AS (SELECT id, {value} AS r FROM n24) {reads}").write.parquet(str(tmp_path / "out"))
+    assert capture.untracked == ()
+    assert len(outputs.read(tmp_path / "out").rows) == 24
+
+
+PLACED = {
+    "a part": lambda d: d.repartition(3).randomSplit([0.5, 0.5], seed=2)[0],
+    "numbers": lambda d: d.repartition(3).withColumn("n", sf.monotonically_increasing_id()),
+    "partitions": lambda d: d.repartition(3).withColumn("n", sf.spark_partition_id()),
+    "a random value": lambda d: d.repartition(3).withColumn("n", sf.rand(7)).where("id > 2"),
+    "a random choice": lambda d: d.repartition(3).where(sf.rand(7) < 0.5),
+    "a limit": lambda d: d.repartition(3).limit(5),
+    "an offset": lambda d: d.repartition(3).sortWithinPartitions("k").offset(5),
+    "by SQL": lambda d: d.sparkSession.sql("SELECT /*+ REPARTITION(3) */ id, k FROM {d} LIMIT 5", d=d),
+    "rebalanced": lambda d: d.sparkSession.sql("SELECT rand(1) AS r FROM (SELECT /*+ REBALANCE */ * FROM {d})", d=d),
+    "in a branch": lambda d: d.union(d.repartition(3)).limit(30),
+    "in a subquery": lambda d: d.sparkSession.sql("SELECT id FROM {d} WHERE id IN (SELECT id FROM {e} LIMIT 5)", d=d,
+                                                  e=d.repartition(3)),
+}  # fmt: skip
+UNPLACED = {
+    "rows": lambda d: d.repartition(3),
+    "by columns": lambda d: d.repartition(3, "k").withColumn("n", sf.spark_partition_id()),
+    "grouped": lambda d: d.repartition(3).groupBy("k").count().limit(6),
+    "sorted": lambda d: d.repartition(3).sort("id").limit(5),
+    "below": lambda d: d.withColumn("n", sf.monotonically_increasing_id()).repartition(3),
+    "one partition": lambda d: d.repartition(1).withColumn("n", sf.monotonically_increasing_id()),
+    "one partition by SQL": lambda d: d.sparkSession.sql(
+        "SELECT /*+ REPARTITION(1) */ id, k, rand(3) AS x FROM {d}", d=d
+    ),
+    "coalesced": lambda d: d.coalesce(1).withColumn("n", sf.monotonically_increasing_id()),
+}
+
+
+@pytest.mark.parametrize("case", [*PLACED, *UNPLACED])
+def test_rows_are_where_plain_spark_deals_them(case: str, spark: Any, tmp_path: Path) -> None:
+    """What capture would deal elsewhere it leaves alone, where something tells."""
+    many = spark.range(0, 200, 1, 2).selectExpr("id", "id % 6 AS k", "CAST(id AS STRING) AS s")
+    many.write.parquet(str(tmp_path / "in"))
+    made = (PLACED | UNPLACED)[case]
+    made(spark.read.parquet(str(tmp_path / "in"))).write.parquet(str(tmp_path / "plain"))
+    spark.catalog.clearCache()
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        made(spark.read.parquet(str(tmp_path / "in"))).write.parquet(str(tmp_path / "captured"))
+        spark.catalog.clearCache()
+    plain, captured = (sorted(outputs.read(tmp_path / name).rows) for name in ("plain", "captured"))
+    assert plain == captured
+    assert [u.node for u in capture.untracked] == ["Repartition"] * (case in PLACED)
+
+
+def test_parts_of_a_cached_frame_make_up_the_whole(spark: Any, tmp_path: Path) -> None:
+    """Rows of a cache are dealt otherwise with capture, and alike for all who read it: writes and the driver."""
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        spark.range(0, 200, 1, 2).selectExpr("id", "id % 6 AS k").write.parquet(str(tmp_path / "in"))
+        cached = spark.read.parquet(str(tmp_path / "in")).repartition(3).cache()
+        one, other = cached.randomSplit([0.5, 0.5], seed=2)
+        one.write.parquet(str(tmp_path / "one"))
+        seen = [row.id for row in other.collect()]
+    spark.catalog.clearCache()
+    assert capture.untracked == ()
+    assert sorted([*(row[0] for row in outputs.read(tmp_path / "one").rows), *seen]) == list(range(200))
+
+
 NULLS = {
     "INTERSECT": "SELECT coalesce(id, 0) + k AS n FROM (SELECT * FROM n24 INTERSECT SELECT id, 1 FROM range(9))",
     "INTERSECT ALL": "SELECT coalesce(id, 0) + k AS n FROM (SELECT id, k FROM n24 INTERSECT ALL"
     " SELECT * FROM VALUES (1, 1), (7, 1), (8, 3) AS v(id, k))",
     "EXCEPT ALL": "SELECT coalesce(n, 0) + 1 AS n FROM (SELECT coalesce(id, 0) AS n FROM n24 EXCEPT ALL"
     " SELECT id FROM n12)",
+    "a left join below a join": "SELECT g.z, c FROM (SELECT z, count(*) AS c FROM n12 LEFT JOIN VALUES (1, 7)"
+    " AS b(y, z) ON id = y GROUP BY z) AS g JOIN VALUES (7) AS d(z) ON g.z = d.z",
+    "a full join below a filter": "SELECT z, w FROM (SELECT DISTINCT z, w FROM VALUES (1, 7) AS a(x, w) FULL JOIN"
+    " VALUES (1, 7) AS b(y, z) ON x = y) WHERE z > 2 AND w > 2",
+    "an outer join below a window": "SELECT z, r FROM (SELECT z, rank() OVER (PARTITION BY z ORDER BY t) AS r"
+    " FROM n12 LEFT JOIN VALUES (1, 7) AS b(y, z) ON id = y) WHERE z > 2",
+    "a value below a filter": "SELECT m, c FROM (SELECT m, count(*) AS c FROM (SELECT id, (SELECT max(z) FROM"
+    " VALUES (1, 7) AS b(y, z) WHERE y = id) AS m FROM n12) GROUP BY m) WHERE m > 2",
+    "a lateral join below a filter": "SELECT m, c FROM (SELECT m, count(*) AS c FROM n12 LEFT JOIN LATERAL"
+    " (SELECT z AS m FROM VALUES (1, 7) AS b(y, z) WHERE y = id) GROUP BY m) WHERE m > 2",
     "in a subquery": "SELECT id, (SELECT max(coalesce(n, 0) + 1) FROM (SELECT coalesce(id, 0) AS n FROM n24"
     " EXCEPT ALL SELECT id FROM n12)) AS m FROM n12",
 }

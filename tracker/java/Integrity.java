@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeSet;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.ReplicateRows;
 import org.apache.spark.sql.catalyst.plans.logical.Expand;
@@ -55,9 +56,13 @@ public class Integrity {
     return "";
   }
 
+  private static String lacks(AttributeSet missing) {
+    return "reads what its input lacks: " + missing.toSeq().mkString(", ");
+  }
+
   private static String node(LogicalPlan plan) {
     if (!plan.resolved()) return "is not resolved";
-    if (plan.children().nonEmpty() && plan.missingInput().nonEmpty()) return "reads what its input lacks: " + plan.missingInput().toSeq().mkString(", ");
+    if (plan.children().nonEmpty() && plan.missingInput().nonEmpty()) return lacks(plan.missingInput());
     Set below = new HashSet();
     Iterator children = list(plan.children()).iterator();
     while (children.hasNext()) {
@@ -67,7 +72,12 @@ public class Integrity {
       if (!(plan instanceof Union) && !java.util.Collections.disjoint(below, side)) return "has two sides that share a column id";
       below.addAll(side);
     }
-    if (plan instanceof Generate && ((Generate) plan).generator() instanceof ReplicateRows) return ""; // hands its input's columns on
+    if (plan instanceof Generate) { // may have output of the id that its generator reads in vain
+      Expression generator = (Expression) ((Generate) plan).generator();
+      AttributeSet missing = generator.references().$minus$minus(plan.inputSet());
+      if (missing.nonEmpty()) return lacks(missing);
+      if (generator instanceof ReplicateRows) return ""; // hands its input's columns on
+    }
     if (plan instanceof Expand) return expanded((Expand) plan, below);
     Iterator it = list(plan.producedAttributes().toSeq()).iterator();
     while (!(plan instanceof Window) && it.hasNext()) { // a window hands columns on that Spark lists among its own

@@ -61,6 +61,13 @@ public class Listing {
     return out.toString();
   }
 
+  /** Takes a folder away if it is empty; whether it is gone. */
+  public boolean cleared(String folder) throws Exception {
+    Path root = new Path(folder);
+    FileSystem fs = root.getFileSystem(conf);
+    return !fs.exists(root) || fs.listStatus(root).length == 0 && fs.delete(root, false);
+  }
+
   private static void walk(FileSystem fs, Path root, StringBuilder out) throws Exception {
     String base = fs.makeQualified(root).toUri().getPath();
     ArrayDeque todo = new ArrayDeque();

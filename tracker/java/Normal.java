@@ -25,6 +25,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
+import org.apache.spark.sql.catalyst.plans.logical.WithCTE;
 import static provspark.Trees.*;
 
 /**
@@ -50,6 +51,9 @@ public class Normal {
   private boolean inferred = false;
   private String order = "";
 
+  /** The kind of node for which no plan was made; "" where there is one. */
+  private String refused = "";
+
   /** The leaves of the last level as they were before filters were pushed. */
   private List unpushed = null;
 
@@ -60,10 +64,14 @@ public class Normal {
     this.chosen = chosen;
   }
 
-  /** clean: rules for the plan and all subqueries in it, applied first; rules: for each level; by name, one a line. Null if rows would be missed. */
+  /** clean: rules for the plan and all subqueries in it, applied first; rules: for each level; by name, one a line. Null: see `refused`. */
   public LogicalPlan apply(LogicalPlan plan, String clean, String rules) throws Exception {
-    LogicalPlan p = new Cleaning(clean.split("\n")).clean(withoutCtes(plan));
-    if (missed(p)) return null;
+    LogicalPlan p = withoutCtes(plan);
+    refused = has(p, WithCTE.class) ? "WithCTE" : "";
+    if (refused.length() > 0) return null;
+    p = new Cleaning(clean.split("\n")).clean(p);
+    refused = missed(p) ? "CollectMetrics" : "";
+    if (refused.length() > 0) return null;
     LogicalPlan made = level(p, rules.split("\n"));
     if (!inferred) return told(made);
     inferring = false;
@@ -80,6 +88,11 @@ public class Normal {
     List now = unpushed == null ? null : Marks.read(plan, domain);
     if (now != null && !now.equals(unpushed) && Marks.alike(unpushed, now)) order = text(unpushed);
     return plan;
+  }
+
+  /** Why `apply` gave null: `CollectMetrics`, rows would be missed; `WithCTE`, rows would be made anew for each reader. */
+  public String refused() {
+    return refused;
   }
 
   private static String text(List numbers) {
@@ -118,14 +131,14 @@ public class Normal {
     windows(used, windows);
     LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", used);
     p = (LogicalPlan) p.transformAllExpressions(new Levels(this, rules, windows));
-    p = kept(exceptAll(scalars(laterals(p))));
+    p = exceptAll(kept(scalars(laterals(p))));
     if (inferring) p = inferred(p);
     p = domainsMarked(byRule(OPTIMIZER + "RewritePredicateSubquery", p));
     for (int i = 0; i < rules.length; i++) {
       if (rules[i].endsWith("PushDownPredicates")) unpushed = Marks.read(p, domain);
       p = byRule(rules[i], p);
     }
-    return p;
+    return Calls.once(p);
   }
 
   private LogicalPlan inferred(LogicalPlan plan) throws Exception {

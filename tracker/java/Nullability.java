@@ -8,23 +8,37 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.KnownNotNull;
 import org.apache.spark.sql.catalyst.expressions.KnownNullable;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.FullOuter$;
+import org.apache.spark.sql.catalyst.plans.LeftOuter$;
+import org.apache.spark.sql.catalyst.plans.RightOuter$;
 import org.apache.spark.sql.catalyst.plans.logical.Except;
 import org.apache.spark.sql.catalyst.plans.logical.Intersect;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import static provspark.Trees.*;
 
 /**
  * Whether columns may be null, as the file's schema tells. Spark's optimizer simplifies expressions by what it knows of an
- * INTERSECT's or EXCEPT's columns and forgets it when it rewrites those nodes; in our plans they are rewritten before.
- * Raw types, for Janino.
+ * INTERSECT's or EXCEPT's columns and forgets it when it rewrites those nodes; in our plans they are rewritten before. And it
+ * makes an outer join an inner one for a filter above, which it can't push past our taps. Raw types, for Janino.
  */
 public class Nullability {
+  private static final List OUTER = java.util.Arrays.asList(new Object[] {LeftOuter$.MODULE$, RightOuter$.MODULE$, FullOuter$.MODULE$});
+
   public Nullability() {}
 
   /** Whether the user's plan has a node of these kinds, in subqueries too. */
   public boolean open(LogicalPlan users) {
-    return has(users, Intersect.class) || has(users, Except.class);
+    return has(users, Intersect.class) || has(users, Except.class) || outer(users);
+  }
+
+  private static boolean outer(LogicalPlan plan) {
+    if (plan instanceof Join && OUTER.contains(((Join) plan).joinType())) return true;
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) if (outer((LogicalPlan) inside.get(i))) return true;
+    return false;
   }
 
   /** The plan with columns that may be null where the user's may; ours: the same plan, as far on its way as the user's. */

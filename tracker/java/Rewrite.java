@@ -378,7 +378,8 @@ public class Rewrite {
   public int tapKeyed(int t, List keys) {
     boolean fixed = true;
     for (int i = 0; i < keys.size(); i++) fixed &= ((Expression) keys.get(i)).deterministic();
-    int with = with(fixed ? plan(t) : apart(plan(t)), legs(t), Keys.hashes(keys, "__key"));
+    LogicalPlan below = Calls.once(fixed ? plan(t) : apart(plan(t)), keys);
+    int with = with(below, legs(t), Keys.hashes(keys, "__key"));
     return traced(taps.keyed(plan(with), legs(with), legs(t).size(), Tap.ALL), legs(t));
   }
 

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.CTERelationDef;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Repartition;
@@ -84,7 +85,6 @@ public class Trees {
     return false;
   }
 
-  /** Whether an expression of this kind is among some, or within one. */
   /** Whether a plan has a node of this kind, in subqueries too. */
   public static boolean has(LogicalPlan plan, Class kind) {
     if (kind.isInstance(plan)) return true;
@@ -94,6 +94,7 @@ public class Trees {
     return false;
   }
 
+  /** Whether an expression of this kind is among some, or within one. */
   public static boolean hold(scala.collection.Seq expressions, Class kind) {
     Iterator it = list(expressions).iterator();
     while (it.hasNext()) {
@@ -121,13 +122,27 @@ public class Trees {
     return out;
   }
 
-  /** The plan with common table expressions in their places. InlineCTE takes one flag on Spark 4.0 and two from 4.1 on. */
+  /** The plan with common table expressions in their places; as it is where Spark computes one of them once for several readers. */
   public static LogicalPlan withoutCtes(LogicalPlan plan) throws Exception {
+    return shared(inlined(plan, Boolean.FALSE)) ? plan : inlined(plan, Boolean.TRUE);
+  }
+
+  /** Whether an expression is left that Spark does not put in its readers' places, for it is not deterministic. */
+  private static boolean shared(LogicalPlan plan) {
+    if (plan instanceof CTERelationDef && !plan.deterministic()) return true;
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) if (shared((LogicalPlan) inside.get(i))) return true;
+    return false;
+  }
+
+  /** InlineCTE takes one flag on Spark 4.0 and two from 4.1 on. */
+  private static LogicalPlan inlined(LogicalPlan plan, Boolean always) throws Exception {
     java.lang.reflect.Constructor c =
         Class.forName(OPTIMIZER + "InlineCTE").getConstructors()[0];
     Object rule = c.getParameterTypes().length == 1
-        ? c.newInstance(new Object[] {Boolean.TRUE})
-        : c.newInstance(new Object[] {Boolean.TRUE, Boolean.FALSE});
+        ? c.newInstance(new Object[] {always})
+        : c.newInstance(new Object[] {always, Boolean.FALSE});
     return (LogicalPlan) ((Rule) rule).apply(plan);
   }
 }

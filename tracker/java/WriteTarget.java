@@ -24,13 +24,16 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand;
 import org.apache.spark.sql.execution.command.InsertIntoDataSourceDirCommand;
 import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitioningUtils$;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.internal.SessionState;
 import org.apache.spark.sql.sources.DataSourceRegister;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import static provspark.Trees.*;
 
 /** What a DataFrameWriter or a command is about to write, as JSON, so that Python asks once. Raw types, for Janino. */
 public class WriteTarget {
@@ -75,6 +78,35 @@ public class WriteTarget {
       if (given != null) qualify(session, new Path(given), options, out);
     }
     return new ObjectMapper().writeValueAsString(out);
+  }
+
+  /**
+   * Whether Spark takes a plan that overwrites an existing table for one that reads it: of insertInto it compares folders, of
+   * saveAsTable relations. It looks neither into subqueries nor into what is cached.
+   */
+  public boolean readsItself(Object writer, String end, String table, LogicalPlan plan) throws Exception {
+    SparkSession session = session(writer);
+    boolean over = ((org.apache.spark.sql.DataFrameWriter) writer).curmode().name().equals("Overwrite");
+    if (!over || !session.catalog().tableExists(table)) return false;
+    LogicalPlan read = ((Dataset) session.table(table)).queryExecution().analyzed();
+    Object itself = relation(byRule(ANALYSER + "EliminateSubqueryAliases", read));
+    boolean files = end.equals("insertInto") && itself instanceof HadoopFsRelation;
+    return reads(plan, itself, files ? list(((HadoopFsRelation) itself).location().rootPaths()) : null);
+  }
+
+  private static boolean reads(LogicalPlan plan, Object relation, List folders) {
+    Object found = relation(plan);
+    if (found != null && folders == null && found.equals(relation)) return true;
+    if (found instanceof HadoopFsRelation && folders != null) {
+      return !java.util.Collections.disjoint(list(((HadoopFsRelation) found).location().rootPaths()), folders);
+    }
+    Iterator children = list(plan.children()).iterator();
+    while (children.hasNext()) if (reads((LogicalPlan) children.next(), relation, folders)) return true;
+    return false;
+  }
+
+  private static Object relation(LogicalPlan plan) {
+    return plan instanceof LogicalRelation ? ((LogicalRelation) plan).relation() : null;
   }
 
   private static void settings(SQLConf conf, Map out) {

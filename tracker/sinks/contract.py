@@ -69,9 +69,8 @@ class Output(Protocol):
     def analysed(self) -> bool:
         """Whether Spark asks the analysed plan which columns may be null here, not the optimised one."""
 
-    @property
-    def repeatable(self) -> bool:
-        """Whether a write that failed left nothing that a second one would double."""
+    def undone(self) -> bool:
+        """Whether a write that failed left nothing that a second one would double or run into."""
 
     def shape(self, plan: Any) -> tuple[Any, Any | None]:
         """Return what must stand below the tap, and the string expression for the tap."""

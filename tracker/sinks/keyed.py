@@ -43,7 +43,7 @@ class KeyedSink:
         except Exception as e:
             raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
         self.skips = exists and mode in ("Ignore", "ErrorIfExists")
-        self.repeatable = mode == "Overwrite"
+        self._replaces = mode == "Overwrite"
         stays = exists and mode == "Append"
         self._before = self._table.read() if stays else None
 
@@ -63,6 +63,10 @@ class KeyedSink:
     def dataset(self) -> Dataset:
         """The table."""
         return self._table.dataset
+
+    def undone(self) -> bool:
+        """Whether a write that failed left nothing that a second one would double: tasks commit one by one."""
+        return self._replaces
 
     def shape(self, plan: Any) -> tuple[Any, Any | None]:
         """Return the plan as it is, and the row's address for the tap."""

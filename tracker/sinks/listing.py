@@ -56,6 +56,10 @@ class Folder:
             out.append(Found(path, int(size), int(mtime)))
         return out
 
+    def cleared(self) -> bool:
+        """Take the folder away if it is empty; return whether it is gone."""
+        return bool(self._java.cleared(self._path))
+
     def footer_rows(self, files: Sequence[Found], format_name: str) -> Int64:
         """Rows of each Parquet or ORC file, by its footer."""
         if not files:

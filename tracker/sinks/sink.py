@@ -75,9 +75,20 @@ class Sink:
         return bool(self._target.skips)
 
     @property
-    def repeatable(self) -> bool:
-        """Spark's commit leaves nothing of a write that failed."""
-        return True
+    def dynamic(self) -> bool:
+        """Whether only those partition folders are replaced to which something is written."""
+        return self._target.mode == "dynamic"
+
+    def undone(self) -> bool:
+        """Whether a write that failed left nothing that a second one would double or run into.
+
+        An empty folder, which Spark leaves, goes.
+        """
+        if self._target.mode == "overwrite":
+            return True
+        if self._target.mode == "fresh":
+            return self._folder.cleared()
+        return frozenset(self._folder.files()) == self._before
 
     def is_own(self, kind: str, path: str) -> bool:
         """Whether what Spark's listener saw, a command and a path, may be this write."""

@@ -1,0 +1,68 @@
+package provspark;
+
+import java.util.Iterator;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Nondeterministic;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Deduplicate;
+import org.apache.spark.sql.catalyst.plans.logical.Distinct;
+import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Offset;
+import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
+import org.apache.spark.sql.catalyst.plans.logical.Repartition;
+import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Sample;
+import org.apache.spark.sql.catalyst.plans.logical.SetOperation;
+import org.apache.spark.sql.catalyst.plans.logical.Sort;
+import org.apache.spark.sql.catalyst.plans.logical.Tail;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
+import org.apache.spark.sql.internal.SQLConf;
+import static provspark.Trees.*;
+
+/**
+ * Where rows are. Spark deals the rows of a repartition(n) out in the order of a hash over all their columns, so that a task
+ * that runs again deals alike; a traced plan has more columns, and deals otherwise. What is cached is dealt once, for all who
+ * read it. Raw types, for Janino.
+ */
+public class Places {
+  public Places() {}
+
+  /** What in an analysed plan depends on where rows are that were so dealt out; "" if nothing does. */
+  public String told(LogicalPlan plan) throws Exception {
+    return SQLConf.get().sortBeforeRepartition() ? found(withoutCtes(plan)) : "";
+  }
+
+  private static String found(LogicalPlan plan) {
+    boolean reads = plan instanceof Sample || plan instanceof GlobalLimit || plan instanceof LocalLimit
+        || plan instanceof Offset || plan instanceof Tail || hold(plan.expressions(), Nondeterministic.class);
+    Iterator children = list(plan.children()).iterator();
+    while (reads && children.hasNext()) if (dealt((LogicalPlan) children.next())) return plan.nodeName();
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) {
+      String more = found((LogicalPlan) inside.get(i));
+      if (more.length() > 0) return more;
+    }
+    return "";
+  }
+
+  /** Whether rows are still where they were dealt to. What groups or sorts them puts them elsewhere. */
+  private static boolean dealt(LogicalPlan plan) {
+    if (plan instanceof Repartition && ((Repartition) plan).shuffle()) return ((Repartition) plan).numPartitions() > 1;
+    if (plan instanceof RepartitionByExpression) return several((RepartitionByExpression) plan);
+    if (plan instanceof RebalancePartitions) return ((RebalancePartitions) plan).partitionExpressions().isEmpty();
+    if (plan instanceof Sort && ((Sort) plan).global()) return false;
+    boolean placed = plan instanceof Aggregate || plan instanceof Distinct || plan instanceof Deduplicate
+        || plan instanceof Window || plan instanceof SetOperation;
+    Iterator children = list(plan.children()).iterator();
+    while (!placed && children.hasNext()) if (dealt((LogicalPlan) children.next())) return true;
+    return false;
+  }
+
+  /** Whether it deals rows out, to several tasks: to one, all go. */
+  private static boolean several(RepartitionByExpression plan) {
+    return plan.partitionExpressions().isEmpty() && plan.numPartitions() > 1;
+  }
+}
