@@ -24,8 +24,8 @@ from provspark.tracker.watch import Watch
 from provspark.tracker.write import TracedWrite
 
 _DEALT = (
-    "{} above a repartition(n) depends on where rows are, and Spark deals them out by all columns, to which capture"
-    " adds: name columns to repartition by, or write the rows before"
+    "the result of {} depends on the task that a row is in, and below it repartition(n) distributes rows by a hash of"
+    " all columns, to which capture adds some: give it columns, or write the rows first and read them back"
 )
 _STOPPED = re.compile(r"SPARK_JOB_CANCELLED|\b(?:was|been) cancelled|InterruptedException")
 

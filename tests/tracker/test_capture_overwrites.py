@@ -62,8 +62,9 @@ def test_written_over(form: str, kept: str, reads: Iterable[str], spark: Any, tm
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("form", ["parquet", "orc", "json", "csv"])
-@pytest.mark.parametrize("kept", ["its own", "elsewhere", "parted", "dynamic"])
+@pytest.mark.parametrize(
+    ("form", "kept"), [("parquet", "parted"), ("orc", "its own"), ("json", "dynamic"), ("csv", "elsewhere")]
+)
 def test_every_way(form: str, kept: str, spark: Any, tmp_path: Path) -> None:
     test_written_over(form, kept, READS, spark, tmp_path)
 

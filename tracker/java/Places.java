@@ -22,14 +22,14 @@ import org.apache.spark.sql.internal.SQLConf;
 import static provspark.Trees.*;
 
 /**
- * Where rows are. Spark deals the rows of a repartition(n) out in the order of a hash over all their columns, so that a task
- * that runs again deals alike; a traced plan has more columns, and deals otherwise. What is cached is dealt once, for all who
- * read it. Raw types, for Janino.
+ * The tasks that rows are in. repartition(n) deals rows out to tasks in the order of a hash over all their columns, so that a
+ * task that is run again deals them out as before. A rewritten plan has more columns, and deals them out otherwise. Rows of a
+ * cache were dealt out once, when it was filled, for all who read it. Raw types, for Janino.
  */
 public class Places {
   public Places() {}
 
-  /** What in an analysed plan depends on where rows are that were so dealt out; "" if nothing does. */
+  /** The operator of an analysed plan whose result depends on which task rows were dealt out to; "" if there is none. */
   public String told(LogicalPlan plan) throws Exception {
     return SQLConf.get().sortBeforeRepartition() ? found(withoutCtes(plan)) : "";
   }
@@ -48,7 +48,7 @@ public class Places {
     return "";
   }
 
-  /** Whether rows are still where they were dealt to. What groups or sorts them puts them elsewhere. */
+  /** Whether rows are still in the tasks that they were dealt out to: what groups or sorts them puts them into others. */
   private static boolean dealt(LogicalPlan plan) {
     if (plan instanceof Repartition && ((Repartition) plan).shuffle()) return ((Repartition) plan).numPartitions() > 1;
     if (plan instanceof RepartitionByExpression) return several((RepartitionByExpression) plan);
@@ -61,7 +61,7 @@ public class Places {
     return false;
   }
 
-  /** Whether it deals rows out, to several tasks: to one, all go. */
+  /** Whether it deals rows out to several tasks, and not all to one. */
   private static boolean several(RepartitionByExpression plan) {
     return plan.partitionExpressions().isEmpty() && plan.numPartitions() > 1;
   }
