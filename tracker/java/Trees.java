@@ -136,13 +136,14 @@ public class Trees {
     return false;
   }
 
-  /** InlineCTE takes one flag on Spark 4.0 and two from 4.1 on. */
+  /** InlineCTE takes one to three flags, by version; all but the first default to false. */
   private static LogicalPlan inlined(LogicalPlan plan, Boolean always) throws Exception {
     java.lang.reflect.Constructor c =
         Class.forName(OPTIMIZER + "InlineCTE").getConstructors()[0];
-    Object rule = c.getParameterTypes().length == 1
-        ? c.newInstance(new Object[] {always})
-        : c.newInstance(new Object[] {always, Boolean.FALSE});
+    Object[] flags = new Object[c.getParameterTypes().length];
+    java.util.Arrays.fill(flags, Boolean.FALSE);
+    flags[0] = always;
+    Object rule = c.newInstance(flags);
     return (LogicalPlan) ((Rule) rule).apply(plan);
   }
 }
