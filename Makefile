@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-ui env test long product witnesses lint format screens openapi ui bench bench-quick page-speed dist clean
+.PHONY: help demo demo-ui env test slice slices matrix product witnesses lint format screens openapi ui bench bench-quick page-speed dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -26,8 +26,14 @@ env: ## make or refresh the environment in VENV (.venv) with AIRFLOW and SPARK a
 test: env ## run the tests; ARGS="-k store" passes options to pytest
 	@VENV=$(VENV) tools/test.sh $(ARGS)
 
-long: env ## run the second pass: tests marked long, then capture on OTHER_SPARKS
-	@VENV=$(VENV) OTHER_SPARKS="$(OTHER_SPARKS)" tools/test_long.sh $(ARGS)
+slice: env ## run slices of the tests by name: make slice tpc
+	@$(BIN)/python tools/slices.py --venv $(VENV) run $(NAMES) $(if $(ARGS),--pytest="$(ARGS)")
+
+slices: env ## list the slices: what they test and need, and when they passed
+	@$(BIN)/python tools/slices.py list
+
+matrix: env ## run all slices; ARGS=--changed only those that something changed in since they passed
+	@$(BIN)/python tools/slices.py --venv $(VENV) matrix $(ARGS)
 
 product: env ## random plans under the full product of settings, masters and versions of Spark; PLANS=24 for fewer
 	@VENV=$(VENV) OTHER_SPARKS="$(OTHER_SPARKS)" PLANS="$(PLANS)" tools/test_product.sh
@@ -64,6 +70,13 @@ page-speed: env ## measure the page in Chromium and rewrite its section of docs/
 
 dist: env ## build the source distribution and the wheel into dist/
 	$(BIN)/python -m build
+
+# `make slice NAME` hands its further words to the target.
+ifeq (slice,$(firstword $(MAKECMDGOALS)))
+NAMES := $(wordlist 2,99,$(MAKECMDGOALS))
+.PHONY: $(NAMES)
+$(NAMES): slice ; @:
+endif
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .demo .bench build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

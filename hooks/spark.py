@@ -102,6 +102,13 @@ def driver_python(hook: SparkSubmitHook) -> str:
     return ""
 
 
+def own_python(hook: SparkSubmitHook) -> bool:
+    """Whether the driver runs on the Python that Airflow runs on."""
+    driver, own = Path(driver_python(hook)), Path(sys.executable)
+    # Every virtual environment's Python resolves to the same file: the folder tells them apart.
+    return driver.parent == own.parent and driver.resolve() == own.resolve()
+
+
 def local_script(application: str) -> str:
     """The path of a script on this machine; empty where it is a script elsewhere.
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
-from provspark.hooks.spark import driver_python, environment, local_script
+from provspark.hooks.spark import driver_python, environment, local_script, own_python
 from provspark.index_store.model import Untracked
 
 __all__ = ["refusal"]
@@ -47,9 +45,9 @@ def _connect(hook: Any) -> str:
 
 
 def _python(hook: Any) -> Untracked | None:
-    python = driver_python(hook) or "python3"
-    if _same(Path(python), Path(sys.executable)):
+    if own_python(hook):
         return None
+    python = driver_python(hook) or "python3"
     command = [python, "-c", _PROBE]
     try:
         answer = subprocess.run(
@@ -65,8 +63,3 @@ def _python(hook: Any) -> Untracked | None:
         f"{python} can't import provspark ({last}); install airflow-provider-provspark there, "
         "or set PYSPARK_DRIVER_PYTHON to a Python that has it",
     )
-
-
-def _same(one: Path, other: Path) -> bool:
-    # Every virtual environment's Python resolves to the same file: the folder tells them apart.
-    return one.parent == other.parent and one.resolve() == other.resolve()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -11,7 +11,7 @@ from airflow.providers.common.compat.sdk import mask_secret
 
 from provspark.checks import check_pyspark, find_java
 from provspark.errors import CaptureError, ProvSparkError, SettingsError
-from provspark.hooks.spark import Capture, ProvSparkSubmitHook, environment, with_defaults
+from provspark.hooks.spark import Capture, ProvSparkSubmitHook, driver_python, environment, own_python, with_defaults
 from provspark.index_store.model import StepKey, Untracked
 from provspark.operators import outcome
 from provspark.operators.links import ProvenanceLink
@@ -113,7 +113,10 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         hook = with_defaults(super()._get_hook(), binary_given=self._spark_binary is not None)
         if self._capture is None:
             return hook
-        for check in (check_pyspark, lambda: find_java(environment(hook))):
+        checks: list[Callable[[], object]] = [lambda: find_java(environment(hook))]
+        if own_python(hook) or not driver_python(hook):
+            checks.insert(0, lambda: check_pyspark())
+        for check in checks:
             try:
                 check()
             except ProvSparkError as error:

@@ -20,6 +20,9 @@ __all__ = ["SUPPORTED_JAVA", "Java", "check_pyspark", "find_java"]
 
 SUPPORTED_JAVA = (17, 21)
 
+PAIRS = ("4.0.4", "4.1.3", "4.2.0")
+"""The newest version of each minor one that PyPI has both of pyspark and of pyspark-client."""
+
 _ADVICE = (
     "Spark 4 runs on Java 17 or 21: install one (Debian and Ubuntu: "
     "`apt-get install openjdk-17-jre-headless`; Fedora: `dnf install java-21-openjdk-headless`; "
@@ -53,11 +56,27 @@ def check_pyspark() -> str:
     """
     classic, client = _installed("pyspark"), _installed("pyspark-client")
     if classic and client and classic != client:
+        pair = _pair(classic)
+        advice = f"Run `pip install --force-reinstall --no-deps pyspark=={pair} pyspark-client=={pair}`."
+        if pair != classic:
+            advice += (
+                f" PyPI has no pyspark-client {classic}. To run jobs on Spark {classic}, install that and this "
+                "package into another environment too, and set PYSPARK_DRIVER_PYTHON to its Python."
+            )
         raise VersionMismatchError(
-            f"pyspark {classic} and pyspark-client {client} share one folder and must have one version. "
-            f"Run `pip install --force-reinstall --no-deps pyspark=={classic} pyspark-client=={classic}`."
+            f"pyspark {classic} and pyspark-client {client} are installed in one environment. Both write the folder "
+            f"`pyspark`, so they must have the same version. {advice}"
         )
     return classic or client
+
+
+def _pair(classic: str) -> str:
+    """The version nearest to this one that PyPI has of both packages, as far as PAIRS knows."""
+    minor, patch = classic.rpartition(".")[::2]
+    newest = {pair.rpartition(".")[0]: pair.rpartition(".")[2] for pair in PAIRS}
+    if minor not in newest:
+        return PAIRS[-1]
+    return classic if patch.isdigit() and int(patch) <= int(newest[minor]) else f"{minor}.{newest[minor]}"
 
 
 def find_java(env: Mapping[str, str] | None = None) -> Java:

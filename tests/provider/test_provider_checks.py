@@ -83,6 +83,19 @@ def test_unequal_versions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(VersionMismatchError, match=r"4\.1\.3 and pyspark-client 4\.2\.0.*pip install") as caught:
         checks.check_pyspark()
     assert isinstance(caught.value, ImportError)
+    assert "PYSPARK_DRIVER_PYTHON" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("classic", "pair"),
+    [("4.0.2", "4.0.2"), ("4.0.5", "4.0.4"), ("4.1.4", "4.1.3"), ("4.2.1", "4.2.0"), ("4.3.0", "4.2.0")],
+)
+def test_the_pair_named_exists(monkeypatch: pytest.MonkeyPatch, classic: str, pair: str) -> None:
+    versions = {"pyspark": classic, "pyspark-client": "4.1.0"}
+    monkeypatch.setattr(checks, "_installed", versions.__getitem__)
+    with pytest.raises(VersionMismatchError, match=f"pyspark=={pair} pyspark-client=={pair}`") as caught:
+        checks.check_pyspark()
+    assert (f"To run jobs on Spark {classic}" in str(caught.value)) == (pair != classic)
 
 
 def test_java_is_checked_before_anything_is_installed(tmp_path: Path) -> None:
