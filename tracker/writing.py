@@ -7,7 +7,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
+
+from pyspark.errors import PythonException
 
 from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
 from provspark.index_store.model import Dataset, PendingWrite, Untracked, Write
@@ -180,9 +183,9 @@ class Writing:
         if ours:
             reason = self._troubles.refuse(CaptureError(f"the rewritten plan failed: {error}"), site)
             return self._plainly(jvm.spark, order, aims, held, lambda: reason)
-        first = str(error).split("\n", 1)[0]
-        log.warning("provspark: the write failed, and runs again without capture: %s", first)
-        alone = CaptureError(f"with capture the write failed, and without it did not: {first}")
+        said = _said(error)
+        log.warning("provspark: the write failed, and runs again without capture: %s", said)
+        alone = CaptureError(f"with capture the write failed, and without it did not: {said}")
         return self._plainly(jvm.spark, order, aims, held, lambda: self._troubles.refuse(alone, site))
 
     def _plainly(
@@ -237,9 +240,20 @@ def _ours(error: Exception, jvm: Jvm) -> bool:
     return False
 
 
+def _said(error: Exception) -> str:
+    """The line of an error that says what happened: the first, or the last one of a Python traceback."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    if not isinstance(error, PythonException):
+        return lines[0] if lines else type(error).__name__
+    within = takewhile(lambda line: not line.startswith("JVM stacktrace"), lines)
+    return [line for line in within if not line.startswith(" ")][-1]
+
+
 def _stopped(error: Exception, jvm: Jvm) -> bool:
     """Whether somebody stopped a failed write, who does not want it run again."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    if java is None or jvm.spark.sparkContext._jsc.sc().isStopped():
+    if jvm.spark.sparkContext._jsc.sc().isStopped():
         return True
+    if java is None:  # before Spark 4.3 the error of a Python function comes without Java's
+        return not isinstance(error, PythonException)
     return _STOPPED.search(jvm.jvm.org.apache.spark.util.Utils.exceptionString(java)) is not None

@@ -37,6 +37,9 @@ PASSES: dict[str, Callable[[Any], Any]] = {
         n.where(f"{THROWS} is not null").select("id").distinct(), "id", "left"
     ).select("id"),
     "a key that nothing reads": lambda n: n.groupBy("k", sf.expr(f"{THROWS} e")).count().select("k").distinct(),
+    "a Python function that nothing needs": lambda n: n.join(
+        n.where(sf.udf(lambda x: 1 // (x - 3), "bigint")("id") > 0).select("id").distinct(), "id", "left"
+    ).select("id"),
     "a filter below DISTINCT": lambda n: (
         n.where("id > 3").join(n.select("id", sf.expr(f"{THROWS} x")).distinct(), "id").select("id", "x")
     ),

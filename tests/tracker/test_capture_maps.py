@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyspark
 import pytest
+from oracle import outputs
 from oracle.cases import Case, Frames, check
 from oracle.operators import join, rename, select, sort, where
 from oracle.relation import Relation, Witness
@@ -267,13 +269,20 @@ def elsewhere(group: pd.DataFrame) -> pd.DataFrame:
     ids=["rowwise", "keeps_index"],
 )
 def test_disproved(plan: Any, name: str, spark: Any, sources: Path, tmp_path: Path) -> None:
+    """The output is plain Spark's, and the step says what was declared wrongly; on_error="fail" raises it."""
     t = Frames(spark, TABLES, sources)
-    declared = f"{name} .*declared provspark."
+    declared = f"ValueError: {name} .*declared provspark."
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        plan(t).write.parquet(str(tmp_path / "out"))
+    plan(t).write.parquet(str(tmp_path / "plain"))
+    assert outputs.read(tmp_path / "out").rows == outputs.read(tmp_path / "plain").rows
+    (untracked,) = capture.untracked
+    assert re.search(declared, str(untracked))
     with (
-        attach(store=(tmp_path / "store").as_uri(), step="s"),
+        attach(store=(tmp_path / "store").as_uri(), step="t", on_error="fail"),
         pytest.raises(Exception, match=declared),
     ):
-        plan(t).write.parquet(str(tmp_path / "out"))
+        plan(t).write.parquet(str(tmp_path / "again"))
 
 
 def test_errors_of_a_function_are_its_own(spark: Any, sources: Path, tmp_path: Path) -> None:
