@@ -226,10 +226,34 @@ date_trunc('DAY', ts)
 pmod(i, 2)
 """
 
+_FROM_43 = """
+from_base32(to_base32(bin))
+hmac('key', s)
+is_valid_variant(va)
+jaro_winkler_similarity(s, 'ab')
+time_bucket(INTERVAL '15' MINUTE, ts, TIMESTAMP '1970-01-01 00:00:00')
+timestamp_nanos(l * 1000)
+unix_nanos(timestamp_nanos(l))
+variant_array_append(va, '$.q', 4)
+try_variant_array_append(va, '$', 4)
+variant_delete(va, '$.p')
+variant_insert(va, '$.new', i)
+try_variant_insert(va, '$.p', i)
+variant_set(va, '$.p', 2)
+try_variant_set(va, '$.p', i)
+variant_strip_nulls(va)
+vector_cosine_similarity(array(FLOAT(i), 1F), array(2F, 1F))
+vector_inner_product(array(FLOAT(i), 1F), array(2F, 1F))
+vector_l2_distance(array(FLOAT(i), 1F), array(2F, 1F))
+vector_norm(array(FLOAT(i), 1F), 2F)
+vector_normalize(array(FLOAT(i), 1F), 2F)
+"""
+
 SCALARS: tuple[str, ...] = (
     *(Path(__file__).parents[1] / "tracker" / "_expressions.sql").read_text(encoding="utf-8").splitlines(),
     *(line for line in _MORE.splitlines() if line),
     *(("quote(s)", "try_to_date('2020-01-02')") if VERSION >= (4, 1) else ()),
+    *((line for line in _FROM_43.splitlines() if line) if VERSION >= (4, 3) else ()),
 )
 
 ROUNDED = "round({}, 6) + 0.0D"
@@ -316,6 +340,30 @@ AGGREGATES: tuple[str, ...] = (
         if VERSION >= (4, 1)
         else ()
     ),
+    *(
+        (
+            "sort_array(collect_union(array(r, p)))",
+            "vector_avg(array(FLOAT(p), 1F))",
+            "vector_sum(array(FLOAT(p), 1F))",
+            *(
+                text.replace("#", t)
+                for t, cast in (("double", "DOUBLE"), ("integer", "INT"))
+                for a, b in [(f"tuple_sketch_agg_{t}(p, {cast}(r))", f"tuple_sketch_agg_{t}(INT(r), {cast}(p))")]
+                for text in (
+                    f"tuple_sketch_estimate_#({a})",
+                    f"tuple_sketch_summary_#({a})",
+                    f"tuple_sketch_theta_#({a})",
+                    *(
+                        f"tuple_sketch_estimate_#(tuple_{how}_{other})"
+                        for how in ("difference", "intersection", "union")
+                        for other in (f"#({a}, {b})", f"theta_#({a}, theta_sketch_agg(INT(r)))")
+                    ),
+                )
+            ),
+        )
+        if VERSION >= (4, 3)
+        else ()
+    ),
 )
 """Whose value does not depend on the order of the rows."""
 
@@ -352,6 +400,12 @@ MERGED: tuple[tuple[str, str], ...] = (
         if VERSION >= (4, 1)
         else ()
     ),
+    *(
+        (f"tuple_sketch_agg_{t}(p, {cast}(r))", f"tuple_sketch_estimate_{t}(tuple_{how}_agg_{t}(s))")
+        for t, cast in (("double", "DOUBLE"), ("integer", "INT"))
+        for how in ("intersection", "union")
+        if VERSION >= (4, 3)
+    ),
 )
 """An aggregate of groups by p and q, and one by p over what that made."""
 
@@ -366,6 +420,7 @@ WINDOWS: tuple[tuple[str, str], ...] = (
     ("max(r)", "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"),
     ("count(*)", _ROWS),
     ("collect_list(r)", "ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING"),
+    *((("counter_diff(abs(r))", ""),) if VERSION >= (4, 3) else ()),
 )
 """A function, and its frame over an order of all columns."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from oracle.functions import VERSION
 from oracle.operators import (
     count,
     distinct,
@@ -174,3 +175,5 @@ SHAPES: dict[str, Operator] = {
     "except all": Operator((), 2, lambda a, b: a.exceptAll(b), subtract_all),
     "cache": Operator((), 1, _cached, lambda r: r),
 }
+if VERSION >= (4, 3):
+    SHAPES["zip"] = Operator((), 1, lambda df: df.select("p", "q").zip(df.select("r")), lambda r: r)
