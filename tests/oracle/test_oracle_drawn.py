@@ -60,7 +60,7 @@ UNLISTED = {"collations", "python_worker_logs", "sql_keywords", "measure"}
 
 
 def exact_nodes() -> set[str]:
-    """Classes of nodes that rows can be followed through exactly, always or where declared."""
+    """Classes of nodes of this Spark that rows can be followed through exactly, always or where declared."""
     found: set[str] = set()
     section = ""
     for line in DOCS.read_text(encoding="utf-8").splitlines():
@@ -70,7 +70,8 @@ def exact_nodes() -> set[str]:
         if section not in ("Followed by a rule", "Turned into those first") or not line.startswith("| `"):
             continue
         if cells[1] == "exact" or "exact where" in cells[2]:
-            found.update(re.findall(r"`(\w+)`", cells[0]))
+            nodes = re.findall(r"`(\w+)`(?: \(from (\d+)\.(\d+)\))?", cells[0])
+            found.update(name for name, *since in nodes if since == ["", ""] or VERSION >= tuple(map(int, since)))
     return found
 
 
