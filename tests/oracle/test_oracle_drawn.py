@@ -71,7 +71,7 @@ def exact_nodes() -> set[str]:
             continue
         if cells[1] == "exact" or "exact where" in cells[2]:
             nodes = re.findall(r"`(\w+)`(?: \(from (\d+)\.(\d+)\))?", cells[0])
-            found.update(name for name, *since in nodes if since == ["", ""] or VERSION >= tuple(map(int, since)))
+            found.update(name for name, *since in nodes if since == ["", ""] or tuple(map(int, since)) <= VERSION)
     return found
 
 
