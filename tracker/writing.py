@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
-from pyspark.errors import PythonException
-
 from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
 from provspark.index_store.model import Dataset, PendingWrite, Untracked, Write
 from provspark.index_store.writer import StepWriter
@@ -243,10 +241,17 @@ def _ours(error: Exception, jvm: Jvm) -> bool:
 def _said(error: Exception) -> str:
     """The line of an error that says what happened: the first, or the last one of a Python traceback."""
     lines = [line for line in str(error).splitlines() if line.strip()]
-    if not isinstance(error, PythonException):
+    if not _of_python(error):
         return lines[0] if lines else type(error).__name__
     within = takewhile(lambda line: not line.startswith("JVM stacktrace"), lines)
     return [line for line in within if not line.startswith(" ")][-1]
+
+
+def _of_python(error: Exception) -> bool:
+    """Whether a function of the user's raised the error, in Python."""
+    from pyspark.errors import PythonException  # the tracker can be imported before Spark is found
+
+    return isinstance(error, PythonException)
 
 
 def _stopped(error: Exception, jvm: Jvm) -> bool:
@@ -255,5 +260,5 @@ def _stopped(error: Exception, jvm: Jvm) -> bool:
     if jvm.spark.sparkContext._jsc.sc().isStopped():
         return True
     if java is None:  # before Spark 4.3 the error of a Python function comes without Java's
-        return not isinstance(error, PythonException)
+        return not _of_python(error)
     return _STOPPED.search(jvm.jvm.org.apache.spark.util.Utils.exceptionString(java)) is not None
