@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,16 +71,36 @@ class ProvSparkSubmitHook(SparkSubmitHook):  # type: ignore[misc]
 def with_defaults(hook: SparkSubmitHook, *, binary_given: bool) -> SparkSubmitHook:
     """Fill in what a pip-installed Spark needs and the user left open.
 
-    ``spark-submit`` is pyspark's own where none is on ``PATH``. In local mode the job's Python is this
-    one, as the ``python3`` that Spark would take need not have pyspark.
+    ``spark-submit`` comes from the pyspark that the driver's Python has, unless ``PATH`` has one outside of Airflow's
+    environment. In local mode the job's Python is Airflow's, as the ``python3`` that Spark would take may lack pyspark.
     """
     if not binary_given and hook._connection["spark_binary"] == DEFAULT_SPARK_BINARY:
-        own = _own_spark_submit()
-        if own and shutil.which(DEFAULT_SPARK_BINARY) is None:
-            hook._connection["spark_binary"] = own
+        hook._connection["spark_binary"] = _spark_submit(hook)
     if hook._connection["master"].startswith("local") and not driver_python(hook):
         hook._conf = {**hook._conf, "spark.pyspark.python": sys.executable}
     return hook
+
+
+def _spark_submit(hook: SparkSubmitHook) -> str:
+    env, python, default = environment(hook), driver_python(hook), str(DEFAULT_SPARK_BINARY)
+    found = shutil.which(default)
+    if found and Path(found).parent != Path(sys.executable).parent:
+        return default
+    theirs = ""
+    if python and not own_python(hook) and not env.get("SPARK_HOME"):
+        theirs = _submit_of(python, env)
+    return theirs or (default if found else _submit_of(sys.executable, env) or default)
+
+
+def _submit_of(python: str, env: Mapping[str, str]) -> str:
+    """The spark-submit of a Python's pyspark, whose Java must be of the same version; empty where it has none."""
+    code = "from importlib.util import find_spec; print(*(find_spec('pyspark').submodule_search_locations), sep='\\n')"
+    try:
+        answer = subprocess.run([python, "-c", code], env=env, capture_output=True, text=True, timeout=120, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    paths = (Path(folder) / "bin" / "spark-submit" for folder in answer.stdout.splitlines())
+    return next((str(path) for path in paths if path.exists()), "")
 
 
 def environment(hook: SparkSubmitHook) -> dict[str, str]:
@@ -119,15 +140,6 @@ def local_script(application: str) -> str:
     if not parts.scheme:
         return application
     return unquote(parts.path) if parts.scheme in ("file", "local") else ""
-
-
-def _own_spark_submit() -> str:
-    spec = find_spec("pyspark")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        path = Path(folder) / "bin" / "spark-submit"
-        if path.exists():
-            return str(path)
-    return ""
 
 
 def _runner() -> str:

@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ EVERYTHING: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def local_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", LOCAL)
-    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE", "SPARK_API_MODE"):
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE", "SPARK_API_MODE", "SPARK_HOME"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -142,6 +143,38 @@ def test_a_spark_submit_on_path_stays(monkeypatch: pytest.MonkeyPatch, tmp_path:
     binary.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert command(ProvSparkOperator(task_id="t", application="a.py"), "a.py")[0] == "spark-submit"
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of another environment, which has a pyspark of its own."""
+    folder = tmp_path_factory.mktemp("other")
+    venv.create(folder, symlinks=True)
+    home = next((folder / "lib").iterdir()) / "site-packages" / "pyspark"
+    for path in (home / "__init__.py", home / "bin" / "spark-submit"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return folder / "bin" / "python"
+
+
+@pytest.mark.parametrize("on_path", [True, False])
+@pytest.mark.parametrize("where", ["spark.pyspark.driver.python", "PYSPARK_DRIVER_PYTHON"])
+def test_spark_is_that_of_the_drivers_python(
+    where: str, on_path: bool, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the driver's pyspark would talk to a JVM of the version that Airflow's environment has."""
+    if on_path:
+        monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+        binary = tmp_path / "spark-submit"
+        binary.write_text("#!/bin/sh\n")
+        binary.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    chosen: dict[str, Any] = {"conf" if where.startswith("spark") else "env_vars": {where: str(other)}}
+    home = next((other.parents[1] / "lib").iterdir()) / "site-packages" / "pyspark"
+    ours = command(ProvSparkOperator(task_id="t", application="a.py", **chosen), "a.py")
+    assert ours[0] == str(home / "bin" / "spark-submit")
+    monkeypatch.setenv("SPARK_HOME", "/opt/spark")
+    assert command(ProvSparkOperator(task_id="t", application="a.py", **chosen), "a.py")[0] != ours[0]
 
 
 @pytest.mark.parametrize(
