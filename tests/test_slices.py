@@ -123,8 +123,8 @@ def made(**folders: list[str]) -> Slices:
     every = {
         folder: [name for name in folders if folder in folders[name]] for some in folders.values() for folder in some
     }
-    spark = {name: "4.3.0" if name.startswith("spark") else "" for name in folders}
-    return Slices([Slice(name, "", command="true", spark=spark[name]) for name in folders], every)
+    sparks = {name: ("4.3.0",) if name.startswith("spark") else () for name in folders}
+    return Slices([Slice(name, "", command="true", sparks=sparks[name]) for name in folders], every)
 
 
 def names(found: list[Waiting]) -> list[str]:
@@ -193,13 +193,23 @@ def test_slices_run_that_end_in_time() -> None:
 
 
 def test_a_slice_is_a_call_of_pytest() -> None:
-    one = Slice("x", "", tests=("tests/a.py", "tests/b.py"), spark="4.3.0")
+    one = Slice("x", "", tests=("tests/a.py", "tests/b.py"), sparks=("4.3.0",))
     assert "spark_folder 4.3.0" in one.script()
     assert 'pytest tests/a.py tests/b.py -m "long" -n 2 --dist loadgroup "$@"' in one.script()
     assert "-m" not in replace(one, marks="").script().split("pytest ")[1]
 
 
+def test_a_slice_runs_on_each_of_its_sparks() -> None:
+    script = Slice("x", "", tests=("a.py",), sparks=("", "4.0.4", "4.3.0")).script()
+    assert script.count("-m pytest a.py") == 3 and script.count("PYTHONPATH=$folder") == 2
+
+
+def test_java_is_compiled_against_each_version_of_spark() -> None:
+    others = [version for one in SLICES.values() if one.other_spark for version in one.sparks]
+    assert SLICES["java"].sparks == ("", *others)
+
+
 def test_an_unknown_slice_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         tool.main(["run", "nothing"])
-    assert "no slice is named nothing; there are first, plans, tpc" in capsys.readouterr().err
+    assert "no slice is named nothing; there are first, java, plans, tpc" in capsys.readouterr().err

@@ -27,8 +27,8 @@ SLICES = ROOT / "tools" / "slices.toml"
 MATRIX = ROOT / "docs" / "matrix.md"
 FIRST = "first"
 """The slice that every run of continuous integration begins with. Its minutes show how fast a machine is."""
-AFTER_TRACKER = ("plans", "tpc")
-"""Slices that a change to the tracker runs before all others; one other version of Spark comes third."""
+AFTER_TRACKER = ("java", "plans", "tpc")
+"""Slices that a change to the tracker runs before all others; one other version of Spark follows them."""
 UNKNOWN = 10.0
 """Minutes that a slice may take which never passed."""
 HEAD = """# Test slices
@@ -54,8 +54,8 @@ class Slice:
     """Without a command: files for pytest."""
     marks: str = "long"
     workers: int = 2
-    spark: str = ""
-    """The version of PySpark; the environment's, if empty."""
+    sparks: tuple[str, ...] = ()
+    """The versions of PySpark, one after the other; an empty one is the environment's."""
     env: tuple[tuple[str, str], ...] = ()
     needs: str = ""
 
@@ -63,10 +63,19 @@ class Slice:
         """Return what bash runs, with the environment's folder in VENV and more options for pytest as arguments."""
         if self.command:
             return self.command
-        spark = f'PYTHONPATH="$(spark_folder {self.spark})"; export PYTHONPATH' if self.spark else ""
         marks = f'-m "{self.marks}"' if self.marks else ""
         pytest = f'"$VENV/bin/python" -m pytest {" ".join(self.tests)} {marks} -n {self.workers} --dist loadgroup "$@"'
-        return f". tools/sparks.sh\n. tools/postgres.sh\n{spark}\n{pytest}"
+        lines = [". tools/sparks.sh", ". tools/postgres.sh"]
+        for version in self.sparks or ("",):
+            if version:
+                lines.append(f"folder=$(spark_folder {version})")
+            lines.append(f"PYTHONPATH=$folder {pytest}" if version else pytest)
+        return "\n".join(lines)
+
+    @property
+    def other_spark(self) -> bool:
+        """Whether it tests one further version of Spark."""
+        return len(self.sparks) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +174,8 @@ class Slices(dict[str, Slice]):
 
 
 def _slice(name: str, fields: dict[str, Any]) -> Slice:
-    tests, env = fields.pop("tests", ()), fields.pop("env", {})
-    return Slice(name=name, tests=tuple(tests), env=tuple(env.items()), **fields)
+    lists = {field: tuple(fields.pop(field, ())) for field in ("tests", "sparks")}
+    return Slice(name=name, env=tuple(fields.pop("env", {}).items()), **lists, **fields)
 
 
 def passed(path: Path = MATRIX) -> dict[str, Passed]:
@@ -192,7 +201,7 @@ def write(slices: Iterable[Slice], records: dict[str, Passed], path: Path = MATR
 def waiting(slices: Slices, records: dict[str, Passed], git: Repository) -> list[Waiting]:
     """Return the slices that the change touches, in the order to run them: those that wait longest first.
 
-    If the tracker changed, random plans, TPC and one other version of Spark come before all others.
+    If the tracker changed, AFTER_TRACKER and one other version of Spark come before all others.
     """
     found = []
     for each in slices.values():
@@ -205,7 +214,7 @@ def waiting(slices: Slices, records: dict[str, Passed], git: Repository) -> list
             found.append(Waiting(each, min(files[file] for file in touching), one.minutes, tracker))
     found.sort(key=lambda one: one.since)
     before = [one for one in found if one.tracker and one.slice.name in AFTER_TRACKER]
-    before += [one for one in found if one.tracker and one.slice.spark][:1]
+    before += [one for one in found if one.tracker and one.slice.other_spark][:1]
     return before + [one for one in found if one not in before]
 
 
