@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 os.environ["PYARROW_IGNORE_TIMEZONE"] = "1"  # pandas on Spark warns without it
+os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA)  # for jobs in processes of their own
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 

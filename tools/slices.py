@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import fnmatch
 import os
 import subprocess
 import sys
@@ -162,15 +163,14 @@ class Slices(dict[str, Slice]):
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         for folder, names in tables["folders"].items():
             for name in names:
-                if name not in tables["slice"] and name != "*":
+                if not fnmatch.filter(tables["slice"], name):
                     raise SystemExit(f"{path}: the folder {folder!r} names the slice {name!r}, which does not exist")
         return cls((_slice(name, fields) for name, fields in tables["slice"].items()), tables["folders"])
 
     def of(self, file: str) -> set[str]:
         """Return the names of the slices that a change of a file touches: those of the innermost folder listed."""
         around = [str(folder) for folder in (Path(file), *Path(file).parents) if str(folder) in self.folders]
-        names = self.folders[around[0]] if around else ()
-        return set(self) if "*" in names else set(names)
+        return {one for name in (self.folders[around[0]] if around else ()) for one in fnmatch.filter(self, name)}
 
 
 def _slice(name: str, fields: dict[str, Any]) -> Slice:

@@ -1,7 +1,7 @@
 """Thousands of random plans on random tables, each under one of the settings: edges and rows are the oracle's.
 
-`PROVSPARK_PLANS` says how many in the second pass, `PROVSPARK_SEED` where the seeds begin, `PROVSPARK_MASTER` on which
-Spark they run: local-cluster mode has executors in processes of their own. A plan that fails is shrunk and printed as
+`PROVSPARK_PLANS` is the number of long plans, `PROVSPARK_SEED` the first seed, `PROVSPARK_MASTER` the master of Spark:
+in local-cluster mode the executors are processes of their own. A plan that fails is shrunk and printed as
 a line for kept_plans.txt.
 """
 
@@ -10,13 +10,14 @@ from __future__ import annotations
 import ast
 import itertools
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from oracle.batches import TABLES_FOR, Drawn, check, draw, drawn
 from oracle.random_plans import Plan
-from oracle.settings import SETTINGS, of_seed
+from oracle.settings import SETTINGS, Settings, of_seed
 
 pytestmark = pytest.mark.spark
 
@@ -46,7 +47,18 @@ def test_some_random_plans(spark: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("plan", "seed"), KEPT, ids=repr)
 def test_plans_that_failed_once(plan: Plan, seed: int, spark: Any, tmp_path: Path) -> None:
-    batch = [drawn(plan, seed, settings) for settings in SETTINGS]
+    """Under two combinations of settings that differ in most of them."""
+    under(plan, seed, SETTINGS[1:3], spark, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("plan", "seed"), KEPT, ids=repr)
+def test_plans_that_failed_once_under_other_settings(plan: Plan, seed: int, spark: Any, tmp_path: Path) -> None:
+    under(plan, seed, (*SETTINGS[:1], *SETTINGS[3:]), spark, tmp_path)
+
+
+def under(plan: Plan, seed: int, several: Sequence[Settings], spark: Any, tmp_path: Path) -> None:
+    batch = [drawn(plan, seed, settings) for settings in several]
     check([each for each in batch if each is not None], spark, tmp_path, tmp_path / "work")
 
 

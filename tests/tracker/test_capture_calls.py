@@ -88,7 +88,7 @@ def rows(spark: Any, tmp_path: Path) -> Any:
     return spark.read.parquet(str(tmp_path / "in"))
 
 
-@pytest.mark.parametrize("parted", [False, True], ids=["", "parted"])
+@pytest.mark.parametrize("parted", [False, pytest.param(True, marks=pytest.mark.long)], ids=["", "parted"])
 @pytest.mark.parametrize("case", CASES)
 def test_calls(case: str, parted: bool, rows: Any, spark: Any, tmp_path: Path) -> None:
     """By an accumulator. Where plain Spark calls a function twice, once for a filter, capture may call it once."""
