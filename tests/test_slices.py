@@ -209,6 +209,15 @@ def test_java_is_compiled_against_each_version_of_spark() -> None:
     assert SLICES["java"].sparks == ("", *others)
 
 
+def test_a_variable_that_the_caller_sets_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tool.Runner(SLICES, Path("venv"), ["-q"])  # with options nothing is recorded
+    one = Slice("x", "", command='[ "$A" = "$B" ]', env=(("A", "1"),))
+    monkeypatch.setenv("B", "1")
+    assert run(one)
+    monkeypatch.setenv("A", "2")
+    assert not run(one)
+
+
 def test_an_unknown_slice_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         tool.main(["run", "nothing"])

@@ -253,12 +253,12 @@ class Runner:
         """Run a slice and return whether it passed."""
         print(f"\n=== {one.name}: {one.about}", flush=True)
         commit, clean, begun = self._git.head(), self._git.clean(), time.monotonic()
-        environment = {**os.environ, **dict(one.env), "VENV": str(self._venv)}
+        environment = {**dict(one.env), **os.environ, "VENV": str(self._venv)}
         bash = ["bash", "-euo", "pipefail", "-c", one.script(), one.name, *self._options]
         ok = subprocess.run(bash, cwd=ROOT, env=environment).returncode == 0
         self.minutes = (time.monotonic() - begun) / 60
         print(f"=== {one.name} {'passed' if ok else 'FAILED'} in {self.minutes:.1f} minutes", flush=True)
-        if ok and not self._options:
+        if ok and not self._options and not set(os.environ) & {name for name, _ in one.env}:
             self._record(one, commit, clean)
         return ok
 

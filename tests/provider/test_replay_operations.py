@@ -51,7 +51,7 @@ def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Worl
 
 
 def marked(cases: list[Case]) -> list[Any]:
-    """A few for every run, the others for the second pass."""
+    """A few for every run, the others for the slice `replay`."""
     return [pytest.param(c, id=c.name, marks=() if c.name in QUICK else pytest.mark.long) for c in cases]
 
 
