@@ -32,7 +32,7 @@ slice: env ## run slices of the tests by name: make slice tpc
 slices: env ## list the slices: what they test and need, and when they passed
 	@$(BIN)/python tools/slices.py list
 
-matrix: env ## run all slices; ARGS=--changed only those that something changed in since they passed
+matrix: env ## run all slices; ARGS=--changed only those that a change touches since they last passed
 	@$(BIN)/python tools/slices.py --venv $(VENV) matrix $(ARGS)
 
 product: env ## random plans under the full product of settings, masters and versions of Spark; PLANS=24 for fewer

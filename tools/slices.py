@@ -1,4 +1,4 @@
-"""Runs the tests in slices: parts of at most ten minutes, which tools/slices.toml lists.
+"""Runs the slices of the tests, which tools/slices.toml lists.
 
 `docs/matrix.md` records the commit that each slice last passed on. A change touches a slice if a file of the slice
 differs from that commit. docs/testing.md describes how continuous integration chooses slices.
@@ -61,7 +61,10 @@ class Slice:
     needs: str = ""
 
     def script(self) -> str:
-        """Return what bash runs, with the environment's folder in VENV and more options for pytest as arguments."""
+        """Return the bash script that runs the slice.
+
+        It reads the folder of the virtual environment from VENV, and passes its arguments to pytest.
+        """
         if self.command:
             return self.command
         marks = f'-m "{self.marks}"' if self.marks else ""
@@ -75,7 +78,7 @@ class Slice:
 
     @property
     def other_spark(self) -> bool:
-        """Whether it tests one further version of Spark."""
+        """Whether the slice tests one further version of Spark."""
         return len(self.sparks) == 1
 
 
@@ -100,13 +103,13 @@ class Waiting:
     """Whether the change is one of the tracker."""
 
     def __str__(self) -> str:
-        """Return its name, and since when it waits."""
+        """Return the slice's name, and the date since which it has been waiting."""
         day = datetime.date.fromtimestamp(self.since) if self.since else "it was added"
         return f"{self.slice.name} (about {self.minutes:.0f} min, waiting since {day})"
 
 
 class Repository:
-    """What git knows of a change."""
+    """Reads from git what changed since a commit."""
 
     def __init__(self, folder: Path = ROOT) -> None:
         self._folder = folder
@@ -124,9 +127,10 @@ class Repository:
         return self._git("status", "--porcelain", "--", ".", ":!docs/matrix.md") == ""
 
     def changed(self, commit: str) -> dict[str, float] | None:
-        """Return the files that differ from a commit, each with the time of the first commit since that changes it.
+        """Return the files that differ from a commit, each with the time of the earliest later commit that changes it.
 
-        Times are in seconds since 1970; what is not committed has that of now. None if git does not know the commit.
+        Times are in seconds since 1970; that of an uncommitted change is the current one. Return None if git does not
+        know the commit.
         """
         known = self._git("diff", "--name-only", "--no-renames", commit, "--")
         new = self._git("ls-files", "--others", "--exclude-standard")
@@ -145,7 +149,7 @@ class Repository:
 
 
 class Slices(dict[str, Slice]):
-    """The slices by name, and what touches them."""
+    """The slices by name, and the map from folders to slices."""
 
     def __init__(self, slices: Iterable[Slice], folders: dict[str, Sequence[str]]) -> None:
         super().__init__((each.name, each) for each in slices)
@@ -221,12 +225,14 @@ def waiting(slices: Slices, records: dict[str, Passed], git: Repository) -> list
 def choose(
     found: Iterable[Waiting], run: Callable[[Slice], bool], clock: Callable[[], float], limit: float, factor: float
 ) -> tuple[list[str], list[str], list[Waiting]]:
-    """Run the slices that end before the limit, and return which passed, which failed, and those that were left.
+    """Run the slices that should end within the limit; return those that passed, that failed, and that did not run.
 
     Parameters
     ----------
-    clock, limit
-        Minutes since the beginning, and those that all may take.
+    clock
+        Returns the minutes since the start.
+    limit
+        Minutes that all slices together may take.
     factor
         How much longer than recorded a slice takes on this machine.
     """
@@ -272,7 +278,7 @@ class Runner:
 
 
 def show(slices: Slices, git: Repository) -> None:
-    """Print the slices: what each needs, what it took, and whether something changed since it passed."""
+    """Print for each slice what it needs, how long it took, and whether a change touches it since it last passed."""
     records = passed()
     touched = {one.slice.name for one in waiting(slices, records, git)}
     width = max(map(len, slices))
@@ -285,7 +291,7 @@ def show(slices: Slices, git: Repository) -> None:
 
 
 def ci(slices: Slices, run: Runner, spent: float, limit: float) -> int:
-    """Run the first pass, and then the slices that the change touches, as far as they end in time.
+    """Run the slice `first`, then the slices that the change touches, if they are expected to end in time.
 
     Parameters
     ----------
@@ -324,8 +330,8 @@ def main(args: Sequence[str] | None = None) -> int:
     one.add_argument("names", nargs="+", metavar="NAME")
     one.add_argument("--pytest", default="", help="more options for pytest; such a run is not recorded")
     every = commands.add_parser("matrix", help="run all slices")
-    every.add_argument("--changed", action="store_true", help="only those that something changed in since they passed")
-    some = commands.add_parser("ci", help="run the first pass and the slices that the change touches")
+    every.add_argument("--changed", action="store_true", help="only those that a change touches since they last passed")
+    some = commands.add_parser("ci", help="run the slice `first` and the slices that the change touches")
     some.add_argument("--spent", type=float, default=0.0, help="minutes that have passed already (default: 0)")
     some.add_argument("--limit", type=float, default=60.0, help="minutes that all may take (default: 60)")
     given = parser.parse_args(args)

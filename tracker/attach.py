@@ -10,7 +10,8 @@ from provspark.errors import CaptureError, ProvSparkError
 from provspark.index_store.model import StepKey, Untracked
 from provspark.index_store.store import Store
 from provspark.tracker.capture import Capture
-from provspark.tracker.troubles import OnError, log
+from provspark.tracker.supported import SUPPORTED
+from provspark.tracker.troubles import OnError
 
 __all__ = ["Capture", "attach"]
 
@@ -29,7 +30,8 @@ class attach:  # noqa: N801
     key : StepKey, optional
         Which try of which task this is. A command-line run of its own otherwise.
     on_error : {"warn", "fail"}
-        What trouble in tracking does: by default the script goes on untracked, with a warning in the log.
+        What trouble in tracking does. By default the script goes on untracked, with a warning in the log. If capture
+        does not start, nothing of pyspark stays patched.
     profile : bool
         Store how the values of each output and input are distributed, read when the block ends.
 
@@ -38,7 +40,8 @@ class attach:  # noqa: N801
     CaptureError
         Another block is active in this process.
     ProvSparkError
-        With ``on_error="fail"``: the store can't be written, or a plan can't be captured exactly.
+        With ``on_error="fail"``: the store can't be written, this version of Spark is not supported, or a plan can't be
+        captured exactly.
     """
 
     def __init__(
@@ -62,22 +65,28 @@ class attach:  # noqa: N801
         if not _active.acquire(blocking=False):
             raise CaptureError("capture is active in this process already; leave its block first")
         try:
-            self._capture = self._open()
-            self._capture.begin()
+            self._capture = self._begun()
         except BaseException:
             _active.release()
             raise
         return self._capture
 
-    def _open(self) -> Capture:
+    def _begun(self) -> Capture:
+        capture: Capture | None = None
         try:
             store = Store.open(self._store, create=True)
-            return Capture(store.writer(self._key), store.url, self._key.id, self._on_error, profile=self._profile)
-        except ProvSparkError as e:
+            capture = Capture(store.writer(self._key), store.url, self._key.id, self._on_error, profile=self._profile)
+            capture.begin()
+        except Exception as e:
+            if capture is not None:
+                capture.withdraw()
+            why = str(e) if isinstance(e, ProvSparkError) else f"{type(e).__name__}: {e}. {SUPPORTED}"
             if self._on_error == "fail":
-                raise
-            log.warning("provspark: this run is not tracked: %s", e)
-            return Capture(None, self._store, self._key.id, self._on_error, Untracked("store", str(e)))
+                raise e if isinstance(e, ProvSparkError) else CaptureError(f"capture can't start. {why}") from e
+            node = "attach" if capture else "store"
+            capture = capture or Capture(None, self._store, self._key.id, self._on_error)
+            capture.lost(Untracked(node, f"the job runs without capture. {why}"))
+        return capture
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -21,6 +21,7 @@ from provspark.tracker.sessions import Sessions
 from provspark.tracker.sites import caller, of_node
 from provspark.tracker.sql_scripts import Script
 from provspark.tracker.sql_writes import parsed, sql, v2
+from provspark.tracker.supported import check_version
 from provspark.tracker.troubles import OnError, Troubles, log
 from provspark.tracker.watch import Watch
 from provspark.tracker.writing import Cost, Writing
@@ -39,11 +40,11 @@ class Capture:
         store: str,
         name: str,
         on_error: OnError,
-        *lost: Untracked,
+        *,
         profile: bool = False,
     ) -> None:
         self._step = step
-        self._troubles = Troubles(on_error, *lost)
+        self._troubles = Troubles(on_error)
         self._watch = Watch()
         if step is not None:
             self._sessions = Sessions(step.taps)
@@ -64,9 +65,27 @@ class Capture:
         return [] if self._step is None else self._writing.costs
 
     def begin(self) -> None:
-        """Start to listen."""
-        if self._step is not None:
-            self._interception.install()
+        """Start to listen.
+
+        Raises
+        ------
+        CaptureError
+            This version of Spark is not supported.
+        """
+        check_version()
+        self._interception.install()
+
+    def withdraw(self) -> None:
+        """Undo what `begin` did before it failed."""
+        for undo in (self._interception.remove, self._watch.close, self._sessions.restore):
+            try:
+                undo()
+            except Exception as e:
+                log.debug("provspark: %s failed", undo.__qualname__, exc_info=e)
+
+    def lost(self, reason: Untracked) -> None:
+        """Note that nothing of the script will be tracked."""
+        self._troubles.note(reason)
 
     def end(self, error: BaseException | None) -> None:
         """Stop listening and publish the step."""

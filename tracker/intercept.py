@@ -133,7 +133,8 @@ class Interception:
         self._around(SparkSession, "createDataFrame", self._create)
         self._around(SparkContext, "parallelize", self._parallelize)
         self._around(SparkSession, "sql", self._sql)
-        self._waiting = [WhenImported(name, self._watch_learning) for name in LEARNERS]
+        for name in LEARNERS:
+            self._waiting.append(WhenImported(name, self._learner_imported))
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
             self._session_made(spark)
 
@@ -233,6 +234,12 @@ class Interception:
 
     def _look(self, look: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         return self._outermost(lambda: look(rdd, *args, **kwargs))
+
+    def _learner_imported(self, module: ModuleType) -> None:
+        try:
+            self._watch_learning(module)
+        except Exception as e:  # the script's import goes on
+            self._listener.refused(module.__name__, f"what it learns from rows is not seen: {type(e).__name__}: {e}")
 
     def _watch_learning(self, module: ModuleType) -> None:
         for path in LEARNERS[module.__name__]:

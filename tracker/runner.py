@@ -1,19 +1,24 @@
 """Runs a user's PySpark script unchanged, as a step: what `provspark run` and the operator start.
 
 Called as ``runner.py [options] -- APP ARGS…``, by Python or by spark-submit. Exit code, log and traceback are those of
-the script.
+the script. If capture can't start, the script runs without it: this module needs Python 3.8 and nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import logging
 import os
 import sys
 import types
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+SUPPORTED = "Capture supports Spark 4.0 to 4.3 on Python 3.10 to 3.12."
+"""As in supported.py, which may be what can't be imported."""
 
 _PACKAGE = str(Path(__file__).resolve().parent)
 
@@ -24,19 +29,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     app, *arguments = options.app
     if options.mode == "off":
         return _run(app, arguments).code
-    from provspark.index_store.model import StepKey
-    from provspark.tracker.attach import attach
-
-    key = StepKey(
-        task_id=options.task_id or Path(app).stem,
-        run_id=options.run_id or f"run-{uuid.uuid4()}",
-        dag_id=options.dag_id,
-        map_index=options.map_index,
-        try_number=options.try_number,
-    )
     outcome = _Outcome(0, None)
     try:
-        with attach(options.store, key=key, on_error=options.on_error, profile=options.profile):
+        with contextlib.ExitStack() as stack:
+            try:
+                _attach(options, stack)
+            except Exception as e:
+                if options.on_error == "fail":
+                    raise
+                why = f"{type(e).__name__}: {e}"
+                logging.getLogger("provspark").warning(
+                    "provspark: the job runs without capture: %s. %s", why, SUPPORTED
+                )
             outcome = _run(app, arguments)
             if outcome.error is not None:
                 raise outcome.error
@@ -46,8 +50,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     return outcome.code
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
+def _attach(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
+    from provspark.index_store.model import StepKey
+    from provspark.tracker.attach import attach
+
+    key = StepKey(
+        task_id=options.task_id or Path(options.app[0]).stem,
+        run_id=options.run_id or f"run-{uuid.uuid4()}",
+        dag_id=options.dag_id,
+        map_index=options.map_index,
+        try_number=options.try_number,
+    )
+    stack.enter_context(attach(options.store, key=key, on_error=options.on_error, profile=options.profile))
+
+
+class _Outcome(NamedTuple):
     """How a script ended: its exit code, and what it raised where that is not 0."""
 
     code: int
@@ -116,8 +133,8 @@ def _without_ours(error: BaseException) -> None:
             if not os.path.realpath(trace.tb_frame.f_code.co_filename).startswith(_PACKAGE + os.sep):
                 frames.append(trace)
             trace = trace.tb_next
-        for frame, following in zip(frames, [*frames[1:], None], strict=True):
-            frame.tb_next = following
+        for i, frame in enumerate(frames):
+            frame.tb_next = frames[i + 1] if i + 1 < len(frames) else None
         current.__traceback__ = frames[0] if frames else None
         current = current.__cause__ or current.__context__
 

@@ -16,9 +16,9 @@ OnError = Literal["warn", "fail"]
 class Troubles:
     """The reasons, in the order in which they arose; with `on_error` ``fail`` most of them are raised as well."""
 
-    def __init__(self, on_error: OnError, *lost: Untracked) -> None:
+    def __init__(self, on_error: OnError) -> None:
         self._on_error = on_error
-        self._reasons = list(lost)
+        self._reasons: list[Untracked] = []
 
     @property
     def reasons(self) -> tuple[Untracked, ...]:
