@@ -8,14 +8,52 @@ import click
 
 from provspark.cli.common import catalogue_option, json_option, open_catalogue
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.errors import SettingsError
+from provspark.errors import CatalogueError, NoCatalogueError, SettingsError
 
 __all__ = ["catalogue"]
 
 
 @click.group()
 def catalogue() -> None:
-    """Rebuild or list the catalogue: the database that links steps across stores."""
+    """Make, upgrade, rebuild or list the catalogue: the database that links steps across stores."""
+
+
+@catalogue.command()
+@click.option(
+    "--beside-others", is_flag=True, help="Make the tables even in a database that holds another application's."
+)
+@catalogue_option("--url")
+def init(beside_others: bool, url: str | None) -> None:
+    """Make the catalogue's tables. A catalogue that is there already stays as it is.
+
+    \b
+    Examples:
+      provspark catalogue init --url sqlite:////data/catalogue.db
+      provspark catalogue init --url postgresql://user@host/prov --beside-others
+    """
+    with open_catalogue(url, make=True, beside=beside_others) as opened:
+        click.echo(f"The catalogue {opened.where} is ready; it knows {count(len(opened.steps()), 'step')}.")
+
+
+@catalogue.command()
+@catalogue_option("--url")
+def upgrade(url: str | None) -> None:
+    """Bring the tables of an older version of provspark to the schema of this one. Nothing is lost.
+
+    \b
+    Example:
+      provspark catalogue upgrade --url postgresql://user@host/prov
+    """
+    try:
+        open_catalogue(url).close()
+    except NoCatalogueError:
+        raise
+    except CatalogueError:
+        pass
+    with open_catalogue(url, make=True) as opened:
+        click.echo(
+            f"The catalogue {opened.where} has the newest schema; it knows {count(len(opened.steps()), 'step')}."
+        )
 
 
 @catalogue.command()
@@ -40,7 +78,7 @@ def rebuild(events: tuple[Path, ...], stores: tuple[str, ...], url: str | None) 
         raise SettingsError("give --events FILE or --store URL, one of them; each may be given more than once")
     from provspark.rebuild import rebuild_from_events, rebuild_from_stores
 
-    with open_catalogue(url) as opened:
+    with open_catalogue(url, make=True) as opened:
         taken = rebuild_from_events(opened, events) if events else rebuild_from_stores(opened, stores)
         click.echo(f"{count(taken, 'event')} taken in; {count(len(opened.steps()), 'step')} known.")
 

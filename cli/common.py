@@ -118,16 +118,19 @@ def open_provenance(store: str | None) -> Provenance:
     return Provenance(Settings.read().url(store))
 
 
-def open_catalogue(url: str | None) -> Catalogue:
-    """Open the catalogue that ``--url`` or the environment names, or the default one."""
+def open_catalogue(url: str | None, *, make: bool = False, beside: bool = False) -> Catalogue:
+    """Open the catalogue that ``--url`` or the environment names, or the default one.
+
+    Its tables are made only with `make`, and among those of another application only with `beside`.
+    """
     from provspark.index_store.catalogue import Catalogue
 
-    return Catalogue.open(catalogue_url(url))
+    return Catalogue.open(catalogue_url(url, make=make), migrate=make, beside=beside)
 
 
-def catalogue_url(given: str | None) -> str:
-    """Return the URL given, or the one that is set, or that of the default catalogue, whose folder is made."""
+def catalogue_url(given: str | None, *, make: bool = False) -> str:
+    """Return the URL given, or the one that is set, or that of the default catalogue; `make` makes its folder."""
     settings = Settings.read()
-    if not given and not settings.catalogue_given:
+    if make and not given and not settings.catalogue_given:
         Path(settings.catalogue.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
     return given or settings.catalogue

@@ -42,7 +42,7 @@ def receiver(host: str, port: int, url: str | None, key_file: Path | None) -> No
         raise PackageMissingError("the receiver of OpenLineage events", "uvicorn") from e
     from provspark.receiver import create_app
 
-    app = create_app(catalogue_url(url), key)
+    app = create_app(catalogue_url(url, make=True), key)
     uvicorn.run(app, host=host, port=port, lifespan="on", ws="none", log_level="info")
 
 

@@ -12,8 +12,9 @@ from airflow.providers.common.compat.sdk import mask_secret
 from provspark.checks import check_pyspark, find_java
 from provspark.errors import CaptureError, ProvSparkError, SettingsError
 from provspark.hooks.spark import Capture, ProvSparkSubmitHook, driver_python, environment, own_python, with_defaults
-from provspark.index_store.model import StepKey, Untracked
+from provspark.index_store.model import Manifest, StepKey, Untracked
 from provspark.operators import outcome
+from provspark.operators.errors import NotCapturableError
 from provspark.operators.links import ProvenanceLink
 from provspark.operators.refusals import refusal
 from provspark.settings import Settings
@@ -61,7 +62,8 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
     SettingsError
         An argument of ours has no such value, or no store is named anywhere and ``on_error`` is ``fail``.
     CaptureError
-        Lineage was not captured and ``on_error`` is ``fail``.
+        Lineage was not captured and ``on_error`` is ``fail``. If no try could be captured (a JVM application, Spark
+        Connect, cluster deploy mode), it is also an ``AirflowFailException``: the task fails without a retry.
     """
 
     operator_extra_links = (ProvenanceLink(),)
@@ -124,7 +126,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         self._refused = refusal(hook, self.application, self._java_class)
         if self._refused is None:
             return ProvSparkSubmitHook.around(hook, self._capture)
-        self._trouble(CaptureError(f"this job runs without capture. {self._refused}"))
+        self._trouble(NotCapturableError(f"This job runs without capture. {self._refused}"))
         return hook
 
     def _settle(self, started: str, error: Exception | None) -> dict[str, Any] | None:
@@ -135,8 +137,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             if self._refused is not None:
                 outcome.publish_untracked(capture, self._refused, started, error)
             manifest = outcome.read(capture)
-            catalogue = self.prov_catalogue or Settings.read(airflow=True).catalogue
-            outcome.ingest(catalogue, capture.store, manifest)
+            self._tell_catalogue(manifest, error)
             if self._refused is None:
                 for line in outcome.losses(manifest):
                     self._trouble(CaptureError(line))
@@ -144,8 +145,25 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         except Exception as trouble:
             if error is None and self.on_error == "fail":
                 raise
-            self.log.warning("ProvSpark: lineage of this step is not to be had: %s", trouble)
+            self.log.warning("ProvSpark: Lineage for this step is unavailable: %s", trouble)
             return None
+
+    def _tell_catalogue(self, manifest: Manifest, error: Exception | None) -> None:
+        """Add the step to the catalogue; if that fails, the step is in the store all the same."""
+        assert self._capture is not None
+        store = self._capture.store
+        catalogue = self.prov_catalogue or Settings.read(airflow=True).catalogue
+        try:
+            outcome.ingest(catalogue, store, manifest)
+        except Exception as trouble:
+            if error is None and self.on_error == "fail":
+                raise
+            self.log.warning(
+                "ProvSpark: The catalogue was not updated: %s The lineage of this step is complete in the store %s. To "
+                "add it to the catalogue, run `provspark catalogue rebuild` with a --store option for each store.",
+                str(trouble).rstrip(".") + ".",
+                store,
+            )
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Nothing is known before the job runs."""

@@ -198,6 +198,10 @@ class CatalogueError(ProvSparkError, RuntimeError):
     """The catalogue's database does not answer or has another schema."""
 
 
+class NoCatalogueError(CatalogueError, LookupError):
+    """There is no catalogue at this URL, and none may be made there."""
+
+
 class EventError(ProvSparkError, ValueError):
     """An OpenLineage event that can't be ingested."""
 

@@ -29,7 +29,7 @@ def store_urls(url: str) -> list[str]:
     if scheme in ("sqlite", "postgresql", "postgres", "mysql", "mssql", "oracle") and ":" in url:
         from provspark.index_store.catalogue import Catalogue
 
-        with Catalogue.open(url) as catalogue:
+        with Catalogue.open(url, migrate=False) as catalogue:
             return catalogue.stores()
     return [url]
 

@@ -35,30 +35,41 @@ class Catalogue:
         self._files = files
 
     @classmethod
-    def open(cls, url: str, *, migrate: bool = True, files: FileSource | None = None) -> Catalogue:
-        """Open a catalogue, making or migrating its tables where `migrate` is set.
+    def open(
+        cls, url: str, *, migrate: bool = True, beside: bool = False, files: FileSource | None = None
+    ) -> Catalogue:
+        """Open a catalogue; make or migrate its tables if `migrate` is set.
 
         Parameters
         ----------
         url : str
             ``sqlite:////path/catalogue.db`` or ``postgresql://user:password@host/database``.
         migrate : bool
-            False for a user who may not change tables.
+            False to write nothing: for who only reads.
+        beside : bool
+            Make tables even among those of another application.
         files : callable, optional
             Where file lists are read from: (step, version id, role) to `Files`. The stores, by default.
 
         Raises
         ------
+        NoCatalogueError
+            There is none and `migrate` is not set, or the database is another application's.
         CatalogueError
             The database does not answer, or its schema does not fit this version of the package.
         """
         database = Database(url)
         try:
-            ensure_head(database, migrate)
+            ensure_head(database, migrate, beside)
         except BaseException:
             database.close()
             raise
         return cls(database, files or StoreFiles())
+
+    @property
+    def where(self) -> str:
+        """The database's URL, without its password."""
+        return self._database.where
 
     def close(self) -> None:
         """Close the connections."""

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
@@ -28,13 +29,19 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._url = _parse(url)
-        self.where = self._url.render_as_string(hide_password=True)
         self.sqlite = self._url.get_backend_name() == "sqlite"
+        shown = self._url.set(drivername=self._url.get_backend_name())
+        self.where = shown.render_as_string(hide_password=True)
+        """The URL as a person writes it, without its password."""
         args = {"timeout": BUSY_SECONDS} if self.sqlite else {"connect_timeout": 10}
         self._engine: Engine = create_engine(self._url, connect_args=args, pool_pre_ping=not self.sqlite)
         if self.sqlite:
             event.listen(self._engine, "connect", _sqlite_connect)
             event.listen(self._engine, "begin", _sqlite_begin)
+
+    def missing(self) -> bool:
+        """Whether this is SQLite, and its file does not exist: connecting would make it."""
+        return self.sqlite and not Path(str(self._url.database)).exists()
 
     def close(self) -> None:
         """Close the pooled connections."""

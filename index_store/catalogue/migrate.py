@@ -6,29 +6,46 @@ from pathlib import Path
 
 from sqlalchemy import Connection, column, inspect, select, table
 
-from provspark.errors import CatalogueError
+from provspark.errors import CatalogueError, NoCatalogueError
 from provspark.index_store.catalogue.database import Database
 from provspark.index_store.catalogue.schema import HEAD, VERSION_TABLE
 
+_INIT = "Check the URL, or make the catalogue with `provspark catalogue init`."
 
-def ensure_head(database: Database, migrate: bool) -> None:
-    """Migrate to `HEAD` if `migrate` is set; several processes may do so at once.
+
+def ensure_head(database: Database, migrate: bool, beside: bool = False) -> None:
+    """Migrate to `HEAD` if `migrate` is set; several processes may do so at once. Otherwise write nothing.
+
+    Tables are made among those of another application only if `beside` is set.
 
     Raises
     ------
+    NoCatalogueError
+        The database has no tables of a catalogue, and they may not be made.
     CatalogueError
         The database does not answer, has a newer schema, or an older one and `migrate` is not set.
     """
+    if not migrate and database.missing():
+        raise NoCatalogueError(f"There is no catalogue at {database.where}: the file does not exist. {_INIT}")
     with database.read() as connection:
         found = _revision(connection)
+        names = inspect(connection).get_table_names()
+        others = sorted(name for name in names if not name.startswith("provspark_"))
     if found == HEAD:
         return
     _check_known(database.where, found)
     if not migrate:
-        has = f"schema {found}" if found else "no tables yet"
+        if found is None:
+            raise NoCatalogueError(f"There is no catalogue at {database.where}: it has no tables of provspark. {_INIT}")
         raise CatalogueError(
-            f"{database.where} has {has}, this version of provspark needs schema {HEAD}; "
-            f"open it once with migrate=True as a user who may create tables"
+            f"The catalogue {database.where} has schema {found}, and this version of provspark needs {HEAD}. "
+            f"Run `provspark catalogue upgrade` as a user who may change tables."
+        )
+    if others and not beside:
+        some = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+        raise NoCatalogueError(
+            f"{database.where} holds tables of another application ({some}) and no catalogue. Give the catalogue a "
+            f"database of its own, or run `provspark catalogue init --beside-others` to make its tables there."
         )
     with database.migrating() as connection:
         found = _revision(connection)

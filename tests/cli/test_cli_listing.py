@@ -127,6 +127,7 @@ def test_a_rebuild_needs_one_source(cli: Cli, folder: Path) -> None:
 
 
 def test_an_empty_catalogue(cli: Cli, folder: Path) -> None:
+    assert cli("catalogue", "init", "--url", f"sqlite:///{folder}/new.db").exit_code == 0
     result = cli("catalogue", "ls", "--url", f"sqlite:///{folder}/new.db")
     assert "knows no step yet" in result.output
 

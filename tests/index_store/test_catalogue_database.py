@@ -13,7 +13,7 @@ from _catalogue import CLEAN, REPORT, STORE, World, as_input, file, files, pipel
 from openlineage.client.serde import Serde
 from sqlalchemy import create_engine, make_url, text
 
-from provspark.errors import CatalogueError
+from provspark.errors import CatalogueError, NoCatalogueError
 from provspark.events import events_from_manifest
 from provspark.index_store.catalogue import Catalogue, schema
 from provspark.index_store.catalogue import catalogue as catalogue_module
@@ -186,7 +186,10 @@ def test_other_tables_in_the_database_are_left_alone(catalogue_url):
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
         connection.execute(text("INSERT INTO alembic_version VALUES ('of_airflow')"))
+    with pytest.raises(NoCatalogueError, match=r"another application \(alembic_version\).*init --beside-others"):
+        Catalogue.open(catalogue_url)
     world = pipeline()
+    Catalogue.open(catalogue_url, beside=True).close()
     with Catalogue.open(catalogue_url, files=world.files) as catalogue:
         catalogue.rebuild(all_events(world))
         assert len(catalogue.steps()) == 5
@@ -209,7 +212,7 @@ def test_a_newer_schema_is_refused_and_kept(catalogue_url):
 
 
 def test_no_tables_are_made_where_they_may_not_be(catalogue_url):
-    with pytest.raises(CatalogueError, match=r"no tables yet.*migrate=True"):
+    with pytest.raises(CatalogueError, match=r"There is no catalogue at .*provspark catalogue init"):
         Catalogue.open(catalogue_url, migrate=False)
     Catalogue.open(catalogue_url).close()
     with Catalogue.open(catalogue_url, migrate=False) as catalogue:

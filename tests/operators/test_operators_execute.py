@@ -1,13 +1,15 @@
 """What ProvSparkOperator does around a job. spark-submit is a script here that does what a job would leave."""
 
 import logging
+import sqlite3
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowException
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException
 
 import provspark.operators.spark as module
 from provspark.errors import CaptureError, JavaNotFoundError, SettingsError, VersionMismatchError
@@ -120,10 +122,33 @@ def test_the_catalogue_and_store_of_airflows_settings(
         assert [s.ref.step for s in catalogue.steps()] == [STEP]
 
 
-def test_a_catalogue_that_does_not_answer(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    url = "sqlite:////nowhere/at/all.db"
-    assert world.run(publish="succeeded", coverage="coarse", prov_catalogue=url) is None
-    assert "nowhere" in warned(caplog)
+def others(folder: Path) -> str:
+    """A database of another application."""
+    sqlite3.connect(folder / "others.db").execute("CREATE TABLE dag (id)").connection.close()
+    return f"sqlite:///{folder}/others.db"
+
+
+BROKEN: dict[str, tuple[Callable[[Path], str], str]] = {
+    "no folder": (lambda folder: "sqlite:////nowhere/at/all.db", "nowhere"),
+    "no server": (lambda folder: "postgresql://me:secret@127.0.0.1:1/x", "127.0.0.1"),
+    "no driver": (lambda folder: "postgresql+pg8000://me:secret@host/x", "needs a PostgreSQL driver"),
+    "no such database": (lambda folder: "mysql://me:secret@host/x", "runs on SQLite or PostgreSQL"),
+    "no URL": (lambda folder: "nonsense", "URL can't be read"),
+    "another application's": (others, r"holds tables of another application (dag)"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_catalogue_that_does_not_answer(
+    case: str, world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The step is in the store: its XCom is returned, and the log says how to add it to the catalogue."""
+    make, said = BROKEN[case]
+    answer = world.run(publish="succeeded", coverage="coarse", prov_catalogue=make(tmp_path))
+    assert answer["step"] == STEP and [o["coverage"] for o in answer["outputs"]] == ["coarse"]
+    (line,) = warned(caplog).splitlines()
+    assert line.startswith("ProvSpark: The catalogue was not updated: ") and said in line
+    assert str(world.store) in line and "`provspark catalogue rebuild`" in line and "secret" not in line
 
 
 def test_a_catalogue_that_does_not_answer_fails_where_wanted(world: World) -> None:
@@ -154,7 +179,7 @@ def test_a_failed_job_fails_as_ever(world: World, on_error: str, tmp_path: Path)
 
 def test_a_job_that_left_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:
     assert world.run() is None
-    assert "lineage of this step is not to be had" in warned(caplog)
+    assert "Lineage for this step is unavailable" in warned(caplog)
     with pytest.raises(Exception, match="no store"):
         world.run(on_error="fail")
 
@@ -162,7 +187,7 @@ def test_a_job_that_left_nothing(world: World, caplog: pytest.LogCaptureFixture)
 def test_a_failed_job_that_left_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(AirflowException, match="Error code is: 1"):
         world.run(code=1, on_error="fail")
-    assert "lineage of this step is not to be had" in warned(caplog)
+    assert "Lineage for this step is unavailable" in warned(caplog)
 
 
 def test_no_store_at_all(world: World, caplog: pytest.LogCaptureFixture) -> None:
@@ -198,9 +223,23 @@ def test_a_failed_jvm_application_is_published_as_failed(world: World) -> None:
     assert world.manifest.error.startswith("AirflowException: Cannot execute")
 
 
-def test_a_jvm_application_is_not_started_where_capture_must_not_fail(world: World) -> None:
-    with pytest.raises(CaptureError, match="JVM application"):
-        world.run(application="job.jar", on_error="fail")
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"application": "job.jar"}, "JVM application"),
+        ({"application": "job.jar", "java_class": "org.Main"}, "JVM application"),
+        ({"application": "job.R"}, "not a Python script"),
+        ({"application": "s3a://jobs/a.py"}, "not on this machine"),
+        ({"deploy_mode": "cluster"}, "deploy mode"),
+        ({"conf": {"spark.remote": "sc://host"}}, "Spark Connect"),
+        ({"conf": {"spark.pyspark.python": "/no/python"}}, "driver's Python"),
+    ],
+)
+def test_a_job_that_can_not_be_captured_fails_at_once(arguments: dict[str, Any], why: str, world: World) -> None:
+    """`AirflowFailException`: Airflow tries it no more."""
+    with pytest.raises(CaptureError, match=why) as caught:
+        world.run(on_error="fail", **arguments)
+    assert isinstance(caught.value, AirflowFailException)
     assert not world.calls.exists()
     assert world.manifest.status == "failed"
 

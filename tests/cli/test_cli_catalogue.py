@@ -1,0 +1,131 @@
+"""`provspark catalogue`, and that no other command makes a database or a table."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import Result
+
+from provspark.cli.main import main
+from provspark.index_store.catalogue import Catalogue
+
+Cli = Callable[..., Result]
+WRITERS = {"catalogue init", "catalogue upgrade", "catalogue rebuild", "receiver", "run"}
+"""Commands that write; `receiver` and `run` go on until they are stopped, or run a script."""
+SERVERS = {"serve"}
+LINKS = [
+    ("people-clean-b6c6ad12e3ffe996", "people-report-d5b25e8267927170"),
+    ("people-report-d5b25e8267927170", "model-8aae2d285d566e08"),
+]
+"""Of the fixture, as the release that made it told them."""
+FIXTURE = Path(__file__).parents[1] / "index_store" / "fixtures" / "catalogue-0001.db"
+
+
+MORE = {"export": ["--csv", "-"], "gc": ["--keep-runs", "1"]}
+"""Options without which a command does nothing."""
+
+
+def commands(group: click.Group = main, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield before + name, command
+
+
+READERS = [name for name, _ in commands() if name not in WRITERS | SERVERS]
+
+
+def called(name: str, url: str) -> list[str]:
+    """Return a call of a command that reads from a URL, with something for all that it asks for."""
+    command = dict(commands())[name]
+    options = {o for p in command.params if isinstance(p, click.Option) for o in p.opts}
+    given = [next(o for o in ("--store", "--url") if o in options), url]
+    for parameter in command.params:
+        if isinstance(parameter, click.Argument) and parameter.required:
+            given.append("/data/x")
+        elif parameter.required:
+            given += [parameter.opts[0], "/data/x" if parameter.type is click.STRING else "1"]
+    return [*name.split(), *given, *MORE.get(name, ())]
+
+
+def others(path: Path) -> bytes:
+    """Make a database of another application, and return its content."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE dag (id)")
+        connection.execute("INSERT INTO dag VALUES (1)")
+    connection.close()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_commands_that_read_never_write(name: str, cli: Cli, tmp_path: Path) -> None:
+    for path, there in ((tmp_path / "typo.db", None), (tmp_path / "airflow.db", others(tmp_path / "airflow.db"))):
+        done = cli(*called(name, f"sqlite:///{path}"))
+        assert done.exit_code == 2, done.output
+        assert "catalogue" in done.output or "sqlite" in done.output, done.output
+        assert (path.read_bytes() if path.exists() else None) == there
+        assert sorted(p.name for p in tmp_path.glob("*.db*")) == ["airflow.db"]
+
+
+@pytest.mark.parametrize("name", ["ls", "trace", "catalogue ls", "show"])
+def test_what_is_wrong_is_said(name: str, cli: Cli, tmp_path: Path) -> None:
+    done = cli(*called(name, f"sqlite:///{tmp_path}/typo.db"))
+    assert f"There is no catalogue at sqlite:///{tmp_path}/typo.db" in done.output
+    assert "provspark catalogue init" in done.output
+
+
+def test_init_makes_a_catalogue_once(cli: Cli, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/new.db"
+    for _ in range(2):
+        done = cli("catalogue", "init", "--url", url)
+        assert (done.exit_code, "is ready; it knows no step." in done.output) == (0, True), done.output
+    assert "knows no step yet" in cli("catalogue", "ls", "--url", url).output
+
+
+@pytest.mark.parametrize("call", [["init"], ["rebuild", "--store", "PROV"]])
+def test_tables_are_not_made_among_others(call: list[str], cli: Cli, folder: Path) -> None:
+    before = others(folder / "airflow.db")
+    url = f"sqlite:///{folder}/airflow.db"
+    call = [str(folder / "prov") if word == "PROV" else word for word in call]
+    done = cli("catalogue", *call, "--url", url)
+    assert done.exit_code == 2 and "holds tables of another application (dag)" in done.output
+    assert "provspark catalogue init --beside-others" in done.output
+    assert (folder / "airflow.db").read_bytes() == before
+    assert cli("catalogue", "init", "--beside-others", "--url", url).exit_code == 0
+    assert cli("catalogue", *call, "--url", url).exit_code == 0
+    with sqlite3.connect(folder / "airflow.db") as connection:
+        assert connection.execute("SELECT id FROM dag").fetchall() == [(1,)]
+    connection.close()
+
+
+def test_upgrade_needs_a_catalogue(cli: Cli, tmp_path: Path) -> None:
+    done = cli("catalogue", "upgrade", "--url", f"sqlite:///{tmp_path}/typo.db")
+    assert done.exit_code == 2 and "There is no catalogue" in done.output
+    assert not (tmp_path / "typo.db").exists()
+
+
+def test_an_older_schema_says_upgrade(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(FIXTURE, tmp_path / "old.db")
+    url = f"sqlite:///{tmp_path}/old.db"
+    monkeypatch.setattr("provspark.index_store.catalogue.migrate.HEAD", "0002")
+    done = cli("catalogue", "ls", "--url", url)
+    assert done.exit_code == 2 and "has schema 0001" in done.output and "provspark catalogue upgrade" in done.output
+
+
+def test_a_catalogue_of_the_first_release_goes_on_working(cli: Cli, tmp_path: Path) -> None:
+    shutil.copy(FIXTURE, tmp_path / "old.db")
+    url = f"sqlite:///{tmp_path}/old.db"
+    listed = cli("catalogue", "ls", "--json", "--url", url)
+    assert listed.exit_code == 0 and listed.output.count('"status": "succeeded"') == 3
+    before = (tmp_path / "old.db").read_bytes()
+    assert cli("catalogue", "upgrade", "--url", url).exit_code == 0
+    with Catalogue.open(url) as catalogue:
+        assert [(a.producer.step, a.consumer.step) for a in catalogue.links()] == LINKS
+    assert cli("catalogue", "ls", "--json", "--url", url).output == listed.output
+    assert len(before) == (tmp_path / "old.db").stat().st_size
