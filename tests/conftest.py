@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 HANGS = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
 """Off in the tests: on Spark 4.2.0 a Python function straight above a scan of Parquet waits for ever (SPARK-58241)."""
 
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Small data is not worth the thorough compiler's while."""
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
+"""Small data is not worth the thorough compiler's while; without it Java reserves too little space for code."""
 
 sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -28,7 +28,7 @@ _SETTINGS = {
 
 _MANY = 200_000
 _QUIET = Path(__file__).parent / "log4j2.properties"
-_SHORT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_SHORT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
 """A JVM that answers a few questions: compiling its code well, and collecting in parallel, cost more than they give."""
 
 
