@@ -37,7 +37,8 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
     """
     prov = open_provenance(store)
     table = prov.steps() if steps else prov.datasets()
-    lines = table.to_pylist()
+    left = prov.unfinished().to_pylist() if steps else []
+    lines = table.to_pylist() + left
     if as_json:
         echo_json(lines)
     elif not lines:
@@ -45,6 +46,10 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
     elif steps:
         names = ["step", "task", "status", "started", "coverage", "outputs", "run"]
         print_rows(console(), names, [_step_line(line) for line in lines], cell=80)
+        if left:
+            click.echo(
+                "Unfinished steps still run, or were killed. `provspark repair` publishes what those sealed before."
+            )
     else:
         names = ["dataset", "rows", "role", "versions", "coverage", "step"]
         print_rows(console(), names, [_dataset_line(line) for line in lines], cell=80)
@@ -97,7 +102,7 @@ def _step_line(line: dict[str, Any]) -> list[Any]:
     if line["try_number"] > 1:
         task += f", try {line['try_number']}"
     started = line["started"][:19].replace("T", " ")
-    coverage = line["coverage"] or "nothing written"
+    coverage = line["coverage"] or ("" if line["status"] == "unfinished" else "nothing written")
     return [line["step"], task, line["status"], started, coverage, ", ".join(line["outputs"]), line["run_id"]]
 
 

@@ -9,15 +9,27 @@ from provspark.index_store.notes import Note, load_note
 from provspark.index_store.paths import MANIFEST, NOTES, STEPS, manifest_path, step_path
 from provspark.index_store.store import Store
 
-__all__ = ["notes_of", "sweep", "unpublished"]
+__all__ = ["begun", "notes_of", "sweep", "unpublished"]
+
+
+def begun(store: Store) -> list[str]:
+    """Steps that were begun and are not published: their writers run, or were killed."""
+    names = store.folder.names(STEPS)
+    stamps = store.folder.stamps([manifest_path(n) for n in names])
+    return [n for n, stamp in zip(names, stamps, strict=True) if stamp is None]
 
 
 def unpublished(store: Store, idle: float) -> list[str]:
-    """Steps that were begun, are not published, and of which no file changed for so many seconds."""
-    names = store.folder.names(STEPS)
-    stamps = store.folder.stamps([manifest_path(n) for n in names])
-    waiting = [n for n, stamp in zip(names, stamps, strict=True) if stamp is None]
-    return [n for n in waiting if _still(store, n, store.folder.walk(step_path(n)), idle)]
+    """Steps that were begun, are not published, and have no writer any more.
+
+    That is known of processes of this machine. Others count as gone if no file of the step changed for `idle` seconds.
+    """
+    return [n for n in begun(store) if _gone(store, n) or _still(store, n, store.folder.walk(step_path(n)), idle)]
+
+
+def _gone(store: Store, step: str) -> bool:
+    notes = notes_of(store, step)
+    return bool(notes) and all(note.process is not None and note.process.dead for note in notes)
 
 
 def notes_of(store: Store, step: str) -> list[Note]:

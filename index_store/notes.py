@@ -6,18 +6,23 @@ from dataclasses import dataclass
 
 from provspark.index_store import manifest as manifests
 from provspark.index_store.model import FORMAT_VERSION, StepKey, StoredFile, Write
+from provspark.index_store.processes import Process
 
 __all__ = ["Note", "dump_note", "load_note"]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A step under way: what it is, since when (UTC, ISO 8601), and the writes sealed so far with their files."""
+    """A step under way: what it is, since when (UTC, ISO 8601), and the writes sealed so far with their files.
+
+    `process` is its writer's; None in notes of older versions.
+    """
 
     key: StepKey
     begun: str
     writes: tuple[Write, ...] = ()
     files: tuple[StoredFile, ...] = ()
+    process: Process | None = None
 
 
 def dump_note(note: Note) -> bytes:

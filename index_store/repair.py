@@ -70,10 +70,10 @@ def repair(
     ----------
     store : Store
     steps : iterable of str, optional
-        Only these, published or not, however young. All by default.
+        Only these, published or not, however young and whether or not their writers are gone. All by default.
     idle : float
-        Seconds in which no file of an unpublished step may have changed for it to count as given up. A writer that is
-        alive after all will find its step published, and say so.
+        An unpublished step counts as given up if its writer was a process of this machine that is gone, or if none of
+        its files changed for so many seconds. A writer that is alive after all finds its step published, and says so.
     dry_run : bool
         Tell, and change nothing.
     checking : callable

@@ -42,6 +42,7 @@ from provspark.index_store.operations import Operations
 from provspark.index_store.overlap import disjoint
 from provspark.index_store.paths import FOLDERS, NOTES
 from provspark.index_store.pending import check_write
+from provspark.index_store.processes import Process
 from provspark.index_store.profiles.model import Profiles
 from provspark.index_store.spool import Parts, Spool
 from provspark.index_store.versions import dump_files
@@ -186,7 +187,7 @@ class StepWriter:
         """Say what is sealed so far, for `repair` to publish if this process ends before it does."""
         self._folder.settle(sorted(self._unsettled))
         self._unsettled.clear()
-        note = Note(self._key, self._begun, tuple(self._writes), tuple(self._files))
+        note = Note(self._key, self._begun, tuple(self._writes), tuple(self._files), Process.current())
         self._folder.replace(f"{self._taps}.json", dump_note(note))
 
     def _remove_taps(self) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
+from provspark.errors import CaptureError, UnknownStepError
 from provspark.hooks.spark import Capture
 from provspark.index_store.model import Manifest, Untracked
 from provspark.index_store.store import Store
 
-__all__ = ["ingest", "losses", "now", "prepare", "publish_untracked", "read", "summary"]
+__all__ = ["ingest", "losses", "now", "prepare", "publish_earlier_tries", "publish_untracked", "read", "summary"]
 
 
 def now() -> str:
@@ -31,9 +33,41 @@ def _imports() -> None:
         import provspark.index_store.catalogue  # noqa: F401
 
 
-def read(capture: Capture) -> Manifest:
-    """Return the manifest that the job published."""
-    return Store.open(capture.store).manifest(capture.key.id)
+def read(capture: Capture, *, failed: bool) -> Manifest:
+    """Return the manifest that the job published, or what a failed one had sealed before it was killed.
+
+    Raises
+    ------
+    CaptureError
+        There is none.
+    """
+    store, step = Store.open(capture.store), capture.key.id
+    try:
+        return store.manifest(step)
+    except UnknownStepError as error:
+        if failed and _publish_sealed(store, [step]):
+            return store.manifest(step)
+        raise CaptureError(
+            f"the job ended without publishing its step {step} in {capture.store}. If its process was killed, "
+            "`provspark repair` publishes what it had sealed before"
+        ) from error
+
+
+def publish_earlier_tries(capture: Capture) -> list[str]:
+    """Publish what earlier tries of the task had sealed before they were killed; return their steps."""
+    earlier = [replace(capture.key, try_number=n).id for n in range(1, capture.key.try_number)]
+    return _publish_sealed(Store.open(capture.store), earlier) if earlier else []
+
+
+def _publish_sealed(store: Store, steps: Sequence[str]) -> list[str]:
+    """Publish those of these steps that were begun, never published, and whose process is not known to be alive."""
+    from provspark.index_store.leftovers import begun, notes_of
+    from provspark.index_store.repair import repair
+
+    left = set(begun(store)).intersection(steps)
+    processes = ((step, note.process) for step in left for note in notes_of(store, step))
+    alive = {step for step, process in processes if process and process.here and not process.dead}
+    return sorted({one.step for one in repair(store, sorted(left - alive))})
 
 
 def publish_untracked(capture: Capture, reason: Untracked, started: str, error: BaseException | None) -> None:

@@ -104,6 +104,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         self._capture = Capture(store, _key(context["ti"]), self.on_error, self.prov_profile)
         started = outcome.now()
         outcome.prepare()
+        self._publish_earlier_tries()
         try:
             super().execute(context)
         except Exception as error:
@@ -136,7 +137,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         try:
             if self._refused is not None:
                 outcome.publish_untracked(capture, self._refused, started, error)
-            manifest = outcome.read(capture)
+            manifest = outcome.read(capture, failed=error is not None)
             self._tell_catalogue(manifest, error)
             if self._refused is None:
                 for line in outcome.losses(manifest):
@@ -147,6 +148,16 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
                 raise
             self.log.warning("ProvSpark: Lineage for this step is unavailable: %s", trouble)
             return None
+
+    def _publish_earlier_tries(self) -> None:
+        assert self._capture is not None
+        try:
+            steps = outcome.publish_earlier_tries(self._capture)
+        except Exception as trouble:  # the job comes first; `provspark repair` can do it later
+            self.log.debug("ProvSpark: earlier tries were not looked at", exc_info=trouble)
+            return
+        for step in steps:
+            self.log.info("ProvSpark: Published what an earlier try sealed before it was killed: step %s", step)
 
     def _tell_catalogue(self, manifest: Manifest, error: Exception | None) -> None:
         """Add the step to the catalogue; if that fails, the step is in the store all the same."""

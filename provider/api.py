@@ -159,6 +159,14 @@ class Provenance(OperationApi, ProfileApi):
         """
         return listing.steps(self.graph)
 
+    def unfinished(self) -> pa.Table:
+        """One line for each step that was begun and is not published: its process still runs, or was killed.
+
+        Columns as those of `steps`; status is ``unfinished``, outputs are those that were sealed so far. `provspark
+        repair` publishes steps that were killed. Empty if these answers are restricted to some steps.
+        """
+        return listing.unfinished(self._stores.values() if self._keep is None else ())
+
     def select(self, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> RowSet:
         """Select rows as a set, for ``|``, ``&``, ``-`` and for further questions."""
         return self.ask.select(dataset, rows, **which)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 
+from provspark.index_store.leftovers import begun, notes_of
 from provspark.index_store.model import Manifest
+from provspark.index_store.notes import Note
 from provspark.index_store.query.graph import Graph
+from provspark.index_store.store import Store
 
-__all__ = ["datasets", "steps"]
+__all__ = ["datasets", "steps", "unfinished"]
 
 
 def datasets(graph: Graph) -> pa.Table:
@@ -36,6 +40,11 @@ def datasets(graph: Graph) -> pa.Table:
 def steps(graph: Graph) -> pa.Table:
     """See `Provenance.steps`."""
     return _table(_STEPS, [_step_line(m) for m in graph.manifests])
+
+
+def unfinished(stores: Iterable[Store]) -> pa.Table:
+    """See `Provenance.unfinished`."""
+    return _table(_STEPS, [_note_line(notes[0]) for s in stores for step in begun(s) if (notes := notes_of(s, step))])
 
 
 _TEXTS = pa.list_(pa.string())
@@ -72,6 +81,17 @@ _STEPS = pa.schema(
 
 def _table(schema: pa.Schema, lines: list[tuple[Any, ...]]) -> pa.Table:
     return pa.Table.from_pylist([dict(zip(schema.names, line, strict=True)) for line in lines], schema)
+
+
+def _note_line(note: Note) -> tuple[Any, ...]:
+    key = note.key
+    outputs = sorted({str(w.output.dataset) for w in note.writes})
+    return (
+        *(key.id, key.dag_id, key.run_id, key.task_id, key.map_index, key.try_number),
+        *("unfinished", note.begun, "", [], outputs, None),
+        ["the step was not published: its process still runs, or was killed"],
+        "",
+    )
 
 
 def _step_line(m: Manifest) -> tuple[Any, ...]:

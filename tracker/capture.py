@@ -204,16 +204,19 @@ class Capture:
 
     def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
         """Remember which line handed rows over to a JavaRDD."""
-        jvm = self._sessions.any()
-        if jvm is not None:
-            self._sessions.caches(jvm).rdds.handed(rdd, rows, content, caller())
+        try:
+            jvm = self._sessions.any()
+            if jvm is not None:
+                self._sessions.caches(jvm).rdds.handed(rdd, rows, content, caller())
+        except Exception as e:
+            log.debug("provspark: the line that handed rows over is not known", exc_info=e)
 
     def rdd_read(self, rdd: Any, action: str) -> None:
         """Note that values of an RDD were brought to the driver."""
-        jvm = self._sessions.any()
-        if jvm is None:
-            return
         try:
+            jvm = self._sessions.any()
+            if jvm is None:
+                return
             caches = self._sessions.caches(jvm)
             self._sessions.reads(jvm).note_rdd(self._sessions.every(), rdd._jrdd.rdd(), caches, action, caller())
         except Exception as e:

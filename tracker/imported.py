@@ -35,7 +35,7 @@ class WhenImported(MetaPathFinder):
         """See `MetaPathFinder.find_spec`; all but the one module is left to others."""
         if name != self._name:
             return None
-        self.remove()
+        self.remove()  # or it would be asked again
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
             spec.loader = _Telling(spec.loader, self._then)

@@ -20,6 +20,7 @@ from provspark.tracker.rewrite import Node, Rewriter
 from provspark.tracker.sources import Segments
 from provspark.tracker.sources.kept import KeptScan
 from provspark.tracker.sources.local import FORMAT, local_dataset
+from provspark.tracker.troubles import log
 
 if TYPE_CHECKING:
     from provspark.tracker.caches import Caches, Held
@@ -96,7 +97,10 @@ class Rdds:
         except Exception as e:
             held = UnsupportedPlanError(_NODE, f"what an RDD was made of can't be followed: {type(e).__name__}: {e}")
         rdd = take(traced)
-        self._note(rdd._jrdd, _Origin(jvm, analysed, held))
+        try:
+            self._note(rdd._jrdd, _Origin(jvm, analysed, held))
+        except Exception as e:  # a frame made of it will say that its rows are not known
+            log.debug("provspark: an RDD's rows are not known", exc_info=e)
         return rdd
 
     def handed(self, rdd: Any, rows: int, content: str, site: str) -> None:

@@ -219,7 +219,10 @@ class Writing:
 
 def _release(held: list[Claim]) -> None:
     for each in held:
-        each.release()
+        try:
+            each.release()
+        except Exception as e:  # it lapses by itself
+            log.debug("provspark: a claim is still held", exc_info=e)
 
 
 def _ours(error: Exception, jvm: Jvm) -> bool:

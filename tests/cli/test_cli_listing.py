@@ -9,6 +9,8 @@ from click.testing import CliRunner, Result
 
 from provspark.cli.main import main
 from provspark.errors import StoreUnreachableError
+from provspark.index_store.model import StepKey
+from provspark.index_store.store import Store
 
 Cli = Callable[..., Result]
 
@@ -139,3 +141,15 @@ def test_help_has_examples(command: list[str]) -> None:
     result = CliRunner().invoke(main, [*command, "--help"])
     assert result.exit_code == 0
     assert "Example" in result.output
+
+
+def test_unfinished_steps_are_listed(cli: Cli, folder: Path) -> None:
+    store = Store.open(str(folder / "prov"))
+    writer = store.writer(StepKey("slow", "r2", "people", try_number=3))
+    result = cli("ls", "--steps")
+    assert "people.slow, try 3" in result.output and "unfinished" in result.output
+    assert "`provspark repair` publishes what those sealed before" in result.output
+    lines = json.loads(cli("ls", "--steps", "--json").output)
+    assert [line["task_id"] for line in lines if line["status"] == "unfinished"] == ["slow"]
+    writer.abandon()
+    assert "people.slow" not in cli("ls", "--steps").output

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +16,10 @@ from _steps import publish, read, version, write
 import provspark
 from provspark.errors import CorruptIndexError, StoreFormatError, UntrackedError
 from provspark.index_store import choosing, encoding, layout
+from provspark.index_store import manifest as manifests
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.model import Manifest, StepKey, Tensor
+from provspark.index_store.model import FORMAT_VERSION, Manifest, StepKey, Tensor
+from provspark.index_store.notes import load_note
 from provspark.index_store.repair import Repair, repair
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
@@ -187,6 +193,61 @@ def test_a_given_up_step_is_published_with_what_was_sealed(store: Store, writes:
         prov = provspark.open(store.url)
         assert prov.backward("/new", rows=[17])["source_row"].to_pylist() == [int(SHUFFLED[N - 18])]
     assert verify(store) == []
+
+
+KILLED = """
+import os, sys
+sys.path[:0] = {path!r}
+from _steps import version, write
+from provspark.index_store.model import StepKey
+from provspark.index_store.store import Store
+writer = Store.open({url!r}).writer(StepKey("killed", "r1"))
+raw = version("/raw", {{"r.csv": 600}})
+writer.add(write(version("/out", {{"o": 2}}, {{"o"}}), [(raw, [(0, 1), (1, 0)])]))
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_step_of_a_process_that_is_gone_needs_no_waiting(store: Store) -> None:
+    """What another process of this machine began, and one that is alive, in the same second."""
+    script = KILLED.format(path=sys.path, url=store.url)
+    assert subprocess.run([sys.executable, "-c", script]).returncode == -9
+    alive = store.writer(StepKey("alive", "r1"))
+    prov = provspark.open(store.url)
+    assert sorted(prov.unfinished()["task_id"].to_pylist()) == ["alive", "killed"]
+    found = {line["task_id"]: line for line in prov.unfinished().to_pylist()}["killed"]
+    assert (found["status"], found["outputs"]) == ("unfinished", ["file:///out"])
+    (done,) = repair(Store.open(store.url))
+    assert done.action == "sealed" and done.step == found["step"]
+    manifest = step(Store.open(store.url), "killed")
+    assert (manifest.status, [w.output.dataset.name for w in manifest.writes]) == ("failed", ["/out"])
+    prov.refresh()
+    assert prov.unfinished()["task_id"].to_pylist() == ["alive"]
+    alive.abandon()
+
+
+def test_a_process_of_another_machine_is_waited_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("socket.gethostname", lambda: "another")
+        store.writer(StepKey("elsewhere", "r1"))
+    assert repair(Store.open(store.url)) == []
+    assert actions(repair(Store.open(store.url), idle=0)) == ["sealed"]
+
+
+def test_a_note_of_the_last_release_is_read(store: Store) -> None:
+    writer = store.writer(StepKey("old", "r1"))
+    (path,) = where_of(store, "old").glob("taps/*.json")
+    note = load_note(path.read_bytes(), "note")
+    body = json.loads(path.read_bytes())["body"]
+    del body["process"]
+    path.write_bytes(manifests._sealed(FORMAT_VERSION, manifests._canonical(body)))
+    assert load_note(path.read_bytes(), "note") == replace(note, process=None)
+    assert repair(Store.open(store.url)) == []
+    writer.abandon()
+
+
+def where_of(store: Store, task: str) -> Path:
+    return Path(store.url.removeprefix("file://")) / "steps" / StepKey(task, "r1").id
 
 
 def test_a_given_up_step_whose_files_are_damaged_is_marked(store: Store) -> None:

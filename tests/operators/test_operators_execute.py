@@ -64,10 +64,10 @@ class World:
         given = {"application": "a.py", "prov_store": str(self.store), **more}
         return ProvSparkOperator(task_id="clean", spark_binary=str(self.binary), **given)
 
-    def run(self, operator: Any = None, **more: Any) -> Any:
+    def run(self, operator: Any = None, try_number: int = 1, **more: Any) -> Any:
         operator = operator or self.operator(**more)
         try:
-            return operator.execute({"ti": TI})
+            return operator.execute({"ti": SimpleNamespace(**{**vars(TI), "try_number": try_number})})
         finally:
             # SparkSubmitHook leaves its pipe to the garbage collector.
             if operator._hook is not None and operator._hook._submit_sp is not None:
@@ -182,6 +182,47 @@ def test_a_job_that_left_nothing(world: World, caplog: pytest.LogCaptureFixture)
     assert "Lineage for this step is unavailable" in warned(caplog)
     with pytest.raises(Exception, match="no store"):
         world.run(on_error="fail")
+
+
+def killed(world: World, **more: Any) -> Any:
+    """Run a job whose process is killed after it sealed a write."""
+    operator = world.operator(publish="failed", coverage="coarse", code=137, **more)
+    script = world.binary.with_name("publish.py")
+    text = script.read_text()
+    script.write_text(text[: text.index("writer.publish")] + "import os\nos.kill(os.getpid(), 9)\n")
+    world.binary.write_text(world.binary.read_text().replace("|| exit 99", ""))
+    return operator
+
+
+def test_what_a_killed_job_had_sealed_is_published(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(AirflowException, match="Error code is: 137"):
+        world.run(killed(world))
+    assert world.manifest.status == "failed"
+    assert [w.output.dataset.name for w in world.manifest.writes] == ["/data/out"]
+    assert "its process ended before it published the step" in warned(caplog)
+
+
+def test_the_next_try_publishes_what_a_killed_one_had_sealed(
+    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker may have been killed together with the job."""
+    with monkeypatch.context() as patch:
+        patch.setattr(ProvSparkOperator, "_settle", lambda *_: None)
+        with pytest.raises(AirflowException):
+            world.run(killed(world))
+    assert Store.open(str(world.store)).steps() == []
+    with caplog.at_level(logging.INFO):
+        world.run(try_number=2, publish="succeeded", coverage="coarse")
+    assert world.manifest.status == "failed" and len(world.manifest.writes) == 1
+    assert f"Published what an earlier try sealed before it was killed: step {STEP}" in caplog.text
+    assert len(Store.open(str(world.store)).steps()) == 2
+
+
+def test_a_try_that_is_alive_is_left_alone(world: World) -> None:
+    writer = Store.open(str(world.store), create=True).writer(StepKey("clean", "r1", "census"))
+    world.run(try_number=2, publish="succeeded", coverage="coarse")
+    assert STEP not in Store.open(str(world.store)).steps()
+    writer.abandon()
 
 
 def test_a_failed_job_that_left_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,18 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import socket
 import threading
 import time
 import uuid
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 
 from provspark.errors import ConcurrentWriteError, ProvSparkError
 from provspark.index_store.fs import Folder, open_folder
 from provspark.index_store.model import Dataset
+from provspark.index_store.processes import Process
 
 __all__ = ["Claim", "claim"]
 
@@ -48,9 +46,7 @@ class Holder:
     @property
     def dead(self) -> bool:
         """Whether it was a process of this machine that is gone."""
-        return self.host == socket.gethostname() and (
-            not _alive(self.pid) or (self.started != 0 and _started(self.pid) not in (0, self.started))
-        )
+        return Process(self.host, self.pid, self.started).dead
 
 
 class Claim:
@@ -106,12 +102,13 @@ def claim(store: str, dataset: Dataset, owner: str) -> Claim:
     """
     folder = open_folder(store)
     place = "claims/" + hashlib.sha256(dataset.uri.encode()).hexdigest()[:32]
+    own = Process.current()
     mine = Holder(
         dataset=dataset.uri,
         owner=owner,
-        host=socket.gethostname(),
-        pid=os.getpid(),
-        started=_started(os.getpid()),
+        host=own.host,
+        pid=own.pid,
+        started=own.started,
         since=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         nonce=uuid.uuid4().hex,
     )
@@ -170,20 +167,3 @@ def _remove(folder: Folder, place: str, nonce: str) -> bool:
     folder.remove(mark)
     folder.remove_empty(place)
     return still
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _started(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return 0

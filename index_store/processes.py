@@ -1,0 +1,53 @@
+"""Which process wrote something, and whether it is still there."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Process"]
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process of some machine. `started` is its start in clock ticks since boot, 0 where that can't be known."""
+
+    host: str
+    pid: int
+    started: int
+
+    @classmethod
+    def current(cls) -> Process:
+        """Return this process."""
+        return cls(socket.gethostname(), os.getpid(), _started(os.getpid()))
+
+    @property
+    def here(self) -> bool:
+        """Whether it was a process of this machine."""
+        return self.host == socket.gethostname()
+
+    @property
+    def dead(self) -> bool:
+        """Whether it was a process of this machine that is gone; of another machine's nothing is known."""
+        return self.here and (
+            not _alive(self.pid) or (self.started != 0 and _started(self.pid) not in (0, self.started))
+        )
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _started(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return 0
