@@ -14,14 +14,14 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo: ## run the Census DAG in real Airflow and trace a report row to its source lines
-	@tools/env.sh $(VENV) airflow
+	@tools/env.sh $(VENV) airflow,spark
 	@$(BIN)/python tools/demo.py
 
 demo-ui: ## open the demo's lineage on the page in Airflow's own server, logged in (after make demo)
 	@$(BIN)/python tools/demo_ui.py
 
 env: ## make or refresh the environment in VENV (.venv) with AIRFLOW and SPARK at the versions given
-	@tools/env.sh $(VENV) airflow,postgres,dev
+	@tools/env.sh $(VENV) airflow,spark,postgres,dev
 
 test: env ## run the tests; ARGS="-k store" passes options to pytest
 	@VENV=$(VENV) tools/test.sh $(ARGS)

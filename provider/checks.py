@@ -16,7 +16,7 @@ from pathlib import Path
 
 from provspark.errors import JavaNotFoundError, VersionMismatchError
 
-__all__ = ["SUPPORTED_JAVA", "Java", "check_pyspark", "find_java"]
+__all__ = ["SUPPORTED_JAVA", "Java", "check_pyspark", "find_java", "pair"]
 
 SUPPORTED_JAVA = (17, 21)
 
@@ -56,9 +56,9 @@ def check_pyspark() -> str:
     """
     classic, client = _installed("pyspark"), _installed("pyspark-client")
     if classic and client and classic != client:
-        pair = _pair(classic)
-        advice = f"Run `pip install --force-reinstall --no-deps pyspark=={pair} pyspark-client=={pair}`."
-        if pair != classic:
+        near = pair(classic)
+        advice = f"Run `pip install --force-reinstall --no-deps pyspark=={near} pyspark-client=={near}`."
+        if near != classic:
             advice += (
                 f" PyPI has no pyspark-client {classic}. To run jobs on Spark {classic}, install that and this "
                 "package into another environment too, and set PYSPARK_DRIVER_PYTHON to its Python."
@@ -70,10 +70,14 @@ def check_pyspark() -> str:
     return classic or client
 
 
-def _pair(classic: str) -> str:
-    """The version nearest to this one that PyPI has of both packages, as far as PAIRS knows."""
+def pair(classic: str) -> str:
+    """Return the version nearest to this one that PyPI has of both pyspark and pyspark-client, as far as PAIRS knows.
+
+    >>> pair("4.1.2"), pair("4.2.1"), pair("4.3.0")
+    ('4.1.2', '4.2.0', '4.2.0')
+    """
     minor, patch = classic.rpartition(".")[::2]
-    newest = {pair.rpartition(".")[0]: pair.rpartition(".")[2] for pair in PAIRS}
+    newest = {both.rpartition(".")[0]: both.rpartition(".")[2] for both in PAIRS}
     if minor not in newest:
         return PAIRS[-1]
     return classic if patch.isdigit() and int(patch) <= int(newest[minor]) else f"{minor}.{newest[minor]}"

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import httpx
@@ -33,6 +34,10 @@ class Server:
     def client(self, user: str | None) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.token(user)}"} if user else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=60)
+
+
+TEAMS = tuple(map(int, version("apache-airflow").split(".")[:2])) >= (3, 2)
+"""Whether Airflow's simple auth manager has teams: before, a role decides alone, and every viewer sees every DAG."""
 
 
 @contextmanager
@@ -71,22 +76,24 @@ def api_server(
 
 
 def _add_dags(home: Path, teams: Mapping[str, Iterable[str]]) -> None:
-    """Make DAGs known to Airflow, each in the bundle of its team."""
+    """Make DAGs known to Airflow, each in the bundle of its team, where Airflow has teams."""
     with closing(sqlite3.connect(home / "airflow.db")) as db:
+        columns = {name: kind for _, name, kind, needed, *_ in db.execute("pragma table_info(dag)") if needed}
         for team, dags in teams.items():
-            db.execute("insert into team (name) values (?)", [team])
             db.execute("insert into dag_bundle (name, active) values (?, 1)", [f"bundle-{team}"])
-            db.execute("insert into dag_bundle_team values (?, ?)", [f"bundle-{team}", team])
+            if TEAMS:
+                db.execute("insert into team (name) values (?)", [team])
+                db.execute("insert into dag_bundle_team values (?, ?)", [f"bundle-{team}", team])
             for dag in dags:
                 if db.execute("update dag set bundle_name = ? where dag_id = ?", [f"bundle-{team}", dag]).rowcount:
                     continue
-                db.execute(
-                    "insert into dag (dag_id, bundle_name, is_paused, is_stale, timetable_type, timetable_partitioned,"
-                    " timetable_periodic, partition_mapper_info, max_active_tasks, max_consecutive_failed_dag_runs,"
-                    " has_task_concurrency_limits, fail_fast, exceeds_max_non_backfill)"
-                    " values (?, ?, 0, 0, '', 0, 0, '{}', 16, 0, 0, 0, 0)",
-                    [dag, f"bundle-{team}"],
-                )
+                empty = {
+                    name: "{}" if "JSON" in kind else "" if "CHAR" in kind else 0 for name, kind in columns.items()
+                }
+                row = {**empty, "dag_id": dag, "bundle_name": f"bundle-{team}", "is_paused": 0, "is_stale": 0}
+                row |= {"max_active_tasks": 16}
+                marks = ", ".join("?" * len(row))
+                db.execute(f"insert into dag ({', '.join(row)}) values ({marks})", list(row.values()))
         db.commit()
 
 

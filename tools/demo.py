@@ -17,6 +17,8 @@ HOME = Path(".demo")
 STORE, OUT, LOG = HOME / "store", HOME / "data", HOME / "demo.log"
 SOURCE, REPORT = Path("dags_examples/data/census.csv"), OUT / "report"
 BIN = Path(sys.executable).parent
+DRIVER = Path(sys.prefix) / "driver" / "bin" / "python"
+"""The jobs' Python, where Airflow's environment can't have their version of Spark (tools/env.sh)."""
 TASKS = {
     "read": "reads the CSV and names its columns",
     "clean": "trims, drops rows with '?' and repeats, derives columns",
@@ -78,6 +80,8 @@ def logged(*command: str) -> None:
         "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps({"conn_type": "spark", "host": "local[2]"}),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
+    if DRIVER.exists():
+        env |= {"PYSPARK_DRIVER_PYTHON": str(DRIVER), "PYSPARK_PYTHON": str(DRIVER)}
     with (
         LOG.open("a") as log,
         subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process,

@@ -31,6 +31,8 @@ constraints=()
 if [ -f "tools/constraints-${AIRFLOW%.*}.txt" ]; then
     constraints=(--constraint "tools/constraints-${AIRFLOW%.*}.txt")
 fi
+# Airflow's Spark provider brings pyspark-client, which writes to the folder of pyspark: their versions must be equal.
+pair=$("$python" tools/pair.py "$SPARK")
 wanted="$AIRFLOW $SPARK $extras $(cat pyproject.toml setup.py | cksum)"
 stamp=$venv/.installed-${extras//,/-}
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
@@ -39,7 +41,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
     quietly "$venv/bin/python" -m pip install --upgrade "pip>=24" "setuptools>=77" wheel
     quietly "$venv/bin/python" -m pip install -e ".[$extras]" --config-settings editable_mode=strict \
         ${constraints[@]+"${constraints[@]}"} \
-        "apache-airflow==$AIRFLOW" "pyspark==$SPARK" "pyspark-client==$SPARK"
+        "apache-airflow==$AIRFLOW" "pyspark==$pair" "pyspark-client==$pair"
     rm -f "$venv/.files"
     echo "$wanted" >"$stamp"
 fi
@@ -50,4 +52,20 @@ files=$(find provider operators hooks tracker index_store cli -type f -not -name
 if [ "$(cat "$venv/.files" 2>/dev/null)" != "$files" ]; then
     quietly "$venv/bin/python" -m pip install --no-deps --no-build-isolation -e . --config-settings editable_mode=strict
     echo "$files" >"$venv/.files"
+fi
+
+# The driver's own Python, for a version of Spark that PyPI has no pyspark-client of.
+driver=$venv/driver
+if [ "$pair" = "$SPARK" ]; then
+    rm -rf "$driver"
+else
+    if [ "$(cat "$driver/.spark" 2>/dev/null)" != "$SPARK" ]; then
+        echo "PyPI has no pyspark-client $SPARK: Airflow gets Spark $pair, and jobs run on the Python of $driver, with Spark $SPARK"
+        rm -rf "$driver"
+        "$python" -m venv "$driver"
+        quietly "$driver/bin/python" -m pip install --upgrade "pip>=24"
+        quietly "$driver/bin/python" -m pip install ".[spark]" "pyspark==$SPARK"
+        echo "$SPARK" >"$driver/.spark"
+    fi
+    quietly "$driver/bin/python" -m pip install --no-deps --force-reinstall .
 fi

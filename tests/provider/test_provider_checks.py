@@ -98,6 +98,11 @@ def test_the_pair_named_exists(monkeypatch: pytest.MonkeyPatch, classic: str, pa
     assert (f"To run jobs on Spark {classic}" in str(caught.value)) == (pair != classic)
 
 
+def test_the_pair_is_known_before_anything_is_installed() -> None:
+    command = [sys.executable, "-I", "-S", str(ROOT / "tools" / "pair.py"), "4.3.0"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "4.2.0\n"
+
+
 def test_java_is_checked_before_anything_is_installed(tmp_path: Path) -> None:
     # -I -S: neither site-packages nor the checkout's own installation is visible.
     command = [sys.executable, "-I", "-S", str(ROOT / "tools" / "find_java.py")]
