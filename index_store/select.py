@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from provspark.errors import ConditionError
+from provspark.index_store.conditions import Condition, parse_condition
 from provspark.index_store.literals import bind
 from provspark.index_store.model import Files, Int64, Version
 from provspark.index_store.values.paths import ColumnPath, find_path
@@ -20,73 +21,6 @@ from provspark.index_store.values.types import arrow_type
 __all__ = ["OPERATORS", "Condition", "parse_condition", "select_rows"]
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in", "like", "startswith", "is null", "is not null")
-
-
-class Condition(NamedTuple):
-    """One condition on one column.
-
-    Parameters
-    ----------
-    column : str
-        Its name, or ``column.field`` for a field of a struct.
-    operator : str
-        One of `OPERATORS`.
-    value : object
-        Text, that is read by the column's type, or a Python value of that type; for ``in`` a sequence of them; None
-        for ``is null`` and ``is not null``. For ``like`` a pattern, where ``%`` stands for any text, ``_`` for any
-        character, and a backslash takes from either its meaning.
-    """
-
-    column: str
-    operator: str
-    value: Any = None
-
-
-_COLUMN = r"\s*(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<plain>[^`=<>!]+?))"
-_COMPARES = re.compile(_COLUMN + r"\s*(?P<operator><=|>=|!=|=|<|>)(?P<rest>.*)", re.DOTALL)
-_IS_NULL = re.compile(_COLUMN + r"\s+is\s+(?P<no>not\s+)?null\s*", re.DOTALL | re.IGNORECASE)
-_IN = re.compile(_COLUMN + r"\s+in\s*\((?P<rest>.*)\)\s*", re.DOTALL | re.IGNORECASE)
-_WORDS = re.compile(_COLUMN + r"\s+(?P<operator>like|startswith)\s+(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
-_VALUE = re.compile(r"\s*(?:'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|([^'\"=<>!,\s](?:[^,]*[^,\s])?))\s*(,|$)", re.DOTALL)
-_HOW = (
-    "write column=value, with one of = != < <= > >=, or `column in (a, b)`, `column like 'a%'`, `column startswith a`, "
-    "`column is null`, `column is not null`; "
-    "values with blanks at their ends, commas or signs stand in quotes, column names with signs in backticks"
-)
-
-
-def parse_condition(text: str) -> Condition:
-    """Read a condition as people type it.
-
-    Raises
-    ------
-    ConditionError
-        The text is no condition.
-
-    Examples
-    --------
-    >>> parse_condition("hours >= 40")
-    Condition(column='hours', operator='>=', value='40')
-    >>> parse_condition("state in (Ohio, 'New York')")
-    Condition(column='state', operator='in', value=('Ohio', 'New York'))
-    >>> parse_condition("note is not null")
-    Condition(column='note', operator='is not null', value=None)
-    """
-    if found := _IS_NULL.fullmatch(text):
-        return Condition(_name(found), "is not null" if found["no"] else "is null")
-    found = _IN.fullmatch(text) or _COMPARES.fullmatch(text) or _WORDS.fullmatch(text)
-    if not found:
-        raise ConditionError(f"{text!r} is no condition; {_HOW}")
-    values = _values(found["rest"])
-    if values is None:
-        raise ConditionError(f"{text!r} has no value that can be read; {_HOW}")
-    if found.re is _IN:
-        return Condition(_name(found), "in", tuple(values))
-    rest = found["rest"].strip()
-    if len(values) > 1 and rest[0] in "'\"":
-        raise ConditionError(f"{text!r} has more than one value; {_HOW}")
-    # A comma in a bare value belongs to it.
-    return Condition(_name(found), found["operator"].lower(), values[0] if len(values) == 1 else rest)
 
 
 def select_rows(version: Version, files: Files, conditions: Sequence[Condition | tuple[str, str, Any]]) -> Int64:
@@ -239,27 +173,3 @@ def _bind(version: Version, condition: Condition) -> _Bound:
         if not values:
             raise ConditionError(f"{field.name} in () can't hold for any row; give it values")
     return _Bound(path, kind, operator, [bind(field, kind, v) for v in values])
-
-
-def _name(found: re.Match[str]) -> str:
-    quoted, plain = found["quoted"], found["plain"]
-    return quoted.replace("``", "`") if quoted is not None else plain.strip()
-
-
-def _values(text: str) -> list[str] | None:
-    out, at = [], 0
-    while True:
-        found = _VALUE.match(text, at)
-        if not found:
-            return None
-        single, double, bare = found.groups()[:3]
-        out.append(
-            single.replace("''", "'")
-            if single is not None
-            else double.replace('""', '"')
-            if double is not None
-            else bare
-        )
-        at = found.end()
-        if not found[4]:
-            return out
