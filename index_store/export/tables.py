@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from provspark.errors import SettingsError
+from provspark.index_store.export.formulas import neutral, neutral_column
 from provspark.index_store.values.plain import plain
 
 __all__ = ["write_csv", "write_pages", "write_parquet", "write_table"]
@@ -32,6 +33,8 @@ def write_table(table: pa.Table, path: str | Path) -> None:
 def write_csv(table: pa.Table, path: str | Path) -> None:
     """Write a table as CSV with a header; null is an empty field, texts stand in quotes, lists are JSON.
 
+    An apostrophe is put before texts that a spreadsheet would run as formulas; Parquet has them as they are.
+
     Raises
     ------
     SettingsError
@@ -39,8 +42,7 @@ def write_csv(table: pa.Table, path: str | Path) -> None:
     """
     from pyarrow import csv
 
-    plain = pa.table({name: _plain(table[name]) for name in table.column_names})
-    _write(lambda out: csv.write_csv(plain, out), path)
+    _write(lambda out: csv.write_csv(_shown(table), out), path)
 
 
 def write_parquet(table: pa.Table, path: str | Path) -> None:
@@ -73,7 +75,7 @@ def write_pages(pages: Iterable[pa.Table], path: str | Path, *, csv: bool) -> in
     def write(out: str) -> None:
         nonlocal writer, lines
         for page in pages:
-            shown = pa.table({name: _plain(page[name]) for name in page.column_names}) if csv else page
+            shown = _shown(page) if csv else page
             if writer is None:
                 kind = shown.schema
                 writer = text.CSVWriter(out, kind) if csv else pq.ParquetWriter(out, kind, compression="zstd")
@@ -93,6 +95,12 @@ def _write(how: Callable[[str], None], path: str | Path) -> None:
         how(str(path))
     except (OSError, pa.ArrowException) as e:
         raise SettingsError(f"{path} can't be written: {e}") from e
+
+
+def _shown(table: pa.Table) -> pa.Table:
+    """As CSV has it."""
+    names = [neutral(name) for name in table.column_names]
+    return pa.Table.from_arrays([neutral_column(_plain(column)) for column in table.columns], names=names)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from fastapi.responses import StreamingResponse
 
 from provspark.errors import ValuesUnavailableError, VersionChangedError
+from provspark.index_store.export.formulas import neutral, neutral_column
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.values.plain import plain
@@ -124,7 +125,8 @@ def _csv(tables: Iterator[pa.Table]) -> Iterator[bytes]:
         out = io.StringIO()
         writer = csv.writer(out)
         if not number:
-            writer.writerow(table.column_names)
+            writer.writerow([neutral(name) for name in table.column_names])
+        table = pa.Table.from_arrays([neutral_column(column) for column in table.columns], table.column_names)
         for row in _records(table):
             writer.writerow([json.dumps(v, ensure_ascii=False) if isinstance(v, (list, dict)) else v for v in row])
         yield out.getvalue().encode()

@@ -1,0 +1,36 @@
+"""Texts in CSV that a spreadsheet would run as formulas."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["is_text", "neutral", "neutral_column"]
+
+_BEGINS = re.compile(r"\A[=+\-@\t\r]")
+_BEGINS_RE2 = r"\A([=+\-@\t\r])"
+
+
+def neutral(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+
+    >>> neutral("=1+2"), neutral("-5 degrees"), neutral("a=b")
+    ("'=1+2", "'-5 degrees", 'a=b')
+    """
+    return f"'{text}" if _BEGINS.match(text) else text
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of a type are texts: numbers and times stay as they are."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def neutral_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Do as `neutral` for each text of a column; columns of other types stay as they are."""
+    if pa.types.is_dictionary(column.type) and is_text(column.type.value_type):
+        column = column.cast(column.type.value_type)
+    if not is_text(column.type):
+        return column
+    return pc.replace_substring_regex(column, _BEGINS_RE2, r"'\1")
