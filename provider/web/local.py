@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import time
 from http import HTTPStatus
 
 from fastapi import FastAPI, HTTPException, Request
@@ -21,6 +22,9 @@ from provspark.web.source import Source
 
 __all__ = ["local_app", "new_token"]
 
+_LASTS = 12 * 3600
+"""Seconds that a session lasts; the address begins another."""
+_SESSIONS = 1000
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -52,25 +56,25 @@ def new_token() -> str:
 def local_app(source: Source, token: str, host: str, port: int) -> Starlette:
     """Make the app that serves the page at ``/`` and the API below ``/provspark``.
 
-    The page's address carries the token once; a cookie for this site alone keeps it. Programs send it as
-    ``Authorization: Bearer TOKEN``. Requests to another name than this server's are refused, so that no other
+    The page's address carries the token once, and begins a session: its id, not the token, is in a cookie for this site
+    alone. Programs send the token as ``Authorization: Bearer TOKEN``. Requests to another name than this server's are refused, so that no other
     site gets at it by a name of its own that leads here.
     """
-    cookie = f"provspark_{port}"
+    logins = _Logins(token, f"provspark_{port}")
 
     def login(request: Request) -> None:
-        if not _knows(request, cookie, token):
+        if not logins.know(request):
             raise HTTPException(HTTPStatus.UNAUTHORIZED, "open the address that `provspark serve` printed")
         request.state.provspark_viewer = Viewer(None)
 
     async def page(request: Request) -> Response:
         given = request.query_params.get("token")
-        if given is not None and hmac.compare_digest(given.encode(), token.encode()):
+        if given is not None and logins.fits(given):
             rest = request.url.remove_query_params("token")
             answer = RedirectResponse(f"/?{rest.query}" if rest.query else "/", HTTPStatus.SEE_OTHER, _PAGE_HEADERS)
-            answer.set_cookie(cookie, token, httponly=True, samesite="strict")
+            answer.set_cookie(logins.cookie, logins.begin(), max_age=_LASTS, httponly=True, samesite="strict")
             return answer
-        if not _knows(request, cookie, token):
+        if not logins.know(request):
             return problem(401, "open the address that `provspark serve` printed")
         return HTMLResponse(_PAGE, headers=_PAGE_HEADERS)
 
@@ -100,7 +104,29 @@ class _OwnName:
         await self._app(scope, receive, send)
 
 
-def _knows(request: Request, cookie: str, token: str) -> bool:
-    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-    given = bearer.strip() if scheme.lower() == "bearer" else request.cookies.get(cookie, "")
-    return hmac.compare_digest(given.encode(), token.encode())
+class _Logins:
+    """Who may ask: programs by the token, browsers by the id of a session that the token began."""
+
+    def __init__(self, token: str, cookie: str) -> None:
+        self._token, self.cookie = token.encode(), cookie
+        self._until: dict[str, float] = {}
+        """When each session ends, the oldest first."""
+
+    def fits(self, token: str) -> bool:
+        """Whether this is the token."""
+        return hmac.compare_digest(token.encode(), self._token)
+
+    def begin(self) -> str:
+        """Begin a session and return its id."""
+        while len(self._until) >= _SESSIONS:
+            del self._until[next(iter(self._until))]
+        made = secrets.token_urlsafe(32)
+        self._until[made] = time.monotonic() + _LASTS
+        return made
+
+    def know(self, request: Request) -> bool:
+        """Whether a request carries the token, or a session that has not ended."""
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self.fits(bearer.strip())
+        return time.monotonic() < self._until.get(request.cookies.get(self.cookie, ""), 0.0)

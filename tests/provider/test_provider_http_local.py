@@ -1,5 +1,6 @@
 """The page without Airflow: its token, its name, its cookie."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,25 @@ def test_the_address_logs_in_once_and_loses_its_token(app) -> None:
     assert page.get(f"/provspark{BASE}/datasets").json()["total"] == 5
     for name in manifest()["files"]:
         assert page.get(f"/provspark/static/{name}").status_code == 200
+
+
+def test_the_cookie_is_a_session_and_no_token(app, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = browser(app)
+    answer = page.get("/", params={"token": TOKEN})
+    assert TOKEN not in str(answer.headers)
+    session = answer.cookies["provspark_8765"]
+    assert page.get("/").status_code == 200
+    asked = f"/provspark{BASE}/about"
+    # The session is no token: not in the address, and not as a program's.
+    assert browser(app).get("/", params={"token": session}).status_code == 401
+    assert browser(app).get(asked, headers={"Authorization": f"Bearer {session}"}).status_code == 401
+    # The token is no session.
+    assert browser(app).get(asked, headers={"Cookie": f"provspark_8765={TOKEN}"}).status_code == 401
+    assert browser(app).get(asked, headers={"Cookie": f"provspark_8765={session}"}).status_code == 200
+    assert browser(app).get("/", params={"token": TOKEN}).cookies["provspark_8765"] != session
+    later = time.monotonic() + 12 * 3600 + 1
+    monkeypatch.setattr("time.monotonic", lambda: later)
+    assert browser(app).get(asked, headers={"Cookie": f"provspark_8765={session}"}).status_code == 401
 
 
 def test_programs_send_the_token(app) -> None:
