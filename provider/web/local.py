@@ -56,9 +56,9 @@ def new_token() -> str:
 def local_app(source: Source, token: str, host: str, port: int) -> Starlette:
     """Make the app that serves the page at ``/`` and the API below ``/provspark``.
 
-    The page's address carries the token once, and begins a session: its id, not the token, is in a cookie for this site
-    alone. Programs send the token as ``Authorization: Bearer TOKEN``. Requests to another name than this server's are refused, so that no other
-    site gets at it by a name of its own that leads here.
+    The page's address carries the token once, and begins a session: its id, not the token, is in a cookie for this
+    site alone. Programs send the token as ``Authorization: Bearer TOKEN``. Requests to another name than this server's
+    are refused, so that no other site gets at it by a name of its own that leads here.
     """
     logins = _Logins(token, f"provspark_{port}")
 
