@@ -15,16 +15,18 @@ __all__ = ["catalogue"]
 
 @click.group()
 def catalogue() -> None:
-    """Make, upgrade, rebuild or list the catalogue: the database that links steps across stores."""
+    """Create, upgrade, rebuild or list the catalogue: the database that links steps across stores."""
 
 
 @catalogue.command()
 @click.option(
-    "--beside-others", is_flag=True, help="Make the tables even in a database that holds another application's."
+    "--beside-others",
+    is_flag=True,
+    help="Create the tables even in a database that contains those of another application.",
 )
 @catalogue_option("--url")
 def init(beside_others: bool, url: str | None) -> None:
-    """Make the catalogue's tables. A catalogue that is there already stays as it is.
+    """Create the catalogue's tables. This does not change an existing catalogue.
 
     \b
     Examples:
@@ -32,13 +34,13 @@ def init(beside_others: bool, url: str | None) -> None:
       provspark catalogue init --url postgresql://user@host/prov --beside-others
     """
     with open_catalogue(url, make=True, beside=beside_others) as opened:
-        click.echo(f"The catalogue {opened.where} is ready; it knows {count(len(opened.steps()), 'step')}.")
+        click.echo(f"The catalogue {opened.where} is ready. It contains {count(len(opened.steps()), 'step')}.")
 
 
 @catalogue.command()
 @catalogue_option("--url")
 def upgrade(url: str | None) -> None:
-    """Bring the tables of an older version of provspark to the schema of this one. Nothing is lost.
+    """Upgrade the tables of an older version of provspark to the current schema. No data is lost.
 
     \b
     Example:
@@ -52,7 +54,7 @@ def upgrade(url: str | None) -> None:
         pass
     with open_catalogue(url, make=True) as opened:
         click.echo(
-            f"The catalogue {opened.where} has the newest schema; it knows {count(len(opened.steps()), 'step')}."
+            f"The catalogue {opened.where} has the current schema. It contains {count(len(opened.steps()), 'step')}."
         )
 
 

@@ -48,7 +48,8 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
         print_rows(console(), names, [_step_line(line) for line in lines], cell=80)
         if left:
             click.echo(
-                "Unfinished steps still run, or were killed. `provspark repair` publishes what those sealed before."
+                "Unfinished steps are still running or were killed. "
+                "Run `provspark repair` to publish what killed steps completed."
             )
     else:
         names = ["dataset", "rows", "role", "versions", "coverage", "step"]

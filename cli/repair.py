@@ -18,7 +18,7 @@ __all__ = ["repair"]
     type=click.FloatRange(min=0),
     default=24,
     show_default=True,
-    help="A step that a process of another machine began counts as given up once nothing of it changed for so long.",
+    help="Publish a step that was started on another machine if it has not changed for this many hours.",
 )
 @click.option("--dry-run", is_flag=True, help="Tell what would be done, and do nothing.")
 @json_option
@@ -26,7 +26,7 @@ def repair(steps: tuple[str, ...], store: str | None, idle_hours: float, dry_run
     """Check a store, or some steps, and mend what does not hold.
 
     Damaged files are written anew where the store holds the same once more; lineage that is lost is marked untracked,
-    and questions say so; steps whose process was killed are published with what was sealed before.
+    and questions say so; steps whose process was killed are published with the lineage that was complete by then.
 
     \b
     Examples:

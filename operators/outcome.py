@@ -48,8 +48,8 @@ def read(capture: Capture, *, failed: bool) -> Manifest:
         if failed and _publish_sealed(store, [step]):
             return store.manifest(step)
         raise CaptureError(
-            f"the job ended without publishing its step {step} in {capture.store}. If its process was killed, "
-            "`provspark repair` publishes what it had sealed before"
+            f"the job ended without publishing step {step} in {capture.store}. If the job was killed, run "
+            "`provspark repair` to publish the lineage that it had completed."
         ) from error
 
 

@@ -23,7 +23,7 @@ def refusal(hook: Any, application: str, java_class: str | None) -> Untracked | 
     if connect:
         return Untracked("Spark Connect", f"{connect}: the plans are on the server, out of capture's reach")
     if hook._connection["deploy_mode"] == "cluster":
-        return Untracked("deploy mode", "cluster: the driver runs elsewhere; use deploy_mode='client'")
+        return Untracked("deploy mode", "cluster: the driver runs on another machine. Set deploy_mode='client'")
     if not local_script(application):
         return Untracked("application", f"{application} is not on this machine's file system")
     return _python(hook)

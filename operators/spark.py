@@ -157,7 +157,9 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             self.log.debug("ProvSpark: earlier tries were not looked at", exc_info=trouble)
             return
         for step in steps:
-            self.log.info("ProvSpark: Published what an earlier try sealed before it was killed: step %s", step)
+            self.log.info(
+                "ProvSpark: Published the lineage that an earlier try had completed before it was killed: step %s", step
+            )
 
     def _tell_catalogue(self, manifest: Manifest, error: Exception | None) -> None:
         """Add the step to the catalogue; if that fails, the step is in the store all the same."""

@@ -60,7 +60,7 @@ if [ "$pair" = "$SPARK" ]; then
     rm -rf "$driver"
 else
     if [ "$(cat "$driver/.spark" 2>/dev/null)" != "$SPARK" ]; then
-        echo "PyPI has no pyspark-client $SPARK: Airflow gets Spark $pair, and jobs run on the Python of $driver, with Spark $SPARK"
+        echo "PyPI has no pyspark-client $SPARK. Installing Spark $pair in Airflow's environment; jobs use $driver with Spark $SPARK"
         rm -rf "$driver"
         "$python" -m venv "$driver"
         quietly "$driver/bin/python" -m pip install --upgrade "pip>=24"

@@ -89,8 +89,8 @@ class Database:
         except (SQLAlchemyError, sqlite3.Error) as e:
             reason = str(getattr(e, "orig", None) or e).strip().splitlines()[0]
             raise CatalogueError(
-                f"the catalogue {self.where} does not answer as it should: {reason}. Check the URL, that the "
-                f"database runs, and that this user may read and write it; what was begun was rolled back."
+                f"Cannot access the catalogue {self.where}: {reason}. The transaction was rolled back. Check that the "
+                f"URL is correct, that the database is running, and that the user can read and write it."
             ) from e
 
 

@@ -10,7 +10,7 @@ from provspark.errors import CatalogueError, NoCatalogueError
 from provspark.index_store.catalogue.database import Database
 from provspark.index_store.catalogue.schema import HEAD, VERSION_TABLE
 
-_INIT = "Check the URL, or make the catalogue with `provspark catalogue init`."
+_INIT = "Check the URL, or create the catalogue with `provspark catalogue init`."
 
 
 def ensure_head(database: Database, migrate: bool, beside: bool = False) -> None:
@@ -39,13 +39,13 @@ def ensure_head(database: Database, migrate: bool, beside: bool = False) -> None
             raise NoCatalogueError(f"There is no catalogue at {database.where}: it has no tables of provspark. {_INIT}")
         raise CatalogueError(
             f"The catalogue {database.where} has schema {found}, and this version of provspark needs {HEAD}. "
-            f"Run `provspark catalogue upgrade` as a user who may change tables."
+            f"Run `provspark catalogue upgrade` as a user who can change tables."
         )
     if others and not beside:
         some = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
         raise NoCatalogueError(
-            f"{database.where} holds tables of another application ({some}) and no catalogue. Give the catalogue a "
-            f"database of its own, or run `provspark catalogue init --beside-others` to make its tables there."
+            f"{database.where} contains tables of another application ({some}) but no catalogue. Use a separate "
+            f"database for the catalogue, or run `provspark catalogue init --beside-others` to create its tables in this one."
         )
     with database.migrating() as connection:
         found = _revision(connection)

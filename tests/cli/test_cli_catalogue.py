@@ -84,7 +84,7 @@ def test_init_makes_a_catalogue_once(cli: Cli, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/new.db"
     for _ in range(2):
         done = cli("catalogue", "init", "--url", url)
-        assert (done.exit_code, "is ready; it knows no step." in done.output) == (0, True), done.output
+        assert (done.exit_code, "is ready. It contains no step." in done.output) == (0, True), done.output
     assert "knows no step yet" in cli("catalogue", "ls", "--url", url).output
 
 
@@ -94,7 +94,7 @@ def test_tables_are_not_made_among_others(call: list[str], cli: Cli, folder: Pat
     url = f"sqlite:///{folder}/airflow.db"
     call = [str(folder / "prov") if word == "PROV" else word for word in call]
     done = cli("catalogue", *call, "--url", url)
-    assert done.exit_code == 2 and "holds tables of another application (dag)" in done.output
+    assert done.exit_code == 2 and "contains tables of another application (dag)" in done.output
     assert "provspark catalogue init --beside-others" in done.output
     assert (folder / "airflow.db").read_bytes() == before
     assert cli("catalogue", "init", "--beside-others", "--url", url).exit_code == 0

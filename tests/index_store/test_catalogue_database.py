@@ -267,7 +267,7 @@ def test_a_server_that_goes_away_and_comes_back(postgres):
         ("sqlite://", "in memory"),
         ("sqlite:///:memory:", "in memory"),
         ("sqlite:////no/such/folder/c.db", "unable to open database file"),
-        ("postgresql://u:hidden-word@127.0.0.1:1/db", "does not answer"),
+        ("postgresql://u:hidden-word@127.0.0.1:1/db", "Cannot access the catalogue"),
         ("postgresql+nodriver://u:hidden-word@127.0.0.1/db", "needs a PostgreSQL driver"),
     ],
 )

@@ -134,7 +134,7 @@ BROKEN: dict[str, tuple[Callable[[Path], str], str]] = {
     "no driver": (lambda folder: "postgresql+pg8000://me:secret@host/x", "needs a PostgreSQL driver"),
     "no such database": (lambda folder: "mysql://me:secret@host/x", "runs on SQLite or PostgreSQL"),
     "no URL": (lambda folder: "nonsense", "URL can't be read"),
-    "another application's": (others, r"holds tables of another application (dag)"),
+    "another application's": (others, r"contains tables of another application (dag)"),
 }
 
 
@@ -214,7 +214,7 @@ def test_the_next_try_publishes_what_a_killed_one_had_sealed(
     with caplog.at_level(logging.INFO):
         world.run(try_number=2, publish="succeeded", coverage="coarse")
     assert world.manifest.status == "failed" and len(world.manifest.writes) == 1
-    assert f"Published what an earlier try sealed before it was killed: step {STEP}" in caplog.text
+    assert f"Published the lineage that an earlier try had completed before it was killed: step {STEP}" in caplog.text
     assert len(Store.open(str(world.store)).steps()) == 2
 
 
