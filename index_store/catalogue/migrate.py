@@ -45,8 +45,8 @@ def ensure_head(database: Database, migrate: bool, beside: bool = False) -> None
         some = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
         raise NoCatalogueError(
             f"{database.where} contains tables of another application ({some}) but no catalogue. Use a separate "
-            "database for the catalogue, or run `provspark catalogue init --beside-others` to create its tables in this "
-            "one."
+            "database for the catalogue, or run `provspark catalogue init --beside-others` to create its tables in "
+            "this one."
         )
     with database.migrating() as connection:
         found = _revision(connection)
