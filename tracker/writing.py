@@ -28,6 +28,10 @@ _DEALT = (
     "the result of {} depends on the task that a row is in, and below it repartition(n) distributes rows by a hash of"
     " all columns, to which capture adds some: give it columns, or write the rows first and read them back"
 )
+_UNKNOWN = (
+    "for rows with nulls, the result of {} depends on when Spark's optimizer simplifies it: write NOT IN and AND in"
+    " place of NOT, or exclude nulls from the column and from the subquery"
+)
 _STOPPED = re.compile(r"SPARK_JOB_CANCELLED|\b(?:was|been) cancelled|InterruptedException")
 
 
@@ -150,6 +154,9 @@ class Writing:
             placed = str(jvm.new("Places").told(aim.plan))
             if placed:
                 raise UnsupportedPlanError("Repartition", _DEALT.format(placed))
+            unknown = str(jvm.new("Unknowns").told(aim.plan))
+            if unknown:
+                raise UnsupportedPlanError("InSubquery", _UNKNOWN.format(unknown))
             return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, sessions.caches(jvm), sessions.reads(jvm))
         except UnsupportedPlanError as e:
             kind = e.node.split(" ")[0]

@@ -126,7 +126,7 @@ public class Normal {
   }
 
   private LogicalPlan level(LogicalPlan plan, String[] rules) throws Exception {
-    LogicalPlan used = Unused.away(plan);
+    LogicalPlan used = byRule(OPTIMIZER + "OptimizeOneRowRelationSubquery", Unused.away(plan));
     List windows = new ArrayList();
     windows(used, windows);
     LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", used);

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.KnownNotNull;
 import org.apache.spark.sql.catalyst.expressions.KnownNullable;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
 import org.apache.spark.sql.catalyst.plans.FullOuter$;
 import org.apache.spark.sql.catalyst.plans.LeftOuter$;
 import org.apache.spark.sql.catalyst.plans.RightOuter$;
@@ -28,13 +29,14 @@ public class Nullability {
 
   public Nullability() {}
 
-  /** Whether the user's plan has a node of these kinds, in subqueries too. */
+  /** Whether the user's plan has a node of these kinds, or a scalar subquery, of which Spark may know that it has a row. */
   public boolean open(LogicalPlan users) {
     return has(users, Intersect.class) || has(users, Except.class) || outer(users);
   }
 
   private static boolean outer(LogicalPlan plan) {
     if (plan instanceof Join && OUTER.contains(((Join) plan).joinType())) return true;
+    if (hold(plan.expressions(), ScalarSubquery.class)) return true;
     List inside = list(plan.children());
     inside.addAll(list(plan.subqueries()));
     for (int i = 0; i < inside.size(); i++) if (outer((LogicalPlan) inside.get(i))) return true;
