@@ -186,7 +186,8 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
 
 BOUNDARY = (
     *("tracker/attach.py", "tracker/capture.py", "tracker/intercept.py", "tracker/orders.py:WriterOrder"),
-    *("tracker/orders.py:StatementOrder", "tracker/writing.py:Writing.run", "tracker/writing.py:_release"),
+    *("tracker/orders.py:StatementOrder", "tracker/writing.py:Writing.run", "tracker/writing.py:Writing._seal"),
+    "tracker/writing.py:_release",
     *("tracker/imported.py:WhenImported.find_spec", "tracker/rdds.py:Rdds.of_frame"),
 )
 """What the script calls, or what those call at once: they guard all others."""
