@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -89,7 +89,12 @@ def _spark_submit(hook: SparkSubmitHook) -> str:
     theirs = ""
     if python and not own_python(hook) and not env.get("SPARK_HOME"):
         theirs = _submit_of(python, env)
-    return theirs or (default if found else _submit_of(sys.executable, env) or default)
+    return theirs or (default if found else _own_submit() or default)
+
+
+def _own_submit() -> str:
+    spec = find_spec("pyspark")
+    return _submit_in((spec.submodule_search_locations or ()) if spec else ())
 
 
 def _submit_of(python: str, env: Mapping[str, str]) -> str:
@@ -99,7 +104,12 @@ def _submit_of(python: str, env: Mapping[str, str]) -> str:
         answer = subprocess.run([python, "-c", code], env=env, capture_output=True, text=True, timeout=120, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
-    paths = (Path(folder) / "bin" / "spark-submit" for folder in answer.stdout.splitlines())
+    return _submit_in(answer.stdout.splitlines())
+
+
+def _submit_in(folders: Iterable[str]) -> str:
+    """The spark-submit of a pyspark package, which is in one of these folders; empty where it has none."""
+    paths = (Path(folder) / "bin" / "spark-submit" for folder in folders)
     return next((str(path) for path in paths if path.exists()), "")
 
 

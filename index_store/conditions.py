@@ -22,8 +22,8 @@ class Condition(NamedTuple):
         One of `provspark.index_store.select.OPERATORS`.
     value : object
         Text, that is read by the column's type, or a Python value of that type; for ``in`` a sequence of them; None
-        for ``is null`` and ``is not null``. For ``like`` a pattern, where ``%`` stands for any text, ``_`` for any
-        character, and a backslash takes from either its meaning.
+        for ``is null`` and ``is not null``. For ``like``, a pattern: ``%`` matches any text, ``_`` matches any
+        character, and a backslash escapes either of them.
     """
 
     column: str
@@ -37,7 +37,8 @@ _WORD = re.compile(r"\S+")
 _HOW = (
     "write column=value, with one of = != < <= > >=, or `column in (a, b)`, `column like 'a%'`, `column startswith a`, "
     "`column is null`, `column is not null`; "
-    "values with blanks at their ends, commas or signs stand in quotes, column names with signs in backticks"
+    "quote a value that begins or ends with a space, or contains a comma or one of these operators, "
+    "and write a column name that contains one of them in backticks"
 )
 
 
@@ -88,10 +89,13 @@ class _Column:
         self._text = text
         self.name = ""
         self._quoted = text.startswith("`")
-        end = _closing(text, "`") if self._quoted else None
-        sign = _SIGNS.search(text)
-        self._end = end if end is not None else 0 if self._quoted else sign.start() if sign else len(text)
-        """Where a name in backticks ends; where one without them ends at the latest."""
+        if self._quoted:
+            end = _closing(text, "`") or 0
+        else:
+            sign = _SIGNS.search(text)
+            end = sign.start() if sign else len(text)
+        self._end = end
+        """Where a name in backticks ends, 0 if it does not; where one without them ends at the latest."""
 
     def null(self) -> str:
         """``is null`` or ``is not null``, which end the text."""
@@ -155,7 +159,7 @@ class _Column:
             return False
         if self._quoted:
             self.name = self._text[1 : end - 1].replace("``", "`")
-            return end == self._end
+            return end == self._end and bool(self.name)
         self.name = self._text[:end]
         return True
 
@@ -173,7 +177,7 @@ def _closing(text: str, quote: str, begin: int = 0) -> int | None:
     at = text.find(quote, begin + 1)
     while at >= 0 and text.startswith(quote, at + 1):
         at = text.find(quote, at + 2)
-    return at + 1 if at > begin + 1 or (at == begin + 1 and quote != "`") else None
+    return at + 1 if at >= 0 else None
 
 
 def _values(text: str) -> list[str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from provspark.errors import CorruptIndexError, StoreFormatError
 from provspark.index_store.notes import Note, load_note
@@ -12,9 +13,12 @@ from provspark.index_store.store import Store
 __all__ = ["begun", "notes_of", "sweep", "unpublished"]
 
 
-def begun(store: Store) -> list[str]:
-    """Steps that were begun and are not published: their writers run, or were killed."""
-    names = store.folder.names(STEPS)
+def begun(store: Store, steps: Iterable[str] | None = None) -> list[str]:
+    """Steps that were begun and are not published: their writers run, or were killed.
+
+    With `steps` only those of them that are not published; which of them were begun, their notes say.
+    """
+    names = store.folder.names(STEPS) if steps is None else list(steps)
     stamps = store.folder.stamps([manifest_path(n) for n in names])
     return [n for n, stamp in zip(names, stamps, strict=True) if stamp is None]
 

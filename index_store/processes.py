@@ -29,11 +29,14 @@ class Process:
         return self.host == socket.gethostname()
 
     @property
+    def alive(self) -> bool:
+        """Whether it is a process of this machine that is there; of another machine's nothing is known."""
+        return self.here and _alive(self.pid) and (self.started == 0 or _started(self.pid) in (0, self.started))
+
+    @property
     def dead(self) -> bool:
         """Whether it was a process of this machine that is gone; of another machine's nothing is known."""
-        return self.here and (
-            not _alive(self.pid) or (self.started != 0 and _started(self.pid) not in (0, self.started))
-        )
+        return self.here and not self.alive
 
 
 def _alive(pid: int) -> bool:

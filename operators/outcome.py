@@ -64,10 +64,12 @@ def _publish_sealed(store: Store, steps: Sequence[str]) -> list[str]:
     from provspark.index_store.leftovers import begun, notes_of
     from provspark.index_store.repair import repair
 
-    left = set(begun(store)).intersection(steps)
-    processes = ((step, note.process) for step in left for note in notes_of(store, step))
-    alive = {step for step, process in processes if process and process.here and not process.dead}
-    return sorted({one.step for one in repair(store, sorted(left - alive))})
+    killed = []
+    for step in begun(store, steps):
+        notes = notes_of(store, step)
+        if notes and not any(note.process and note.process.alive for note in notes):
+            killed.append(step)
+    return sorted({one.step for one in repair(store, killed)}) if killed else []
 
 
 def publish_untracked(capture: Capture, reason: Untracked, started: str, error: BaseException | None) -> None:

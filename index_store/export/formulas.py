@@ -7,10 +7,10 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["is_text", "neutral", "neutral_column"]
+__all__ = ["neutral", "neutral_column"]
 
-_BEGINS = re.compile(r"\A[=+\-@\t\r]")
-_BEGINS_RE2 = r"\A([=+\-@\t\r])"
+_FORMULA = r"\A([=+\-@\t\r])"
+_QUOTED = r"'\1"
 
 
 def neutral(text: str) -> str:
@@ -19,18 +19,17 @@ def neutral(text: str) -> str:
     >>> neutral("=1+2"), neutral("-5 degrees"), neutral("a=b")
     ("'=1+2", "'-5 degrees", 'a=b')
     """
-    return f"'{text}" if _BEGINS.match(text) else text
+    return re.sub(_FORMULA, _QUOTED, text)
 
 
-def is_text(kind: pa.DataType) -> bool:
-    """Whether values of a type are texts: numbers and times stay as they are."""
+def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def neutral_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Do as `neutral` for each text of a column; columns of other types stay as they are."""
-    if pa.types.is_dictionary(column.type) and is_text(column.type.value_type):
+    if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
         column = column.cast(column.type.value_type)
-    if not is_text(column.type):
+    if not _is_text(column.type):
         return column
-    return pc.replace_substring_regex(column, _BEGINS_RE2, r"'\1")
+    return pc.replace_substring_regex(column, _FORMULA, _QUOTED)
