@@ -193,29 +193,64 @@ class Caches:
         What can't be traced is checkpointed as it is.
         """
         analysed = frame.queryExecution().analyzed()
+        held: Held | UnsupportedPlanError
+        traced = None
         try:
             held, whole = self.traced(jvm, self.current(jvm, analysed))
             traced = self._java.dataset(jvm.session, whole)
-        except UnsupportedPlanError as e:
-            site = e.site or self._site(jvm, e.node.split(" ")[0], analysed)
-            return self._taken(take(frame), UnsupportedPlanError(e.node, f"{e.why}, in a checkpoint", site))
         except Exception as e:
-            why = f"a checkpoint can't be followed: {type(e).__name__}: {e}"
-            return self._taken(take(frame), UnsupportedPlanError("LogicalRDD", why))
-        return self._java.shown(jvm.session, self._taken(take(traced), held), analysed.output().size())
-
-    def transposed(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Transpose a Java Dataset by `take`, which computes it at once; its rows are owed to all that went in."""
-        analysed = frame.queryExecution().analyzed()
-        held: Held | UnsupportedPlanError
+            held = self._untraced(jvm, analysed, e, "LogicalRDD", "a checkpoint")
+        if traced is None:
+            made = take(frame)
+            self._remember_checkpoint(made, held)
+            return made
+        made = take(traced)
         try:
-            held, plan = self.tapped(jvm, self.current(jvm, analysed), "transpose", coarse=False)
-            made = take(jvm.rows(plan))
-        except UnsupportedPlanError as e:
-            site = e.site or self._site(jvm, e.node.split(" ")[0], analysed)
-            held, made = UnsupportedPlanError(e.node, f"{e.why}, in what was transposed", site), take(frame)
-        self._transposed[self._java.transposed(made.queryExecution().analyzed())] = held
+            self._remember_checkpoint(made, held)
+            return self._java.shown(jvm.session, made, analysed.output().size())
+        except Exception as e:
+            log.warning("provspark: a checkpoint is made again, without capture: %s", reason(e))
+            return take(frame)
+
+    def _remember_checkpoint(self, made: Any, held: Held | UnsupportedPlanError) -> None:
+        """A write of a checkpoint that could not be remembered is refused, as one of an RDD that the script made."""
+        try:
+            rdd = self._java.rdd(made.queryExecution().analyzed())
+            self._checkpoints[rdd] = held
+            if isinstance(held, Held):
+                self.operations.checkpoint(rdd, held.plan)
+        except Exception as e:
+            log.warning("provspark: a checkpoint can't be followed: %s", reason(e))
+
+    def transposed(self, jvm: Jvm, frame: Any, plain: Any, take: Callable[[Any], Any]) -> Any:
+        """Transpose a Java Dataset by `take`, which computes it at once; its rows are owed to all that went in.
+
+        What can't be traced is transposed from `plain`.
+        """
+        held: Held | UnsupportedPlanError
+        rows = None
+        try:
+            held, plan = self.tapped(
+                jvm, self.current(jvm, frame.queryExecution().analyzed()), "transpose", coarse=False
+            )
+            rows = jvm.rows(plan)
+        except Exception as e:
+            held = self._untraced(jvm, frame.queryExecution().analyzed(), e, "Transpose", "what was transposed")
+        made = take(plain if rows is None else rows)
+        try:
+            self._transposed[self._java.transposed(made.queryExecution().analyzed())] = held
+        except Exception as e:
+            log.warning("provspark: what was transposed can't be followed: %s", reason(e))
         return made
+
+    def _untraced(self, jvm: Jvm, plan: Any, e: Exception, node: str, what: str) -> UnsupportedPlanError:
+        """Return why a plan that is computed now could not be traced."""
+        if not isinstance(e, UnsupportedPlanError):
+            return UnsupportedPlanError(node, f"{what} can't be followed: {type(e).__name__}: {e}")
+        site = e.site
+        with contextlib.suppress(Exception):
+            site = site or self._site(jvm, e.node.split(" ")[0], plan)
+        return UnsupportedPlanError(e.node, f"{e.why}, in {what}", site)
 
     def transpose_of(self, to: Rewriter, node: Node, plan: Any) -> Traced:
         """Return a transposed frame with legs to all rows that went in."""
@@ -226,13 +261,6 @@ class Caches:
             raise held
         legs = held.whole(to)
         return Traced(to.java.constant(to.java.bare(node.number), len(legs)), legs)
-
-    def _taken(self, made: Any, held: Held | UnsupportedPlanError) -> Any:
-        rdd = self._java.rdd(made.queryExecution().analyzed())
-        self._checkpoints[rdd] = held
-        if isinstance(held, Held):
-            self.operations.checkpoint(rdd, held.plan)
-        return made
 
     def checkpoint_of(self, plan: Any) -> Held | None:
         """Return what is known of an RDD's rows; UnsupportedPlanError for a checkpoint that can't be traced."""
@@ -265,7 +293,10 @@ class Caches:
         found = self._java.lazily(jvm.session, text)
         if found is None:
             return None
-        self.look(jvm)
+        try:
+            self.look(jvm)
+        except Exception as e:
+            log.warning("provspark: what is cached can't be followed: %s", reason(e))
         found[1].count()
         return found[0]
 

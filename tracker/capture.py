@@ -14,7 +14,6 @@ from provspark.index_store.model import Manifest, Untracked
 from provspark.index_store.writer import StepWriter
 from provspark.naming import current_name
 from provspark.tracker.intercept import Interception
-from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations.transformers import at_work, described
 from provspark.tracker.orders import Order, WriterOrder
 from provspark.tracker.sessions import Sessions
@@ -190,7 +189,7 @@ class Capture:
         except Exception as e:
             self._troubles.trouble(Untracked("Transpose", str(e), caller()), e)
             return take(frame._jdf)
-        return caches.transposed(jvm, rows, take)
+        return caches.transposed(jvm, rows, frame._jdf, take)
 
     def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Return what `take` makes of a frame's Java Dataset, an RDD, so that frames made of it can be followed."""
@@ -258,18 +257,22 @@ class Capture:
     def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
         """Run the end of a DataFrameWriterV2."""
         return self._ordered(
-            spark, lambda: getattr(writer, end)(*args), lambda jvm, call: v2(jvm, call, writer, end, args)
+            spark,
+            lambda: getattr(writer, end)(*args),
+            lambda call: v2(self._sessions.jvm(spark), call, writer, end, args),
         )
 
     def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
         """Run SQL text; `call` is the script's own way to do it."""
-        if not self._sessions.knows(spark):
-            return call()
-        return self._ordered(spark, call, lambda jvm, call: sql(jvm, call, text, args))
+        return self._ordered(
+            spark,
+            call,
+            lambda call: sql(self._sessions.jvm(spark), call, text, args) if self._sessions.knows(spark) else None,
+        )
 
-    def _ordered(self, spark: Any, call: Callable[[], Any], read: Callable[[Jvm, Any], Order | Script | None]) -> Any:
+    def _ordered(self, spark: Any, call: Callable[[], Any], read: Callable[[Any], Order | Script | None]) -> Any:
         try:
-            order = read(self._sessions.jvm(spark), call)
+            order = read(call)
         except UnsupportedPlanError as e:
             error = e.at(caller())
             reason = Untracked(error.node, error.why, error.site)
@@ -286,7 +289,7 @@ class Capture:
 
     def _statement(self, spark: Any, call: Callable[[], Any], plan: Any) -> None:
         """Run a statement of a SQL script."""
-        self._ordered(spark, call, lambda jvm, call: parsed(jvm, call, plan))
+        self._ordered(spark, call, lambda call: parsed(self._sessions.jvm(spark), call, plan))
         self.cache_changed(spark)
 
     def _run(self, spark: Any, order: Order) -> Any:

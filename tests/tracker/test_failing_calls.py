@@ -43,12 +43,24 @@ def job(spark: Any, folder: Path) -> list[Any]:
     made = spark.createDataFrame([(1, "a"), (2, "b")], ["n", "t"])
     made.join(rows, made.n == rows.id).drop("id").coalesce(1).write.orc(str(folder / "five"))
     seen += [sorted(kept.toPandas()["id"]), rows.rdd.map(lambda row: row.id).sum(), made.take(1)]
+    spark.sql("CACHE TABLE few AS SELECT id, k FROM rows WHERE id < 4")
+    spark.table("few").transpose("id").coalesce(1).write.json(str(folder / "six"))
+    spark.table("few").rdd.map(lambda row: (row.k,)).toDF(["k"]).coalesce(1).write.json(str(folder / "seven"))
+    spark.sql("UNCACHE TABLE few")
     rows.unpersist()
     return seen
 
 
 def written(folder: Path) -> dict[str, Any]:
-    forms = {"one": "parquet", "two": "parquet", "three": "json", "four": "csv", "five": "orc"}
+    forms = {
+        "one": "parquet",
+        "two": "parquet",
+        "three": "json",
+        "four": "csv",
+        "five": "orc",
+        "six": "json",
+        "seven": "json",
+    }
     return {name: outputs.read(folder / name, form).rows for name, form in forms.items()}
 
 
