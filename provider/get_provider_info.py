@@ -77,6 +77,11 @@ def get_provider_info() -> dict[str, Any]:
                         "names, separated by commas.",
                         "*email*, ssn",
                     ),
+                    "open_columns": _option(
+                        "Columns that are shown although they are derived from masked ones: shell patterns of the form "
+                        "COLUMN or DATASET:COLUMN, separated by commas.",
+                        "age_band, reports/*:total",
+                    ),
                     "replay_seconds": _option(
                         "How long the page may let Spark run stored operations again, in a process of its own, to show "
                         "what they did to a record; 0 for not at all.",

@@ -25,7 +25,9 @@ def _login(request: Request, user: GetUserDep) -> None:
 def airflow_app() -> FastAPI:
     """Make the app as Airflow's configuration says."""
     policy = Policy.of(
-        conf.getboolean(SECTION, "show_values", fallback=True), conf.get(SECTION, "mask_columns", fallback="") or ""
+        conf.getboolean(SECTION, "show_values", fallback=True),
+        conf.get(SECTION, "mask_columns", fallback="") or "",
+        conf.get(SECTION, "open_columns", fallback="") or "",
     )
     seconds = conf.getfloat(SECTION, "replay_seconds", fallback=REPLAY_SECONDS)
     source = Source(lambda: Settings.read(airflow=True).url(), policy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -12,9 +13,10 @@ from provspark.index_store.query.beside import Beside
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceEdge
+from provspark.index_store.query.walk import Stop
 from provspark.web import models
-from provspark.web.policy import Policy
 from provspark.web.scope import Scope, dataset_id
+from provspark.web.visible import Visible
 
 __all__ = [
     "about",
@@ -25,6 +27,7 @@ __all__ = [
     "dataset_summary",
     "step",
     "step_detail",
+    "stops",
     "trace",
 ]
 
@@ -33,19 +36,18 @@ _WORST = ("untracked", "coarse", "exact")
 
 def about(scope: Scope, airflow: bool) -> models.About:
     """Describe the installation."""
-    return models.About(
-        values=scope.policy.show_values, airflow=airflow, steps=len(scope.manifests), version=__version__
-    )
+    return models.About(values=scope.visible.values, airflow=airflow, steps=len(scope.manifests), version=__version__)
 
 
-def dataset(found: Dataset) -> models.Dataset:
+def dataset(found: Dataset, visible: Visible) -> models.Dataset:
     """Name a data set."""
-    return models.Dataset(**_names(found))
+    return models.Dataset(**_names(found, visible))
 
 
-def columns(version: Version, policy: Policy) -> list[models.Column]:
+def columns(at: Sighting, visible: Visible) -> list[models.Column]:
     """List the columns of a version."""
-    return [models.Column(name=f.name, type=f.type, masked=policy.masked(f)) for f in version.fields]
+    masked = zip(at.version.fields, visible.masked(at), strict=True)
+    return [models.Column(name=f.name, type=f.type, masked=hidden) for f, hidden in masked]
 
 
 def dataset_summary(scope: Scope, found: Dataset) -> models.DatasetSummary:
@@ -55,7 +57,7 @@ def dataset_summary(scope: Scope, found: Dataset) -> models.DatasetSummary:
     best = known[-1]
     derived = best is best.node.output
     return models.DatasetSummary(
-        **_names(found),
+        **_names(found, scope.visible),
         version=best.version.id,
         rows=best.version.rows,
         versions=len({s.version.id for s in known}),
@@ -76,10 +78,10 @@ def dataset_detail(scope: Scope, at: Sighting) -> models.DatasetDetail:
             by_version[s.version.id] = s
     readers = {s.node.step: s.node.manifest for s in scope.prov.graph.read.by_name.get(found, ())}
     return models.DatasetDetail(
-        **_names(found),
+        **_names(found, scope.visible),
         version=at.version.id,
         rows=at.version.rows,
-        columns=columns(at.version, scope.policy),
+        columns=columns(at, scope.visible),
         versions=[_version(s) for s in by_version.values()],
         read_by=[step(m) for m in readers.values()],
     )
@@ -90,25 +92,25 @@ def step(m: Manifest) -> models.Step:
     return models.Step(**_step(m))
 
 
-def step_detail(m: Manifest, policy: Policy) -> models.StepDetail:
+def step_detail(m: Manifest, visible: Visible) -> models.StepDetail:
     """Describe a step."""
     return models.StepDetail(
         **_step(m),
         writes=[
             models.Write(
                 index=w.index,
-                output=_usage(w.output),
-                inputs=[_usage(v) for v in w.inputs],
+                output=_usage(w.output, visible),
+                inputs=[_usage(v, visible) for v in w.inputs],
                 coverage=w.coverage,
-                reason=str(w.reason) if w.reason else None,
-                site=w.site,
+                reason=visible.text(str(w.reason)) if w.reason else None,
+                site=visible.path(w.site),
                 edges=sum(t.edges for t in w.tensors),
             )
             for w in m.writes
         ],
-        untracked=[str(u) for u in m.untracked],
+        untracked=[visible.text(str(u)) for u in m.untracked],
         engine=dict(m.engine),
-        error=m.error or None if policy.show_values and not policy.masks else None,
+        error=visible.failure(m.error) or None,
         stored_bytes=sum(f.size for f in m.files),
     )
 
@@ -123,7 +125,7 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
         nodes.append(
             models.Node(
                 id=n.id,
-                dataset=dataset(Dataset.parse(n.dataset)),
+                dataset=dataset(Dataset.parse(n.dataset), scope.visible),
                 version=n.version,
                 role=n.role,
                 total=n.total,
@@ -142,10 +144,7 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
         direction=found.direction,
         nodes=nodes,
         edges=[_edge(same, [found.through[e] for e in same]) for same in alike.values()],
-        stops=[
-            models.Stop(what=s.what, step=s.step, dataset=dataset(Dataset.parse(s.dataset)), why=s.why)
-            for s in found.stops
-        ],
+        stops=stops(found.stops, scope.visible),
         steps=[step(m) for name, m in scope.manifests.items() if name in steps],
     )
 
@@ -165,18 +164,34 @@ def _edge(same: list[TraceEdge], rows: list[Runs]) -> models.Edge:
     )
 
 
-def _names(found: Dataset) -> dict[str, str]:
-    uri = found.uri
+def stops(found: Iterable[Stop], visible: Visible) -> list[models.Stop]:
+    """Tell where an answer is less than it could be."""
+    return [
+        models.Stop(
+            what=s.what,
+            step=s.step,
+            dataset=dataset(Dataset.parse(s.dataset), visible),
+            why=visible.text(s.why),
+        )
+        for s in found
+    ]
+
+
+def _names(found: Dataset, visible: Visible) -> dict[str, str]:
+    uri = visible.path(found.uri)
     return {"id": dataset_id(found), "name": uri, "label": uri.rstrip("/").rsplit("/", 1)[-1] or uri}
 
 
-def beside(found: Beside) -> models.Beside:
+def beside(found: Beside, visible: Visible) -> models.Beside:
     """List what can be asked sideways."""
     together, siblings = (
-        [models.Choice(dataset=dataset(d), via=[dataset(v) for v in via]) for d, via in choices.items()]
+        [
+            models.Choice(dataset=dataset(d, visible), via=[dataset(v, visible) for v in via])
+            for d, via in choices.items()
+        ]
         for choices in (found.together, found.siblings)
     )
-    return models.Beside(together=together, siblings=siblings, sources=[dataset(d) for d in found.sources])
+    return models.Beside(together=together, siblings=siblings, sources=[dataset(d, visible) for d in found.sources])
 
 
 def _written(s: Sighting) -> bool:
@@ -195,8 +210,8 @@ def _version(s: Sighting) -> models.VersionSummary:
     )
 
 
-def _usage(v: Version) -> models.Usage:
-    return models.Usage(**_names(v.dataset), version=v.id, rows=v.rows)
+def _usage(v: Version, visible: Visible) -> models.Usage:
+    return models.Usage(**_names(v.dataset, visible), version=v.id, rows=v.rows)
 
 
 def _step(m: Manifest) -> dict[str, Any]:

@@ -7,15 +7,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from provspark.api import Stop
-from provspark.index_store.model import Dataset, Field
+from provspark.index_store.model import Dataset
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.relation import image
 from provspark.index_store.values.reading import find_column
 from provspark.web import describe, models
 from provspark.web import operation_models as told
-from provspark.web.policy import Policy
 from provspark.web.problems import RESPONSES
 from provspark.web.routes import DatasetPath, Seen, VersionQuery
 from provspark.web.scope import Scope
@@ -74,10 +72,10 @@ def dataset_columns(
         version=at.version.id,
     )
     lines = [
-        told.ColumnLine(**{**_fields(line), "dataset": _dataset(line.dataset), "steps": list(line.steps)})
+        told.ColumnLine(**{**_fields(line), "dataset": _dataset(scope, line.dataset), "steps": list(line.steps)})
         for line in answer.lines()
     ]
-    return told.ColumnLines(lines=lines, stops=_stops(answer.stops))
+    return told.ColumnLines(lines=lines, stops=describe.stops(answer.stops, scope.visible))
 
 
 @router.get("/datasets/{dataset}/dropped")
@@ -89,10 +87,10 @@ def dataset_dropped(
     answer = scope.prov.ask.dropped(str(at.version.dataset), column, version=at.version.id)
     lines = []
     for line in answer.lines:
-        text = None if _masked(scope.policy, [line.column, line.known_as, *line.into]) else line.text
-        about: dict[str, Any] = {"dataset": _dataset(line.dataset), "into": list(line.into), "text": text}
+        text = scope.visible.step_operations(line.step, line.write, [line.operation], line.text)
+        about: dict[str, Any] = {"dataset": _dataset(scope, line.dataset), "into": list(line.into), "text": text}
         lines.append(told.Drop(**{**_fields(line), **about}))
-    return told.Drops(lines=lines, stops=_stops(answer.stops))
+    return told.Drops(lines=lines, stops=describe.stops(answer.stops, scope.visible))
 
 
 @router.post("/how")
@@ -109,7 +107,7 @@ def how(scope: Seen, query: told.HowQuery) -> told.How:
     lines = found.lines(parts=query.parts)
     paths = [
         told.Path(
-            dataset=_dataset(place[0]),
+            dataset=_dataset(scope, place[0]),
             version=place[1],
             occurrence=place[2],
             kind=place[3],
@@ -118,7 +116,7 @@ def how(scope: Seen, query: told.HowQuery) -> told.How:
         )
         for number, (place, _) in enumerate(found.paths)
     ]
-    return told.How(paths=paths, stops=_stops(found.answer.stops))
+    return told.How(paths=paths, stops=describe.stops(found.answer.stops, scope.visible))
 
 
 @router.post("/cells")
@@ -138,10 +136,10 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
         kinds=_kinds(query.context),
     )
     page = answer.lines(query.cursor, query.limit).drop_columns(["why"]).to_pylist()
-    lines = [told.CellLine(**{**line, "dataset": _dataset(line["dataset"])}) for line in page]
+    lines = [told.CellLine(**{**line, "dataset": _dataset(scope, line["dataset"])}) for line in page]
     total, after = answer.count, query.cursor + len(lines)
     following = after if lines and after < total else None
-    return told.CellPage(lines=lines, total=total, stops=_stops(answer.stops), next=following)
+    return told.CellPage(lines=lines, total=total, stops=describe.stops(answer.stops, scope.visible), next=following)
 
 
 def _at(scope: Scope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:
@@ -159,27 +157,18 @@ def _known(at: Sighting, columns: list[str] | None) -> None:
 def _operations(scope: Scope, lines: Iterable[OperationLine]) -> list[told.Operation]:
     found = []
     for line in lines:
-        text = None if _masked(scope.policy, [*line.reads, *line.makes, *line.drops]) else line.text
+        text = scope.visible.step_operations(line.step, line.write, line.operations, line.text)
         about: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in _fields(line).items()}
-        found.append(told.Operation(**(about | {"dataset": _dataset(line.dataset), "text": text})))
+        found.append(told.Operation(**(about | {"dataset": _dataset(scope, line.dataset), "text": text})))
     return found
-
-
-def _masked(policy: Policy, columns: Iterable[str]) -> bool:
-    """Whether an operation's text may tell values of a masked column: what it compares them with, say."""
-    return not policy.show_values or any(policy.masked(Field(name, "string")) for name in columns)
 
 
 def _fields(line: Any) -> dict[str, Any]:
     return {name: getattr(line, name) for name in line.__slots__}
 
 
-def _dataset(name: str) -> models.Dataset:
-    return describe.dataset(Dataset.parse(name))
-
-
-def _stops(stops: Iterable[Stop]) -> list[models.Stop]:
-    return [models.Stop(what=s.what, step=s.step, dataset=_dataset(s.dataset), why=s.why) for s in stops]
+def _dataset(scope: Scope, name: str) -> models.Dataset:
+    return describe.dataset(Dataset.parse(name), scope.visible)
 
 
 def _kinds(context: bool) -> tuple[Literal["data", "context"], ...]:

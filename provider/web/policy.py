@@ -1,23 +1,23 @@
-"""Which values may be shown: all or none, and columns masked by pattern."""
+"""What of the data the administrator lets be shown: all values or none, masked columns, derived ones that are open."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-import pyarrow as pa
-
 from provspark.errors import ValuesUnavailableError
-from provspark.index_store.model import Field, Version
-from provspark.index_store.values.types import arrow_type
+from provspark.index_store.model import Field
+from provspark.index_store.values.types import parts_of
 
 __all__ = ["Policy"]
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What of the data the API shows.
+    """The administrator's settings; `provspark.web.masks` works out which columns they cover.
 
     Parameters
     ----------
@@ -25,43 +25,67 @@ class Policy:
         False hides all values; row ids, counts and names stay.
     masks : tuple of str
         Shell patterns of column names, letter case aside. A column is masked where its name, or a field
-        anywhere within it, matches one.
+        anywhere within it, matches one; and where it is derived from one that is.
+    opened : tuple of str
+        Columns that are shown although they are derived from masked ones: shell patterns of the form ``COLUMN`` or
+        ``DATASET:COLUMN``, letter case aside, where the pattern of the data set is that of its URI or of its end.
     """
 
     show_values: bool = True
     masks: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, show_values: bool, masks: str) -> Policy:
-        """Read the masks from one string, separated by commas or blanks."""
-        return cls(show_values, tuple(masks.replace(",", " ").lower().split()))
+    def of(cls, show_values: bool, masks: str, opened: str = "") -> Policy:
+        """Read masks and open columns from strings, separated by commas or blanks."""
+        return cls(show_values, _words(masks), _words(opened))
 
-    def masked(self, field: Field) -> bool:
-        """Whether the values of a column stay hidden."""
-        if not self.show_values:
-            return True
+    @classmethod
+    def read(cls, told: dict[str, Any]) -> Policy:
+        """Read one from plain JSON."""
+        return cls(told["show_values"], tuple(told["masks"]), tuple(told["opened"]))
+
+    def masked_by_name(self, field: Field) -> bool:
+        """Whether a column's name, or that of a field in it, is masked."""
         if not self.masks:
             return False
-        return any(fnmatchcase(name.lower(), mask) for name in _names(field) for mask in self.masks)
+        return bool(_CUT.search(field.type)) or any(self.covers(name) for name in _names(field))
 
-    def shown(self, version: Version) -> list[str]:
-        """Names of the columns whose values may be shown."""
-        return [f.name for f in version.fields if not self.masked(f)]
+    def covers(self, name: str) -> bool:
+        """Whether a name is masked."""
+        return _matches(name.lower(), self.masks)
+
+    def opens(self, dataset: str, column: str) -> bool:
+        """Whether a column that is derived from a masked one is shown nevertheless."""
+        uri, name = dataset.rstrip("/").lower(), column.lower()
+        for entry in self.opened:
+            where, _, pattern = entry.rpartition(":")
+            if fnmatchcase(name, pattern) and (not where or _matches(uri, (where, f"*/{where.lstrip('/')}"))):
+                return True
+        return False
 
 
-def _names(field: Field) -> list[str]:
-    try:
-        kind = arrow_type(field.type)
-    except ValuesUnavailableError:
-        return [field.name]
-    found, waiting = [field.name], [kind]
-    for one in waiting:
-        if pa.types.is_map(one):
-            waiting += [one.key_type, one.item_type]
-        elif pa.types.is_struct(one):
-            children: list[Any] = [one.field(i) for i in range(one.num_fields)]
-            found += [c.name for c in children]
-            waiting += [c.type for c in children]
-        elif pa.types.is_list(one) or pa.types.is_large_list(one):
-            waiting.append(one.value_type)
-    return found
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.replace(",", " ").lower().split())
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _names(field: Field) -> Iterator[str]:
+    yield field.name
+    waiting = [field.type]
+    for text in waiting:
+        try:
+            _, parts = parts_of(text) if "<" in text else ("", ())
+        except ValuesUnavailableError:  # a type that is not read here: all that could be a name in it
+            yield from _WORD.findall(text)
+            continue
+        yield from (name for name, _ in parts if name)
+        waiting += [inner for _, inner in parts]
+
+
+_WORD = re.compile(r"[^<>,:]+")
+_CUT = re.compile(r"\.\.\. \d+ more fields")
+"""Of a type that Spark cut short: it may have fields of any names."""

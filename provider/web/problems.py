@@ -82,10 +82,10 @@ def add_handlers(app: FastAPI) -> None:
         told = [f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors()[:5]]
         return problem(422, "; ".join(told)[:2000])
 
-    def refused(_request: Request, error: Exception) -> Response:
+    def refused(request: Request, error: Any) -> Response:
         for kind, status in _STATUS:
             if isinstance(error, kind):
-                return problem(status, str(error))
+                return problem(status, request.app.state.source.visible.error(error))
         # The rest tells of files and databases, which is for the log.
         _log.error("%s", error)
         down = isinstance(error, errors.CatalogueError)

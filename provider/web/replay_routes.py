@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
 
-from provspark.index_store.model import Dataset, Field, jsonable
-from provspark.index_store.profiles.model import ColumnProfile
+from provspark.index_store.model import Dataset, jsonable
+from provspark.index_store.profiles.model import ColumnProfile, Profile
 from provspark.web import describe, models
 from provspark.web import replay_models as told
 from provspark.web.problems import RESPONSES
@@ -59,19 +59,20 @@ def step_profiles(
 ) -> told.Profiles:
     """Tell the distribution of values in what a step read and in what it wrote, column by column."""
     manifest = scope.step(step)
-    if not scope.policy.show_values:
+    if not scope.visible.values:
         raise HTTPException(403, "values are not shown here, nor how they are distributed")
     found = scope.prov.impact(manifest.step, source=_uri(scope, source), output=_uri(scope, output))
     pairs = found.pairs()
+    hidden = [_hidden(scope, manifest.step, profile) for profile in (found.before, found.after)]
     return told.Profiles(
         step=manifest.step,
-        before=describe.dataset(Dataset.parse(found.before.dataset)),
+        before=describe.dataset(Dataset.parse(found.before.dataset), scope.visible),
         before_rows=found.before.rows,
-        after=describe.dataset(Dataset.parse(found.after.dataset)),
+        after=describe.dataset(Dataset.parse(found.after.dataset), scope.visible),
         after_rows=found.after.rows,
         columns=[
             told.ProfilePair(name=name, masked=True, before=None, after=None)
-            if any(c is not None and scope.policy.masked(Field(c.name, c.type)) for c in (old, new))
+            if (old is not None and old.name in hidden[0]) or (new is not None and new.name in hidden[1])
             else told.ProfilePair(name=name, masked=False, before=_column(old), after=_column(new))
             for name, old, new in pairs[:_COLUMNS]
         ],
@@ -94,7 +95,7 @@ def operation_profiles(
     longer; ends where nobody waits.
     """
     manifest = scope.step(step)
-    if not scope.policy.show_values:
+    if not scope.visible.values:
         raise HTTPException(403, "values are not shown here, nor how they are distributed")
     about = {"step": manifest.step, "operation": operation, "child": child, "output": _uri(scope, output)}
     found = _run(request, scope, about)
@@ -115,11 +116,19 @@ def _run(request: Request, scope: Scope, question: dict[str, Any]) -> Any:
         {
             "url": scope.prov.url,
             "dags": None if scope.dags is None else sorted(scope.dags),
-            "show_values": scope.policy.show_values,
-            "masks": list(scope.policy.masks),
+            "policy": jsonable(scope.visible.policy),
             **question,
         }
     )
+
+
+def _hidden(scope: Scope, step: str, profile: Profile) -> set[str]:
+    """The columns of a profile that are masked in its version, as the step knows it."""
+    nodes = (n for n in scope.prov.graph.nodes if n.step == step)
+    known = (at for n in nodes for at in (n.output, *n.inputs.values()))
+    same = [at for at in known if (str(at.version.dataset), at.version.id) == (profile.dataset, profile.version)]
+    names = {c.name for c in profile.columns}
+    return set[str]().union(*(names.difference(scope.visible.columns(at)) for at in same)) if same else names
 
 
 def _uri(scope: Seen, dataset: str | None) -> str | None:
@@ -141,12 +150,12 @@ def _column_of(found: dict[str, Any] | None) -> told.ColumnProfile | None:
 def _named(scope: Seen, passage: dict[str, Any]) -> dict[str, Any]:
     """Name data sets and steps as the API does."""
     stages = [
-        {**s, "lines": [{**line, "sources": [_dataset(x) for x in line["sources"]]} for line in s["lines"]]}
+        {**s, "lines": [{**line, "sources": [_dataset(scope, x) for x in line["sources"]]} for line in s["lines"]]}
         for s in passage["stages"]
     ]
-    return {**_dataset(passage), "step": describe.step(scope.step(passage["step"])), "stages": stages}
+    return {**_dataset(scope, passage), "step": describe.step(scope.step(passage["step"])), "stages": stages}
 
 
-def _dataset(what: dict[str, Any]) -> dict[str, Any]:
-    found: models.Dataset = describe.dataset(Dataset.parse(what["dataset"]))
+def _dataset(scope: Seen, what: dict[str, Any]) -> dict[str, Any]:
+    found: models.Dataset = describe.dataset(Dataset.parse(what["dataset"]), scope.visible)
     return {**what, "dataset": found}

@@ -10,24 +10,26 @@ import json
 import os
 import select
 import sys
-from collections.abc import Sequence
 from typing import Any, TextIO
 
 from provspark.api import Provenance
 from provspark.checks import find_java
 from provspark.errors import ProvSparkError, ReplayError
-from provspark.index_store.model import Field, jsonable
+from provspark.index_store.model import jsonable
 from provspark.index_store.operations import Operation
 from provspark.index_store.profiles.compare import Impact
 from provspark.index_store.profiles.model import Profile
 from provspark.index_store.query.graph import Direction
+from provspark.index_store.query.links import Linker
 from provspark.index_store.values.plain import plain
 from provspark.replay.columns import distinct
 from provspark.replay.history import History, Passage
 from provspark.replay.profiled import names_of
 from provspark.replay.records import Replayed, Source
 from provspark.replay.spread import OperationProfiles
+from provspark.web.masks import Masks
 from provspark.web.policy import Policy
+from provspark.web.visible import Visible
 
 __all__ = ["main"]
 
@@ -52,42 +54,45 @@ def main() -> int:
 
 
 def _answer(question: dict[str, Any], known: dict[str, Provenance], out: TextIO) -> dict[str, Any]:
+    visible = None
     try:
         if not known:
             find_java()
-        return {"answer": _replay(question, known, out)}
+        url = question["url"]
+        prov = known.get(url) or known.setdefault(url, Provenance(url))
+        prov.refresh()
+        policy = Policy.read(question["policy"])
+        visible = Visible(policy, Masks(policy, Linker(prov.graph)), prov.graph)
+        return {"answer": _replay(question, prov, visible, out)}
     except ProvSparkError as error:
-        return {"error": type(error).__name__, "why": str(error)}
+        return {"error": type(error).__name__, "why": visible.error(error) if visible else str(error)}
 
 
-def _replay(question: dict[str, Any], known: dict[str, Provenance], out: TextIO) -> Any:
-    url, dags = question["url"], question["dags"]
-    prov = known.get(url) or known.setdefault(url, Provenance(url))
-    prov.refresh()
+def _replay(question: dict[str, Any], prov: Provenance, visible: Visible, out: TextIO) -> Any:
+    dags = question["dags"]
     prov.replayer.most = _LINES
     mine = prov if dags is None else prov.restricted(lambda m: m.key.dag_id in dags)
 
     def progress(done: int, of: int, text: str) -> None:
         _say(out, {"done": done, "of": of})
 
-    policy = Policy(question["show_values"], tuple(question["masks"]))
     if "operation" in question:
         number = question["operation"]
         told = mine.operation_profiles(question["step"], [number], output=question["output"], progress=progress)
-        return _spread(told, number, question["child"], policy)
+        return _spread(told, number, question["child"], visible)
     about: dict[str, Any] = {"version": question["version"], "progress": progress}
     dataset, rows, step = question["dataset"], question["rows"], question["step"]
     if step is None:
         found: History = mine.history(dataset, rows, direction=question["direction"], **about)
-        return [_passage(p, policy) for p in found.passages]
+        return [_passage(p, visible) for p in found.passages]
     replayed = mine.before_after(dataset, rows, step=step, **about)
     way: Direction = "backward" if replayed.dataset == dataset else "forward"
-    return [_passage(Passage(way, replayed.step, replayed.write, replayed.dataset, (), replayed), policy)]
+    return [_passage(Passage(way, replayed.step, replayed.write, replayed.dataset, (), replayed), visible)]
 
 
-def _spread(told: OperationProfiles, number: int, child: int | None, policy: Policy) -> dict[str, Any]:
+def _spread(told: OperationProfiles, number: int, child: int | None, visible: Visible) -> dict[str, Any]:
     """An operation's columns before and after; those that are masked, or made with one that is, by name alone."""
-    hidden = _hidden(told.operations, policy)
+    hidden = _hidden(told, visible)
     untold = next((s for s in told.stages if s.profile is None), None)
     if untold is not None and hidden:
         raise ReplayError(f"the rows after operation {untold.operation.index} can't be profiled: {_UNTOLD}")
@@ -102,7 +107,7 @@ def _spread(told: OperationProfiles, number: int, child: int | None, policy: Pol
         for i in hidden & names_of(o).keys()
     }
     return {
-        **_told(operation, policy, hidden),
+        **_told(told, operation, visible),
         "children": list(operation.children),
         "before_rows": impact.before.rows if operation.children else None,
         "after_rows": impact.after.rows,
@@ -117,24 +122,24 @@ def _spread(told: OperationProfiles, number: int, child: int | None, policy: Pol
     }
 
 
-def _passage(passage: Passage, policy: Policy) -> dict[str, Any]:
+def _passage(passage: Passage, visible: Visible) -> dict[str, Any]:
     about = {"direction": passage.direction, "step": passage.step, "write": passage.write, "dataset": passage.dataset}
     told = passage.replayed
     if told is None:
         empty: dict[str, Any] = {"verified": None, "doubt": "", "results": [], "stages": [], "endings": [], "notes": []}
-        return {**about, "why": passage.why, **empty}
-    hidden = _hidden(told.operations, policy)
-    open_text = policy.show_values and not hidden
+        return {**about, "why": visible.text(passage.why), **empty}
+    hidden = _hidden(told, visible)
+    open_text = visible.values and not hidden
     return {
         **about,
         "why": "",
         "verified": told.verified,
         "doubt": told.why if open_text or not told.why else _UNTOLD,
         "results": list(told.results[:_LINES]),
-        "stages": _stages(told, policy, hidden),
+        "stages": _stages(told, visible, hidden),
         "endings": [
             {
-                **_told(e.operation, policy, hidden),
+                **_told(told, e.operation, visible),
                 "cause": e.cause,
                 "whole": e.whole,
                 "before": e.before,
@@ -143,21 +148,22 @@ def _passage(passage: Passage, policy: Policy) -> dict[str, Any]:
             for e in told.endings
         ],
         "notes": [
-            f"{_told(operation, policy, hidden)['text'] or operation.node}: {why}"
+            f"{_told(told, operation, visible)['text'] or operation.node}: {why}"
             for operation, why in (*told.stopped, *told.doubts)
             if open_text
         ],
     }
 
 
-def _stages(told: Replayed, policy: Policy, hidden: set[int]) -> list[dict[str, Any]]:
+def _stages(told: Replayed, visible: Visible, hidden: frozenset[int]) -> list[dict[str, Any]]:
     stages = []
     for stage in told.stages:
         columns = distinct(stage.operation.columns)
-        open_to = [policy.show_values and c.id not in hidden for c in columns]
+        open_to = [visible.values and c.id not in hidden for c in columns]
+        closed = {c.name for c, o in zip(columns, open_to, strict=True) if not o}
         stages.append(
             {
-                **_told(stage.operation, policy, hidden),
+                **_told(told, stage.operation, visible),
                 "columns": [
                     {"name": c.name, "type": c.type, "masked": not o} for c, o in zip(columns, open_to, strict=True)
                 ],
@@ -165,9 +171,9 @@ def _stages(told: Replayed, policy: Policy, hidden: set[int]) -> list[dict[str, 
                 "lines": [
                     {
                         "values": [plain(v) if o else None for v, o in zip(line.values, open_to, strict=True)]
-                        if policy.show_values
+                        if visible.values
                         else None,
-                        "changed": list(line.changed),
+                        "changed": [name for name in line.changed if name not in closed],
                         "added": list(line.added),
                         "parents": [list(p) for p in line.parents],
                         "sources": [_source(s) for s in line.sources[:_LINES]],
@@ -179,25 +185,18 @@ def _stages(told: Replayed, policy: Policy, hidden: set[int]) -> list[dict[str, 
     return stages
 
 
-def _hidden(operations: Sequence[Operation], policy: Policy) -> set[int]:
-    """Columns between operations that are masked, or whose values were made with those of one that is."""
-    found: set[int] = set()
-    for operation in operations:
-        found |= {c.id for c in operation.columns if policy.masked(Field(c.name, c.type))}
-        found |= {link.out for link in operation.links if link.out >= 0 and link.source in found}
-    return found
+def _hidden(told: Replayed | OperationProfiles, visible: Visible) -> frozenset[int]:
+    """Columns between operations that are masked."""
+    return frozenset[int]().union(*(visible.within(node) for node in visible.nodes(told.step, told.write)))
 
 
-def _told(operation: Operation, policy: Policy, hidden: set[int]) -> dict[str, Any]:
+def _told(told: Replayed | OperationProfiles, operation: Operation, visible: Visible) -> dict[str, Any]:
     """An operation, without its text where that may tell what masked values are compared with."""
-    touched = {t.column for e in operation.expressions for t in e.terms} | {e.column for e in operation.expressions}
-    touched |= {x for link in operation.links for x in (link.source, link.out)}
-    told = policy.show_values and not touched & hidden
     return {
         "operation": operation.index,
         "name": operation.name or operation.node,
-        "text": operation.text if told else None,
-        "site": operation.site,
+        "text": visible.step_operations(told.step, told.write, [operation.index], operation.text),
+        "site": visible.path(operation.site),
     }
 
 

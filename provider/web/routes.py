@@ -51,7 +51,7 @@ def about(request: Request, scope: Seen) -> models.About:
 def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 100) -> models.DatasetPage:
     """List data sets whose names contain all words of `search`, letter case aside."""
     words = search.lower().split()
-    found = [d for d in scope.datasets.values() if all(w in d.uri.lower() for w in words)]
+    found = [d for d in scope.datasets.values() if all(w in scope.visible.path(d.uri).lower() for w in words)]
     page = [describe.dataset_summary(scope, d) for d in found[cursor : cursor + limit]]
     return models.DatasetPage(items=page, total=len(found), next=_next(cursor, len(page), len(found)))
 
@@ -74,7 +74,7 @@ def dataset_rows(
 ) -> models.Rows:
     """Return rows of a version for which all conditions hold, in order, with values."""
     at = scope.find(dataset, version)
-    return rows.page(at, scope.select(at, where), scope.policy, cursor, limit, columns)
+    return rows.page(at, scope.select(at, where), scope.visible, cursor, limit, columns)
 
 
 @router.get("/datasets/{dataset}/export", response_class=StreamingResponse, responses=STREAMS)
@@ -83,7 +83,7 @@ def dataset_export(
 ) -> StreamingResponse:
     """Stream all rows for which all conditions hold, as CSV, JSON, JSON lines or an Arrow stream."""
     at = scope.find(dataset, version)
-    return rows.export(at, scope.select(at, where), scope.policy, format)
+    return rows.export(at, scope.select(at, where), scope.visible, format)
 
 
 @router.post("/trace")
@@ -98,7 +98,7 @@ def trace_rows(scope: Seen, query: models.TraceRowsQuery) -> models.Rows:
     node, met = _node(scope, query, query.node)
     if query.one:
         met = scope.one(query).get(query.node, Runs.span(0))
-    return rows.page(scope.at(node), met, scope.policy, query.cursor, query.limit, query.columns)
+    return rows.page(scope.at(node), met, scope.visible, query.cursor, query.limit, query.columns)
 
 
 @router.post("/trace/export", response_class=StreamingResponse, responses=STREAMS)
@@ -110,7 +110,7 @@ def trace_export(
 ) -> StreamingResponse:
     """Stream all rows that a trace met in one of its nodes."""
     found, met = _node(scope, query, node)
-    return rows.export(scope.at(found), met, scope.policy, format)
+    return rows.export(scope.at(found), met, scope.visible, format)
 
 
 @router.get("/steps")
@@ -139,7 +139,7 @@ def steps(
 @router.get("/steps/{step}")
 def step(scope: Seen, step: Annotated[str, Path(max_length=200)]) -> models.StepDetail:
     """Describe a step: what it read and wrote, and how far it was captured."""
-    return describe.step_detail(scope.step(step), scope.policy)
+    return describe.step_detail(scope.step(step), scope.visible)
 
 
 def _node(scope: Scope, query: models.TraceQuery, number: int) -> tuple[TraceNode, Runs]:

@@ -20,7 +20,7 @@ from provspark.index_store.query.runs import Runs
 from provspark.index_store.values.plain import plain
 from provspark.index_store.values.reading import find_column, read_rows
 from provspark.web import describe, models
-from provspark.web.policy import Policy
+from provspark.web.visible import Visible
 
 __all__ = ["MEDIA_TYPES", "Format", "cells", "export", "page"]
 
@@ -37,23 +37,23 @@ MEDIA_TYPES = {
 
 
 def page(
-    at: Sighting, selected: Runs, policy: Policy, cursor: int, limit: int, columns: Sequence[str] | None
+    at: Sighting, selected: Runs, visible: Visible, cursor: int, limit: int, columns: Sequence[str] | None
 ) -> models.Rows:
     """Return some of the selected rows; a version whose values can't be read has ids only, and says why."""
     version = at.version
     names = None if columns is None else {find_column(version, c).name for c in columns}
-    listed = [c for c in describe.columns(version, policy) if names is None or c.name in names]
+    listed = [c for c in describe.columns(at, visible) if names is None or c.name in names]
     ids = _ids(selected, cursor, limit)
     values: list[list[Any]] | None = None
     why = ""
-    if not policy.show_values:
+    if not visible.values:
         why = _NO_VALUES
     else:
         shown = [c.name for c in listed if not c.masked]
         try:
             table = read_rows(version, at.files, ids, shown)
         except (VersionChangedError, ValuesUnavailableError) as e:
-            why = str(e)
+            why = visible.error(e)
         else:
             read = dict(zip(shown, (cells(c) for c in table.columns), strict=True))
             nothing = [None] * len(ids)
@@ -61,7 +61,7 @@ def page(
             values = values if listed else [[] for _ in range(len(ids))]
     after = cursor + len(ids)
     return models.Rows(
-        dataset=describe.dataset(version.dataset),
+        dataset=describe.dataset(version.dataset, visible),
         version=version.id,
         total=version.rows,
         selected=selected.count,
@@ -73,12 +73,12 @@ def page(
     )
 
 
-def export(at: Sighting, selected: Runs, policy: Policy, form: Format) -> StreamingResponse:
+def export(at: Sighting, selected: Runs, visible: Visible, form: Format) -> StreamingResponse:
     """Stream all selected rows, without masked columns; where values are off, ids alone.
 
     The first rows are read before the answer begins, so that what can't be read is told as an error.
     """
-    shown = policy.shown(at.version)
+    shown = visible.columns(at)
 
     def tables() -> Iterator[pa.Table]:
         for cursor in range(0, max(selected.count, 1), _CHUNK):
@@ -89,7 +89,7 @@ def export(at: Sighting, selected: Runs, policy: Policy, form: Format) -> Stream
 
     parts = tables()
     first = next(parts)
-    label = describe.dataset(at.version.dataset).label
+    label = describe.dataset(at.version.dataset, visible).label
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in label)[:80]
     headers = {"Content-Disposition": f'attachment; filename="{safe}.{form}"'}
     return StreamingResponse(_WRITERS[form](chain([first], parts)), media_type=MEDIA_TYPES[form], headers=headers)

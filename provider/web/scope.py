@@ -18,9 +18,8 @@ from provspark.index_store.query.one import one_derivation
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceNode
 from provspark.index_store.select import parse_condition, select_rows
-from provspark.index_store.values.paths import find_path
 from provspark.web import models
-from provspark.web.policy import Policy
+from provspark.web.visible import Visible
 
 __all__ = ["Scope", "dataset_id"]
 
@@ -44,11 +43,12 @@ class Scope:
         Over all steps.
     dags : frozenset of str or None
         None for all steps; else steps without a DAG are hidden too.
-    policy : Policy
+    visible : Visible
+        Over all steps.
     """
 
-    def __init__(self, whole: Linker, prov: Provenance, dags: frozenset[str] | None, policy: Policy) -> None:
-        self.policy = policy
+    def __init__(self, whole: Linker, prov: Provenance, dags: frozenset[str] | None, visible: Visible) -> None:
+        self.visible = visible
         self._whole, self.dags = whole, dags
         self.prov = prov.restricted(self._sees)
         self._selected: Cache[Runs] = Cache(_CACHED_RUNS)
@@ -108,16 +108,10 @@ class Scope:
         if found is None:
             conditions = [parse_condition(text) for text in where]
             for condition in conditions:
-                self.shown(at, condition.column)
+                self.visible.ask(at, condition.column)
             found = Runs.of(select_rows(at.version, at.files, conditions))
             self._selected.put(key, found, _ENTRY + len(found.starts))
         return found
-
-    def shown(self, at: Sighting, column: str) -> None:
-        """Refuse a question about the values of a column that is masked, or that lies in one."""
-        field = find_path(at.version, column).column
-        if self.policy.masked(field):
-            raise HTTPException(403, f"values of column {field.name!r} are not shown here, nor asked about")
 
     def asked(self, query: models.Selection) -> tuple[Sighting, Int64]:
         """Return the version and the row ids that a question is about."""

@@ -32,7 +32,7 @@ _GRAPHS: dict[int | str, dict[str, Any]] = {
 @router.get("/datasets/{dataset}/beside")
 def beside(scope: Seen, dataset: DatasetPath, version: VersionQuery = None) -> models.Beside:
     """List the data sets that a question sideways about rows of a version can name."""
-    return describe.beside(find_beside(scope.linker, scope.find(dataset, version)))
+    return describe.beside(find_beside(scope.linker, scope.find(dataset, version)), scope.visible)
 
 
 @router.post("/sideways")
@@ -40,7 +40,7 @@ def sideways(scope: Seen, query: models.SidewaysQuery) -> list[models.Found]:
     """Count the rows that were used together with rows, or that share a witness with them."""
     return [
         models.Found(
-            dataset=describe.dataset(version.dataset),
+            dataset=describe.dataset(version.dataset, scope.visible),
             version=version.id,
             total=version.rows,
             rows=found.count,
@@ -54,7 +54,7 @@ def sideways(scope: Seen, query: models.SidewaysQuery) -> list[models.Found]:
 def sideways_rows(scope: Seen, query: models.SidewaysRowsQuery) -> models.Rows:
     """Return some of those rows, of one version, with values."""
     at, found = _found(scope, query, query.found)
-    return rows.page(at, found, scope.policy, query.cursor, query.limit, query.columns)
+    return rows.page(at, found, scope.visible, query.cursor, query.limit, query.columns)
 
 
 @router.post("/sideways/export", response_class=StreamingResponse, responses=STREAMS)
@@ -66,7 +66,7 @@ def sideways_export(
 ) -> StreamingResponse:
     """Stream all of those rows, of one version."""
     at, met = _found(scope, query, found)
-    return rows.export(at, met, scope.policy, format)
+    return rows.export(at, met, scope.visible, format)
 
 
 @router.post("/composition")
@@ -74,7 +74,7 @@ def composition(scope: Seen, query: models.CompositionQuery) -> models.Compositi
     """Tell how the witnesses of rows divide over a column of a source."""
     source = scope.dataset(query.source)
     for seen in scope.prov.graph.sightings(source):
-        scope.shown(seen, query.column)
+        scope.visible.ask(seen, query.column)
     at, ids = scope.asked(query)
     table = scope.prov.composition(
         str(at.version.dataset), ids, source=str(source), column=query.column, each=False, version=at.version.id
@@ -103,9 +103,9 @@ def trace_graph(
         str(at.version.dataset), ids, query.direction, version=at.version.id, kinds=_kinds(query.context)
     )
     if format == "graphml":
-        return Response(found.graphml(), media_type="application/graphml+xml")
+        return Response(scope.visible.path(found.graphml()), media_type="application/graphml+xml")
     made = found.prov_json() if format == "prov_json" else found.node_link()
-    return Response(json.dumps(made, ensure_ascii=False), media_type="application/json")
+    return Response(scope.visible.path(json.dumps(made, ensure_ascii=False)), media_type="application/json")
 
 
 def _found(scope: Scope, query: models.SidewaysQuery, wanted: str) -> tuple[Sighting, Runs]:

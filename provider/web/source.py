@@ -10,9 +10,12 @@ from typing import TypeVar
 
 from provspark.api import Provenance
 from provspark.errors import ProvSparkError
+from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
+from provspark.web.masks import Masks
 from provspark.web.policy import Policy
 from provspark.web.scope import Scope
+from provspark.web.visible import Visible
 
 __all__ = ["Source"]
 
@@ -50,14 +53,20 @@ class Source:
             Steps of these DAGs and no others; None for all steps.
         """
         with self._lock:
-            return self._snapshot().scope(dags, self.policy)
+            return self._snapshot().scope(dags)
+
+    @property
+    def visible(self) -> Visible:
+        """What users may see, as far as the store was read."""
+        seen = self._seen
+        return _nothing(self.policy) if seen is None else seen.visible
 
     def _snapshot(self) -> _Snapshot:
         trouble, self._trouble = self._trouble, None
         if trouble:
             raise trouble
         if self._seen is None:
-            self._seen = self._timed(lambda: _Snapshot(Provenance(self.url())))
+            self._seen = self._timed(lambda: _Snapshot(Provenance(self.url()), self.policy))
         elif time.monotonic() - self._looked > _FRESH and self._looking is None:
             if self._took < _AT_ONCE:
                 self._seen = self._look(self._seen)
@@ -77,7 +86,7 @@ class Source:
     def _look(self, seen: _Snapshot) -> _Snapshot:
         prov = copy(seen.prov)
         self._timed(prov.refresh)
-        return seen if prov.graph is seen.prov.graph else _Snapshot(prov)
+        return seen if prov.graph is seen.prov.graph else _Snapshot(prov, self.policy)
 
     def _timed(self, look: Callable[[], T]) -> T:
         began = time.monotonic()
@@ -87,20 +96,26 @@ class Source:
         return found
 
 
+def _nothing(policy: Policy) -> Visible:
+    graph = Graph(())
+    return Visible(policy, Masks(policy, Linker(graph)), graph)
+
+
 class _Snapshot:
     """What was published when it was looked at, and what was made of it for each set of DAGs."""
 
-    def __init__(self, prov: Provenance) -> None:
+    def __init__(self, prov: Provenance, policy: Policy) -> None:
         self.prov, self._linker = prov, Linker(prov.graph)
+        self.visible = Visible(policy, Masks(policy, self._linker), prov.graph)
         self._dags = {m.key.dag_id for m in prov.graph.manifests if m.key.dag_id}
         self._scopes: dict[frozenset[str] | None, Scope] = {}
 
-    def scope(self, dags: frozenset[str] | None, policy: Policy) -> Scope:
+    def scope(self, dags: frozenset[str] | None) -> Scope:
         """What one may see who may read these DAGs."""
         dags = dags if dags is None else dags & self._dags
         found = self._scopes.get(dags)
         if found is None:
             while len(self._scopes) >= _SCOPES:
                 del self._scopes[next(iter(self._scopes))]
-            found = self._scopes[dags] = Scope(self._linker, self.prov, dags, policy)
+            found = self._scopes[dags] = Scope(self._linker, self.prov, dags, self.visible)
         return found

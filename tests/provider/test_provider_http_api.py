@@ -245,10 +245,12 @@ def test_columns_are_masked_by_pattern(root: Path) -> None:
         ("array<struct<b:map<string,struct<SSN:int>>>>", True),
         ("struct<a:int>", False),
         ("interval", False),
+        ("struct<a:interval day,ssn:string>", True),
+        ("struct<a:int,... 5 more fields>", True),
     ],
 )
 def test_a_mask_reaches_into_nested_columns(kind: str, masked: bool) -> None:
-    assert Policy.of(True, "ssn").masked(Field("c", kind)) is masked
+    assert Policy.of(True, "ssn").masked_by_name(Field("c", kind)) is masked
 
 
 def test_errors_are_problem_documents_with_a_hint(api: TestClient, root: Path) -> None:

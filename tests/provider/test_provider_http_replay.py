@@ -141,8 +141,10 @@ def test_profiles_are_those_of_the_python_api(root: Path) -> None:
     age = impact.after.column("age")
     assert told["columns"][1]["after"]["mean"] == age.mean
     assert [b["count"] for b in told["columns"][1]["after"]["histogram"]] == [b.count for b in age.histogram]
-    masked = client(root, policy=Policy.of(True, "*mail")).get(f"{BASE}/steps/{step}/profiles")
+    masked = client(root, policy=Policy.of(True, "*mail", "name age")).get(f"{BASE}/steps/{step}/profiles")
     assert [c["name"] for c in masked.json()["columns"] if c["masked"]] == ["e_mail"] and "a@x" not in masked.text
+    derived = client(root, policy=Policy.of(True, "*mail")).get(f"{BASE}/steps/{step}/profiles")
+    assert all(c["masked"] for c in derived.json()["columns"])  # the step kept no operations
     for path in ("profiles", "operations/0/profiles"):
         assert client(root, policy=Policy(False)).get(f"{BASE}/steps/{step}/{path}").status_code == 403
 

@@ -201,6 +201,7 @@ BOUNDARY = (
     *("tracker/orders.py:StatementOrder", "tracker/writing.py:Writing.run", "tracker/writing.py:Writing._seal"),
     "tracker/writing.py:_release",
     *("tracker/imported.py:WhenImported.find_spec", "tracker/rdds.py:Rdds.of_frame"),
+    *(f"tracker/caches.py:Caches.{name}" for name in ("cache_table", "checkpoint", "observed", "transposed")),
 )
 """What the script calls, or what those call at once: they guard all others."""
 

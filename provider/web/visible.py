@@ -1,0 +1,167 @@
+"""What a user may see of values, operations, paths and messages. All answers of the API go through this."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from fastapi import HTTPException
+
+from provspark import errors
+from provspark.index_store.model import Dataset
+from provspark.index_store.operations import Operation
+from provspark.index_store.query.graph import Graph, Node, Sighting
+from provspark.index_store.values.partitions import unescape
+from provspark.index_store.values.paths import find_path
+from provspark.web.masks import Masks
+from provspark.web.policy import Policy
+
+__all__ = ["HIDDEN", "Visible"]
+
+HIDDEN = "•••"
+"""Stands in a text for what is not shown."""
+_FOLDER = re.compile(r"([^/=\s'\"]+)=([^/\n]*)(?=/)|([^/=\s'\"]+)=([^/\s'\",;)]+)")
+"""A folder that is named after a partition's value, in a path or in a text with paths in it."""
+_QUOTED = re.compile(r"(?<!column )('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_FOREIGN = re.compile(r"\b(\w+(?:Error|Exception)): .*", re.DOTALL)
+"""An error that is not ours: its message may tell anything."""
+
+
+class Visible:
+    """What users may see of what the store holds.
+
+    Parameters
+    ----------
+    policy : Policy
+        What the administrator has set.
+    masks : Masks
+        Over all steps.
+    graph : Graph
+        Of all steps.
+    """
+
+    def __init__(self, policy: Policy, masks: Masks, graph: Graph) -> None:
+        self.policy, self._masks, self._graph = policy, masks, graph
+        self._open = policy.show_values and not policy.masks
+        self._folders: dict[tuple[Dataset, str], bool] = {}
+
+    @property
+    def values(self) -> bool:
+        """Whether any values are shown."""
+        return self.policy.show_values
+
+    def masked(self, at: Sighting) -> list[bool]:
+        """Of each column of a version whether its values are hidden."""
+        if self._open or not self.values:
+            return [not self.values] * len(at.version.fields)
+        hidden = self._masks.columns(at)
+        return [i in hidden for i in range(1, 1 + len(at.version.fields))]
+
+    def columns(self, at: Sighting) -> list[str]:
+        """Names of the columns of a version whose values are shown."""
+        return [f.name for f, masked in zip(at.version.fields, self.masked(at), strict=True) if not masked]
+
+    def ask(self, at: Sighting, column: str) -> None:
+        """Refuse a question about the values of a hidden column, or of a field in one."""
+        field = find_path(at.version, column).column
+        if field.name not in self.columns(at):
+            raise HTTPException(403, f"the values of column {field.name!r} are masked, so it can't be asked about")
+
+    def within(self, node: Node) -> frozenset[int]:
+        """The ids of the columns between a write's operations that are masked."""
+        return self._masks.within(node)
+
+    def operation(self, node: Node, operations: Iterable[int], text: str) -> str | None:
+        """The text of operations of a write; None where it may tell values that are hidden."""
+        if not self.values:
+            return None
+        if self._open:
+            return text
+        hidden = self.within(node)
+        if any(not hidden.isdisjoint(_touched(node.operations[i])) for i in operations if i < len(node.operations)):
+            return None
+        return self.path(text)
+
+    def step_operations(self, step: str, write: int, operations: Iterable[int], text: str) -> str | None:
+        """The same, of a write by its step and number."""
+        numbers = tuple(operations)
+        told = [self.operation(node, numbers, text) for node in self._nodes.get((step, write), ())]
+        return told[0] if told and None not in told else None
+
+    def nodes(self, step: str, write: int) -> Sequence[Node]:
+        """The writes of a step and number: two stores may hold different ones."""
+        return self._nodes.get((step, write), ())
+
+    @cached_property
+    def _nodes(self) -> dict[tuple[str, int], list[Node]]:
+        found: dict[tuple[str, int], list[Node]] = {}
+        for node in self._graph.nodes:
+            found.setdefault((node.step, node.write.index), []).append(node)
+        return found
+
+    def path(self, text: str) -> str:
+        """A path, or a text with paths in it, without the values of masked partition columns."""
+        if self._open or "=" not in text:
+            return text
+
+        def told(match: re.Match[str]) -> str:
+            name = match[1] or match[3]
+            return f"{name}={HIDDEN}" if self._hides_folder(text, unescape(name)) else match[0]
+
+        return _FOLDER.sub(told, text)
+
+    def _hides_folder(self, text: str, name: str) -> bool:
+        if not self.values:
+            return True
+        if self.policy.covers(name):
+            return True
+        return any(self._masked_in(d, name) for d in self._partitioned.get(name, ()) if d.name in text)
+
+    def _masked_in(self, dataset: Dataset, name: str) -> bool:
+        """Whether a partition column is masked in some version of a data set."""
+        key = (dataset, name)
+        if key not in self._folders:
+            self._folders[key] = any(
+                self._masks.columns(at) & {i for i, f in enumerate(at.version.fields, 1) if f.name == name}
+                for at in self._graph.sightings(dataset)
+            )
+        return self._folders[key]
+
+    @cached_property
+    def _partitioned(self) -> dict[str, list[Dataset]]:
+        """Data sets by the names of their partition columns."""
+        found: dict[str, dict[Dataset, None]] = {}
+        for index in (self._graph.written, self._graph.read):
+            for dataset, sightings in index.by_name.items():
+                for name in {n for s in sightings for n in s.version.partitions}:
+                    found.setdefault(name, {})[dataset] = None
+        return {name: list(datasets) for name, datasets in found.items()}
+
+    def text(self, text: str) -> str:
+        """A reason or message: without paths' values, quoted values, and what errors of others say."""
+        if self._open:
+            return text
+        return _FOREIGN.sub(r"\1 (its message may tell masked values; it is in the step's log)", self.quoted(text))
+
+    def quoted(self, text: str) -> str:
+        """A text of ours that may quote values, without these."""
+        return text if self._open else _QUOTED.sub(HIDDEN, self.path(text))
+
+    def failure(self, text: str) -> str:
+        """What a job's own error says, which may tell any value."""
+        return text if self._open else ""
+
+    def error(self, error: errors.ProvSparkError) -> str:
+        """The message of an error."""
+        if isinstance(error, (errors.ReplayError, errors.UntrackedError, errors.UnsupportedPlanError)):
+            return self.text(str(error))
+        if isinstance(error, errors.ValuesUnavailableError):
+            return self.quoted(str(error))
+        return self.path(str(error))
+
+
+def _touched(operation: Operation) -> set[int]:
+    """The columns that an operation computes with, or makes."""
+    found = {t.column for e in operation.expressions for t in e.terms} | {e.column for e in operation.expressions}
+    return (found | {x for link in operation.links for x in (link.source, link.out)}) - {-1}
