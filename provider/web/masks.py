@@ -61,9 +61,15 @@ class Masks:
         if not self._policy.masks:
             return _NONE
         if node not in self._within:
-            written = self._settled(m for at in node.inputs.values() for m in self._behind(at))
-            self._within[node] = self._hidden(node, written)
+            self._within[node] = self._hidden(node, self._before(node))
         return self._within[node]
+
+    def handed(self, node: Node) -> bool:
+        """Whether the script's driver had read masked columns, so that what it wrote down may be of their values."""
+        return bool(self._policy.masks) and self._handed(node, self._before(node))
+
+    def _before(self, node: Node) -> _Written:
+        return self._settled(m for at in node.inputs.values() for m in self._behind(at))
 
     def _settled(self, nodes: Iterable[Node]) -> _Written:
         """Work out what these writes wrote, and those behind them."""
@@ -137,10 +143,13 @@ class Masks:
         found = set(named)
         for s in self._read.get((at.version.dataset, at.version.id), ()):
             found |= {mine for mine, theirs in _pairs(at, s) if theirs in self._named(s)}
+        every = set(range(1, 1 + len(names_of(at))))
+        if _is_local(at) and self._handed(at.node, written):
+            found |= every
         for node in self._behind(at):
             masked = written.get(node, _NONE)
             if masked is None:
-                found |= set(range(1, 1 + len(names_of(at))))
+                found |= every
             elif masked:
                 found |= {mine for mine, theirs in _pairs(at, node.output) if theirs in masked}
         return frozenset(found - self._opened(at, found - named))
@@ -166,7 +175,9 @@ class Masks:
             return None
         masked = {version for version, at in node.inputs.items() if self._version(at, written)}
         operations = _operations(node)
-        if masked and (not operations or _untold(node) - _handed_over(node) & masked):
+        if masked and not operations:
+            return None
+        if any(node.write.axes[i].version in masked for i in _untold(node) if not _handed_over(node, i)):
             return None
         hidden = self._hidden(node, written)
         if not hidden:
@@ -176,18 +187,22 @@ class Masks:
         unknown = set(range(1, 1 + len(names_of(node.output)))) - set(places)
         return (made | unknown) - {-1}
 
+    def _handed(self, node: Node, written: _Written) -> bool:
+        read = {node.write.axes[i].version for i in _untold(node)}
+        return any(self._version(node.inputs[v], written) for v in read if not _is_local(node.inputs[v]))
+
     def _hidden(self, node: Node, written: _Written) -> frozenset[int]:
         """The ids of columns between the operations that are masked; what the write read is known."""
         operations = _operations(node)
         inputs = {version: self._version(at, written) for version, at in node.inputs.items()}
-        handed = any(inputs[version] for version in _untold(node))
+        handed = self._handed(node, written)
         files = any(_in_names(at.version, inputs[version]) for version, at in node.inputs.items())
         found: set[int] = set()
         for op in operations:
             found |= {c.id for c in op.columns if self._policy.masked_by_name(Field(c.name, c.type))}
             for at, places in source_places(node, op) if op.axes else ():
                 masked = inputs[at.version.id]
-                made = handed and at.version.format == "memory"
+                made = handed and _is_local(at)
                 found |= {
                     c.id
                     for c, place in zip(op.columns, places, strict=True)
@@ -216,17 +231,20 @@ def _operations(node: Node) -> tuple[Operation, ...]:
         return ()
 
 
-def _untold(node: Node) -> set[str]:
-    """The versions that a write read and that are in none of its operations."""
+def _is_local(at: Sighting) -> bool:
+    """Whether the script itself made the rows."""
+    return at.version.format == "memory"
+
+
+def _untold(node: Node) -> list[int]:
+    """The readings of a write that are in none of its operations."""
     told = {axis for op in _operations(node) for axis in op.axes}
-    return {a.version for i, a in enumerate(node.write.axes) if a.role == "input" and i not in told}
+    return [i for i, a in enumerate(node.write.axes) if a.role == "input" and i not in told]
 
 
-def _handed_over(node: Node) -> set[str]:
-    """The versions of which the script's driver read values, as `provspark.tracker.driver_reads` notes them."""
-    axes = node.write.axes
-    found = {axes[t.src].version for t in node.write.tensors if t.kind == "context" and t.out == 0}
-    return found - {axes[t.src].version for t in node.write.tensors if t.kind != "context" or t.out != 0}
+def _handed_over(node: Node, axis: int) -> bool:
+    """Whether a reading is what the script's driver read: see `provspark.tracker.driver_reads`."""
+    return all(t.kind == "context" and t.out == 0 for t in node.write.tensors if t.src == axis)
 
 
 def _takes_more(op: Operation, terms: list[str], handed: bool, files: bool) -> bool:

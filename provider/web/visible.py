@@ -78,8 +78,11 @@ class Visible:
             return None
         if self._open:
             return text
+        done = [node.operations[i] for i in operations if i < len(node.operations)]
         hidden = self.within(node)
-        if any(not hidden.isdisjoint(_touched(node.operations[i])) for i in operations if i < len(node.operations)):
+        if any(not hidden.isdisjoint(_touched(operation)) for operation in done):
+            return None
+        if self._masks.handed(node) and any(t.node == "Literal" for o in done for e in o.expressions for t in e.terms):
             return None
         return self.path(text)
 
