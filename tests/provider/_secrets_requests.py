@@ -1,0 +1,328 @@
+"""Asks every route of the API about everything in a store, and searches each answer."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import cycle, product
+from typing import Any
+
+from _http import BASE
+from _secrets_search import Leak, Secrets
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+
+import provspark
+from provspark.web.app import manifest
+from provspark.web.scope import dataset_id
+
+NOTHING = "0" * 32
+FORMATS = ("csv", "json", "jsonl", "arrow")
+GRAPHS = ("prov_json", "node_link", "graphml")
+WAYS = ("backward", "forward")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A version of a data set."""
+
+    name: str
+    id: str
+    version: str
+    rows: int
+    columns: tuple[str, ...]
+    last: bool
+
+
+@dataclass
+class Catalogue:
+    """All that a store has, hidden or not."""
+
+    versions: list[Found]
+    steps: dict[str, tuple[int, list[str], list[str]]]
+    """By id: how many operations it has, and ids of the data sets that it wrote and read."""
+
+    @classmethod
+    def of(cls, store: str) -> Catalogue:
+        graph = provspark.open(store).graph
+        versions = []
+        for dataset in graph.datasets():
+            known = {s.version.id: s.version for s in graph.sightings(dataset)}
+            last = graph.sightings(dataset)[-1].version.id
+            versions += [
+                Found(dataset.uri, dataset_id(dataset), v.id, v.rows, tuple(f.name for f in v.fields), v.id == last)
+                for v in known.values()
+            ]
+        steps = {}
+        for m in graph.manifests:
+            nodes = [n for n in graph.nodes if n.step == m.step]
+            steps[m.step] = (
+                max((len(n.operations) for n in nodes if n.operations), default=0),
+                [dataset_id(w.output.dataset) for w in m.writes],
+                [dataset_id(v.dataset) for w in m.writes for v in w.inputs],
+            )
+        return cls(versions, steps)
+
+
+@dataclass
+class Sweep:
+    """What one user asked, and what was found in the answers."""
+
+    role: str
+    api: TestClient
+    secrets: Secrets
+    catalogue: Catalogue
+    every: int = 1
+    """Of the requests to a route, but for those that others depend on, only each so many-th is sent."""
+    leaks: list[tuple[str, Leak]] = field(default_factory=list)
+    asked: Counter[str] = field(default_factory=Counter)
+    answered: Counter[str] = field(default_factory=Counter)
+    """Answers of status 200, by route."""
+    parameters: set[tuple[str, str]] = field(default_factory=set)
+    trouble: list[str] = field(default_factory=list)
+    """Answers of status 500 and above."""
+    searched: int = 0
+    """Bytes."""
+    _due: Counter[str] = field(default_factory=Counter)
+
+    def ask(
+        self,
+        method: str,
+        route: str,
+        body: dict[str, Any] | None = None,
+        *,
+        always: bool = False,
+        events: bool = False,
+        **more: Any,
+    ) -> Any:
+        """Send one request, search its answer, and return its JSON, or None where it is an error or a stream."""
+        self._due[route] += 1
+        if not always and self._due[route] % self.every:
+            return None
+        path = {
+            k: more.pop(k) for k in ("dataset", "step", "operation", "name") if k in more and "{" + k + "}" in route
+        }
+        params = {k: v for k, v in more.items() if v is not None}
+        url = ("" if route.startswith("/static") else BASE) + route.format(**path)
+        headers = {"accept": "text/event-stream"} if events else {}
+        answer = self.api.request(method, url, params=params, json=body, headers=headers)
+        self.asked[f"{method} {route}"] += 1
+        self.parameters |= {(f"{method} {route}", name) for name in (*path, *params, *(body or {}))}
+        head = "\n".join(f"{k}: {v}" for k, v in answer.headers.items()).encode()
+        question = json.dumps([params, body], ensure_ascii=False)
+        self.searched += len(head) + len(answer.content)
+        found = self.secrets.find(head, [question]) + self.secrets.find(answer.content, [question])
+        if answer.headers.get("content-type", "").startswith("application/vnd.apache.arrow"):
+            found += self.secrets.find_packed(answer.content)
+        raw = answer.request.url.raw_path.decode()
+        where = f"{self.role}: {method} {raw} {json.dumps(body) if body else ''} → {answer.status_code}"
+        self.leaks += [(where, leak) for leak in found]
+        if answer.status_code >= 500:
+            self.trouble.append(f"{where}: {answer.text[:200]}")
+        if answer.status_code != 200:
+            return None
+        self.answered[f"{method} {route}"] += 1
+        return answer.json() if answer.headers["content-type"] == "application/json" else None
+
+    def run(self, area: str) -> None:
+        """Ask all routes of an area."""
+        AREAS[area](self)
+
+
+def routes_of(api: TestClient) -> set[str]:
+    """Every route of the app, as the sweep names them."""
+    found: set[str] = set()
+    for route in api.app.routes:  # type: ignore[attr-defined]
+        assert isinstance(route, APIRoute), route
+        found |= {f"{method} {route.path.removeprefix(BASE)}" for method in route.methods}
+    return found
+
+
+def parameters_of(api: TestClient) -> set[tuple[str, str]]:
+    """Every parameter of every route: of paths, queries and bodies."""
+    described = api.app.openapi()  # type: ignore[attr-defined]
+    found = set()
+    for path, methods in described["paths"].items():
+        for method, about in methods.items():
+            route = f"{method.upper()} {path.removeprefix(BASE)}"
+            found |= {(route, p["name"]) for p in about.get("parameters", ())}
+            if "requestBody" in about:
+                name = about["requestBody"]["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[-1]
+                found |= {(route, p) for p in described["components"]["schemas"][name]["properties"]}
+    return found
+
+
+def _versions(sweep: Sweep) -> Iterator[tuple[Found, dict[str, Any]]]:
+    """Each version by its id, and one that is not there."""
+    for found in sweep.catalogue.versions:
+        yield found, {"dataset": found.id, "version": found.version}
+    yield found, {"dataset": found.id, "version": NOTHING}
+
+
+def _lists(sweep: Sweep) -> None:
+    sweep.ask("GET", "/about")
+    for name in manifest()["files"] if sweep.every == 1 else ():
+        sweep.ask("GET", "/static/{name}", name=name)
+    sweep.ask("GET", "/static/{name}", name="nothing.js")
+    sweep.ask("GET", "/datasets", always=True)
+    sweep.ask("GET", "/datasets", cursor=1, limit=2)
+    for word in ("ssn", "=", "by_ssn", "people"):
+        sweep.ask("GET", "/datasets", search=word)
+    sweep.ask("GET", "/steps", always=True)
+    sweep.ask("GET", "/steps", cursor=1, limit=3)
+    for about in ({"dag_id": "pay"}, {"run_id": "r1"}, {"task_id": "clean"}, {"map_index": -1}):
+        sweep.ask("GET", "/steps", **about)
+
+
+def _rows(sweep: Sweep) -> None:
+    conditions = cycle(("is not null", "startswith QX", "> 4000000", "!= 1"))
+    for found, at in _versions(sweep):
+        sweep.ask("GET", "/datasets/{dataset}", **at, always=True)
+        sweep.ask("GET", "/datasets/{dataset}/rows", **at, always=True, events=True)
+        sweep.ask("GET", "/datasets/{dataset}/rows", **at, limit=1000, cursor=1, columns=list(found.columns))
+        for form in FORMATS:
+            sweep.ask("GET", "/datasets/{dataset}/export", **at, format=form)
+        for column in (*found.columns, "nothing"):
+            sweep.ask("GET", "/datasets/{dataset}/rows", **at, columns=column)
+            sweep.ask("GET", "/datasets/{dataset}/rows", **at, where=f"`{column}` {next(conditions)}")
+            sweep.ask("GET", "/datasets/{dataset}/export", **at, where=f"`{column}` {next(conditions)}")
+        if found.last and "version" in at:
+            for route in ("", "/rows", "/export", "/operations", "/columns", "/dropped", "/beside"):
+                sweep.ask("GET", f"/datasets/{{dataset}}{route}", dataset=found.id)
+
+
+def _operations(sweep: Sweep) -> None:
+    ways = cycle(WAYS)
+    for found, at in _versions(sweep):
+        to = sweep.catalogue.versions[0].id
+        for way in WAYS:
+            sweep.ask("GET", "/datasets/{dataset}/operations", **at, direction=way, parts=True)
+            sweep.ask("GET", "/datasets/{dataset}/columns", **at, direction=way, existence=False)
+        sweep.ask("GET", "/datasets/{dataset}/columns", **at, to=to)
+        for column in found.columns:
+            sweep.ask("GET", "/datasets/{dataset}/operations", **at, column=column, direction=next(ways))
+            sweep.ask("GET", "/datasets/{dataset}/columns", **at, column=column, direction=next(ways))
+            sweep.ask("GET", "/datasets/{dataset}/dropped", **at, column=column)
+            next(ways)
+        for way, parts in product(WAYS, (False, True)):
+            sweep.ask("POST", "/how", {**at, "direction": way, "context": way == "forward", "parts": parts})
+        sweep.ask("POST", "/how", {**at, "rows": [0, 1], "to": to})
+        for way, existence in product(WAYS, (False, True)):
+            sweep.ask("POST", "/cells", {**at, "direction": way, "context": True, "existence": existence, "limit": 20})
+        sweep.ask("POST", "/cells", {**at, "columns": list(found.columns), "rows": [0], "to": to, "cursor": 1})
+        for column, route in zip(found.columns, cycle(("/how", "/cells")), strict=False):
+            sweep.ask("POST", route, {**at, "where": [f"`{column}` is not null"]})
+
+
+def _steps(sweep: Sweep) -> None:
+    for step, (_, outputs, inputs) in sweep.catalogue.steps.items():
+        sweep.ask("GET", "/steps/{step}", step=step, always=True)
+        for parts in (False, True):
+            sweep.ask("GET", "/steps/{step}/operations", step=step, parts=parts)
+        sweep.ask("GET", "/steps/{step}/profiles", step=step, always=True)
+        for output, source in product(outputs, inputs):
+            sweep.ask("GET", "/steps/{step}/profiles", step=step, output=output, source=source)
+
+
+def _traces(sweep: Sweep) -> None:
+    formats, graphs, selections = (
+        cycle(FORMATS),
+        cycle(GRAPHS),
+        cycle(("/trace", "/trace/rows", "/trace/export", "/trace/graph")),
+    )
+    for found, at in _versions(sweep):
+        for way in WAYS:
+            asked = {**at, "direction": way, "context": True}
+            trace = sweep.ask("POST", "/trace", asked, always=True)
+            sweep.ask("POST", "/trace/graph", {**asked, "rows": [0, 1]}, format=next(graphs))
+            for node in trace["nodes"] if trace else ():
+                sweep.ask("POST", "/trace/rows", {**asked, "node": node["id"], "limit": 100})
+                sweep.ask("POST", "/trace/rows", {**asked, "node": node["id"], "one": True, "cursor": 1})
+                sweep.ask("POST", "/trace/export", asked, node=node["id"], format=next(formats))
+        to = sweep.catalogue.versions[0].id
+        sweep.ask("POST", "/trace", {**at, "rows": [0], "to": to})
+        sweep.ask("POST", "/trace/rows", {**at, "rows": [0], "to": to, "node": 0, "columns": list(found.columns)})
+        sweep.ask("POST", "/trace/export", {**at, "rows": [0], "to": to})
+        sweep.ask("POST", "/trace/graph", {**at, "rows": [0], "to": to})
+        for column, route in zip(found.columns, selections, strict=False):
+            more = {"node": 0} if route == "/trace/rows" else {}
+            sweep.ask("POST", route, {**at, "where": [f"`{column}` is not null"], **more})
+
+
+def _sideways(sweep: Sweep) -> None:
+    columns = {f.id: f.columns for f in sweep.catalogue.versions}
+    formats, selections = cycle(FORMATS), cycle(("/sideways", "/sideways/rows", "/sideways/export"))
+    for found, at in _versions(sweep):
+        beside = sweep.ask("GET", "/datasets/{dataset}/beside", **at, always=True)
+        beside = beside or {"together": [], "siblings": [], "sources": []}
+        choices = [("together", c, None) for c in beside["together"][:2]]
+        choices += [
+            ("siblings", c, c["via"][0]["id"]) for c in beside["siblings"][:: max(1, len(beside["siblings"]) // 4)]
+        ]
+        for relation, choice, via in choices:
+            asked = {**at, "relation": relation, "to": choice["dataset"]["id"], "via": via, "context": True}
+            for version in sweep.ask("POST", "/sideways", asked) or ():
+                there = version["version"]
+                sweep.ask("POST", "/sideways/rows", {**asked, "found": there, "limit": 100, "cursor": 1}, always=True)
+                sweep.ask("POST", "/sideways/rows", {**asked, "found": there, "columns": list(columns[asked["to"]])})
+                sweep.ask("POST", "/sideways/export", asked, found=there, format=next(formats))
+        asked = {**at, "relation": "siblings", "to": found.id, "via": found.id}
+        for column, route in zip(found.columns, selections, strict=False):
+            here = {"found": found.version}
+            where = {"where": [f"`{column}` is not null"]}
+            in_body = here if route == "/sideways/rows" else {}
+            sweep.ask("POST", route, {**asked, **where, **in_body}, **(here if route == "/sideways/export" else {}))
+            sweep.ask("POST", "/composition", {**at, **where, "source": found.id, "column": column})
+        sweep.ask("POST", "/sideways/rows", {**asked, "rows": [0], "found": found.version})
+        for source in beside["sources"]:
+            for column in columns[source["id"]]:
+                sweep.ask("POST", "/composition", {**at, "source": source["id"], "column": column})
+            sweep.ask("POST", "/composition", {**at, "rows": [0], "source": source["id"], "column": "city", "limit": 1})
+
+
+def _replays(sweep: Sweep) -> None:
+    """Run replays for real: of some rows in every direction, by step, and of operations."""
+    by_name = {f.name.rsplit("/", 1)[-1]: f for f in sweep.catalogue.versions if f.last}
+    for name, way in (
+        ("raw", "forward"),
+        ("people", "both"),
+        ("derived", "backward"),
+        ("stats", "backward"),
+        ("opaque", "both"),
+    ):
+        found = by_name[name]
+        rows = list(range(min(found.rows, 4)))
+        sweep.ask("POST", "/replay", {"dataset": found.id, "rows": rows, "direction": way}, events=name == "raw")
+    people = by_name["people"]
+    for column in people.columns:
+        where = [f"`{column}` is not null"]
+        sweep.ask(
+            "POST",
+            "/replay",
+            {"dataset": people.id, "version": people.version, "where": where, "direction": "backward"},
+        )
+    for step, (operations, outputs, _) in sweep.catalogue.steps.items():
+        if outputs and any(task in step for task in ("clean", "derive", "count-", "after", "partition")):
+            sweep.ask("POST", "/replay", {"dataset": outputs[0], "rows": [0], "step": step})
+            for number in range(operations + 1):
+                sweep.ask("GET", "/steps/{step}/operations/{operation}/profiles", step=step, operation=number)
+            sweep.ask(
+                *("GET", "/steps/{step}/operations/{operation}/profiles"),
+                step=step,
+                operation=1,
+                child=0,
+                output=outputs[0],
+            )
+
+
+AREAS: dict[str, Callable[[Sweep], None]] = {
+    "lists": _lists,
+    "rows": _rows,
+    "operations": _operations,
+    "steps": _steps,
+    "traces": _traces,
+    "sideways": _sideways,
+    "replays": _replays,
+}
