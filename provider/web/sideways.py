@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import pyarrow.compute as pc
@@ -103,9 +104,10 @@ def trace_graph(
         str(at.version.dataset), ids, query.direction, version=at.version.id, kinds=_kinds(query.context)
     )
     if format == "graphml":
-        return Response(scope.visible.path(found.graphml()), media_type="application/graphml+xml")
-    made = found.prov_json() if format == "prov_json" else found.node_link()
-    return Response(scope.visible.path(json.dumps(made, ensure_ascii=False)), media_type="application/json")
+        shown = replace(found, rows=tuple(replace(r, dataset=scope.visible.path(r.dataset)) for r in found.rows))
+        return Response(shown.graphml(), media_type="application/graphml+xml")
+    made = scope.visible.paths(found.prov_json() if format == "prov_json" else found.node_link())
+    return Response(json.dumps(made, ensure_ascii=False), media_type="application/json")
 
 
 def _found(scope: Scope, query: models.SidewaysQuery, wanted: str) -> tuple[Sighting, Runs]:

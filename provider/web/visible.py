@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 from fastapi import HTTPException
 
@@ -113,6 +114,14 @@ class Visible:
             return f"{name}={HIDDEN}" if self._hides_folder(text, unescape(name)) else match[0]
 
         return _FOLDER.sub(told, text)
+
+    def paths(self, told: Any) -> Any:
+        """Plain JSON, `path` of each text in it."""
+        if isinstance(told, str):
+            return self.path(told)
+        if isinstance(told, list):
+            return [self.paths(x) for x in told]
+        return {k: self.paths(v) for k, v in told.items()} if isinstance(told, dict) else told
 
     def _hides_folder(self, text: str, name: str) -> bool:
         if not self.values:
