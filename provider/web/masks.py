@@ -15,6 +15,7 @@ from functools import cached_property
 from provspark.errors import CorruptIndexError
 from provspark.index_store.model import Dataset, Field, Version
 from provspark.index_store.operations import Dependence, Operation
+from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.links import Linker
@@ -24,7 +25,8 @@ from provspark.web.policy import Policy
 __all__ = ["Masks"]
 
 Positions = frozenset[int]
-"""Columns of a version; 1 is the first, as in `provspark.index_store.query.column_maps`."""
+"""Columns of a version; 1 is the first, as in `provspark.index_store.query.column_maps`. `ROWS` stands for some column
+of a version whose columns are not known."""
 
 _VALUES: frozenset[Dependence] = frozenset(
     ("identity", "transformation", "aggregation", "conditional", "window", "join")
@@ -32,7 +34,7 @@ _VALUES: frozenset[Dependence] = frozenset(
 _OF_FILES = frozenset(("InputFileName", "FileSourceMetadataAttribute"))
 _NONE: Positions = frozenset()
 _Written = dict[Node, Positions | None]
-"""The masked columns of the rows that writes wrote; None for all, of which not even the names need be known."""
+"""The masked columns of the rows that writes wrote; None for all where their names are not known."""
 
 
 class Masks:
@@ -98,7 +100,7 @@ class Masks:
         def begin(node: Node) -> None:
             check()
             begun.add(node)
-            waiting.append((node, iter({m for at in node.inputs.values() for m in self._behind(at)})))
+            waiting.append((node, iter({m: None for at in node.inputs.values() for m in self._behind(at)})))
 
         for first in nodes:
             if first in begun or first in self._written:
@@ -118,15 +120,16 @@ class Masks:
                     order.append(node)
         return order, circular
 
-    def _behind(self, at: Sighting) -> set[Node]:
-        """The writes that made rows of a version; of rows that no known write made, those that made others of it."""
-        others = self._linker.graph.written.by_name.get(at.version.dataset, ())
+    def _behind(self, at: Sighting) -> dict[Node, bool]:
+        """The writes that made rows of a version; where no known write made some, also those that made others of the
+        same data set, marked False."""
+        others = {s.node: False for s in self._linker.graph.written.by_name.get(at.version.dataset, ())}
         try:
             links = self._linker.links(at, "backward")
         except CorruptIndexError:  # which of them is not known, then
-            return {s.node for s in self._linker.graph.written.related(at.version.dataset)}
-        made = {link.target.node for link in links.links} | {refusal.target.node for refusal in links.refused}
-        return made | {s.node for s in others} if links.loose else made
+            return {s.node: True for s in self._linker.graph.written.related(at.version.dataset)}
+        made = {link.target.node: True for link in links.links} | {r.target.node: True for r in links.refused}
+        return {**others, **made} if links.loose else made
 
     @cached_property
     def _read(self) -> dict[tuple[Dataset, str], list[Sighting]]:
@@ -143,12 +146,12 @@ class Masks:
         found = set(named)
         for s in self._read.get((at.version.dataset, at.version.id), ()):
             found |= {mine for mine, theirs in _pairs(at, s) if theirs in self._named(s)}
-        every = set(range(1, 1 + len(names_of(at))))
+        every = set(range(1, 1 + len(names_of(at)))) or {ROWS}
         if _is_local(at) and self._handed(at.node, written):
             found |= every
-        for node in self._behind(at):
+        for node, made in self._behind(at).items():
             masked = written.get(node, _NONE)
-            if masked is None:
+            if (masked and every == {ROWS}) or (masked is None and made):
                 found |= every
             elif masked:
                 found |= {mine for mine, theirs in _pairs(at, node.output) if theirs in masked}
@@ -164,10 +167,14 @@ class Masks:
         return frozenset(i for i in derived if i and self._policy.opens(dataset, names[i - 1]))
 
     def _output(self, node: Node, written: _Written) -> Positions | None:
-        """The masked columns of what a write wrote; None for all. What it read is known."""
+        """The masked columns of what a write wrote. What it read is known."""
         at, named = node.output, self._named(node.output)
         derived = self._derived(node, written)
-        return None if derived is None else frozenset(named | (derived - self._opened(at, derived - named)))
+        if derived is None:
+            derived = set(range(1, 1 + len(names_of(at))))
+            if not derived:
+                return None
+        return frozenset(named | (derived - self._opened(at, derived - named)))
 
     def _derived(self, node: Node, written: _Written) -> set[int] | None:
         """Columns of a write's output that were made from masked ones; None for all."""

@@ -51,7 +51,7 @@ def about(request: Request, scope: Seen) -> models.About:
 def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 100) -> models.DatasetPage:
     """List data sets whose names contain all words of `search`, letter case aside."""
     words = search.lower().split()
-    found = [d for d in scope.datasets.values() if all(w in scope.visible.path(d.uri).lower() for w in words)]
+    found = [d for d in scope.datasets.values() if all(w in scope.visible.dataset(d).lower() for w in words)]
     page = [describe.dataset_summary(scope, d) for d in found[cursor : cursor + limit]]
     return models.DatasetPage(items=page, total=len(found), next=_next(cursor, len(page), len(found)))
 

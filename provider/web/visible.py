@@ -22,7 +22,7 @@ __all__ = ["HIDDEN", "Visible"]
 
 HIDDEN = "•••"
 """Stands in a text for what is not shown."""
-_FOLDER = re.compile(r"([^/=\s'\"]+)=([^/\n]*)(?=/)|([^/=\s'\"]+)=([^/\s'\",;)]+)")
+_FOLDER = re.compile(r"([^/=\s'\"]+)=([^/'\"\n]*(?=/)|[^/\s'\",;)]+)")
 """A folder that is named after a partition's value, in a path or in a text with paths in it."""
 _QUOTED = re.compile(r"(?<!column )('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _FOREIGN = re.compile(r"\b(\w+(?:Error|Exception)): .*", re.DOTALL)
@@ -43,7 +43,7 @@ class Visible:
     """
 
     def __init__(self, policy: Policy, masks: Masks, graph: Graph) -> None:
-        self.policy, self._masks, self._graph = policy, masks, graph
+        self.policy, self._masks, self.graph = policy, masks, graph
         self._open = policy.show_values and not policy.masks
         self._folders: dict[tuple[Dataset, str], bool] = {}
 
@@ -100,7 +100,7 @@ class Visible:
     @cached_property
     def _nodes(self) -> dict[tuple[str, int], list[Node]]:
         found: dict[tuple[str, int], list[Node]] = {}
-        for node in self._graph.nodes:
+        for node in self.graph.nodes:
             found.setdefault((node.step, node.write.index), []).append(node)
         return found
 
@@ -110,10 +110,21 @@ class Visible:
             return text
 
         def told(match: re.Match[str]) -> str:
-            name = match[1] or match[3]
-            return f"{name}={HIDDEN}" if self._hides_folder(text, unescape(name)) else match[0]
+            return f"{match[1]}={HIDDEN}" if self._hides_folder(text, unescape(match[1])) else match[0]
 
         return _FOLDER.sub(told, text)
+
+    def dataset(self, dataset: Dataset) -> str:
+        """The URI of a data set, which may lie in a folder that is named after a value."""
+        if self._open:
+            return dataset.uri
+        parts = [part.partition("=") for part in dataset.uri.split("/")]
+        return "/".join(
+            f"{name}={HIDDEN}"
+            if is_value and self._hides_folder(dataset.uri, unescape(name))
+            else name + is_value + value
+            for name, is_value, value in parts
+        )
 
     def paths(self, told: Any) -> Any:
         """Plain JSON, `path` of each text in it."""
@@ -136,7 +147,7 @@ class Visible:
         if key not in self._folders:
             self._folders[key] = any(
                 self._masks.columns(at) & {i for i, f in enumerate(at.version.fields, 1) if f.name == name}
-                for at in self._graph.sightings(dataset)
+                for at in self.graph.sightings(dataset)
             )
         return self._folders[key]
 
@@ -144,7 +155,7 @@ class Visible:
     def _partitioned(self) -> dict[str, list[Dataset]]:
         """Data sets by the names of their partition columns."""
         found: dict[str, dict[Dataset, None]] = {}
-        for index in (self._graph.written, self._graph.read):
+        for index in (self.graph.written, self.graph.read):
             for dataset, sightings in index.by_name.items():
                 for name in {n for s in sightings for n in s.version.partitions}:
                     found.setdefault(name, {})[dataset] = None

@@ -1,0 +1,172 @@
+"""Which columns are masked where no plan tells what they came from: by what the rows came from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from _steps import publish, read, version, write
+
+from provspark.api import Provenance
+from provspark.index_store.model import Dataset, Field, PendingVersion
+from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.store import Store
+from provspark.web.masks import Masks
+from provspark.web.policy import Policy
+from provspark.web.visible import HIDDEN, Visible
+
+MASKS = "ssn, *pay*"
+
+
+def having(v: PendingVersion, *names: str) -> PendingVersion:
+    return replace(v, fields=tuple(Field(name, "string") for name in names))
+
+
+class World:
+    """A store, and what may be seen of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.url = str(folder / "prov")
+        self.store = Store.open(self.url, create=True)
+
+    def visible(self, masks: str = MASKS, opened: str = "", *, values: bool = True) -> Visible:
+        graph = Provenance(self.url).graph
+        policy = Policy.of(values, masks, opened)
+        return Visible(policy, Masks(policy, Linker(graph)), graph)
+
+    def hidden(self, name: str, masks: str = MASKS, opened: str = "") -> list[str]:
+        visible = self.visible(masks, opened)
+        at = find(visible, name)
+        return [f.name for f, masked in zip(at.version.fields, visible.masked(at), strict=True) if masked]
+
+
+def find(visible: Visible, name: str, version: PendingVersion | None = None) -> Sighting:
+    identity = version and version.files.identity(version.dataset)
+    return visible.graph.find(Dataset.parse(name), identity)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+PEOPLE = having(version("/people", {"p": 3}), "id", "ssn")
+OTHER = having(version("/cities", {"c": 3}), "id", "city")
+ALL = [(i, i) for i in range(3)]
+
+
+def test_without_operations_all_columns_count_as_made_of_all(world: World) -> None:
+    made = having(version("/made", {"a": 3}, {"a"}), "x", "y")
+    clean = having(version("/clean", {"a": 3}, {"a"}), "x", "city")
+    publish(world.store, "one", write(made, [(PEOPLE, ALL)]), write(clean, [(OTHER, ALL)]))
+    assert world.hidden("/people") == ["ssn"]
+    assert world.hidden("/made") == ["x", "y"]
+    assert world.hidden("/clean") == []
+    assert world.hidden("/made", masks="") == []
+
+
+def test_an_untracked_write_may_hold_anything(world: World) -> None:
+    made = having(version("/made", {"a": 3}, {"a"}), "x", "y")
+    publish(world.store, "one", write(made, coverage="untracked"))
+    after = having(version("/after", {"a": 3}, {"a"}), "z")
+    publish(world.store, "two", write(after, [(read(made), ALL)]))
+    assert world.hidden("/made") == ["x", "y"]
+    assert world.hidden("/after") == ["z"]
+    assert world.hidden("/after", opened="made:x, made:y") == []
+    assert world.hidden("/after", opened="made:x") == ["z"]
+
+
+def test_columns_that_are_opened(world: World) -> None:
+    made = having(version("/lake/made", {"a": 3}, {"a"}), "x", "pay", "Y")
+    publish(world.store, "one", write(made, [(PEOPLE, ALL)]))
+    after = having(version("/lake/after", {"a": 3}, {"a"}), "z")
+    publish(world.store, "two", write(after, [(read(made), ALL)]))
+    name = "/lake/made"
+    assert world.hidden(name) == ["x", "pay", "Y"]
+    assert world.hidden(name, opened="x") == ["pay", "Y"]
+    assert world.hidden(name, opened="made:x,lake/made:y") == ["pay"]
+    assert world.hidden(name, opened="file:///lake/made:x /lake/*:y") == ["pay"]
+    assert world.hidden(name, opened="ade:x other:y") == ["x", "pay", "Y"]
+    assert world.hidden(name, opened="*") == ["pay"]  # a column is not opened that is masked by its own name
+    assert world.hidden("/lake/after", opened="made:*") == ["z"]
+
+
+def test_rows_of_several_writes(world: World) -> None:
+    first = having(version("/made", {"a": 3}, {"a"}), "x", "y")
+    publish(world.store, "one", write(first, [(OTHER, ALL)]))
+    both = having(version("/made", {"a": 3, "b": 3}, {"b"}), "x", "y")
+    publish(world.store, "two", write(both, [(PEOPLE, [(i + 3, i) for i in range(3)])]))
+    visible = world.visible()
+    old, new = (find(visible, "/made", v) for v in (first, both))
+    assert visible.columns(old) == ["x", "y"] and visible.columns(new) == []
+
+
+def test_rows_that_nobody_saw_written_are_as_those_of_other_versions(world: World) -> None:
+    made = having(version("/made", {"a": 3}, {"a"}), "x", "id")
+    publish(world.store, "one", write(made, [(PEOPLE, ALL)]))
+    unknown = having(version("/made", {"b": 3}), "id", "x", "new")
+    after = having(version("/after", {"a": 3}, {"a"}), "z")
+    publish(world.store, "two", write(after, [(unknown, ALL)]))
+    visible = world.visible()
+    at = find(visible, "/made", unknown)
+    assert visible.columns(at) == ["new"]
+    assert world.hidden("/after") == ["z"]
+
+
+def test_steps_in_a_circle(world: World) -> None:
+    """Each reads rows of the other's data set that nobody saw written."""
+    left, right = (having(version(f"/{n}", {"a": 3}, {"a"}), "x") for n in ("left", "right"))
+    lost = [having(version(f"/{n}", {"lost": 3}), "x") for n in ("left", "right")]
+    publish(world.store, "one", write(left, [(lost[1], ALL)]))
+    publish(world.store, "two", write(right, [(lost[0], ALL)]))
+    assert world.hidden("/left") == world.hidden("/right") == []
+    source = having(version("/left", {"c": 3}, {"c"}), "x")
+    publish(world.store, "three", write(source, [(PEOPLE, ALL)]))
+    assert world.hidden("/left") == world.hidden("/right") == ["x"]
+
+
+def test_a_reader_names_the_columns_of_a_csv_file(world: World) -> None:
+    made = having(version("/made", {"a": 3}, {"a"}, format="csv"), "_c0", "_c1")
+    publish(world.store, "one", write(made, [(OTHER, ALL)]))
+    known = having(read(made), "id", "ssn")
+    publish(world.store, "two", write(having(version("/after", {"a": 3}, {"a"}), "z"), [(known, ALL)]))
+    assert world.hidden("/made") == ["_c1"]
+
+
+def test_a_long_chain(world: World) -> None:
+    before = PEOPLE
+    for i in range(400):
+        made = having(version(f"/made{i}", {"a": 3}, {"a"}), "x")
+        publish(world.store, f"step{i}", write(made, [(before, ALL)]))
+        before = having(read(made), "x")
+    assert world.hidden("/made399") == ["x"]
+    assert world.hidden("/made399", opened="made5:x") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("/d/ssn=1-2/part is gone", f"/d/ssn={HIDDEN}/part is gone"),
+        ("/d/day=1/SSN=John Smith/part is gone", f"/d/day=1/SSN={HIDDEN}/part is gone"),
+        ("file:///d/ssn=1%2F2", f"file:///d/ssn={HIDDEN}"),
+        ("wrote '/d/ssn=12' and /e/%73sn=13, too", f"wrote '/d/ssn={HIDDEN}' and /e/%73sn={HIDDEN}, too"),
+        ("a = b, where x=1/2", "a = b, where x=1/2"),
+    ],
+)
+def test_paths(world: World, text: str, told: str) -> None:
+    assert world.visible().path(text) == told
+    assert world.visible("").path(text) == text
+    assert "12" not in world.visible("", values=False).path(text)
+
+
+def test_texts(world: World) -> None:
+    visible = world.visible()
+    assert visible.text("capture: KeyError: '599-13' in row") == (
+        "capture: KeyError (its message may tell masked values; it is in the step's log)"
+    )
+    assert visible.quoted("the line 'Ann,599-13' has 'x' in column 'name'") == (
+        f"the line {HIDDEN} has {HIDDEN} in column 'name'"
+    )
+    assert world.visible("").text("capture: KeyError: '599-13'") == "capture: KeyError: '599-13'"
