@@ -46,8 +46,8 @@ def dataset(found: Dataset, visible: Visible) -> models.Dataset:
 
 def columns(at: Sighting, visible: Visible) -> list[models.Column]:
     """List the columns of a version."""
-    masked = zip(at.version.fields, visible.masked(at), strict=True)
-    return [models.Column(name=f.name, type=f.type, masked=hidden) for f, hidden in masked]
+    told = zip(visible.names(at), at.version.fields, visible.masked(at), strict=True)
+    return [models.Column(name=name, type=f.type, masked=hidden) for name, f, hidden in told]
 
 
 def dataset_summary(scope: Scope, found: Dataset) -> models.DatasetSummary:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from provspark.errors import CorruptIndexError
 from provspark.index_store.model import Dataset, Field, Version
-from provspark.index_store.operations import Dependence, Operation
+from provspark.index_store.operations import Column, Dependence, Operation
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
 from provspark.index_store.query.graph import Node, Sighting
@@ -51,6 +51,8 @@ class Masks:
         self._policy, self._linker = policy, linker
         self._written: _Written = {}
         self._within: dict[Node, frozenset[int]] = {}
+        self.names: set[str] = set()
+        """Names of columns that are masked values, as a pivot makes them; of the writes that were looked at."""
 
     def columns(self, at: Sighting) -> Positions:
         """The masked columns of a version."""
@@ -145,7 +147,8 @@ class Masks:
         named = self._named(at)
         found = set(named)
         for s in self._read.get((at.version.dataset, at.version.id), ()):
-            found |= {mine for mine, theirs in _pairs(at, s) if theirs in self._named(s)}
+            if s.version.fields != at.version.fields:
+                found |= {mine for mine, theirs in _pairs(at, s) if theirs in self._named(s)}
         every = set(range(1, 1 + len(names_of(at)))) or {ROWS}
         if _is_local(at) and self._handed(at.node, written):
             found |= every
@@ -213,7 +216,7 @@ class Masks:
                 found |= {
                     c.id
                     for c, place in zip(op.columns, places, strict=True)
-                    if place in masked or made or (place < 0 and _in_names(at.version, masked))
+                    if place in masked or made or (place < 0 and _of_row(c, at.version, masked))
                 }
             for e in op.expressions if handed or files else ():
                 if e.column >= 0 and _takes_more(op, [t.node for t in e.terms], handed, files):
@@ -228,6 +231,7 @@ class Masks:
             ends = [(c.id, p) for c, p in zip(operations[-1].columns, output_places(node), strict=True) if p > 0]
             opened = self._opened(at, {place for _, place in ends} - named)
             found -= {column for column, place in ends if place in opened}
+        self.names.update(_named_after_values(operations, found))
         return frozenset(found)
 
 
@@ -254,11 +258,30 @@ def _handed_over(node: Node, axis: int) -> bool:
     return all(t.kind == "context" and t.out == 0 for t in node.write.tensors if t.src == axis)
 
 
+def _named_after_values(operations: Iterable[Operation], masked: set[int]) -> Iterator[str]:
+    """The names of masked columns that are, or begin with, what other masked columns are compared with."""
+    values: set[str] = set()
+    for op in operations if masked else ():
+        for e in op.expressions:
+            if any(t.column in masked for t in e.terms):
+                values |= {t.value for t in e.terms if t.node == "Literal"}
+        if op.node == "Transpose":
+            values.update(c.name for c in op.columns[1:])
+        for c in op.columns:
+            if c.id in masked and (c.name in values or any(c.name.startswith(f"{v}_") for v in values)):
+                yield c.name
+
+
 def _takes_more(op: Operation, terms: list[str], handed: bool, files: bool) -> bool:
     """Whether an expression may hold what the driver read, or the name of a file."""
     if files and not _OF_FILES.isdisjoint(terms):
         return True
     return handed and (bool(op.opaque) or any(t == "Literal" or t.endswith("UDF") for t in terms))
+
+
+def _of_row(column: Column, version: Version, masked: Positions) -> bool:
+    """Whether what is no column of a version, and was made of its rows, may hold masked values."""
+    return _in_names(version, masked) if column.name == "_metadata" else bool(masked)
 
 
 def _in_names(version: Version, masked: Positions) -> bool:

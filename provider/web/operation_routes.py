@@ -23,6 +23,7 @@ __all__ = ["router"]
 router = APIRouter(prefix="/api/v1", responses=RESPONSES)
 
 Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_COLUMNS)]
+_NAMES = ("columns_in", "columns_out", "reads", "makes", "drops")
 To = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 
 
@@ -72,7 +73,15 @@ def dataset_columns(
         version=at.version.id,
     )
     lines = [
-        told.ColumnLine(**{**_fields(line), "dataset": _dataset(scope, line.dataset), "steps": list(line.steps)})
+        told.ColumnLine(
+            **{
+                **_fields(line),
+                "column": None if line.column is None else scope.visible.name(line.column),
+                "dataset": _dataset(scope, line.dataset),
+                "source_column": scope.visible.name_of(line.dataset, line.version, line.source_column),
+                "steps": list(line.steps),
+            }
+        )
         for line in answer.lines()
     ]
     return told.ColumnLines(lines=lines, stops=describe.stops(answer.stops, scope.visible))
@@ -88,7 +97,11 @@ def dataset_dropped(
     lines = []
     for line in answer.lines:
         text = scope.visible.step_operations(line.step, line.write, [line.operation], line.text)
-        about: dict[str, Any] = {"dataset": _dataset(scope, line.dataset), "into": list(line.into), "text": text}
+        about: dict[str, Any] = {"dataset": _dataset(scope, line.dataset), "text": text} | {
+            "column": scope.visible.name(line.column),
+            "known_as": scope.visible.name(line.known_as),
+            "into": [scope.visible.name(n) for n in line.into],
+        }
         lines.append(told.Drop(**{**_fields(line), **about}))
     return told.Drops(lines=lines, stops=describe.stops(answer.stops, scope.visible))
 
@@ -136,7 +149,17 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
         kinds=_kinds(query.context),
     )
     page = answer.lines(query.cursor, query.limit).drop_columns(["why"]).to_pylist()
-    lines = [told.CellLine(**{**line, "dataset": _dataset(scope, line["dataset"])}) for line in page]
+    lines = [
+        told.CellLine(
+            **{
+                **line,
+                "column": line["column"] and scope.visible.name(line["column"]),
+                "dataset": _dataset(scope, line["dataset"]),
+                "source_column": scope.visible.name_of(line["dataset"], line["version"], line["source_column"]),
+            }
+        )
+        for line in page
+    ]
     total, after = answer.count, query.cursor + len(lines)
     following = after if lines and after < total else None
     return told.CellPage(lines=lines, total=total, stops=describe.stops(answer.stops, scope.visible), next=following)
@@ -144,6 +167,7 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
 
 def _at(scope: Scope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:
     at = scope.find(dataset, version)
+    scope.visible.names(at)
     _known(at, columns)
     return at
 
@@ -159,6 +183,7 @@ def _operations(scope: Scope, lines: Iterable[OperationLine]) -> list[told.Opera
     for line in lines:
         text = scope.visible.step_operations(line.step, line.write, line.operations, line.text)
         about: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in _fields(line).items()}
+        about |= {k: [scope.visible.name(n) for n in about[k]] for k in _NAMES}
         found.append(told.Operation(**(about | {"dataset": _dataset(scope, line.dataset), "text": text})))
     return found
 

@@ -71,7 +71,7 @@ def step_profiles(
         after=describe.dataset(Dataset.parse(found.after.dataset), scope.visible),
         after_rows=found.after.rows,
         columns=[
-            told.ProfilePair(name=name, masked=True, before=None, after=None)
+            told.ProfilePair(name=scope.visible.name(name), masked=True, before=None, after=None)
             if (old is not None and old.name in hidden[0]) or (new is not None and new.name in hidden[1])
             else told.ProfilePair(name=name, masked=False, before=_column(old), after=_column(new))
             for name, old, new in pairs[:_COLUMNS]

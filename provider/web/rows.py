@@ -41,15 +41,16 @@ def page(
 ) -> models.Rows:
     """Return some of the selected rows; a version whose values can't be read has ids only, and says why."""
     version = at.version
-    names = None if columns is None else {find_column(version, c).name for c in columns}
-    listed = [c for c in describe.columns(at, visible) if names is None or c.name in names]
+    names = {f.name for f in version.fields} if columns is None else {find_column(version, c).name for c in columns}
+    told = zip((f.name for f in version.fields), describe.columns(at, visible), strict=True)
+    listed = [(name, column) for name, column in told if name in names]
     ids = _ids(selected, cursor, limit)
     values: list[list[Any]] | None = None
     why = ""
     if not visible.values:
         why = _NO_VALUES
     else:
-        shown = [c.name for c in listed if not c.masked]
+        shown = [name for name, column in listed if not column.masked]
         try:
             table = read_rows(version, at.files, ids, shown)
         except (VersionChangedError, ValuesUnavailableError) as e:
@@ -57,7 +58,7 @@ def page(
         else:
             read = dict(zip(shown, (cells(c) for c in table.columns), strict=True))
             nothing = [None] * len(ids)
-            values = [list(row) for row in zip(*(read.get(c.name, nothing) for c in listed), strict=True)]
+            values = [list(row) for row in zip(*(read.get(name, nothing) for name, _ in listed), strict=True)]
             values = values if listed else [[] for _ in range(len(ids))]
     after = cursor + len(ids)
     return models.Rows(
@@ -65,7 +66,7 @@ def page(
         version=version.id,
         total=version.rows,
         selected=selected.count,
-        columns=listed,
+        columns=[column for _, column in listed],
         rows=ids.tolist(),
         values=values,
         why=why,

@@ -69,6 +69,24 @@ class Visible:
         if field.name not in self.columns(at):
             raise HTTPException(403, f"the values of column {field.name!r} are masked, so it can't be asked about")
 
+    def name(self, name: str) -> str:
+        """A column's name, unless it is a masked value itself, as names that a pivot makes are."""
+        return HIDDEN if name in self._masks.names else name
+
+    def name_of(self, dataset: str, version: str, name: str | None) -> str | None:
+        """The same, of a version that need not be among those looked at so far."""
+        if not self._open and name is not None:
+            for at in self.graph.sightings(Dataset.parse(dataset)):
+                if at.version.id == version:
+                    self._masks.columns(at)
+        return name if name is None else self.name(name)
+
+    def names(self, at: Sighting) -> list[str]:
+        """The names of a version's columns; each that is hidden has its number."""
+        self.masked(at)
+        names = [f.name for f in at.version.fields]
+        return [n if self.name(n) == n else f"{HIDDEN}{i}" for i, n in enumerate(names, 1)]
+
     def within(self, node: Node) -> frozenset[int]:
         """The ids of the columns between a write's operations that are masked."""
         return self._masks.within(node)
@@ -85,7 +103,12 @@ class Visible:
             return None
         if self._masks.handed(node) and any(t.node == "Literal" for o in done for e in o.expressions for t in e.terms):
             return None
-        return self.path(text)
+        return self._nameless(self.path(text))
+
+    def _nameless(self, text: str) -> str:
+        for name in self._masks.names:
+            text = text.replace(name, HIDDEN)
+        return text
 
     def step_operations(self, step: str, write: int, operations: Iterable[int], text: str) -> str | None:
         """The same, of a write by its step and number."""
@@ -181,7 +204,7 @@ class Visible:
             return self.text(str(error))
         if isinstance(error, errors.ValuesUnavailableError):
             return self.quoted(str(error))
-        return self.path(str(error))
+        return self._nameless(self.path(str(error)))
 
 
 def _touched(operation: Operation) -> set[int]:

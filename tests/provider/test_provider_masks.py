@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from _http import BASE, client
 from _steps import publish, read, version, write
+from pyspark.sql import functions as sf
 
 from provspark.api import Provenance
-from provspark.index_store.model import Dataset, Field, PendingVersion
+from provspark.index_store.model import Dataset, Field, PendingVersion, StepKey
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.store import Store
+from provspark.tracker import attach
 from provspark.web.masks import Masks
 from provspark.web.policy import Policy
 from provspark.web.visible import HIDDEN, Visible
@@ -170,3 +174,34 @@ def test_texts(world: World) -> None:
         f"the line {HIDDEN} has {HIDDEN} in column 'name'"
     )
     assert world.visible("").text("capture: KeyError: '599-13'") == "capture: KeyError: '599-13'"
+
+
+@pytest.mark.spark
+def test_names_that_are_masked_values(spark: Any, tmp_path: Path) -> None:
+    """A pivot and a transposed frame name columns after values."""
+    p, q, r, t = (str(tmp_path / name) for name in "pqrt")
+    people = [(i, f"n{i % 2}", f"SSNX{i}") for i in range(4)]
+    spark.createDataFrame(people, "id int, name string, ssn string").coalesce(1).write.parquet(p)
+    with attach(store=str(tmp_path / "prov"), key=StepKey("all", "run", "dag")):
+        read = spark.read.parquet(p)
+        made = read.groupBy("name").pivot("ssn").agg(sf.count("id").alias("n"), sf.max("id").alias("m"))
+        made.coalesce(1).write.parquet(q)
+        spark.read.parquet(q).drop("SSNX1_n").coalesce(1).write.parquet(r)
+        read.select("ssn", "id").transpose("ssn").coalesce(1).write.parquet(t)
+    api = client(tmp_path, policy=Policy.of(True, "ssn"))
+    gets = ("", "/operations", "/operations?direction=forward", "/operations?parts=true", "/columns", "/dropped")
+    more = ("/columns?direction=forward", "/rows?columns=x", "/columns?column=x", "/export?format=jsonl", "/export")
+    found = api.get(f"{BASE}/datasets").json()["items"]
+    assert [d["label"] for d in found] == ["p", "q", "r", "t"]
+    for d in found:
+        for route in (*gets, *more):
+            assert "SSNX" not in api.get(f"{BASE}/datasets/{d['id']}{route}").text, (d["label"], route)
+        for direction in ("backward", "forward"):
+            asked = {"dataset": d["id"], "direction": direction}
+            for route in ("cells", "how", "trace"):
+                assert "SSNX" not in api.post(f"{BASE}/{route}", json=asked).text, (d["label"], route)
+        rows = api.get(f"{BASE}/datasets/{d['id']}/rows").json()
+        told = [(c["name"], c["masked"]) for c in rows["columns"]]
+        if d["label"] in "qr":
+            assert told == [("name", False), *((f"{HIDDEN}{i}", True) for i in range(2, 1 + len(told)))]
+            assert sorted(v[0] for v in rows["values"]) == ["n0", "n1"]
