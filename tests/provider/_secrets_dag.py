@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,6 +48,8 @@ class World:
     open: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """Rows of each data set as plain Spark reads them: of all versions, those deleted too."""
+    last: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Those of the versions whose files are all there."""
 
     @property
     def store(self) -> str:
@@ -64,7 +66,7 @@ def make_people(seed: int, count: int = 12) -> list[Person]:
     for number in range(count):
         ssn = "-".join("".join(random_.choice(_LETTERS) for _ in range(4)) for _ in range(3))
         ssn = ssn if number != 1 else ssn.replace("-", '&"é/')
-        salary = 2_000_000 + 397_000 * number + random_.randrange(1001, 9999)
+        salary = 2_000_000 + seed % 3 * 450_000 + 397_000 * number + random_.randrange(1001, 9999)
         found.append(Person(number, CITIES[number % 3], ssn, salary))
     return found
 
@@ -139,7 +141,8 @@ def _note(frame: DataFrame, world: World, name: str, open_columns: str) -> None:
     """Keep a data set's rows; all columns that are not listed are masked."""
     world.open[name] = open_columns.split()
     world.masked[name] = [c for c in frame.columns if c not in world.open[name]]
-    world.values.setdefault(name, []).extend(row.asDict(recursive=True) for row in frame.collect())
+    world.last[name] = [row.asDict(recursive=True) for row in frame.collect()]
+    world.values.setdefault(name, []).extend(world.last[name])
 
 
 def _clean(spark: SparkSession, world: World) -> None:
@@ -328,6 +331,4 @@ def _delete(world: World) -> None:
     shutil.rmtree(world.root / "report")
     gone = world.root / "by_ssn" / f"ssn={world.people[4].ssn}"
     shutil.rmtree(gone)
-
-
-Step = Callable[[SparkSession, World], None]
+    del world.last["report"], world.last["by_ssn"]

@@ -85,6 +85,9 @@ class Sweep:
     """Answers of status 500 and above."""
     searched: int = 0
     """Bytes."""
+    answers: list[tuple[str, bytes]] = field(default_factory=list)
+    """Where `kept`: each request with its status, and the body of its answer."""
+    kept: bool = False
     _due: Counter[str] = field(default_factory=Counter)
 
     def ask(
@@ -119,6 +122,8 @@ class Sweep:
         raw = answer.request.url.raw_path.decode()
         where = f"{self.role}: {method} {raw} {json.dumps(body) if body else ''} → {answer.status_code}"
         self.leaks += [(where, leak) for leak in found]
+        if self.kept:
+            self.answers.append((where, answer.content))
         if answer.status_code >= 500:
             self.trouble.append(f"{where}: {answer.text[:200]}")
         if answer.status_code != 200:
@@ -283,38 +288,26 @@ def _sideways(sweep: Sweep) -> None:
 
 
 def _replays(sweep: Sweep) -> None:
-    """Run replays for real: of some rows in every direction, by step, and of operations."""
+    """Run replays for real: back from rows, by step, and before and after operations."""
     by_name = {f.name.rsplit("/", 1)[-1]: f for f in sweep.catalogue.versions if f.last}
-    for name, way in (
-        ("raw", "forward"),
-        ("people", "both"),
-        ("derived", "backward"),
-        ("stats", "backward"),
-        ("opaque", "both"),
-    ):
-        found = by_name[name]
-        rows = list(range(min(found.rows, 4)))
-        sweep.ask("POST", "/replay", {"dataset": found.id, "rows": rows, "direction": way}, events=name == "raw")
-    people = by_name["people"]
-    for column in people.columns:
-        where = [f"`{column}` is not null"]
-        sweep.ask(
-            "POST",
-            "/replay",
-            {"dataset": people.id, "version": people.version, "where": where, "direction": "backward"},
-        )
-    for step, (operations, outputs, _) in sweep.catalogue.steps.items():
-        if outputs and any(task in step for task in ("clean", "derive", "count-", "after", "partition")):
-            sweep.ask("POST", "/replay", {"dataset": outputs[0], "rows": [0], "step": step})
-            for number in range(operations + 1):
-                sweep.ask("GET", "/steps/{step}/operations/{operation}/profiles", step=step, operation=number)
+    steps = {step.rsplit("-", 1)[0]: (step, *about) for step, about in sweep.catalogue.steps.items()}
+    profiles = "/steps/{step}/operations/{operation}/profiles"
+    whole = sweep.every == 1
+    for task, operations in (("intake-clean", (1, 2)), ("pay-derive", (2,)), ("audit-after", (1,))):
+        step, _, outputs, _ = steps[task] if task in steps else (task, 0, [NOTHING[:16]], [])
+        if whole or task != "pay-derive":
             sweep.ask(
-                *("GET", "/steps/{step}/operations/{operation}/profiles"),
-                step=step,
-                operation=1,
-                child=0,
-                output=outputs[0],
+                "POST", "/replay", {"dataset": outputs[0], "rows": [0, 1], "step": step}, always=True, events=whole
             )
+            for number in operations if whole else operations[:1]:
+                sweep.ask("GET", profiles, step=step, operation=number, always=True)
+        sweep.ask("GET", profiles, step=step, operation=1000, child=0, output=outputs[0])
+    for name, way in (("opaque", "backward"), ("stats", "backward")) if whole else ():
+        found = by_name[name]
+        sweep.ask("POST", "/replay", {"dataset": found.id, "version": found.version, "rows": [0], "direction": way})
+    raw = by_name["raw"]
+    for column in raw.columns[2:]:
+        sweep.ask("POST", "/replay", {"dataset": raw.id, "where": [f"`{column}` is null"], "direction": "forward"})
 
 
 AREAS: dict[str, Callable[[Sweep], None]] = {

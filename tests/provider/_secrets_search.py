@@ -41,7 +41,7 @@ class Secrets:
     Texts are searched for whole and in pieces of four characters, numbers by value, hashes by their first 12 digits.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, also: Iterable[str] = ()) -> None:
         self.texts: dict[str, str] = {}
         self.pieces: dict[str, str] = {}
         self.numbers: dict[str, str] = {}
@@ -60,6 +60,12 @@ class Secrets:
             for v in _leaves(row[c])
         ]
         assert not [v for v in shown if self.find(str(v).encode())], "an open column contains a masked value"
+        self.texts.update(dict.fromkeys(also, "values of open columns"))
+
+    @property
+    def origins(self) -> set[str]:
+        """The columns and conditions that the values come from."""
+        return {*self.texts.values(), *self.pieces.values(), *self.numbers.values()}
 
     def __len__(self) -> int:
         return len(self.texts) + len(self.pieces) + len(self.numbers)

@@ -5,15 +5,19 @@ A DAG of real Spark steps is asked through every route by users of every role, a
 
 from __future__ import annotations
 
+import csv
+import json
 import logging
 from collections import Counter
 from collections.abc import Iterator
+from io import BytesIO, StringIO
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from _http import client
-from _secrets_dag import MASKS, World, build
-from _secrets_requests import AREAS, Catalogue, Sweep
+from _http import BASE, client
+from _secrets_dag import MASKS, MISSING, World, build
+from _secrets_requests import AREAS, Catalogue, Found, Sweep, parameters_of, routes_of
 from _secrets_search import Secrets
 from fastapi.testclient import TestClient
 
@@ -27,9 +31,12 @@ ROLES: dict[str, tuple[list[str] | None, Policy, int]] = {
     "later DAG": (["audit"], MASKED, 2),
     "earlier DAGs": (["intake", "town"], MASKED, 3),
     "no DAG": ([], MASKED, 7),
-    "no values": (None, Policy(False), 3),
+    "no values": (None, Policy.of(False, MASKS), 3),
 }
 """The DAGs that a user may read, what is masked, and how many of the possible requests one is sent for."""
+UNMASKED = "all DAGs, nothing masked"
+ALSO = ("badge 1", "floor 2", "land 1", "LIMA")
+"""Values of columns that are not masked: no answer contains them where values are off."""
 _SHOWN = 25
 
 
@@ -69,10 +76,22 @@ class Users:
         found = self.sweeps.get((role, area))
         if found is None:
             dags, policy, every = ROLES[role]
-            found = Sweep(role, self.client(role, dags, policy), self.secrets, self.catalogue, every)
+            sought = self.secrets if policy.show_values else Secrets(self.world, ALSO)
+            found = Sweep(role, self.client(role, dags, policy), sought, self.catalogue, every)
             found.run(area)
             self.sweeps[role, area] = found
         return found
+
+    def counts(self) -> str:
+        """Say how much was asked and searched."""
+        sweeps = self.sweeps.values()
+        routes = {route for sweep in sweeps for route in sweep.asked}
+        return (
+            f"masked values: {len(routes)} routes × {len({s.role for s in sweeps})} roles × "
+            f"{len(self.catalogue.versions)} versions of {len({v.id for v in self.catalogue.versions})} data sets, "
+            f"{len(self.secrets)} values searched for in {sum(sum(s.asked.values()) for s in sweeps)} answers "
+            f"({sum(sum(s.answered.values()) for s in sweeps)} of status 200, {sum(s.searched for s in sweeps)} bytes)"
+        )
 
     def close(self) -> None:
         for api in self._clients.values():
@@ -80,12 +99,46 @@ class Users:
 
 
 @pytest.fixture(scope="module")
-def users(world: World, secrets: Secrets, catalogue: Catalogue) -> Iterator[Users]:
+def users(request: pytest.FixtureRequest, world: World, secrets: Secrets, catalogue: Catalogue) -> Iterator[Users]:
     logging.getLogger("provspark.web.problems").setLevel(logging.CRITICAL)
     made = Users(world, secrets, catalogue)
     yield made
     made.close()
+    terminal = request.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal:
+        terminal.write_line(f"\n{made.counts()}")
     logging.getLogger("provspark.web.problems").setLevel(logging.NOTSET)
+
+
+def test_every_route_and_parameter_is_asked(users: Users) -> None:
+    """A route or parameter that the requests do not know makes this fail, as does a route that never answers."""
+    sweeps = [users.swept("all DAGs", area) for area in AREAS]
+    api = users.client("all DAGs", None, MASKED)
+    asked = {route for sweep in sweeps for route in sweep.asked}
+    assert asked == routes_of(api)
+    assert {p for sweep in sweeps for p in sweep.parameters} >= parameters_of(api)
+    answered = Counter[str]()
+    for sweep in sweeps:
+        answered.update(sweep.answered)
+    assert {*answered} == asked
+    assert answered["POST /replay"] >= 3 and answered["GET /steps/{step}/operations/{operation}/profiles"] >= 2
+
+
+def test_the_search_finds_what_is_not_masked(users: Users, world: World, secrets: Secrets) -> None:
+    """Without masks, the same requests find values of every column: a search that finds nothing proves nothing."""
+    sweep = Sweep(UNMASKED, users.client(UNMASKED, None, Policy()), secrets, users.catalogue)
+    for area in ("rows", "operations", "steps"):
+        sweep.run(area)
+    found = {leak.origin for _, leak in sweep.leaks}
+    gone = {f"report.{column}" for column in world.masked["report"]}
+    assert secrets.origins - gone - found == set()
+    for value in (*world.people[1].ssn.split('&"é/'), str(world.people[3].salary), MISSING):
+        for body in (value, value.lower(), f'"{value}"', f"a%20{value}%2C", f"{value}.0" if value.isdigit() else value):
+            assert secrets.find(body.encode()), body
+    salary = world.people[3].salary
+    for body in (f"{salary:,}", f"{salary:_}", f"{salary:.6e}", f"x={salary}L".replace("L", ""), f"{salary / 10}"):
+        assert secrets.find(body.encode()), body
+    assert not secrets.find(b'{"rows": 12, "version": "9d460f1b2c3d4e5f60718293a4b5c6d7", "stored_bytes": 24123}')
 
 
 @pytest.mark.parametrize("area", AREAS)
@@ -110,3 +163,146 @@ def _sample(sweep: Sweep) -> list[tuple[str, Any]]:
         if seen[key] == 1:
             found.append((where, leak))
     return found[:_SHOWN]
+
+
+@pytest.fixture(scope="module")
+def api(users: Users) -> TestClient:
+    """A user who may read all DAGs."""
+    return users.client("all DAGs", None, MASKED)
+
+
+def _current(catalogue: Catalogue, world: World) -> dict[str, Found]:
+    return {f.name.removeprefix(world.root.as_uri()).strip("/"): f for f in catalogue.versions if f.last}
+
+
+def test_columns_are_masked_by_what_is_behind_them(api: TestClient, world: World, catalogue: Catalogue) -> None:
+    """In every data set exactly the columns that depend on a masked one are marked, and have no values."""
+    wrong = []
+    for name, at in _current(catalogue, world).items():
+        if name not in world.masked:
+            continue  # a partition that was read by its own path
+        expected = {**dict.fromkeys(world.masked[name], True), **dict.fromkeys(world.open[name], False)}
+        detail = api.get(f"{BASE}/datasets/{at.id}").json()
+        rows = api.get(f"{BASE}/datasets/{at.id}/rows", params={"limit": 1000}).json()
+        for told in (detail["columns"], rows["columns"]):
+            wrong += [
+                f"{name}.{c['name']} is {'' if c['masked'] else 'not '}masked"
+                for c in told
+                if c["masked"] != expected[c["name"]]
+            ]
+        for number, column in enumerate(rows["columns"]):
+            if column["masked"] and rows["values"] and any(row[number] is not None for row in rows["values"]):
+                wrong.append(f"{name}.{column['name']} has values")
+    assert not wrong, "\n".join(dict.fromkeys(wrong))
+
+
+def test_values_of_other_columns_are_whole(api: TestClient, world: World, catalogue: Catalogue) -> None:
+    """Rows and exports of all formats contain the values that plain Spark reads."""
+    compared = 0
+    for name, at in _current(catalogue, world).items():
+        shown = world.open.get(name, [])
+        if name not in world.last or not shown:
+            continue
+        expected = sorted(tuple(row[c] for c in shown) for row in world.last[name])
+        told = api.get(f"{BASE}/datasets/{at.id}/rows", params={"limit": 1000, "columns": shown}).json()
+        assert told["why"] == "" and [c["name"] for c in told["columns"]] == shown, name
+        assert sorted(tuple(row) for row in told["values"]) == expected, name
+        for form in ("csv", "json", "jsonl", "arrow"):
+            answer = api.get(f"{BASE}/datasets/{at.id}/export", params={"format": form})
+            assert answer.status_code == 200, answer.text
+            rows = _exported(answer.content, form)
+            assert sorted(tuple(str(row[c]) for c in shown) for row in rows) == sorted(
+                tuple(str(v) for v in row) for row in expected
+            ), (name, form)
+        where = {"where": f"`{shown[0]}` is not null"}
+        assert api.get(f"{BASE}/datasets/{at.id}/rows", params=where).json()["selected"] == len(expected)
+        compared += len(expected)
+    assert compared > 100
+
+
+def _exported(body: bytes, form: str) -> list[dict[str, Any]]:
+    if form == "arrow":
+        found: list[dict[str, Any]] = pa.ipc.open_stream(BytesIO(body)).read_all().to_pylist()
+        return found
+    text = body.decode()
+    if form == "csv":
+        return list(csv.DictReader(StringIO(text)))
+    if form == "json":
+        return list(json.loads(text))
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_texts_of_other_operations_are_there(api: TestClient, users: Users, catalogue: Catalogue) -> None:
+    """Operations that touch no masked column keep their texts: those of a user without masks."""
+    unmasked = users.client(UNMASKED, None, Policy())
+    texts: dict[str, list[str | None]] = {}
+    for step in catalogue.steps:
+        path = f"{BASE}/steps/{step}/operations"
+        told, whole = (one.get(path, params={"parts": True}).json() for one in (api, unmasked))
+        assert [x["operations"] for x in told] == [x["operations"] for x in whole]
+        assert all(x["text"] in (y["text"], None) for x, y in zip(told, whole, strict=True))
+        if step.startswith("town-"):
+            assert [x["text"] for x in told] == [x["text"] for x in whole] and all(x["text"] for x in told)
+        texts[step.rsplit("-", 1)[0]] = [x["text"] for x in told]
+
+    def contains(step: str, word: str) -> bool:
+        return any(word in text for text in texts[step] if text)
+
+    assert contains("intake-clean", "upper") and not contains("intake-clean", "ssn")
+    assert contains("pay-append_0", "id < 4") and contains("pay-snapshot_1", "id >= 3")
+    assert contains("town-zones", "zone > 5")
+
+
+def test_conditions_on_masked_columns_are_refused(api: TestClient, world: World, catalogue: Catalogue) -> None:
+    """Whatever the condition, and whatever it would select."""
+    wrong = []
+    for name, at in _current(catalogue, world).items():
+        for column in world.masked.get(name, ()) if name in world.last else ():
+            condition = f"`{column}` is not null"
+            body: dict[str, Any] = {"dataset": at.id, "where": [condition]}
+            beside = {**body, "relation": "siblings", "to": at.id, "via": at.id}
+            source = {"source": at.id, "column": column}
+            answers = {
+                "rows": api.get(f"{BASE}/datasets/{at.id}/rows", params={"where": condition}),
+                "export": api.get(f"{BASE}/datasets/{at.id}/export", params={"where": condition}),
+                "trace": api.post(f"{BASE}/trace", json=body),
+                "trace/rows": api.post(f"{BASE}/trace/rows", json={**body, "node": 0}),
+                "trace/export": api.post(f"{BASE}/trace/export", json=body),
+                "trace/graph": api.post(f"{BASE}/trace/graph", json=body),
+                "sideways": api.post(f"{BASE}/sideways", json=beside),
+                "sideways/rows": api.post(f"{BASE}/sideways/rows", json={**beside, "found": at.version}),
+                "sideways/export": api.post(f"{BASE}/sideways/export", params={"found": at.version}, json=beside),
+                "how": api.post(f"{BASE}/how", json=body),
+                "cells": api.post(f"{BASE}/cells", json=body),
+                # Should it not be refused, it would select no row, and so run no replay.
+                "replay": api.post(f"{BASE}/replay", json={**body, "where": [f"`{column}` is null"]}),
+                "composition": api.post(f"{BASE}/composition", json={"dataset": at.id, "rows": [0], **source}),
+            }
+            wrong += [
+                f"{name}.{column}: {route} → {a.status_code}" for route, a in answers.items() if a.status_code != 403
+            ]
+    assert not wrong, f"{len(wrong)} answers:\n" + "\n".join(wrong[:60])
+
+
+def test_the_search_for_names_does_not_find_values(api: TestClient, world: World) -> None:
+    """A name with the value of a partition in it is not found by that value."""
+    ssn = world.people[2].ssn
+    for word in (ssn, ssn[:4], f"ssn={ssn}"):
+        told = api.get(f"{BASE}/datasets", params={"search": word}).json()
+        assert (told["items"], told["total"]) == ([], 0), word
+
+
+def test_columns_that_the_administrator_opens(users: Users, world: World, catalogue: Catalogue) -> None:
+    """Derived columns are opened by name, or by data set and name; a column that is masked by its own name is not."""
+    opened = Policy.of(True, MASKS, "band, */derived:head, ssn, report:who, derived:*salary*")  # type: ignore[call-arg]
+    api = users.client("opened", None, opened)
+    shown = {}
+    for name, at in _current(catalogue, world).items():
+        if name in world.masked:
+            columns = api.get(f"{BASE}/datasets/{at.id}").json()["columns"]
+            shown[name] = {c["name"] for c in columns if not c["masked"]} - {*world.open[name]}
+    assert {name: columns for name, columns in shown.items() if columns} == {"derived": {"band", "head"}}
+    at = _current(catalogue, world)["derived"]
+    told = api.get(f"{BASE}/datasets/{at.id}/rows", params={"columns": ["band", "head"], "limit": 1000}).json()
+    expected = sorted((row["band"], row["head"]) for row in world.last["derived"])
+    assert sorted(tuple(row) for row in told["values"]) == expected
