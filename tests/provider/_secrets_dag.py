@@ -188,12 +188,12 @@ def _derive(spark: SparkSession, world: World) -> None:
             sf.substring("ssn", 1, 6).alias("head"),
             sf.col("ssn").alias("who"),
             sf.col("salary").cast("string").alias("text"),
-            sf.when(sf.col("salary") > BAND, "QQHIGHXX").otherwise("QQLOWZZ").alias("band"),
             sf.lag("salary").over(by_city).alias("before"),
             sf.first("ssn").over(by_city).alias("first_one"),
             sf.row_number().over(by_city).alias("place_in_city"),
         )
         derived = derived.withColumn("bonus", sf.greatest("bonus", sf.lit(300_007.0)))
+        derived = derived.withColumn("band", sf.when(sf.col("capped") > BAND, "QQHIGHXX").otherwise("QQLOWZZ"))
         derived.coalesce(1).write.orc(world.path("derived"))
     _note(spark.read.orc(world.path("derived")), world, "derived", "id city place place_in_city")
 

@@ -280,6 +280,8 @@ def _sideways(sweep: Sweep) -> None:
             in_body = here if route == "/sideways/rows" else {}
             sweep.ask("POST", route, {**asked, **where, **in_body}, **(here if route == "/sideways/export" else {}))
             sweep.ask("POST", "/composition", {**at, **where, "source": found.id, "column": column})
+        sweep.ask("POST", "/sideways", {**asked, "rows": [0]})
+        sweep.ask("POST", "/sideways/export", {**asked, "rows": [0]}, found=found.version)
         sweep.ask("POST", "/sideways/rows", {**asked, "rows": [0], "found": found.version})
         for source in beside["sources"]:
             for column in columns[source["id"]]:
@@ -290,21 +292,20 @@ def _sideways(sweep: Sweep) -> None:
 def _replays(sweep: Sweep) -> None:
     """Run replays for real: back from rows, by step, and before and after operations."""
     by_name = {f.name.rsplit("/", 1)[-1]: f for f in sweep.catalogue.versions if f.last}
-    steps = {step.rsplit("-", 1)[0]: (step, *about) for step, about in sweep.catalogue.steps.items()}
+    steps = {step.rsplit("-", 1)[0]: (step, outputs) for step, (_, outputs, _) in sweep.catalogue.steps.items()}
     profiles = "/steps/{step}/operations/{operation}/profiles"
     whole = sweep.every == 1
-    for task, operations in (("intake-clean", (1, 2)), ("pay-derive", (2,)), ("audit-after", (1,))):
-        step, _, outputs, _ = steps[task] if task in steps else (task, 0, [NOTHING[:16]], [])
+    for task, number in (("intake-clean", 2), ("pay-derive", 1), ("audit-after", 1)):
+        step, (output, *_) = steps[task]
+        sweep.ask("GET", profiles, step=step, operation=1000, child=0, output=output)
         if whole or task != "pay-derive":
-            sweep.ask(
-                "POST", "/replay", {"dataset": outputs[0], "rows": [0, 1], "step": step}, always=True, events=whole
-            )
-            for number in operations if whole else operations[:1]:
-                sweep.ask("GET", profiles, step=step, operation=number, always=True)
-        sweep.ask("GET", profiles, step=step, operation=1000, child=0, output=outputs[0])
-    for name, way in (("opaque", "backward"), ("stats", "backward")) if whole else ():
-        found = by_name[name]
-        sweep.ask("POST", "/replay", {"dataset": found.id, "version": found.version, "rows": [0], "direction": way})
+            sweep.ask("POST", "/replay", {"dataset": output, "rows": [0], "step": step}, always=True, events=True)
+        if whole or task == "audit-after":
+            sweep.ask("GET", profiles, step=step, operation=number, always=True)
+    if whole:
+        opaque = by_name["opaque"]
+        asked = {"dataset": opaque.id, "version": opaque.version, "rows": [0], "direction": "backward"}
+        sweep.ask("POST", "/replay", asked)
     raw = by_name["raw"]
     for column in raw.columns[2:]:
         sweep.ask("POST", "/replay", {"dataset": raw.id, "where": [f"`{column}` is null"], "direction": "forward"})

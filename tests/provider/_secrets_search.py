@@ -16,9 +16,11 @@ from urllib.parse import unquote
 import pyarrow as pa
 from _secrets_dag import BAND, CEILING, LEAST, MISSING, World
 
+STATISTICS = "mean, deviation or sum of"
 _LEAST_NUMBER = 100_000
 """Smaller ones may be sizes, counts or times."""
 _PIECE = 4
+_ARROW = b"\xff\xff\xff\xff"
 _RUN = re.compile(r"[QXZJKVW]{4,}")
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_.])\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?(?![0-9A-Za-z_]*[a-zA-Z_])")
 _GROUPED = re.compile(r"(?<![0-9A-Za-z_.])\d{1,3}(?:[,_ ']\d{3})+(?:\.\d+)?(?![0-9])")
@@ -73,12 +75,13 @@ class Secrets:
     def _add(self, values: list[Any], origin: str) -> None:
         numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
         numbers += [float(v) for v in values if isinstance(v, str) and _NUMBER.fullmatch(v)]
-        about = numbers[:]
+        about = [(number, origin) for number in numbers]
         if len(numbers) > 1:
-            about += [statistics.fmean(numbers), statistics.stdev(numbers), statistics.pstdev(numbers), sum(numbers)]
-        for number in about:
+            several = statistics.fmean, statistics.stdev, statistics.pstdev, sum
+            about += [(of(numbers), f"{STATISTICS} {origin}") for of in several]
+        for number, found in about:
             if abs(number) >= _LEAST_NUMBER:
-                self.numbers.setdefault(_key(number), origin)
+                self.numbers.setdefault(_key(number), found)
         for text in (v for v in values if isinstance(v, str) and not _NUMBER.fullmatch(v)):
             runs = _runs(text)
             if _HEX.fullmatch(text):
@@ -151,9 +154,16 @@ def _views(body: bytes) -> Iterator[str]:
         if view not in seen:
             seen.add(view)
             yield view
-    if body.startswith(b"\xff\xff\xff\xff"):
-        rows = pa.ipc.open_stream(BytesIO(body)).read_all().to_pylist()
-        yield json.dumps(rows, ensure_ascii=False, default=str)
+    if body.startswith(_ARROW):
+        yield readable(body)
+
+
+def readable(body: bytes) -> str:
+    """The text of an answer; the rows of an Arrow stream as JSON."""
+    if not body.startswith(_ARROW):
+        return body.decode("utf-8", "replace")
+    rows = pa.ipc.open_stream(BytesIO(body)).read_all().to_pylist()
+    return json.dumps(rows, ensure_ascii=False, default=str)
 
 
 def _unescaped(match: re.Match[str]) -> str:
