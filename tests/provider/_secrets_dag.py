@@ -126,6 +126,9 @@ def _sources(spark: SparkSession, world: World) -> None:
         [(c, f"land {i}", i * 11) for i, c in enumerate(CITIES)], "city string, land string, zone int"
     )
     cities.coalesce(1).write.parquet(world.path("cities"))
+    buckets = spark.createDataFrame([(i, f"colour {i % 7}") for i in range(10)], "number bigint, colour string")
+    buckets.coalesce(1).write.parquet(world.path("buckets"))
+    _note(buckets, world, "buckets", "number colour")
     _note(spark.read.parquet(world.path("raw")), world, "raw", "id city")
     _note(_badges(spark, world), world, "badges", "badge floor")
     _note(spark.read.parquet(world.path("cities")), world, "cities", "city land zone")
@@ -222,8 +225,14 @@ def _join(spark: SparkSession, world: World) -> None:
         wages = people.select("id", sf.col("salary").alias("earned"))
         joined = spark.read.parquet(world.path("raw")).select("id", "city").join(wages, "id")
         joined.coalesce(1).write.parquet(world.path("brought"))
+        # Of what is joined, only the column that equals the key tells the key's value.
+        digits = people.select("id", "city", (sf.col("salary") % 10).alias("digit"))
+        buckets = spark.read.parquet(world.path("buckets"))
+        keyed = digits.join(buckets, digits["digit"] == buckets["number"]).select("id", "city", "number", "colour")
+        keyed.coalesce(1).write.parquet(world.path("keyed"))
     _note(spark.read.parquet(world.path("joined")), world, "joined", "id city badge floor")
     _note(spark.read.parquet(world.path("brought")), world, "brought", "id city")
+    _note(spark.read.parquet(world.path("keyed")), world, "keyed", "id city colour")
 
 
 def _pivot(spark: SparkSession, world: World) -> None:

@@ -128,17 +128,19 @@ def test_every_route_and_parameter_is_asked(users: Users) -> None:
 
 def test_the_search_finds_what_is_not_masked(users: Users, world: World, secrets: Secrets) -> None:
     """Without masks, the same requests find values of every column: a search that finds nothing proves nothing."""
-    sweep = Sweep(UNMASKED, users.client(UNMASKED, None, Policy()), secrets, users.catalogue)
-    for area in ("rows", "operations", "steps"):
+    api = users.client(UNMASKED, None, Policy())
+    found = set()
+    for area, every in (("rows", 5), ("steps", 1)):
+        sweep = Sweep(UNMASKED, api, secrets, users.catalogue, every)
         sweep.run(area)
-    found = {leak.origin for _, leak in sweep.leaks}
+        found |= {leak.origin for _, leak in sweep.leaks}
     expected = {o for o in secrets.origins if not o.startswith((STATISTICS, "report."))}  # its files are deleted
     assert expected - found == set()
     for value in (*world.people[1].ssn.split('&"é/'), str(world.people[3].salary), MISSING):
         for body in (value, value.lower(), f'"{value}"', f"a%20{value}%2C", f"{value}.0" if value.isdigit() else value):
             assert secrets.find(body.encode()), body
     salary = world.people[3].salary
-    for body in (f"{salary:,}", f"{salary:_}", f"{salary:.6e}", f"x={salary}L".replace("L", ""), f"{salary / 10}"):
+    for body in (f"{salary:,}", f"{salary:_}", f"{salary:.6e}", f"x={salary}", f"{salary / 10}"):
         assert secrets.find(body.encode()), body
     assert not secrets.find(b'{"rows": 12, "version": "9d460f1b2c3d4e5f60718293a4b5c6d7", "stored_bytes": 24123}')
 
@@ -300,7 +302,7 @@ def test_the_search_for_names_does_not_find_values(api: TestClient, world: World
 
 def test_columns_that_the_administrator_opens(users: Users, world: World, catalogue: Catalogue) -> None:
     """Derived columns are opened by name, or by data set and name; a column that is masked by its own name is not."""
-    opened = Policy.of(True, MASKS, "band, */derived:head, ssn, report:who, derived:*salary*")  # type: ignore[call-arg]
+    opened = Policy.of(True, MASKS, "band, */derived:head, ssn, report:who, derived:*salary*")
     api = users.client("opened", None, opened)
     shown = {}
     for name, at in _current(catalogue, world).items():
@@ -346,7 +348,9 @@ def _neutral(part: str | bytes, world: World, catalogue: Catalogue) -> str:
     text = re.sub("[0-9a-f]{32}|[0-9a-f]{16}", lambda m: known.get(m[0], m[0]), text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+", "<time>", text)
     text = re.sub("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<file>", text)
-    return re.sub(r'"stored_bytes":\d+', '"stored_bytes":<size>', text)
+    text = re.sub(r'"stored_bytes":\d+', '"stored_bytes":0', text)
+    # PROV's entities are in order of their ids.
+    return json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True) if text.startswith('{"prefix"') else text
 
 
 def _apart(one: str, other: str) -> str:
