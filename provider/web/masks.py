@@ -9,12 +9,12 @@ Where the sources of a column aren't known, it counts as derived from all column
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from provspark.errors import CorruptIndexError
 from provspark.index_store.model import Dataset, Field, Version
-from provspark.index_store.operations import Column, Dependence, Operation
+from provspark.index_store.operations import Column, Dependence, Operation, Term
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
 from provspark.index_store.query.graph import Node, Sighting
@@ -263,13 +263,28 @@ def _named_after_values(operations: Iterable[Operation], masked: set[int]) -> It
     values: set[str] = set()
     for op in operations if masked else ():
         for e in op.expressions:
-            if any(t.column in masked for t in e.terms):
-                values |= {t.value for t in e.terms if t.node == "Literal"}
+            values.update(_compared(e.terms, masked))
         if op.node == "Transpose":
             values.update(c.name for c in op.columns[1:])
         for c in op.columns:
             if c.id in masked and (c.name in values or any(c.name.startswith(f"{v}_") for v in values)):
                 yield c.name
+
+
+def _compared(terms: Sequence[Term], masked: set[int]) -> Iterator[str]:
+    """The literals that masked columns are compared with for equality."""
+    for start, term in enumerate(terms):
+        if term.node in _EQUAL:
+            end, open_ends = start + 1, term.children
+            while open_ends and end < len(terms):
+                open_ends += terms[end].children - 1
+                end += 1
+            part = terms[start:end]
+            if any(t.column in masked for t in part):
+                yield from (t.value for t in part if t.node == "Literal")
+
+
+_EQUAL = frozenset(("EqualTo", "EqualNullSafe", "In", "InSet"))
 
 
 def _takes_more(op: Operation, terms: list[str], handed: bool, files: bool) -> bool:

@@ -24,6 +24,7 @@ from _secrets_search import STATISTICS, Secrets, readable
 from fastapi.testclient import TestClient
 
 from provspark.web.policy import Policy
+from provspark.web.visible import HIDDEN
 
 pytestmark = pytest.mark.spark
 
@@ -247,7 +248,8 @@ def test_texts_of_other_operations_are_there(api: TestClient, users: Users, cata
         path = f"{BASE}/steps/{step}/operations"
         told, whole = (one.get(path, params={"parts": True}).json() for one in (api, unmasked))
         assert [x["operations"] for x in told] == [x["operations"] for x in whole]
-        assert all(x["text"] in (y["text"], None) for x, y in zip(told, whole, strict=True))
+        shown = [re.sub(r"(?<=/ssn=)[^/]+", HIDDEN, x["text"]) for x in whole]
+        assert all(x["text"] in (text, None) for x, text in zip(told, shown, strict=True))
         if step.startswith("town-"):
             assert [x["text"] for x in told] == [x["text"] for x in whole] and all(x["text"] for x in told)
         texts[step.rsplit("-", 1)[0]] = [x["text"] for x in told]
@@ -312,7 +314,7 @@ def test_columns_that_the_administrator_opens(users: Users, world: World, catalo
     assert {name: columns for name, columns in shown.items() if columns} == {"derived": {"band", "head"}}
     at = _current(catalogue, world)["derived"]
     told = api.get(f"{BASE}/datasets/{at.id}/rows", params={"columns": ["band", "head"], "limit": 1000}).json()
-    expected = sorted((row["band"], row["head"]) for row in world.last["derived"])
+    expected = sorted(tuple(row[c["name"]] for c in told["columns"]) for row in world.last["derived"])
     assert sorted(tuple(row) for row in told["values"]) == expected
 
 
