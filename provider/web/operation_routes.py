@@ -19,10 +19,11 @@ from provspark.web.policy import Policy
 from provspark.web.problems import RESPONSES
 from provspark.web.routes import DatasetPath, Seen, VersionQuery
 from provspark.web.scope import Scope
+from provspark.web.threads import Route
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
 Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_COLUMNS)]
 To = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]

@@ -13,10 +13,12 @@ from provspark.web import describe, models, rows
 from provspark.web.login import Viewer
 from provspark.web.problems import RESPONSES
 from provspark.web.scope import Scope
+from provspark.web.source import Source
+from provspark.web.threads import USER, Route, in_thread
 
 __all__ = ["STREAMS", "DatasetPath", "Seen", "VersionQuery", "router"]
 
-router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
 Word = Annotated[str, Query(max_length=500)]
 Cursor = Annotated[int, Query(ge=0, le=2**53 - 1)]
@@ -32,10 +34,11 @@ STREAMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _scope(request: Request) -> Scope:
+async def _scope(request: Request) -> Scope:
     viewer: Viewer = request.state.provspark_viewer
-    scope: Scope = request.app.state.source.scope(viewer.dags)
-    return scope
+    USER.set(viewer.user)
+    source: Source = request.app.state.source
+    return await in_thread(source.scope, viewer.dags)
 
 
 Seen = Annotated[Scope, Depends(_scope)]

@@ -21,6 +21,7 @@ from provspark.index_store.values.plain import plain
 from provspark.index_store.values.reading import find_column, read_rows
 from provspark.web import describe, models
 from provspark.web.policy import Policy
+from provspark.web.threads import chunks
 
 __all__ = ["MEDIA_TYPES", "Format", "cells", "export", "page"]
 
@@ -92,7 +93,9 @@ def export(at: Sighting, selected: Runs, policy: Policy, form: Format) -> Stream
     label = describe.dataset(at.version.dataset).label
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in label)[:80]
     headers = {"Content-Disposition": f'attachment; filename="{safe}.{form}"'}
-    return StreamingResponse(_WRITERS[form](chain([first], parts)), media_type=MEDIA_TYPES[form], headers=headers)
+    return StreamingResponse(
+        chunks(_WRITERS[form](chain([first], parts))), media_type=MEDIA_TYPES[form], headers=headers
+    )
 
 
 def _ids(selected: Runs, cursor: int, limit: int) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -18,10 +18,11 @@ from provspark.web import describe, models, rows
 from provspark.web.problems import RESPONSES
 from provspark.web.routes import STREAMS, DatasetPath, Seen, VersionQuery
 from provspark.web.scope import Scope
+from provspark.web.threads import Route
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
 GraphFormat = Literal["prov_json", "node_link", "graphml"]
 _GRAPHS: dict[int | str, dict[str, Any]] = {
