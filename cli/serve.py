@@ -44,6 +44,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     token = os.environ.get("PROVSPARK_SERVE_TOKEN") or new_token()
     if len(token) < 16:
         raise SettingsError("PROVSPARK_SERVE_TOKEN needs at least 16 characters; leave it out to get a good one")
+    limits = Limits.read(lambda name: os.environ.get(f"PROVSPARK_{name.upper()}"))
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -62,7 +63,6 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     click.echo(f"Provenance of {url} at\n  {address}\nCtrl-C ends it.")
     if open_page:
         click.launch(address)
-    limits = Limits.read(lambda name: os.environ.get(f"PROVSPARK_{name.upper()}"))
     app = local_app(Source(lambda: url, Policy()), token, host, port, limits)
     # No access log: it would hold the token.
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)

@@ -165,7 +165,7 @@ def _edge(same: list[TraceEdge], rows: list[Runs]) -> models.Edge:
     )
 
 
-def _names(found: Dataset) -> dict[str, str]:
+def _names(found: Dataset) -> dict[str, Any]:
     uri = found.uri
     return {"id": dataset_id(found), "name": uri, "label": uri.rstrip("/").rsplit("/", 1)[-1] or uri}
 

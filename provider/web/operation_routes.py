@@ -15,6 +15,7 @@ from provspark.index_store.query.relation import image
 from provspark.index_store.values.reading import find_column
 from provspark.web import describe, models
 from provspark.web import operation_models as told
+from provspark.web.paging import LINKED, Paged
 from provspark.web.policy import Policy
 from provspark.web.problems import RESPONSES
 from provspark.web.routes import DatasetPath, Seen, VersionQuery
@@ -29,19 +30,20 @@ Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_
 To = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 
 
-@router.get("/steps/{step}/operations")
+@router.get("/steps/{step}/operations", responses=LINKED)
 def step_operations(
-    scope: Seen, step: Annotated[str, Path(max_length=200)], parts: bool = False
+    scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)], parts: bool = False
 ) -> list[told.Operation]:
     """List the operations of a step, in order; those of one script line as one, unless `parts` are asked for."""
     manifest = scope.step(step)
     nodes = [n for n in scope.prov.graph.nodes if n.step == manifest.step]
-    return _operations(scope, (line for n in nodes for line in operation_lines(n, parts=parts)))
+    return page.part(_operations(scope, (line for n in nodes for line in operation_lines(n, parts=parts))))
 
 
-@router.get("/datasets/{dataset}/operations")
+@router.get("/datasets/{dataset}/operations", responses=LINKED)
 def dataset_operations(
     scope: Seen,
+    page: Paged,
     dataset: DatasetPath,
     version: VersionQuery = None,
     column: Columns = None,
@@ -51,12 +53,14 @@ def dataset_operations(
     """List all operations behind a version, or those done to it; only those that touched some columns, where given."""
     at = _at(scope, dataset, version, column)
     name, way = str(at.version.dataset), {"direction": direction, "parts": parts}
-    return _operations(scope, scope.prov.ask.operations(name, None, column, version=at.version.id, **way))  # type: ignore[arg-type]
+    lines = scope.prov.ask.operations(name, None, column, version=at.version.id, **way)  # type: ignore[arg-type]
+    return page.part(_operations(scope, lines))
 
 
 @router.get("/datasets/{dataset}/columns")
 def dataset_columns(
     scope: Seen,
+    page: Paged,
     dataset: DatasetPath,
     version: VersionQuery = None,
     column: Columns = None,
@@ -78,12 +82,12 @@ def dataset_columns(
         told.ColumnLine(**{**_fields(line), "dataset": _dataset(line.dataset), "steps": list(line.steps)})
         for line in answer.lines()
     ]
-    return told.ColumnLines(lines=lines, stops=_stops(answer.stops))
+    return page.cut(told.ColumnLines(lines=lines, stops=_stops(answer.stops)), "lines", "stops")
 
 
 @router.get("/datasets/{dataset}/dropped")
 def dataset_dropped(
-    scope: Seen, dataset: DatasetPath, version: VersionQuery = None, column: Columns = None
+    scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None, column: Columns = None
 ) -> told.Drops:
     """Tell which operations dropped columns of a version."""
     at = _at(scope, dataset, version, column)
@@ -93,11 +97,11 @@ def dataset_dropped(
         text = None if _masked(scope.policy, [line.column, line.known_as, *line.into]) else line.text
         about: dict[str, Any] = {"dataset": _dataset(line.dataset), "into": list(line.into), "text": text}
         lines.append(told.Drop(**{**_fields(line), **about}))
-    return told.Drops(lines=lines, stops=_stops(answer.stops))
+    return page.cut(told.Drops(lines=lines, stops=_stops(answer.stops)), "lines", "stops")
 
 
 @router.post("/how")
-def how(scope: Seen, query: told.HowQuery) -> told.How:
+def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.How:
     """Tell the operations on the ways of rows, and how many rows each way leads to."""
     at, ids = scope.asked(query)
     to = None if query.to is None else str(scope.dataset(query.to))
@@ -119,7 +123,7 @@ def how(scope: Seen, query: told.HowQuery) -> told.How:
         )
         for number, (place, _) in enumerate(found.paths)
     ]
-    return told.How(paths=paths, stops=_stops(found.answer.stops))
+    return page.cut(told.How(paths=paths, stops=_stops(found.answer.stops)), "paths", "stops")
 
 
 @router.post("/cells")

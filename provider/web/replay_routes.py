@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
 from fastapi.responses import Response
+from pydantic import TypeAdapter
 
 from provspark.index_store.model import Dataset, Field, jsonable
 from provspark.index_store.profiles.model import ColumnProfile
@@ -25,6 +26,7 @@ router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 _MOST = 20
 _TOP = 12
 _COLUMNS = 200
+_REPLAY, _SPREAD = TypeAdapter(told.Replay), TypeAdapter(told.OperationSpread)
 DatasetQuery = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 
 
@@ -51,7 +53,7 @@ async def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> Resp
 
     def answer(passages: list[dict[str, Any]]) -> Response:
         made = told.Replay(passages=[told.Passage.model_validate(_named(scope, p)) for p in passages])
-        return as_json(made.model_dump_json().encode())
+        return as_json(made, _REPLAY)
 
     return await in_thread(answer, await _run(request, scope, await in_thread(asked)))
 
@@ -115,7 +117,7 @@ async def operation_profiles(
             for p in pairs[:_COLUMNS]
         ]
         made = told.OperationSpread(step=step, columns=columns, total=len(pairs), **found)
-        return as_json(made.model_dump_json().encode())
+        return as_json(made, _SPREAD)
 
     return await in_thread(answer, await _run(request, scope, await in_thread(asked)))
 

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter
 
 from provspark.index_store.watch import check
 from provspark.web.limits import LIMITS
+from provspark.web.paging import Part, check_lists
 
 __all__ = ["USER", "Route", "as_json", "chunks", "in_thread"]
 
@@ -71,9 +72,11 @@ async def chunks(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
         yield part
 
 
-def as_json(text: bytes) -> Response:
-    """Return JSON as an answer; of models made here, since FastAPI would make the text in the event loop."""
-    return Response(text, media_type="application/json")
+def as_json(found: Any, kind: TypeAdapter[Any]) -> Response:
+    """Return models as an answer; here, since FastAPI would make the text in the event loop."""
+    check_lists(found)
+    link = {"Link": found.link} if isinstance(found, Part) and found.link else None
+    return Response(kind.dump_json(found), headers=link, media_type="application/json")
 
 
 class Route(APIRoute):
@@ -93,7 +96,7 @@ def _threaded(endpoint: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any,
 
     def answer(**kwargs: Any) -> Any:
         found = endpoint(**kwargs)
-        return found if model is None else as_json(model.dump_json(found))
+        return found if model is None else as_json(found, model)
 
     async def run(**kwargs: Any) -> Any:
         return await in_thread(partial(answer, **kwargs))

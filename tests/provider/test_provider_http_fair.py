@@ -38,14 +38,14 @@ from provspark.web.slots import Slots
 slots = Slots("here", Limits())
 print(slots.start(slots.enter(sys.argv[1])), flush=True)
 input()"""
-WORKS = """import subprocess, sys
+WORKS = """import subprocess, sys, time
 from provspark.web import replay_worker
 def replay(question, known, out):
     niceness = subprocess.run(["nice"], capture_output=True, text=True).stdout
     if question["sleep"]:
         with open(question["sleep"], "w") as file:
             print(subprocess.Popen(["sleep", "99"]).pid, file=file, flush=True)
-        input()
+        time.sleep(99)
     return int(niceness)
 replay_worker.find_java, replay_worker._replay = lambda: None, replay
 sys.exit(replay_worker.main())"""
