@@ -69,7 +69,7 @@ class Slots:
             if not runs:
                 waiting = Counter(whose for runs, whose in there.values() if not runs)
                 if waiting[mine] >= limits.replays_waiting_per_user:
-                    raise TooManyReplaysError(f"you already have replays running and {waiting[mine]} waiting", _AGAIN)
+                    raise TooManyReplaysError(f"{waiting[mine]} of your replays are waiting already", _AGAIN)
                 if waiting.total() >= limits.replays_waiting:
                     raise TooManyReplaysError(f"{waiting.total()} replays are waiting already", _AGAIN)
             descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ from provspark.web.limits import Limits
 from provspark.web.local import local_app
 from provspark.web.policy import Policy
 from provspark.web.replays import Replays
+from provspark.web.scope import Scope
 from provspark.web.slots import Place, Slots
 from provspark.web.source import Source
 
@@ -103,7 +105,7 @@ def test_fifty_replays_of_one_user(tmp_path: Path) -> None:
             for refused in (t.result() for t in mine if t.done()):
                 assert refused.status_code == 429 and int(refused.headers["retry-after"]) > 0
                 assert refused.headers["content-type"] == "application/problem+json"
-                assert "2 waiting" in refused.json()["detail"]
+                assert "2 of your replays" in refused.json()["detail"]
             other = replay("bob")
             await until(lambda: len(running(replays)) == 2)
             assert not other.done()
@@ -122,6 +124,38 @@ def test_fifty_replays_of_one_user(tmp_path: Path) -> None:
     replays.close()
 
 
+def test_slow_questions_of_one_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond so many, they wait; others are answered, and the server's own threads are free."""
+    root = build(tmp_path / "data")
+    limits = Limits(request_seconds=300, questions=3, questions_per_user=2)
+    app: Any = client(root, limits=limits).app
+    go, entered = threading.Event(), []
+    real = Scope.trace
+
+    def trace(self: Scope, query: Any) -> Any:
+        entered.append(query)
+        go.wait(60)
+        return real(self, query)
+
+    monkeypatch.setattr(Scope, "trace", trace)
+
+    async def run() -> None:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://x", headers={"who": "me"}) as api:
+            asked = {"dataset": id_of(root, "people"), "rows": [0]}
+            mine = [
+                asyncio.ensure_future(api.post(f"{BASE}/trace", json=asked, headers={"name": "ann"})) for _ in range(50)
+            ]
+            await until(lambda: len(entered) == 2)
+            answer = await asyncio.wait_for(api.get(f"{BASE}/datasets", headers={"name": "bob"}), 60)
+            assert answer.status_code == 200 and len(entered) == 2
+            assert anyio.to_thread.current_default_thread_limiter().borrowed_tokens == 0
+            go.set()
+            assert {a.status_code for a in await asyncio.gather(*mine)} == {200}
+
+    asyncio.run(run())
+
+
 def running(replays: Replays) -> list[Path]:
     return [f for f in replays._slots._folder().glob("0*") if f.read_bytes().startswith(b"runs")]
 
@@ -134,7 +168,7 @@ def test_processes_share_the_limits_and_a_dead_one_has_none(temporary: Path) -> 
         slots = Slots("here", Limits())
         waits = [slots.enter("ann"), slots.enter("ann")]
         assert not any(slots.start(place) for place in waits)
-        with pytest.raises(TooManyReplaysError, match="2 waiting"):
+        with pytest.raises(TooManyReplaysError, match="2 of your replays"):
             slots.enter("ann")
         bob, carl = slots.enter("bob"), slots.enter("carl")
         assert slots.start(bob) and not slots.start(carl)
