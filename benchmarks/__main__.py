@@ -24,6 +24,7 @@ FULL = (
     "sealing",
     "questions",
     "replay",
+    "fair",
     "profile",
     "store",
     "growth",

@@ -25,6 +25,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     """Serve the page and its API for a store, to whoever has the address that is printed.
 
     The token in the address is new at each start; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
+    PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and so on set the limits that docs/http.md lists.
 
     \b
     Example:
@@ -33,6 +34,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     try:
         import uvicorn
 
+        from provspark.web.limits import Limits
         from provspark.web.local import local_app, new_token
         from provspark.web.policy import Policy
         from provspark.web.source import Source
@@ -42,6 +44,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     token = os.environ.get("PROVSPARK_SERVE_TOKEN") or new_token()
     if len(token) < 16:
         raise SettingsError("PROVSPARK_SERVE_TOKEN needs at least 16 characters; leave it out to get a good one")
+    limits = Limits.read(lambda name: os.environ.get(f"PROVSPARK_{name.upper()}"))
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -60,7 +63,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     click.echo(f"Provenance of {url} at\n  {address}\nCtrl-C ends it.")
     if open_page:
         click.launch(address)
-    app = local_app(Source(lambda: url, Policy()), token, host, port)
+    app = local_app(Source(lambda: url, Policy()), token, host, port, limits)
     # No access log: it would hold the token.
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
     with suppress(KeyboardInterrupt):  # uvicorn raises it again once it has ended in good order

@@ -194,6 +194,26 @@ class QuestionCancelledError(ProvSparkError, RuntimeError):
     """Whoever asked no longer waits for the answer."""
 
 
+class TooManyStepsError(ProvSparkError, RuntimeError):
+    """The question goes through more steps than it may here."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"the question goes through more than {limit:,} steps, the limit here ([provspark] max_steps). Narrow it: "
+            f"name the data set that it should lead to (`to`), or start from a version with fewer steps on the way. "
+            f"In Python and on the command line there is no limit"
+        )
+        self.limit = limit
+
+
+class TooManyReplaysError(ReplayError):
+    """Too many replays run or wait already; `seconds` is when to try again."""
+
+    def __init__(self, why: str, seconds: int) -> None:
+        super().__init__(f"{why}; try again in {seconds} seconds")
+        self.seconds = seconds
+
+
 class CatalogueError(ProvSparkError, RuntimeError):
     """The catalogue's database does not answer or has another schema."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
+
+from provspark.web.limits import Limits
 
 __all__ = ["get_provider_info"]
 
@@ -82,17 +85,37 @@ def get_provider_info() -> dict[str, Any]:
                         "COLUMN or DATASET:COLUMN, separated by commas.",
                         "age_band, reports/*:total",
                     ),
-                    "replay_seconds": _option(
-                        "How long the page may let Spark run stored operations again, in a process of its own, to show "
-                        "what they did to a record; 0 for not at all.",
-                        "300",
-                        kind="float",
-                        default="120",
-                    ),
+                    **_limits(),
                 },
             }
         },
     }
+
+
+_LIMITS = {
+    "max_body": "Bytes that the body of a request to the page's API may have.",
+    "max_conditions": "Conditions on rows that a request may have.",
+    "max_steps": "Steps that a question to the page's API may go through.",
+    "max_items": "Items in a list of an answer that does not page.",
+    "request_seconds": "How long the page's API may work on a request until it begins to answer, except for replays.",
+    "questions": "Questions that one process of the api-server works on at once; others wait.",
+    "questions_per_user": "Questions of one user that one process of the api-server works on at once; others wait.",
+    "replay_seconds": "How long the page may let Spark run stored operations again, in a process of its own, to show "
+    "what they did to a record; 0 for not at all.",
+    "replays": "Replays that run at once, in all processes of the api-server on a machine.",
+    "replays_per_user": "Replays of one user that run at once.",
+    "replays_waiting": "Replays that wait for others to end; further ones are refused.",
+    "replays_waiting_per_user": "Replays of one user that wait for others to end; further ones are refused.",
+}
+
+
+def _limits() -> dict[str, Any]:
+    options = {}
+    for field in fields(Limits):
+        default = f"{field.default:g}" if field.type == "float" else str(field.default)
+        kind = "float" if field.type == "float" else "integer"
+        options[field.name] = _option(_LIMITS[field.name], default, kind=kind, default=default)
+    return options
 
 
 def _option(

@@ -21,6 +21,7 @@ from provspark.index_store.query.near_cells import CellNeighbourhood, cell_neigh
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.walk import plan
+from provspark.index_store.watch import enter
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -123,6 +124,8 @@ class OperationQuestions(Asking):
             return self.how(what, rows, direction=direction, to=to, **which).all_operations(parts=parts)
         asked = self.asked(what, None, which)
         route = plan(asked.view.linker(direction), [asked.at], direction).nodes
+        for node in route:
+            enter(node.step)
         ran = route[::-1] if direction == "backward" else route
         return [line for node in ran for line in operation_lines(node, parts=parts)]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from provspark.settings import Settings
 from provspark.web.app import create_app
+from provspark.web.limits import Limits
 from provspark.web.policy import Policy
 from provspark.web.source import Source
 
@@ -16,7 +17,7 @@ TARGET = Path(__file__).resolve().parents[1] / "docs" / "openapi.json"
 
 def describe() -> str:
     """Return the description as text."""
-    app = create_app(Source(Settings.read().url, Policy()), login=lambda: None)
+    app = create_app(Source(Settings.read().url, Policy()), lambda: None, Limits(), "")
     return json.dumps(app.openapi(), indent=1, sort_keys=True) + "\n"
 
 

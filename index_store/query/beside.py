@@ -9,6 +9,7 @@ from provspark.index_store.model import Dataset
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.walk import plan
+from provspark.index_store.watch import enter
 
 __all__ = ["Beside", "beside"]
 
@@ -61,7 +62,10 @@ def _together(linker: Linker, at: Sighting) -> dict[Dataset, tuple[Dataset, ...]
 
 def _nodes(linker: Linker, at: Sighting, direction: Direction) -> tuple[Node, ...]:
     """Writes before or after a version, the nearest first."""
-    return plan(linker, [at], direction).nodes
+    found = plan(linker, [at], direction).nodes
+    for node in found:
+        enter(node.step)
+    return found
 
 
 def _inputs(nodes: Iterable[Node]) -> dict[Dataset, Sighting]:

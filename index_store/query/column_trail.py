@@ -11,6 +11,7 @@ from provspark.index_store.query.column_maps import carried, names_of, output_pl
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.walk import plan
+from provspark.index_store.watch import enter
 
 __all__ = ["Trail", "trails"]
 
@@ -50,6 +51,7 @@ def trails(linker: Linker, start: Sighting, positions: set[int], direction: Dire
         mine = waiting.pop(node, None)
         if mine is None or not node.operations:
             continue
+        enter(node.step)
         if direction == "backward":
             trail = _behind(node, mine[node.output.version.id])
             yield trail

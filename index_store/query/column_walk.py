@@ -22,6 +22,7 @@ from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.walk import Blur, Stop, plan
 from provspark.index_store.query.within import walk_axes, weaker
+from provspark.index_store.watch import enter
 
 __all__ = ["Carried", "Found", "Settle", "Settled", "carry"]
 
@@ -123,6 +124,7 @@ class _Walk:
         for node in route:
             arrived = self.pending.pop(node, [])
             if arrived and self.open(node):
+                enter(node.step)
                 self.enter(node, _merged(replace(p, occurrence=-1) for p in arrived))
         first = tuple(self.first[n] for n in ran)
         return Carried(tuple(self.found), tuple(sorted(self.stops)), ran, first, self.unsettled)

@@ -16,6 +16,7 @@ from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.kept import kept
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.walk import Blur, Stop
+from provspark.index_store.watch import enter
 
 __all__ = ["Drop", "Drops", "dropped"]
 
@@ -80,6 +81,7 @@ def dropped(linker: Linker, start: Sighting, positions: list[int]) -> Drops:
         links = linker.onward(at.node) if own else linker.links(at, "forward")
         for link in links.links:
             node = link.target.node
+            enter(node.step)
             there = {e[0] for e in carried(link.target, at) if e[1] == position and e[0] != ROWS}
             if not node.operations:
                 untracked = node.write.coverage == "untracked"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import numpy as np
 
@@ -12,14 +12,22 @@ from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import compose, identity, image
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.tuples import derivations, leaves
+from provspark.index_store.watch import enter
 
 __all__ = ["one_derivation"]
 
 
-def one_derivation(linker: Linker, start: Sighting, row: int) -> Mapping[object, Runs]:
+def one_derivation(
+    linker: Linker, start: Sighting, row: int, within: Container[object] | None = None
+) -> Mapping[object, Runs]:
     """Take the first derivation of a row, of each of its rows their first one, and so on.
 
     Where a write was not captured row by row, which rows go together is not known: nothing is told there.
+
+    Parameters
+    ----------
+    within : container of keys of versions, optional
+        Writes that read none of them are left out.
 
     Returns
     -------
@@ -40,6 +48,9 @@ def one_derivation(linker: Linker, start: Sighting, row: int) -> Mapping[object,
             node = link.target.node
             if not len(made) or node.write.coverage != "exact":
                 continue
+            if within is not None and not any(at.key in within for at in node.inputs.values()):
+                continue
+            enter(node.step)
             found.setdefault(link.target.key, set()).update(image(made).rows().tolist())
             paths = leaves(node)
             first = next(derivations(node, made, paths, {}, 1))

@@ -12,7 +12,7 @@ from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, image, restrict, united
 from provspark.index_store.query.within import Hop, Limit, walk_axes
-from provspark.index_store.watch import tell
+from provspark.index_store.watch import check, enter, tell
 
 Part = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
@@ -110,6 +110,7 @@ def _planned(linker: Linker, starts: Iterable[Sighting], direction: Direction, w
     first = [*within, *(n for s in starts for n in _targets(linker.links(s, direction)))]
     stack: list[tuple[Node | None, list[Node]]] = [(None, first)]
     while stack:
+        check()
         node, ahead = stack[-1]
         if ahead:
             after = ahead.pop()
@@ -218,6 +219,7 @@ class _Walk:
 
     def enter(self, node: Node, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         """Take rows of a write's output to its inputs, or the reverse."""
+        enter(node.step)
         write = node.write
         if write.coverage != "exact":
             self.blur(node)

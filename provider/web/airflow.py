@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.core_api.security import GetUserDep
-from airflow.configuration import conf
+from airflow.configuration import AIRFLOW_HOME, conf
 from fastapi import FastAPI, Request
 
 from provspark.settings import SECTION, Settings
-from provspark.web.app import REPLAY_SECONDS, create_app
+from provspark.web.app import create_app
+from provspark.web.limits import Limits
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
 from provspark.web.source import Source
@@ -19,7 +20,7 @@ __all__ = ["airflow_app"]
 # GetUserDep stands at module level: a name that FastAPI can't resolve would leave the routes open.
 def _login(request: Request, user: GetUserDep) -> None:
     dags = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
-    request.state.provspark_viewer = Viewer(frozenset(dags))
+    request.state.provspark_viewer = Viewer(frozenset(dags), user.get_id())
 
 
 def airflow_app() -> FastAPI:
@@ -29,6 +30,6 @@ def airflow_app() -> FastAPI:
         conf.get(SECTION, "mask_columns", fallback="") or "",
         conf.get(SECTION, "open_columns", fallback="") or "",
     )
-    seconds = conf.getfloat(SECTION, "replay_seconds", fallback=REPLAY_SECONDS)
+    limits = Limits.read(lambda name: conf.get(SECTION, name, fallback=None))
     source = Source(lambda: Settings.read(airflow=True).url(), policy)
-    return create_app(source, _login, airflow=True, replay_seconds=seconds)
+    return create_app(source, _login, limits, f"airflow {AIRFLOW_HOME}", airflow=True)

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from provspark import __version__
 from provspark.web.following import Following
+from provspark.web.limits import Limits, named
 from provspark.web.operation_routes import router as operations
 from provspark.web.problems import add_handlers, described, problem
 from provspark.web.replay_routes import router as replay
@@ -21,17 +22,16 @@ from provspark.web.replays import Replays
 from provspark.web.routes import router
 from provspark.web.sideways import router as sideways
 from provspark.web.source import Source
+from provspark.web.threads import Route
 
-__all__ = ["REPLAY_SECONDS", "STATIC", "create_app", "manifest"]
+__all__ = ["STATIC", "create_app", "manifest"]
 
-REPLAY_SECONDS = 120.0
 STATIC = Path(__file__).with_name("static")
-_MAX_BODY = 1 << 20
 _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain"}
 
 
 def create_app(
-    source: Source, login: Callable[..., Any], *, airflow: bool = False, replay_seconds: float = REPLAY_SECONDS
+    source: Source, login: Callable[..., Any], limits: Limits, installation: str, *, airflow: bool = False
 ) -> FastAPI:
     """Make the app that answers below ``/provspark``.
 
@@ -40,10 +40,11 @@ def create_app(
     source : Source
     login : callable
         A dependency, run before any route: puts a `Viewer` at ``request.state.provspark_viewer``, or raises.
+    limits : Limits
+    installation : str
+        Servers with the same text, on this machine, share the limits of replays.
     airflow : bool
         Whether Airflow serves the page.
-    replay_seconds : float
-        How long a replay may take; 0 for none.
     """
     # No pages of documentation: they would answer without a login. docs/openapi.json has the description.
     app = FastAPI(
@@ -56,14 +57,15 @@ def create_app(
         redoc_url=None,
         openapi_url=None,
     )
-    app.state.source, app.state.airflow, app.state.replays = source, airflow, Replays(replay_seconds)
+    app.state.source, app.state.airflow, app.state.replays = source, airflow, Replays(limits, installation)
     app.include_router(router)
     app.include_router(sideways)
     app.include_router(operations)
     app.include_router(replay)
+    app.router.route_class = Route
     app.add_api_route("/static/{name}", _static, include_in_schema=False, response_class=FileResponse)
-    app.add_middleware(Following)
-    app.add_middleware(_Guard)
+    app.add_middleware(Following, limits=limits)
+    app.add_middleware(_Guard, limits=limits)
     add_handlers(app)
     app.openapi = partial(described, app)  # type: ignore[method-assign]
     return app
@@ -86,8 +88,8 @@ def _static(name: str) -> FileResponse:
 class _Guard:
     """Refuses long bodies as they arrive, and sets headers that keep browsers from guessing and keeping."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self._app, self._limits = app, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -103,8 +105,9 @@ class _Guard:
             body.append(message.get("body", b""))
             taken += len(body[-1])
             more = message.get("more_body", False)
-            if taken > _MAX_BODY:
-                await problem(413, f"the question has more than {_MAX_BODY} bytes")(scope, receive, send)
+            if taken > self._limits.max_body:
+                why = f"the request has more than {self._limits.max_body:,} bytes ({named('max_body')})"
+                await problem(413, why)(scope, receive, send)
                 return
         whole: Message | None = {"type": "http.request", "body": b"".join(body), "more_body": False}
 

@@ -177,7 +177,7 @@ def stops(found: Iterable[Stop], visible: Visible) -> list[models.Stop]:
     ]
 
 
-def _names(found: Dataset, visible: Visible) -> dict[str, str]:
+def _names(found: Dataset, visible: Visible) -> dict[str, Any]:
     uri = visible.dataset(found)
     return {"id": dataset_id(found), "name": uri, "label": uri.rstrip("/").rsplit("/", 1)[-1] or uri}
 

@@ -1,4 +1,4 @@
-"""Long questions: the work ends where whoever asked goes away, and who wants to is told how far it is.
+"""Long questions: the work ends where whoever asked goes away or the time is over; who wants to is told how far it is.
 
 A request whose ``Accept`` names ``text/event-stream`` is answered as ever where that is quick. Else by events, one line
 of JSON each: how far it is, every half second, and at last ``event: answer`` with its status and body.
@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from provspark.index_store.watch import Watch, watched
+from provspark.web.limits import LIMITS, Limits, named
 from provspark.web.problems import problem
 
 __all__ = ["Following"]
@@ -25,55 +31,113 @@ _STREAMS = ("/export", "/graph")
 
 
 class Following:
-    """Watches whether a client is still there, and tells it of progress."""
+    """Watches whether a client is still there, tells it of progress, and ends what takes too long."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self._app, self._limits = app, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         told = _EVENTS in Headers(scope=scope).get("accept", "") and not scope["path"].endswith(_STREAMS)
-        with watched(Watch()) as watch:
+        LIMITS.set(self._limits)
+        until = time.monotonic() + self._limits.request_seconds
+        with watched(Watch(self._limits.max_steps, until)) as watch:
             heard: asyncio.Queue[Message] = asyncio.Queue()
             listener = asyncio.create_task(_listen(receive, heard, watch))
             try:
-                if told:
-                    await self._follow(scope, heard.get, send, watch)
-                else:
-                    await self._app(scope, heard.get, send)
+                await (self._follow if told else self._answer)(scope, heard.get, send, watch)
             finally:
                 watch.cancel()
                 listener.cancel()
 
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, watch: Watch) -> None:
+        """Send the answer on; until the first bytes of its body are there, it may be replaced by an error."""
+        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        head: list[Message] = []
+        late = False
+
+        async def hold(message: Message) -> None:
+            if late:
+                return
+            if message["type"] == "http.response.start":
+                head.append(message)
+                return
+            if not begun.done():
+                begun.set_result(None)
+                await send(head[0])
+            await send(message)
+
+        async with _running(self._app(scope, receive, hold)) as work:
+            if not await _wait({work, begun}, watch):
+                late = True
+                watch.cancel()
+                await self._late()(scope, receive, send)
+
     async def _follow(self, scope: Scope, receive: Receive, send: Send, watch: Watch) -> None:
         answer: list[Message] = []
+        instead: list[Message] = []
 
         async def keep(message: Message) -> None:
             answer.append(message)
 
-        work = asyncio.ensure_future(self._app(scope, receive, keep))
-        done, _ = await asyncio.wait({work}, timeout=_QUICK)
-        if done:
-            await work
-            for message in answer:
-                await send(message)
-            return
-        head = [(b"content-type", _EVENTS.encode()), (b"cache-control", b"private, no-store")]
-        await send({"type": "http.response.start", "status": 200, "headers": head})
-        while not done:
-            so_far = json.dumps({"what": watch.what, "done": watch.done, "total": watch.total})
-            await send({"type": "http.response.body", "body": f"data: {so_far}\n\n".encode(), "more_body": True})
-            done, _ = await asyncio.wait({work}, timeout=_EVERY)
-        if work.exception() is not None:
-            answer.clear()
-            await problem(500, "the question could not be answered; the server's log says more")(scope, receive, keep)
-        status = next(m["status"] for m in answer if m["type"] == "http.response.start")
-        body = b"".join(m.get("body", b"") for m in answer if m["type"] == "http.response.body")
-        event = b'event: answer\ndata: {"status": %d, "body": %s}\n\n' % (status, body)
-        await send({"type": "http.response.body", "body": event, "more_body": False})
+        async def replace(message: Message) -> None:
+            instead.append(message)
+
+        async with _running(self._app(scope, receive, keep)) as work:
+            done = await _wait({work}, watch, _QUICK)
+            if done:
+                await work
+                for message in answer:
+                    await send(message)
+                return
+            head = [(b"content-type", _EVENTS.encode()), (b"cache-control", b"private, no-store")]
+            await send({"type": "http.response.start", "status": 200, "headers": head})
+            while not done and time.monotonic() < watch.until:
+                so_far = json.dumps({"what": watch.what, "done": watch.done, "total": watch.total})
+                await send({"type": "http.response.body", "body": f"data: {so_far}\n\n".encode(), "more_body": True})
+                done = await _wait({work}, watch, _EVERY)
+            if not done:
+                watch.cancel()
+                await self._late()(scope, receive, replace)
+            elif work.exception() is not None:
+                why = "the question could not be answered; the server's log says more"
+                await problem(500, why)(scope, receive, replace)
+            parts = instead or answer
+            status = next(m["status"] for m in parts if m["type"] == "http.response.start")
+            body = b"".join(m.get("body", b"") for m in parts if m["type"] == "http.response.body")
+            event = b'event: answer\ndata: {"status": %d, "body": %s}\n\n' % (status, body)
+            await send({"type": "http.response.body", "body": event, "more_body": False})
+
+    def _late(self) -> Response:
+        seconds = self._limits.request_seconds
+        return problem(
+            503,
+            f"the question took longer than the {seconds:g} seconds that it may take here "
+            f"({named('request_seconds')}), and was ended; ask about fewer rows, or about one data set (`to`)",
+        )
+
+
+@asynccontextmanager
+async def _running(app: Awaitable[None]) -> AsyncIterator[asyncio.Future[None]]:
+    """Let the app work on an answer, and wait until it has ended."""
+    work = asyncio.ensure_future(app)
+    try:
+        yield work
         await work
+    finally:
+        work.cancel()
+
+
+async def _wait(what: set[asyncio.Future[None]], watch: Watch, seconds: float = math.inf) -> bool:
+    """Wait until one of these is done; False if that takes longer, or longer than the whole question may."""
+    end = time.monotonic() + seconds
+    while (left := min(end, watch.until) - time.monotonic()) > 0:
+        done, _ = await asyncio.wait(what, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        if done:
+            return True
+    return False
 
 
 async def _listen(receive: Receive, heard: asyncio.Queue[Message], watch: Watch) -> None:

@@ -16,6 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from provspark.web.app import create_app
+from provspark.web.limits import Limits
 from provspark.web.login import Viewer
 from provspark.web.problems import problem
 from provspark.web.source import Source
@@ -53,7 +54,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def local_app(source: Source, token: str, host: str, port: int) -> Starlette:
+def local_app(source: Source, token: str, host: str, port: int, limits: Limits | None = None) -> Starlette:
     """Make the app that serves the page at ``/`` and the API below ``/provspark``.
 
     The page's address carries the token once, and begins a session: its id, not the token, is in a cookie for this
@@ -63,9 +64,10 @@ def local_app(source: Source, token: str, host: str, port: int) -> Starlette:
     logins = _Logins(token, f"provspark_{port}")
 
     def login(request: Request) -> None:
-        if not logins.know(request):
+        user = logins.user(request)
+        if user is None:
             raise HTTPException(HTTPStatus.UNAUTHORIZED, "open the address that `provspark serve` printed")
-        request.state.provspark_viewer = Viewer(None)
+        request.state.provspark_viewer = Viewer(None, user)
 
     async def page(request: Request) -> Response:
         given = request.query_params.get("token")
@@ -74,11 +76,11 @@ def local_app(source: Source, token: str, host: str, port: int) -> Starlette:
             answer = RedirectResponse(f"/?{rest.query}" if rest.query else "/", HTTPStatus.SEE_OTHER, _PAGE_HEADERS)
             answer.set_cookie(logins.cookie, logins.begin(), max_age=_LASTS, httponly=True, samesite="strict")
             return answer
-        if not logins.know(request):
+        if logins.user(request) is None:
             return problem(401, "open the address that `provspark serve` printed")
         return HTMLResponse(_PAGE, headers=_PAGE_HEADERS)
 
-    api: FastAPI = create_app(source, login)
+    api: FastAPI = create_app(source, login, limits or Limits(), f"serve {source.url()}")
     names = {*_LOOPBACK, host, f"[{host}]"}
     return Starlette(
         routes=[Route("/", page), Mount("/provspark", api)],
@@ -124,9 +126,10 @@ class _Logins:
         self._until[made] = time.monotonic() + _LASTS
         return made
 
-    def know(self, request: Request) -> bool:
-        """Whether a request carries the token, or a session that has not ended."""
+    def user(self, request: Request) -> str | None:
+        """Return the session whose request this is, or a name for all that send the token; None for others."""
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return self.fits(bearer.strip())
-        return time.monotonic() < self._until.get(request.cookies.get(self.cookie, ""), 0.0)
+            return "token" if self.fits(bearer.strip()) else None
+        session = request.cookies.get(self.cookie, "")
+        return session if time.monotonic() < self._until.get(session, 0.0) else None

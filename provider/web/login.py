@@ -15,6 +15,9 @@ class Viewer:
     ----------
     dags : frozenset of str or None
         The DAGs whose steps they may see; None for all steps.
+    user : str
+        Who they are, for the limits of each user; no other user has the same text.
     """
 
     dags: frozenset[str] | None
+    user: str

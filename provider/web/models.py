@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from provspark.index_store.model import Coverage, Kind
 from provspark.index_store.query.graph import Direction
+from provspark.web.limits import LIMITS, Limits, named
 
 MAX_ROWS = 10_000
-MAX_CONDITIONS = 32
 MAX_COLUMNS = 10_000
 
 DatasetId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`id` of a data set, as `/datasets` lists it")]
@@ -18,6 +19,19 @@ VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version
 RowId = Annotated[int, Field(ge=0, le=2**53 - 1)]
 ConditionText = Annotated[str, Field(min_length=1, max_length=500, examples=["age >= 40", "`name` in ('Ann', 'Bob')"])]
 ColumnName = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+def few_conditions(where: list[str] | None) -> list[str] | None:
+    """Refuse more conditions than a request may have."""
+    most = LIMITS.get().max_conditions
+    if where is not None and len(where) > most:
+        why = f"there are {len(where):,} conditions, more than the {most:,} allowed ({named('max_conditions')})"
+        raise PydanticCustomError("too_many_conditions", why)
+    return where
+
+
+MOST_CONDITIONS: dict[str, Any] = {"maxItems": Limits().max_conditions}
+"""As the description tells the default."""
 
 
 class Model(BaseModel):
@@ -105,6 +119,8 @@ class DatasetDetail(Dataset):
     columns: list[Column]
     versions: list[VersionSummary]
     read_by: list[Step]
+    next: int | None = None
+    """`cursor` of the page of both lists that follows."""
 
 
 class Rows(Model):
@@ -131,7 +147,9 @@ class Selection(Model):
     dataset: DatasetId
     version: VersionId | None = None
     rows: Annotated[list[RowId], Field(max_length=MAX_ROWS)] | None = None
-    where: Annotated[list[ConditionText], Field(max_length=MAX_CONDITIONS)] | None = None
+    where: Annotated[
+        list[ConditionText] | None, AfterValidator(few_conditions), Field(json_schema_extra=MOST_CONDITIONS)
+    ] = None
 
 
 class TraceQuery(Selection):
@@ -222,6 +240,8 @@ class Beside(Model):
     """Sharing a source with the rows; `via` are those sources."""
     sources: list[Dataset]
     """What the rows came from, for a composition."""
+    next: int | None = None
+    """`cursor` of the page of all three lists that follows."""
 
 
 class SidewaysQuery(Selection):
@@ -313,6 +333,8 @@ class StepDetail(Step):
     error: str | None
     """What the script raised; not shown where values are not."""
     stored_bytes: int
+    next: int | None = None
+    """`cursor` of the page of `writes` and `untracked` that follows."""
 
 
 class About(Model):

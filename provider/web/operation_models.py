@@ -69,6 +69,8 @@ class ColumnLines(Model):
 
     lines: list[ColumnLine]
     stops: list[Stop]
+    next: int | None = None
+    """`cursor` of the page of both lists that follows."""
 
 
 class Drop(Model):
@@ -92,6 +94,8 @@ class Drops(Model):
 
     lines: list[Drop]
     stops: list[Stop]
+    next: int | None = None
+    """`cursor` of the page of both lists that follows."""
 
 
 class HowQuery(Selection):
@@ -121,6 +125,8 @@ class How(Model):
 
     paths: list[Path]
     stops: list[Stop]
+    next: int | None = None
+    """`cursor` of the page of both lists that follows."""
 
 
 class CellQuery(Selection):

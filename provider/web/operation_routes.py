@@ -14,32 +14,35 @@ from provspark.index_store.query.relation import image
 from provspark.index_store.values.reading import find_column
 from provspark.web import describe, models
 from provspark.web import operation_models as told
+from provspark.web.paging import LINKED, Paged
 from provspark.web.problems import RESPONSES
 from provspark.web.routes import DatasetPath, Seen, VersionQuery
 from provspark.web.scope import Scope
+from provspark.web.threads import Route
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
 Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_COLUMNS)]
 _NAMES = ("columns_in", "columns_out", "reads", "makes", "drops")
 To = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 
 
-@router.get("/steps/{step}/operations")
+@router.get("/steps/{step}/operations", responses=LINKED)
 def step_operations(
-    scope: Seen, step: Annotated[str, Path(max_length=200)], parts: bool = False
+    scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)], parts: bool = False
 ) -> list[told.Operation]:
     """List the operations of a step, in order; those of one script line as one, unless `parts` are asked for."""
     manifest = scope.step(step)
     nodes = [n for n in scope.prov.graph.nodes if n.step == manifest.step]
-    return _operations(scope, (line for n in nodes for line in operation_lines(n, parts=parts)))
+    return page.part(_operations(scope, (line for n in nodes for line in operation_lines(n, parts=parts))))
 
 
-@router.get("/datasets/{dataset}/operations")
+@router.get("/datasets/{dataset}/operations", responses=LINKED)
 def dataset_operations(
     scope: Seen,
+    page: Paged,
     dataset: DatasetPath,
     version: VersionQuery = None,
     column: Columns = None,
@@ -49,12 +52,14 @@ def dataset_operations(
     """List all operations behind a version, or those done to it; only those that touched some columns, where given."""
     at = _at(scope, dataset, version, column)
     name, way = str(at.version.dataset), {"direction": direction, "parts": parts}
-    return _operations(scope, scope.prov.ask.operations(name, None, column, version=at.version.id, **way))  # type: ignore[arg-type]
+    lines = scope.prov.ask.operations(name, None, column, version=at.version.id, **way)  # type: ignore[arg-type]
+    return page.part(_operations(scope, lines))
 
 
 @router.get("/datasets/{dataset}/columns")
 def dataset_columns(
     scope: Seen,
+    page: Paged,
     dataset: DatasetPath,
     version: VersionQuery = None,
     column: Columns = None,
@@ -84,12 +89,12 @@ def dataset_columns(
         )
         for line in answer.lines()
     ]
-    return told.ColumnLines(lines=lines, stops=describe.stops(answer.stops, scope.visible))
+    return page.cut(told.ColumnLines(lines=lines, stops=describe.stops(answer.stops, scope.visible)), "lines", "stops")
 
 
 @router.get("/datasets/{dataset}/dropped")
 def dataset_dropped(
-    scope: Seen, dataset: DatasetPath, version: VersionQuery = None, column: Columns = None
+    scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None, column: Columns = None
 ) -> told.Drops:
     """Tell which operations dropped columns of a version."""
     at = _at(scope, dataset, version, column)
@@ -103,11 +108,11 @@ def dataset_dropped(
             "into": [scope.visible.name(n) for n in line.into],
         }
         lines.append(told.Drop(**{**_fields(line), **about}))
-    return told.Drops(lines=lines, stops=describe.stops(answer.stops, scope.visible))
+    return page.cut(told.Drops(lines=lines, stops=describe.stops(answer.stops, scope.visible)), "lines", "stops")
 
 
 @router.post("/how")
-def how(scope: Seen, query: told.HowQuery) -> told.How:
+def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.How:
     """Tell the operations on the ways of rows, and how many rows each way leads to."""
     at, ids = scope.asked(query)
     to = None if query.to is None else str(scope.dataset(query.to))
@@ -129,7 +134,7 @@ def how(scope: Seen, query: told.HowQuery) -> told.How:
         )
         for number, (place, _) in enumerate(found.paths)
     ]
-    return told.How(paths=paths, stops=describe.stops(found.answer.stops, scope.visible))
+    return page.cut(told.How(paths=paths, stops=describe.stops(found.answer.stops, scope.visible)), "paths", "stops")
 
 
 @router.post("/cells")

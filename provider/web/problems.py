@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from provspark import errors
 
-__all__ = ["RESPONSES", "Problem", "add_handlers", "described", "problem"]
+__all__ = ["RESPONSES", "TOO_MANY", "Problem", "add_handlers", "described", "problem"]
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +35,14 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": HTTPStatus(code).phrase} for code in _TOLD
 }
 
+TOO_MANY: dict[int | str, dict[str, Any]] = {
+    429: {
+        "model": Problem,
+        "description": HTTPStatus(429).phrase,
+        "headers": {"Retry-After": {"description": "Seconds after which to try again", "schema": {"type": "integer"}}},
+    }
+}
+
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.UnknownDatasetError, 404),
     (errors.UnknownVersionError, 404),
@@ -43,7 +51,9 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.ConditionError, 422),
     (errors.VersionChangedError, 409),
     (errors.ValuesUnavailableError, 409),
+    (errors.TooManyReplaysError, 429),
     (errors.ReplayError, 409),
+    (errors.TooManyStepsError, 422),
     (errors.PackageMissingError, 503),
     (errors.JavaNotFoundError, 503),
     (errors.QuestionCancelledError, 503),
@@ -85,7 +95,8 @@ def add_handlers(app: FastAPI) -> None:
     def refused(request: Request, error: Any) -> Response:
         for kind, status in _STATUS:
             if isinstance(error, kind):
-                return problem(status, request.app.state.source.visible.error(error))
+                again = {"Retry-After": str(error.seconds)} if isinstance(error, errors.TooManyReplaysError) else None
+                return problem(status, request.app.state.source.visible.error(error), again)
         # The rest tells of files and databases, which is for the log.
         _log.error("%s", error)
         down = isinstance(error, errors.CatalogueError)

@@ -5,49 +5,57 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
+from fastapi.responses import Response
+from pydantic import TypeAdapter
 
 from provspark.index_store.model import Dataset, jsonable
 from provspark.index_store.profiles.model import ColumnProfile, Profile
 from provspark.web import describe, models
 from provspark.web import replay_models as told
-from provspark.web.problems import RESPONSES
+from provspark.web.login import Viewer
+from provspark.web.problems import RESPONSES, TOO_MANY
 from provspark.web.replays import Replays
 from provspark.web.routes import Seen
 from provspark.web.scope import Scope
+from provspark.web.threads import Route, as_json, in_thread
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
 _MOST = 20
 _TOP = 12
 _COLUMNS = 200
+_REPLAY, _SPREAD = TypeAdapter(told.Replay), TypeAdapter(told.OperationSpread)
 DatasetQuery = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 
 
-@router.post("/replay")
-def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> told.Replay:
+@router.post("/replay", response_model=told.Replay, responses=TOO_MANY)
+async def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> Response:
     """Tell rows before and after each operation of steps, by running stored operations again; at most 20 rows.
 
     Never the user's script: see `provspark.replay`. Takes seconds, as Spark has to start; ends where nobody waits.
     """
-    at, ids = scope.asked(query)
-    if not 0 < len(ids) <= _MOST:
-        raise HTTPException(422, f"{len(ids):,} rows were selected to replay; select 1 to {_MOST}")
-    if query.step is not None:
-        scope.step(query.step)
-    passages = _run(
-        request,
-        scope,
-        {
+
+    def asked() -> dict[str, Any]:
+        at, ids = scope.asked(query)
+        if not 0 < len(ids) <= _MOST:
+            raise HTTPException(422, f"{len(ids):,} rows were selected to replay; select 1 to {_MOST}")
+        if query.step is not None:
+            scope.step(query.step)
+        return {
             "dataset": str(at.version.dataset),
             "version": at.version.id,
             "rows": ids.tolist(),
             "step": query.step,
             "direction": query.direction,
-        },
-    )
-    return told.Replay(passages=[told.Passage.model_validate(_named(scope, p)) for p in passages])
+        }
+
+    def answer(passages: list[dict[str, Any]]) -> Response:
+        made = told.Replay(passages=[told.Passage.model_validate(_named(scope, p)) for p in passages])
+        return as_json(made, _REPLAY)
+
+    return await in_thread(answer, await _run(request, scope, await in_thread(asked)))
 
 
 @router.get("/steps/{step}/profiles")
@@ -80,46 +88,52 @@ def step_profiles(
     )
 
 
-@router.get("/steps/{step}/operations/{operation}/profiles")
-def operation_profiles(
+@router.get("/steps/{step}/operations/{operation}/profiles", response_model=told.OperationSpread, responses=TOO_MANY)
+async def operation_profiles(
     request: Request,
     scope: Seen,
     step: Annotated[str, Path(max_length=200)],
     operation: Annotated[int, Path(ge=0, le=1_000_000)],
     child: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
     output: DatasetQuery = None,
-) -> told.OperationSpread:
+) -> Response:
     """Tell how values are distributed before and after an operation, by running the step's operations again.
 
     `child` is one of the operations whose rows it read, where there are several. Takes seconds or, over many rows,
     longer; ends where nobody waits.
     """
-    manifest = scope.step(step)
-    if not scope.visible.values:
-        raise HTTPException(403, "values are not shown here, nor how they are distributed")
-    about = {"step": manifest.step, "operation": operation, "child": child, "output": _uri(scope, output)}
-    found = _run(request, scope, about)
-    pairs = found.pop("columns")
-    columns = [
-        told.ProfilePair(
-            name=p["name"], masked=p["masked"], before=_column_of(p["before"]), after=_column_of(p["after"])
-        )
-        for p in pairs[:_COLUMNS]
-    ]
-    return told.OperationSpread(step=manifest.step, columns=columns, total=len(pairs), **found)
+
+    def asked() -> dict[str, Any]:
+        manifest = scope.step(step)
+        if not scope.visible.values:
+            raise HTTPException(403, "values are not shown here, nor how they are distributed")
+        return {"step": manifest.step, "operation": operation, "child": child, "output": _uri(scope, output)}
+
+    def answer(found: dict[str, Any]) -> Response:
+        pairs = found.pop("columns")
+        columns = [
+            told.ProfilePair(
+                name=p["name"], masked=p["masked"], before=_column_of(p["before"]), after=_column_of(p["after"])
+            )
+            for p in pairs[:_COLUMNS]
+        ]
+        made = told.OperationSpread(step=step, columns=columns, total=len(pairs), **found)
+        return as_json(made, _SPREAD)
+
+    return await in_thread(answer, await _run(request, scope, await in_thread(asked)))
 
 
-def _run(request: Request, scope: Scope, question: dict[str, Any]) -> Any:
+async def _run(request: Request, scope: Scope, question: dict[str, Any]) -> Any:
     """Have a process of replays answer, over what may be seen."""
     replays: Replays = request.app.state.replays
-    return replays.run(
-        {
-            "url": scope.prov.url,
-            "dags": None if scope.dags is None else sorted(scope.dags),
-            "policy": jsonable(scope.visible.policy),
-            **question,
-        }
-    )
+    viewer: Viewer = request.state.provspark_viewer
+    whole = {
+        "url": scope.prov.url,
+        "dags": None if scope.dags is None else sorted(scope.dags),
+        "policy": jsonable(scope.visible.policy),
+        **question,
+    }
+    return await replays.run(whole, viewer.user)
 
 
 def _hidden(scope: Scope, step: str, profile: Profile) -> set[str]:

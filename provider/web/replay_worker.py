@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import sys
+from threading import Event, Thread
 from typing import Any, TextIO
 
 from provspark.api import Provenance
@@ -33,6 +35,7 @@ from provspark.web.visible import Visible
 
 __all__ = ["main"]
 
+_NICE = 10
 _PATIENCE = 120.0
 """Seconds without a question after which the process ends."""
 _LINES = 200
@@ -44,13 +47,29 @@ def main() -> int:
     # Whatever else writes to the standard output, Spark's start among it, must not stand between the answers.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
+    # Spark's Java inherits it: a replay gets what the server leaves of the processor.
+    os.nice(_NICE)
+    busy = Event()
+    Thread(target=_watch_server, args=(busy,), daemon=True).start()
     known: dict[str, Provenance] = {}
     while select.select([sys.stdin], [], [], _PATIENCE)[0]:
         line = sys.stdin.readline()
         if not line:
             break
+        busy.set()
         _say(out, _answer(json.loads(line), known, out))
+        busy.clear()
     return 0
+
+
+def _watch_server(busy: Event) -> None:
+    """Where the server dies amid a question, end this process with all that it started."""
+    poll = select.poll()
+    poll.register(sys.stdin, 0)  # only the end of the pipe
+    poll.poll()
+    busy.wait()
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def _answer(question: dict[str, Any], known: dict[str, Provenance], out: TextIO) -> dict[str, Any]:

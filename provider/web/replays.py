@@ -2,90 +2,105 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-import queue
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
-from threading import BoundedSemaphore, Lock, Thread
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from anyio import move_on_after, wait_readable, wait_writable
+
 from provspark import errors
-from provspark.index_store.watch import check, tell
+from provspark.index_store.watch import check, lasts, tell
+from provspark.web.limits import Limits, named
+from provspark.web.slots import Slots
 
 __all__ = ["Replays"]
 
 _COMMAND = (sys.executable, "-m", "provspark.web.replay_worker")
-_AT_ONCE = 2
-_LOOK = 0.2
+_LOOK = 0.1
+_CHUNK = 1 << 16
+_GRACE = 5.0
+"""Seconds after which a replay that does not end in time by itself is answered for."""
 
 
 class Replays:
-    """Runs replays for whoever asks.
+    """Runs replays for whoever asks; while they wait and run, they take no thread of the server.
 
     Parameters
     ----------
-    seconds : float
-        How long one may take; 0 for no replays at all.
+    limits : Limits
+    installation : str
+        Servers with the same text, on this machine, share the limits.
     command : sequence of str
         Starts the process that replays; see `provspark.web.replay_worker`.
     """
 
-    def __init__(self, seconds: float, command: Sequence[str] = _COMMAND) -> None:
-        self.seconds, self._command = seconds, command
-        self._free = BoundedSemaphore(_AT_ONCE)
+    def __init__(self, limits: Limits, installation: str, command: Sequence[str] = _COMMAND) -> None:
+        self.seconds, self._command = limits.replay_seconds, command
+        self._slots = Slots(installation, limits)
         self._idle: list[_Worker] = []
-        self._lock = Lock()
 
-    def run(self, question: dict[str, Any]) -> Any:
+    async def run(self, question: dict[str, Any], user: str) -> Any:
         """Return what `provspark.web.replay_worker` answers.
 
         Raises
         ------
         ReplayError
             It can't be replayed, took too long, or replays are switched off.
+        TooManyReplaysError
+            The user, or all users, have as many replays as they may.
         PackageMissingError
             No Spark is installed here.
         QuestionCancelledError
             Nobody waits any longer; the process that worked is ended.
         """
         if not self.seconds:
-            raise errors.ReplayError("replays are switched off here ([provspark] replay_seconds)")
+            raise errors.ReplayError(f"replays are switched off here ({named('replay_seconds')})")
         until = time.monotonic() + self.seconds
-        while not self._free.acquire(timeout=_LOOK):
-            tell("waiting for another replay to end")
-            if time.monotonic() > until:
-                raise errors.ReplayError("others replay already; ask again in a while")
-        try:
+        lasts(until + _GRACE)
+        async with self._turn(user, until):
             worker = self._worker()
             try:
-                answer = worker.ask(question, until, self.seconds)
+                answer = await worker.ask(question, until, self.seconds)
             except BaseException:
-                worker.end()
+                await worker.end()
                 raise
-            with self._lock:
-                self._idle.append(worker)
-        finally:
-            self._free.release()
-        return answer
+            self._idle.append(worker)
+            return answer
 
     def close(self) -> None:
         """End the processes that are idle."""
-        with self._lock:
-            while self._idle:
-                self._idle.pop().end()
+        while self._idle:
+            worker = self._idle.pop()
+            worker.kill()
+            worker.wait()
+
+    @asynccontextmanager
+    async def _turn(self, user: str, until: float) -> AsyncIterator[None]:
+        """Wait until a replay may run."""
+        place = self._slots.enter(user)
+        try:
+            while not self._slots.start(place):
+                tell("waiting for another replay to end")
+                if time.monotonic() > until:
+                    raise errors.TooManyReplaysError("other replays took all the time that this one had", 1)
+                await asyncio.sleep(_LOOK)
+            yield
+        finally:
+            self._slots.leave(place)
 
     def _worker(self) -> _Worker:
-        with self._lock:
-            while self._idle:
-                worker = self._idle.pop()
-                if worker.alive:
-                    return worker
-                worker.end()
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive:
+                return worker
+            worker.kill()
         return _Worker(self._command)
 
 
@@ -93,42 +108,29 @@ class _Worker:
     def __init__(self, command: Sequence[str]) -> None:
         # A session of its own, so that Spark's Java ends with it.
         self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            text=True,
-            encoding="utf-8",
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
         )
-        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._reader = Thread(target=self._read, daemon=True)
-        self._reader.start()
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._to, False)
+        os.set_blocking(self._from, False)
+        self._read = bytearray()
 
     @property
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, question: dict[str, Any], until: float, seconds: float) -> Any:
+    async def ask(self, question: dict[str, Any], until: float, seconds: float) -> Any:
         tell("starting Spark")
-        assert self._process.stdin is not None
-        with suppress(OSError):  # it ended: the reader says so
-            self._process.stdin.write(json.dumps(question) + "\n")
-            self._process.stdin.flush()
+        asked = memoryview(json.dumps(question).encode() + b"\n")
+        with suppress(BrokenPipeError):  # it ended: there will be no answer
+            while asked:
+                self._check(until, seconds)
+                with move_on_after(_LOOK):
+                    await wait_writable(self._to)
+                    asked = asked[os.write(self._to, asked[:_CHUNK]) :]
         while True:
-            check()
-            if time.monotonic() > until:
-                raise errors.ReplayError(
-                    f"the replay took longer than the {seconds:g} seconds that it may take here "
-                    f"([provspark] replay_seconds); `provspark replay` has no limit"
-                )
-            try:
-                line = self._lines.get(timeout=_LOOK)
-            except queue.Empty:
-                continue
-            if not line:
-                raise errors.ReplayError("the process that replays ended; Spark may not run on this machine")
-            told = json.loads(line)
+            told = json.loads(await self._line(until, seconds))
             if "of" in told:
                 tell("operations", told["done"], told["of"])
             elif "error" in told:
@@ -136,21 +138,44 @@ class _Worker:
             else:
                 return told["answer"]
 
-    def end(self) -> None:
+    async def _line(self, until: float, seconds: float) -> bytes:
+        seen = 0
+        while (end := self._read.find(b"\n", seen)) < 0:
+            seen = len(self._read)
+            self._check(until, seconds)
+            with move_on_after(_LOOK):
+                await wait_readable(self._from)
+                part = os.read(self._from, _CHUNK)
+                if not part:
+                    raise errors.ReplayError("the process that replays ended; Spark may not run on this machine")
+                self._read += part
+        line = bytes(self._read[:end])
+        del self._read[: end + 1]
+        return line
+
+    @staticmethod
+    def _check(until: float, seconds: float) -> None:
+        check()
+        if time.monotonic() > until:
+            raise errors.ReplayError(
+                f"the replay took longer than the {seconds:g} seconds that it may take here "
+                f"({named('replay_seconds')}); `provspark replay` has no limit"
+            )
+
+    async def end(self) -> None:
+        self.kill()
+        while self.alive:
+            await asyncio.sleep(0.01)
+
+    def wait(self) -> None:
+        self._process.wait()
+
+    def kill(self) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._reader.join()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line)
-        self._lines.put("")
+                pipe.close()
 
 
 def _error(name: str, why: str) -> errors.ProvSparkError:

@@ -6,24 +6,31 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import AfterValidator
 
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceNode
 from provspark.web import describe, models, rows
 from provspark.web.login import Viewer
+from provspark.web.paging import Cursor, Paged
 from provspark.web.problems import RESPONSES
 from provspark.web.scope import Scope
+from provspark.web.source import Source
+from provspark.web.threads import USER, Route, in_thread
 
 __all__ = ["STREAMS", "DatasetPath", "Seen", "VersionQuery", "router"]
 
-router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
 Word = Annotated[str, Query(max_length=500)]
-Cursor = Annotated[int, Query(ge=0, le=2**53 - 1)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 DatasetPath = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 VersionQuery = Annotated[str | None, Query(pattern="^[0-9a-f]{32}$")]
-Where = Annotated[list[models.ConditionText] | None, Query(max_length=models.MAX_CONDITIONS)]
+Where = Annotated[
+    list[models.ConditionText] | None,
+    AfterValidator(models.few_conditions),
+    Query(json_schema_extra=models.MOST_CONDITIONS),
+]
 Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_COLUMNS)]
 
 
@@ -32,10 +39,11 @@ STREAMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _scope(request: Request) -> Scope:
+async def _scope(request: Request) -> Scope:
     viewer: Viewer = request.state.provspark_viewer
-    scope: Scope = request.app.state.source.scope(viewer.dags)
-    return scope
+    USER.set(viewer.user)
+    source: Source = request.app.state.source
+    return await in_thread(source.scope, viewer.dags)
 
 
 Seen = Annotated[Scope, Depends(_scope)]
@@ -57,9 +65,9 @@ def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 
 
 
 @router.get("/datasets/{dataset}")
-def dataset(scope: Seen, dataset: DatasetPath, version: VersionQuery = None) -> models.DatasetDetail:
+def dataset(scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None) -> models.DatasetDetail:
     """Describe a data set: its versions and who read it, and the columns of one version."""
-    return describe.dataset_detail(scope, scope.find(dataset, version))
+    return page.cut(describe.dataset_detail(scope, scope.find(dataset, version)), "versions", "read_by")
 
 
 @router.get("/datasets/{dataset}/rows")
@@ -137,9 +145,9 @@ def steps(
 
 
 @router.get("/steps/{step}")
-def step(scope: Seen, step: Annotated[str, Path(max_length=200)]) -> models.StepDetail:
+def step(scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)]) -> models.StepDetail:
     """Describe a step: what it read and wrote, and how far it was captured."""
-    return describe.step_detail(scope.step(step), scope.visible)
+    return page.cut(describe.step_detail(scope.step(step), scope.visible), "writes", "untracked")
 
 
 def _node(scope: Scope, query: models.TraceQuery, number: int) -> tuple[TraceNode, Runs]:

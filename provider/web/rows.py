@@ -20,6 +20,7 @@ from provspark.index_store.query.runs import Runs
 from provspark.index_store.values.plain import plain
 from provspark.index_store.values.reading import find_column, read_rows
 from provspark.web import describe, models
+from provspark.web.threads import chunks
 from provspark.web.visible import Visible
 
 __all__ = ["MEDIA_TYPES", "Format", "cells", "export", "page"]
@@ -93,7 +94,9 @@ def export(at: Sighting, selected: Runs, visible: Visible, form: Format) -> Stre
     label = describe.dataset(at.version.dataset, visible).label
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in label)[:80]
     headers = {"Content-Disposition": f'attachment; filename="{safe}.{form}"'}
-    return StreamingResponse(_WRITERS[form](chain([first], parts)), media_type=MEDIA_TYPES[form], headers=headers)
+    return StreamingResponse(
+        chunks(_WRITERS[form](chain([first], parts))), media_type=MEDIA_TYPES[form], headers=headers
+    )
 
 
 def _ids(selected: Runs, cursor: int, limit: int) -> np.ndarray[Any, np.dtype[np.int64]]:

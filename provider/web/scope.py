@@ -146,7 +146,8 @@ class Scope:
         asked = found.nodes[0].data
         if found.direction == "forward" or not asked:
             return {}
-        rows = one_derivation(self.linker, found.nodes[0].at, int(asked.starts[0]))
+        within = {n.at.key for n in found.nodes}
+        rows = one_derivation(self.linker, found.nodes[0].at, int(asked.starts[0]), within)
         return {n.id: rows[n.at.key] & n.data for n in found.nodes if n.at.key in rows}
 
     def hides(self, node: TraceNode, direction: Direction) -> bool:

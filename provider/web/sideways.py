@@ -16,13 +16,15 @@ from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.relation import image
 from provspark.index_store.query.runs import Runs
 from provspark.web import describe, models, rows
+from provspark.web.paging import LINKED, Paged
 from provspark.web.problems import RESPONSES
 from provspark.web.routes import STREAMS, DatasetPath, Seen, VersionQuery
 from provspark.web.scope import Scope
+from provspark.web.threads import Route
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/api/v1", responses=RESPONSES)
+router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
 GraphFormat = Literal["prov_json", "node_link", "graphml"]
 _GRAPHS: dict[int | str, dict[str, Any]] = {
@@ -31,24 +33,27 @@ _GRAPHS: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/datasets/{dataset}/beside")
-def beside(scope: Seen, dataset: DatasetPath, version: VersionQuery = None) -> models.Beside:
+def beside(scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None) -> models.Beside:
     """List the data sets that a question sideways about rows of a version can name."""
-    return describe.beside(find_beside(scope.linker, scope.find(dataset, version)), scope.visible)
+    found = describe.beside(find_beside(scope.linker, scope.find(dataset, version)), scope.visible)
+    return page.cut(found, "together", "siblings", "sources")
 
 
-@router.post("/sideways")
-def sideways(scope: Seen, query: models.SidewaysQuery) -> list[models.Found]:
+@router.post("/sideways", responses=LINKED)
+def sideways(scope: Seen, page: Paged, query: models.SidewaysQuery) -> list[models.Found]:
     """Count the rows that were used together with rows, or that share a witness with them."""
-    return [
-        models.Found(
-            dataset=describe.dataset(version.dataset, scope.visible),
-            version=version.id,
-            total=version.rows,
-            rows=found.count,
-            columns=len(version.fields),
-        )
-        for version, found in _beside(scope, query)
-    ]
+    return page.part(
+        [
+            models.Found(
+                dataset=describe.dataset(version.dataset, scope.visible),
+                version=version.id,
+                total=version.rows,
+                rows=found.count,
+                columns=len(version.fields),
+            )
+            for version, found in _beside(scope, query)
+        ]
+    )
 
 
 @router.post("/sideways/rows")

@@ -200,6 +200,12 @@ class Visible:
 
     def error(self, error: errors.ProvSparkError) -> str:
         """The message of an error."""
+        try:
+            return self._error(error)
+        except errors.ProvSparkError:  # what is masked can't be told now
+            return "the reason may contain masked values; the server's log has it"
+
+    def _error(self, error: errors.ProvSparkError) -> str:
         if isinstance(error, (errors.ReplayError, errors.UntrackedError, errors.UnsupportedPlanError)):
             return self.text(str(error))
         if isinstance(error, errors.ValuesUnavailableError):

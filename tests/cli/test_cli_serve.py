@@ -44,6 +44,7 @@ def test_errors_are_one_line(store: str, tmp_path: Path) -> None:
         (["--store", str(tmp_path / "none")], {}, "no such folder"),
         (["--store", store, "--host", "192.0.2.1"], {}, "can't listen at 192.0.2.1"),
         (["--store", store], {"PROVSPARK_SERVE_TOKEN": "short"}, "16 characters"),
+        (["--store", store], {"PROVSPARK_MAX_BODY": "1 MB"}, "'1 MB'"),
     ):
         done = subprocess.run(
             [*COMMAND, *arguments], env={**os.environ, **env}, capture_output=True, text=True, check=False, timeout=60

@@ -16,6 +16,7 @@ from fastapi.testclient import TestClient
 from provspark.index_store.model import Dataset, Field, Files, PendingVersion, PendingWrite, StepKey
 from provspark.index_store.store import Store
 from provspark.web.app import create_app
+from provspark.web.limits import Limits
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
 from provspark.web.scope import dataset_id
@@ -29,6 +30,8 @@ PEOPLE: dict[str, list[Any]] = {
 }
 FIELDS = (Field("name", "string"), Field("age", "bigint"), Field("e_mail", "string"))
 BASE = "/api/v1"
+PATIENT = Limits(request_seconds=300, replay_seconds=600)
+"""Far more time than any test needs, on a busy machine too."""
 
 
 def on_disk(folder: Path, columns: dict[str, list[Any]], *, written: bool) -> PendingVersion:
@@ -76,15 +79,17 @@ def path_of(root: Path, route: APIRoute, name: str = "page.js") -> str:
     return route.path.format(dataset=id_of(root, "raw"), step="x", operation=0, name=name)
 
 
-def client(root: Path, dags: Iterable[str] | None = None, policy: Policy | None = None) -> TestClient:
-    """A client of an app where the header ``who: me`` is the login."""
+def client(
+    root: Path, dags: Iterable[str] | None = None, policy: Policy | None = None, limits: Limits | None = None
+) -> TestClient:
+    """A client of an app where the header ``who: me`` is the login, and `name` the user's name."""
     seen = None if dags is None else frozenset(dags)
 
     def login(request: Request) -> None:
         if request.headers.get("who") != "me":
             raise HTTPException(401, "log in")
-        request.state.provspark_viewer = Viewer(seen)
+        request.state.provspark_viewer = Viewer(seen, request.headers.get("name", "me"))
 
     source = Source(lambda: str(root / "prov"), policy or Policy())
-    app = create_app(source, login, replay_seconds=600)  # far more than any test needs, on a busy machine too
+    app = create_app(source, login, limits or PATIENT, str(root))
     return TestClient(app, headers={"who": "me"}, raise_server_exceptions=False)

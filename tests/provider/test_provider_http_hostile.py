@@ -146,7 +146,11 @@ BODIES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("path", BODIES)
 def test_fields_of_bodies(api: TestClient, root: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They share their model: one takes the whole corpus, the others a part."""
-    monkeypatch.setattr(Replays, "run", lambda self, question: [])
+
+    async def nothing(*_: Any) -> list[Any]:
+        return []
+
+    monkeypatch.setattr(Replays, "run", nothing)
     every = 1 if path == "/trace/rows" else 7
     raw = id_of(root, "raw")
     good: dict[str, Any] = {"dataset": raw, "rows": [0]}

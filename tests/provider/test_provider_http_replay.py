@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -20,6 +21,7 @@ from fastapi.testclient import TestClient
 import provspark
 from provspark.errors import PackageMissingError, QuestionCancelledError, ReplayError
 from provspark.index_store.watch import Watch, watched
+from provspark.web.limits import Limits
 from provspark.web.policy import Policy
 from provspark.web.replays import Replays
 
@@ -29,6 +31,19 @@ with open(sys.argv[1], "w") as file:
     print(subprocess.Popen(["sleep", "99"]).pid, file=file)
 input(), input()"""
 LACKS = 'import sys\nfor line in sys.stdin: print(\'{"error": "PackageMissingError", "why": "x"}\', flush=True)'
+
+
+LIMITS = Limits(replay_seconds=60)
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits of this test alone."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
+def ask(replays: Replays, user: str = "ann") -> Any:
+    return asyncio.run(replays.run({}, user))
 
 
 def python(*argv: str) -> tuple[str, ...]:
@@ -62,19 +77,19 @@ def gone(pid: int) -> bool:
 
 
 def test_an_idle_process_answers_the_next_question() -> None:
-    replays = Replays(60, python(ANSWERS))
+    replays = Replays(LIMITS, "test", python(ANSWERS))
     watch = Watch()
     with watched(watch):
-        assert replays.run({}) == []
+        assert ask(replays) == []
         (first,) = replays._idle
-        assert replays.run({}) == [] and replays._idle == [first]
+        assert ask(replays) == [] and replays._idle == [first]
     assert (watch.what, watch.done, watch.total) == ("operations", 1, 2)
     replays.close()
     assert not first.alive
 
 
 def test_cancelling_ends_the_process_and_what_it_started(tmp_path: Path) -> None:
-    replays = Replays(60, python(SLEEPS, str(tmp_path / "pid")))
+    replays = Replays(LIMITS, "test", python(SLEEPS, str(tmp_path / "pid")))
     watch = Watch()
 
     def cancel() -> None:
@@ -85,23 +100,24 @@ def test_cancelling_ends_the_process_and_what_it_started(tmp_path: Path) -> None
     thread = Thread(target=cancel)
     thread.start()
     with watched(watch), pytest.raises(QuestionCancelledError):
-        replays.run({})
+        ask(replays)
     thread.join()
     assert gone(int((tmp_path / "pid").read_text())) and not replays._idle
 
 
 def test_limits_and_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="switched off"):
-        Replays(0).run({})
-    slow = Replays(1, python(SLEEPS, str(tmp_path / "pid")))
+        ask(Replays(Limits(replay_seconds=0), "test"))
+    slow = Replays(Limits(replay_seconds=1), "test", python(SLEEPS, str(tmp_path / "pid")))
     with pytest.raises(ReplayError, match="longer than the 1 seconds"):
-        slow.run({})
+        ask(slow)
     assert gone(int((tmp_path / "pid").read_text()))
     with pytest.raises(ReplayError, match="ended"):
-        Replays(60, python("")).run({})
-    lacking = Replays(60, python(LACKS))
+        ask(Replays(LIMITS, "test", python("")))
+    lacking = Replays(LIMITS, "test", python(LACKS))
     with pytest.raises(PackageMissingError, match="pip install pyspark"):
-        lacking.run({})
+        ask(lacking)
+    lacking.close()
 
 
 def test_only_steps_that_the_user_may_see_are_replayed(root: Path, closing: list[TestClient]) -> None:

@@ -4,6 +4,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from provspark.get_provider_info import get_provider_info
+from provspark.web.limits import Limits
 
 
 def test_it_fits_airflows_schema() -> None:
@@ -12,6 +13,11 @@ def test_it_fits_airflows_schema() -> None:
 
     schema = json.loads((Path(airflow.__file__).parent / "provider_info.schema.json").read_text())
     jsonschema.validate(get_provider_info(), schema)
+
+
+def test_every_limit_is_an_option() -> None:
+    options = get_provider_info()["config"]["provspark"]["options"]
+    assert Limits.read(lambda name: options[name]["default"]) == Limits()
 
 
 def test_what_it_names_is_there() -> None:

@@ -235,7 +235,7 @@ def test_a_step_of_a_dag_that_one_may_not_read_is_hidden(
     tmp_path: Path, chromium: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_trace(tmp_path, 3)
-    monkeypatch.setattr("provspark.web.local.Viewer", lambda _: Viewer(frozenset({"shop"})))
+    monkeypatch.setattr("provspark.web.local.Viewer", lambda _, user: Viewer(frozenset({"shop"}), user))
     with served(tmp_path / "prov") as url:
         tab = Tab(chromium)
         tab.page.goto(url)

@@ -1,0 +1,97 @@
+"""What one request, and one user, may take of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from typing import get_type_hints
+
+from provspark.errors import SettingsError
+
+__all__ = ["LIMITS", "Limits", "named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of the HTTP API; each is an option of Airflow's section ``[provspark]`` with the same name.
+
+    Parameters
+    ----------
+    max_body : int
+        Bytes in the body of a request.
+    max_conditions : int
+        Conditions (``where``) in a request.
+    max_steps : int
+        Steps that a question may go through.
+    max_items : int
+        Items in a list of an answer that does not page.
+    request_seconds : float
+        Time to the first byte of the answer, except for replays.
+    questions, questions_per_user : int
+        Questions that one server process works on at once. Others wait.
+    replay_seconds : float
+        Time that a replay may take, with its wait for other replays; 0 switches replays off.
+    replays, replays_per_user : int
+        Replays that run at once, in all server processes of this machine.
+    replays_waiting, replays_waiting_per_user : int
+        Replays that wait for others to end. Beyond them, the API answers 429.
+
+    Raises
+    ------
+    SettingsError
+        A limit is not positive.
+    """
+
+    max_body: int = 1 << 20
+    max_conditions: int = 100
+    max_steps: int = 10_000
+    max_items: int = 10_000
+    request_seconds: float = 30.0
+    questions: int = 16
+    questions_per_user: int = 8
+    replay_seconds: float = 120.0
+    replays: int = 2
+    replays_per_user: int = 1
+    replays_waiting: int = 20
+    replays_waiting_per_user: int = 2
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not value > 0 and not (field.name == "replay_seconds" and value == 0):
+                raise SettingsError(f"{named(field.name)} is {value!r}; set it to a number above 0")
+
+    @classmethod
+    def read(cls, setting: Callable[[str], str | None]) -> Limits:
+        """Read the limits that are set.
+
+        Parameters
+        ----------
+        setting : callable
+            Returns the text of a setting by its name; None or an empty text for the default.
+
+        Raises
+        ------
+        SettingsError
+            A limit is not a number, or is not positive.
+        """
+        found = {}
+        for name, kind in get_type_hints(cls).items():
+            text = (setting(name) or "").strip()
+            if text:
+                try:
+                    found[name] = kind(text)
+                except ValueError as e:
+                    what = "a whole number" if kind is int else "a number"
+                    raise SettingsError(f"{named(name)} is {text!r}; set it to {what}") from e
+        return cls(**found)
+
+
+LIMITS: ContextVar[Limits] = ContextVar("provspark_limits", default=Limits())  # noqa: B039 (frozen)
+"""The limits of the request that is being answered."""
+
+
+def named(name: str) -> str:
+    """Return how a message names a setting: as in Airflow's configuration."""
+    return f"[provspark] {name}"

@@ -1,0 +1,91 @@
+"""Long lists in answers: cut into pages, and never longer than the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, HTTPException, Query, Request
+from pydantic import BaseModel
+
+from provspark.web.limits import LIMITS, named
+
+__all__ = ["LINKED", "Cursor", "Page", "Paged", "Part", "check_lists"]
+
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+Cursor = Annotated[int, Query(ge=0, le=2**53 - 1)]
+LINKED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Successful Response",
+        "headers": {
+            "Link": {"description": 'The page that follows, as `<?…>; rel="next"`', "schema": {"type": "string"}}
+        },
+    }
+}
+
+
+class Part(list[T]):
+    """Some items of a list; `link` is the header that leads to those that follow, empty for none."""
+
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which items of each list are wanted."""
+
+    request: Request
+    cursor: int
+    limit: int
+
+    def part(self, items: Sequence[T]) -> Part[T]:
+        """Return the items wanted of an answer that is a list."""
+        found = Part(items[self.cursor : self.cursor + self.limit])
+        following = self._next(len(items))
+        if following is not None:
+            found.link = f'<?{self.request.url.include_query_params(cursor=following).query}>; rel="next"'
+        return found
+
+    def cut(self, answer: M, *names: str) -> M:
+        """Return an answer with the items wanted of each of these lists, and with `next`."""
+        lists = {name: getattr(answer, name) for name in names}
+        wanted: dict[str, Any] = {name: x[self.cursor : self.cursor + self.limit] for name, x in lists.items()}
+        return answer.model_copy(update=wanted | {"next": self._next(max(map(len, lists.values())))})
+
+    def _next(self, total: int) -> int | None:
+        end = self.cursor + self.limit
+        return end if end < total else None
+
+
+async def _page(
+    request: Request,
+    cursor: Cursor = 0,
+    limit: Annotated[int | None, Query(ge=1, le=2**53 - 1, description="At most `max_items`, the default")] = None,
+) -> Page:
+    most = LIMITS.get().max_items
+    return Page(request, cursor, most if limit is None else min(limit, most))
+
+
+Paged = Annotated[Page, Depends(_page)]
+"""The parameters `cursor` and `limit`."""
+
+
+def check_lists(answer: Any) -> None:
+    """Refuse an answer in which a list has more items than it may."""
+    most = LIMITS.get().max_items
+    waiting = [answer]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, BaseModel):
+            waiting += [x for _, x in found if isinstance(x, (list, BaseModel))]
+        elif isinstance(found, list):
+            if len(found) > most:
+                why = (
+                    f"the answer has a list of {len(found):,} items, more than the {most:,} that it may have here "
+                    f"({named('max_items')}); ask about fewer rows, or about one data set (`to`)"
+                )
+                raise HTTPException(422, why)
+            waiting += [x for x in found if isinstance(x, BaseModel)]

@@ -1,0 +1,159 @@
+"""Places for replays: how many run and wait at once, counted over all server processes of a machine.
+
+Each replay has a file, locked (`flock`) by the server process that asked for it: the kernel frees the lock when the
+process ends, however it ends. A file that nobody locks is of a process that has died.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import secrets
+import stat
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from provspark.errors import SettingsError, TooManyReplaysError
+from provspark.web.limits import Limits
+
+__all__ = ["Place", "Slots"]
+
+_AGAIN = 10
+"""Seconds after which to try again: a replay of few rows takes about that long."""
+_LOCK = "lock"
+_WAITS, _RUNS = b"waits ", b"runs  "
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A replay's place, in the queue or beyond it."""
+
+    file: Path
+    descriptor: int
+
+
+class Slots:
+    """Gives places to replays.
+
+    Parameters
+    ----------
+    installation : str
+        Servers with the same text share the limits, if they run as the same user of this machine.
+    limits : Limits
+    """
+
+    def __init__(self, installation: str, limits: Limits) -> None:
+        self._installation, self._limits = _hashed(installation), limits
+
+    def enter(self, user: str) -> Place:
+        """Return a place: at the end of the queue, or beyond it where the replay may run at once.
+
+        Raises
+        ------
+        TooManyReplaysError
+            The user, or all users, have as many replays as they may.
+        SettingsError
+            The folder for the files can't be made, or belongs to somebody else.
+        """
+        limits, mine = self._limits, _hashed(user)
+        with self._alone() as folder:
+            there = _places(folder)
+            new = folder / f"{time.monotonic_ns():020d}-{secrets.token_hex(4)}"
+            runs = new.name in self._next({**there, new.name: (False, mine)})
+            if not runs:
+                waiting = Counter(whose for runs, whose in there.values() if not runs)
+                if waiting[mine] >= limits.replays_waiting_per_user:
+                    raise TooManyReplaysError(f"{waiting[mine]} of your replays are waiting already", _AGAIN)
+                if waiting.total() >= limits.replays_waiting:
+                    raise TooManyReplaysError(f"{waiting.total()} replays are waiting already", _AGAIN)
+            descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            os.pwrite(descriptor, (_RUNS if runs else _WAITS) + mine.encode(), 0)
+            return Place(new, descriptor)
+
+    def start(self, place: Place) -> bool:
+        """Whether a replay may run; those that wait longer go first unless their user runs enough."""
+        with self._alone() as folder:
+            places = _places(folder)
+            # Gone if a cleaner of temporary files took it: then nothing is left to wait for.
+            runs, _ = places.get(place.file.name, (True, ""))
+            if not runs and place.file.name in self._next(places):
+                os.pwrite(place.descriptor, _RUNS, 0)
+                runs = True
+            return runs
+
+    def leave(self, place: Place) -> None:
+        """Give a place back."""
+        place.file.unlink(missing_ok=True)
+        os.close(place.descriptor)
+
+    def _next(self, places: dict[str, tuple[bool, str]]) -> set[str]:
+        """Names of the waiting places that may run."""
+        running = Counter(whose for runs, whose in places.values() if runs)
+        found = set()
+        for name in sorted(places):
+            runs, whose = places[name]
+            allowed = running.total() < self._limits.replays and running[whose] < self._limits.replays_per_user
+            if not runs and allowed:
+                found.add(name)
+                running[whose] += 1
+        return found
+
+    def _folder(self) -> Path:
+        folder = _private(Path(tempfile.gettempdir()) / f"provspark-replays-{os.getuid()}") / self._installation
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
+    @contextmanager
+    def _alone(self) -> Iterator[Path]:
+        """Keep all other processes from looking and changing; for microseconds."""
+        folder = self._folder()
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield folder
+        finally:
+            os.close(lock)
+
+
+def _places(folder: Path) -> dict[str, tuple[bool, str]]:
+    """Whether each place's replay runs, and whose it is, by the file's name; forgets those of processes that died."""
+    found = {}
+    for file in folder.iterdir():
+        if file.name == _LOCK:
+            continue
+        try:
+            descriptor = os.open(file, os.O_RDWR)
+        except FileNotFoundError:  # given back just now
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file.unlink(missing_ok=True)
+        except BlockingIOError:
+            told = os.pread(descriptor, 200, 0)
+            found[file.name] = told.startswith(_RUNS), told[len(_RUNS) :].decode()
+        finally:
+            os.close(descriptor)
+    return found
+
+
+def _private(folder: Path) -> Path:
+    """Make a folder that no other user of the machine can write to."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as e:
+        raise SettingsError(f"can't make the folder {folder}: {e.strerror}; set TMPDIR to another folder") from e
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise SettingsError(f"{folder} is not a folder that only this user can use; remove it, or set TMPDIR")
+    return folder
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
