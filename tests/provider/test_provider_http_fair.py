@@ -42,14 +42,14 @@ print(slots.start(slots.enter(sys.argv[1])), flush=True)
 input()"""
 WORKS = """import subprocess, sys, time
 from provspark.web import replay_worker
-def replay(question, known, out):
+def replay(question):
     niceness = subprocess.run(["nice"], capture_output=True, text=True).stdout
     if question["sleep"]:
         with open(question["sleep"], "w") as file:
             print(subprocess.Popen(["sleep", "99"]).pid, file=file, flush=True)
         time.sleep(99)
     return int(niceness)
-replay_worker.find_java, replay_worker._replay = lambda: None, replay
+replay_worker._answer = lambda question, *_: {"answer": replay(question)}
 sys.exit(replay_worker.main())"""
 
 
