@@ -25,6 +25,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     """Serve the page and its API for a store, to whoever has the address that is printed.
 
     The token in the address is new at each start; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
+    PROVSPARK_MASK_COLUMNS, PROVSPARK_OPEN_COLUMNS and PROVSPARK_SHOW_VALUES hide values; see docs/security.md.
     PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and so on set the limits that docs/http.md lists.
 
     \b
@@ -44,7 +45,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     token = os.environ.get("PROVSPARK_SERVE_TOKEN") or new_token()
     if len(token) < 16:
         raise SettingsError("PROVSPARK_SERVE_TOKEN needs at least 16 characters; leave it out to get a good one")
-    limits = Limits.read(lambda name: os.environ.get(f"PROVSPARK_{name.upper()}"))
+    policy, limits = Policy.from_settings(_setting), Limits.read(_setting)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -63,8 +64,12 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     click.echo(f"Provenance of {url} at\n  {address}\nCtrl-C ends it.")
     if open_page:
         click.launch(address)
-    app = local_app(Source(lambda: url, Policy()), token, host, port, limits)
+    app = local_app(Source(lambda: url, policy), token, host, port, limits)
     # No access log: it would hold the token.
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
     with suppress(KeyboardInterrupt):  # uvicorn raises it again once it has ended in good order
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def _setting(name: str) -> str | None:
+    return os.environ.get(f"PROVSPARK_{name.upper()}")

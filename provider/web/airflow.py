@@ -25,11 +25,10 @@ def _login(request: Request, user: GetUserDep) -> None:
 
 def airflow_app() -> FastAPI:
     """Make the app as Airflow's configuration says."""
-    policy = Policy.of(
-        conf.getboolean(SECTION, "show_values", fallback=True),
-        conf.get(SECTION, "mask_columns", fallback="") or "",
-        conf.get(SECTION, "open_columns", fallback="") or "",
-    )
-    limits = Limits.read(lambda name: conf.get(SECTION, name, fallback=None))
-    source = Source(lambda: Settings.read(airflow=True).url(), policy)
-    return create_app(source, _login, limits, f"airflow {AIRFLOW_HOME}", airflow=True)
+
+    def setting(name: str) -> str | None:
+        text: str | None = conf.get(SECTION, name, fallback=None)
+        return text
+
+    source = Source(lambda: Settings.read(airflow=True).url(), Policy.from_settings(setting))
+    return create_app(source, _login, Limits.read(setting), f"airflow {AIRFLOW_HOME}", airflow=True)

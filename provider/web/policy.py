@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from provspark.errors import ValuesUnavailableError
+from provspark.errors import SettingsError, ValuesUnavailableError
 from provspark.index_store.model import Field
 from provspark.index_store.values.types import parts_of
 
@@ -41,6 +41,25 @@ class Policy:
         return cls(show_values, _words(masks), _words(opened))
 
     @classmethod
+    def from_settings(cls, setting: Callable[[str], str | None]) -> Policy:
+        """Read ``show_values``, ``mask_columns`` and ``open_columns``.
+
+        Parameters
+        ----------
+        setting : callable
+            Returns the text of a setting by its name; None or an empty text for the default.
+
+        Raises
+        ------
+        SettingsError
+            ``show_values`` is neither true nor false.
+        """
+        text = (setting("show_values") or "true").strip().lower()
+        if text not in _TRUE and text not in _FALSE:
+            raise SettingsError(f"[provspark] show_values is {text!r}; set it to True or False")
+        return cls.of(text in _TRUE, setting("mask_columns") or "", setting("open_columns") or "")
+
+    @classmethod
     def read(cls, told: dict[str, Any]) -> Policy:
         """Read one from plain JSON."""
         return cls(told["show_values"], tuple(told["masks"]), tuple(told["opened"]))
@@ -63,6 +82,9 @@ class Policy:
             if fnmatchcase(name, pattern) and (not where or _matches(uri, (where, f"*/{where.lstrip('/')}"))):
                 return True
         return False
+
+
+_TRUE, _FALSE = ("t", "true", "y", "yes", "on", "1"), ("f", "false", "n", "no", "off", "0")
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -23,7 +23,9 @@ def store(tmp_path: Path) -> str:
 
 def test_it_prints_an_address_that_answers_and_ends_on_ctrl_c(store: str) -> None:
     command = [*COMMAND, "--store", store, "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PROVSPARK_SHOW_VALUES": "no"}
+    ) as process:
         try:
             assert process.stdout is not None
             told = process.stdout.readline() + process.stdout.readline()
@@ -33,6 +35,7 @@ def test_it_prints_an_address_that_answers_and_ends_on_ctrl_c(store: str) -> Non
                 assert browser.get(address[0]).status_code == 200
                 base = address[0].split("?")[0]
                 assert browser.get(f"{base}provspark/api/v1/datasets").json()["total"] == 0
+                assert browser.get(f"{base}provspark/api/v1/about").json()["values"] is False
             assert httpx.get(base).status_code == 401
         finally:
             process.send_signal(signal.SIGINT)
@@ -45,6 +48,7 @@ def test_errors_are_one_line(store: str, tmp_path: Path) -> None:
         (["--store", store, "--host", "192.0.2.1"], {}, "can't listen at 192.0.2.1"),
         (["--store", store], {"PROVSPARK_SERVE_TOKEN": "short"}, "16 characters"),
         (["--store", store], {"PROVSPARK_MAX_BODY": "1 MB"}, "'1 MB'"),
+        (["--store", store], {"PROVSPARK_SHOW_VALUES": "never"}, "'never'"),
     ):
         done = subprocess.run(
             [*COMMAND, *arguments], env={**os.environ, **env}, capture_output=True, text=True, check=False, timeout=60

@@ -12,6 +12,7 @@ from _steps import publish, read, version, write
 from pyspark.sql import functions as sf
 
 from provspark.api import Provenance
+from provspark.errors import SettingsError
 from provspark.index_store.model import Dataset, Field, PendingVersion, StepKey
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.links import Linker
@@ -174,6 +175,17 @@ def test_texts(world: World) -> None:
         f"the line {HIDDEN} has {HIDDEN} in column 'name'"
     )
     assert world.visible("").text("capture: KeyError: '599-13'") == "capture: KeyError: '599-13'"
+
+
+def test_settings_of_values() -> None:
+    def policy(**settings: str) -> Policy:
+        return Policy.from_settings(settings.get)
+
+    assert policy() == policy(show_values="True", mask_columns=" ") == Policy()
+    assert policy(show_values="off") == Policy(False)
+    assert policy(mask_columns="SSN, *pay*", open_columns="a:b") == Policy.of(True, "ssn *pay*", "a:b")
+    with pytest.raises(SettingsError, match="show_values is 'maybe'"):
+        policy(show_values="maybe")
 
 
 @pytest.mark.spark
