@@ -66,6 +66,14 @@ class Catalogue:
         return cls(versions, steps)
 
 
+PAGED = {
+    *(("GET", f"/datasets/{{dataset}}{of}") for of in ("", "/beside", "/operations", "/columns", "/dropped")),
+    *(("GET", f"/steps/{{step}}{of}") for of in ("", "/operations")),
+    *(("POST", route) for route in ("/sideways", "/how")),
+}
+"""Routes whose lists are cut by `cursor` and `limit` of the address."""
+
+
 @dataclass
 class Sweep:
     """What one user asked, and what was found in the answers."""
@@ -129,6 +137,8 @@ class Sweep:
         if answer.status_code != 200:
             return None
         self.answered[f"{method} {route}"] += 1
+        if (method, route) in PAGED and "limit" not in more and self.answered[f"{method} {route}"] % 5 == 1:
+            self.ask(method, route, body, always=True, **path, **params, cursor=1, limit=1)
         return answer.json() if answer.headers["content-type"] == "application/json" else None
 
     def run(self, area: str) -> None:
