@@ -34,7 +34,11 @@ _WORST = ("untracked", "coarse", "exact")
 def about(scope: Scope, airflow: bool) -> models.About:
     """Describe the installation."""
     return models.About(
-        values=scope.policy.show_values, airflow=airflow, steps=len(scope.manifests), version=__version__
+        values=scope.policy.show_values,
+        airflow=airflow,
+        steps=len(scope.manifests),
+        version=__version__,
+        broken=scope.broken,
     )
 
 
@@ -145,8 +149,10 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
         stops=[
             models.Stop(what=s.what, step=s.step, dataset=dataset(Dataset.parse(s.dataset)), why=s.why)
             for s in found.stops
+            if s.what != "unreadable"
         ],
         steps=[step(m) for name, m in scope.manifests.items() if name in steps],
+        broken=scope.broken,
     )
 
 

@@ -60,6 +60,21 @@ class DatasetSummary(Dataset):
     """The step that wrote that version."""
 
 
+class Broken(Model):
+    """A step that can't be read, or a whole store of a catalogue. Answers leave it out, so they may be incomplete."""
+
+    step: str | None
+    """None for a step whose DAG is not known: users who may see some DAGs only learn no more of it."""
+    file: str | None
+    """Path within the store."""
+    fault: Literal["corrupt", "newer", "unreadable"] | None
+    why: str
+    advice: str
+
+
+BROKEN: Any = Field(default_factory=list, description="Steps that can't be read; this answer leaves them out.")
+
+
 class DatasetPage(Model):
     """Some of the data sets."""
 
@@ -67,6 +82,7 @@ class DatasetPage(Model):
     total: int
     next: int | None
     """`cursor` of the page that follows."""
+    broken: list[Broken] = BROKEN
 
 
 class Step(Model):
@@ -204,6 +220,7 @@ class Trace(Model):
     edges: list[Edge]
     stops: list[Stop]
     steps: list[Step]
+    broken: list[Broken] = BROKEN
 
 
 class Choice(Model):
@@ -274,6 +291,7 @@ class Composition(Model):
     values: list[Share]
     total_values: int
     total_witnesses: int
+    broken: list[Broken] = BROKEN
 
 
 class StepPage(Model):
@@ -282,6 +300,7 @@ class StepPage(Model):
     items: list[Step]
     total: int
     next: int | None
+    broken: list[Broken] = BROKEN
 
 
 class Usage(Dataset):
@@ -322,3 +341,4 @@ class About(Model):
     airflow: bool
     steps: int
     version: str
+    broken: list[Broken] = BROKEN

@@ -9,7 +9,19 @@ from pydantic import Field
 from provspark.index_store.model import Kind
 from provspark.index_store.operations import Category, Dependence
 from provspark.index_store.query.graph import Direction
-from provspark.web.models import MAX_COLUMNS, ColumnName, Dataset, DatasetId, Model, RowId, Selection, Stop, VersionId
+from provspark.web.models import (
+    BROKEN,
+    MAX_COLUMNS,
+    Broken,
+    ColumnName,
+    Dataset,
+    DatasetId,
+    Model,
+    RowId,
+    Selection,
+    Stop,
+    VersionId,
+)
 
 __all__ = [
     "CellLine",
@@ -69,6 +81,7 @@ class ColumnLines(Model):
 
     lines: list[ColumnLine]
     stops: list[Stop]
+    broken: list[Broken] = BROKEN
 
 
 class Drop(Model):
@@ -92,6 +105,7 @@ class Drops(Model):
 
     lines: list[Drop]
     stops: list[Stop]
+    broken: list[Broken] = BROKEN
 
 
 class HowQuery(Selection):
@@ -121,6 +135,7 @@ class How(Model):
 
     paths: list[Path]
     stops: list[Stop]
+    broken: list[Broken] = BROKEN
 
 
 class CellQuery(Selection):
@@ -157,5 +172,6 @@ class CellPage(Model):
     lines: list[CellLine]
     total: int
     stops: list[Stop]
+    broken: list[Broken] = BROKEN
     next: int | None
     """`cursor` of the page that follows."""

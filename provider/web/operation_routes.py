@@ -77,7 +77,7 @@ def dataset_columns(
         told.ColumnLine(**{**_fields(line), "dataset": _dataset(line.dataset), "steps": list(line.steps)})
         for line in answer.lines()
     ]
-    return told.ColumnLines(lines=lines, stops=_stops(answer.stops))
+    return told.ColumnLines(lines=lines, stops=_stops(answer.stops), broken=scope.broken)
 
 
 @router.get("/datasets/{dataset}/dropped")
@@ -92,7 +92,7 @@ def dataset_dropped(
         text = None if _masked(scope.policy, [line.column, line.known_as, *line.into]) else line.text
         about: dict[str, Any] = {"dataset": _dataset(line.dataset), "into": list(line.into), "text": text}
         lines.append(told.Drop(**{**_fields(line), **about}))
-    return told.Drops(lines=lines, stops=_stops(answer.stops))
+    return told.Drops(lines=lines, stops=_stops(answer.stops), broken=scope.broken)
 
 
 @router.post("/how")
@@ -118,7 +118,7 @@ def how(scope: Seen, query: told.HowQuery) -> told.How:
         )
         for number, (place, _) in enumerate(found.paths)
     ]
-    return told.How(paths=paths, stops=_stops(found.answer.stops))
+    return told.How(paths=paths, stops=_stops(found.answer.stops), broken=scope.broken)
 
 
 @router.post("/cells")
@@ -141,7 +141,7 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
     lines = [told.CellLine(**{**line, "dataset": _dataset(line["dataset"])}) for line in page]
     total, after = answer.count, query.cursor + len(lines)
     following = after if lines and after < total else None
-    return told.CellPage(lines=lines, total=total, stops=_stops(answer.stops), next=following)
+    return told.CellPage(lines=lines, total=total, stops=_stops(answer.stops), next=following, broken=scope.broken)
 
 
 def _at(scope: Scope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:
@@ -179,7 +179,11 @@ def _dataset(name: str) -> models.Dataset:
 
 
 def _stops(stops: Iterable[Stop]) -> list[models.Stop]:
-    return [models.Stop(what=s.what, step=s.step, dataset=_dataset(s.dataset), why=s.why) for s in stops]
+    return [
+        models.Stop(what=s.what, step=s.step, dataset=_dataset(s.dataset), why=s.why)
+        for s in stops
+        if s.what != "unreadable"  # those are in `broken`
+    ]
 
 
 def _kinds(context: bool) -> tuple[Literal["data", "context"], ...]:

@@ -92,7 +92,8 @@ class _Snapshot:
 
     def __init__(self, prov: Provenance) -> None:
         self.prov, self._linker = prov, Linker(prov.graph)
-        self._dags = {m.key.dag_id for m in prov.graph.manifests if m.key.dag_id}
+        keys = [m.key for m in prov.graph.manifests] + [b.key for b in prov.broken if b.key]
+        self._dags = {key.dag_id for key in keys if key.dag_id}
         self._scopes: dict[frozenset[str] | None, Scope] = {}
 
     def scope(self, dags: frozenset[str] | None, policy: Policy) -> Scope:
