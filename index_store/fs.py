@@ -22,6 +22,7 @@ from provspark.errors import (
     StoreReadOnlyError,
     StoreUnreachableError,
     StoreWriteError,
+    within_store,
 )
 
 __all__ = ["UNKNOWN", "Folder", "Stamp", "checked", "open_folder", "reading", "unreadable", "writing"]
@@ -172,10 +173,10 @@ def reading(where: str) -> Iterator[None]:
     except OSError as e:
         if e.errno == errno.ENAMETOOLONG:
             raise FileNotFoundError(errno.ENOENT, "no such file", where) from e
-        raise unreadable(f"{where} can't be read", e) from e
+        raise unreadable(f"{where} can't be read", e, where) from e
 
 
-def unreadable(what: str, error: Exception) -> StoreUnreachableError:
+def unreadable(what: str, error: Exception, where: str = "") -> StoreUnreachableError:
     """The error of what can't be read, by its reason: no access, no such bucket, or no answer."""
     reason = _reason(error)
     made = StoreUnreachableError(f"{what}: {reason}")
@@ -185,6 +186,7 @@ def unreadable(what: str, error: Exception) -> StoreUnreachableError:
     elif "NO_SUCH_BUCKET" in reason:
         made = StoreMissingError(f"{what}: {reason}. The bucket does not exist: check the URL.")
     made.reason = reason
+    made.file, made.step = within_store(where)
     return made
 
 

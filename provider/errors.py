@@ -15,10 +15,11 @@ class ProvSparkError(Exception):
 class StoreUnreachableError(ProvSparkError, OSError):
     """The store's folder does not answer or is no store.
 
-    `reason` is what its file system said, without the location; "" where it said nothing.
+    `reason` is what its file system said, without the location; "" where it said nothing. `file` and `step` name the
+    file of a step that can't be read; "" where it is another file, or the store as a whole.
     """
 
-    reason: str = ""
+    reason = file = step = ""
 
 
 class StoreAccessError(StoreUnreachableError, PermissionError):
@@ -48,6 +49,12 @@ class InvalidWriteError(ProvSparkError, ValueError):
     """What is to be stored contradicts itself: an unknown version, an axis of another size, a box outside."""
 
 
+def within_store(path: str) -> tuple[str, str]:
+    """The path within its store, and the step, of a file of a step; two "" for any other file."""
+    found = re.fullmatch(r"(?:.*/)?(steps/([^/]+)/.+)", path, re.DOTALL)
+    return (unquote(found[1]), unquote(found[2])) if found else ("", "")
+
+
 class StepFileError(ProvSparkError):
     """Parent of errors about one file of a store.
 
@@ -58,8 +65,7 @@ class StepFileError(ProvSparkError):
     def __init__(self, path: str, what: str, message: str) -> None:
         super().__init__(message)
         self.path, self.what = path, what
-        found = re.fullmatch(r"(?:.*/)?(steps/([^/]+)/.+)", path, re.DOTALL)
-        self.file, self.step = (unquote(found[1]), unquote(found[2])) if found else ("", "")
+        self.file, self.step = within_store(path)
 
 
 class StoreFormatError(StepFileError, ValueError):
@@ -78,8 +84,8 @@ class CorruptIndexError(StepFileError, OSError):
         super().__init__(
             path,
             what,
-            f"{path} is corrupt: {what}. Nothing was answered from it; "
-            f"run the step again, or restore the file from a backup.",
+            f"{path} is corrupt: {what}. Nothing was answered from it; run `provspark repair`, run the step again, "
+            f"or restore the file from a backup.",
         )
 
 

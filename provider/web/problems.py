@@ -15,16 +15,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from provspark import errors
+from provspark.web.login import Viewer
 
 __all__ = ["RESPONSES", "Problem", "add_handlers", "described", "problem"]
 
 _log = logging.getLogger(__name__)
+_URN = "urn:provspark:"
 
 
 class Problem(BaseModel):
     """An error as the API tells it."""
 
     type: str = "about:blank"
+    """A URN that stays the same, where programs may want to tell this error from others of its status."""
     title: str
     status: int
     detail: str
@@ -44,6 +47,7 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.VersionChangedError, 409),
     (errors.ValuesUnavailableError, 409),
     (errors.ReplayError, 409),
+    (errors.UntrackedError, 409),
     (errors.PackageMissingError, 503),
     (errors.JavaNotFoundError, 503),
     (errors.QuestionCancelledError, 503),
@@ -52,10 +56,44 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
 )
 
 
-def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+_MEND = (
+    "Run `provspark verify` to check the store and `provspark repair` to mend it, run the task again, or restore the "
+    "file from a backup."
+)
+_HIDDEN = (
+    "This answer needs a step that you can't see, and that step can't be read. Ask an administrator: the server's log "
+    "names the file."
+)
+
+
+def problem(status: int, detail: str, headers: dict[str, str] | None = None, type: str = "about:blank") -> Response:
     """Return a problem document."""
-    body = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    body = Problem(type=type, title=HTTPStatus(status).phrase, status=status, detail=detail)
     return JSONResponse(body.model_dump(), status, headers, media_type="application/problem+json")
+
+
+def _unreadable(error: errors.StepFileError | errors.StoreAccessError) -> Response:
+    """Name a file of the store by its path within the store: the server's folders are not for clients."""
+    file = error.file or "format.json"
+    if isinstance(error, errors.StoreFormatError):
+        said = f"{file} has {error.what}. Upgrade airflow-provider-provspark on this server."
+        return problem(500, said, type=f"{_URN}format-newer")
+    if isinstance(error, errors.StepFileError):
+        return problem(500, f"{file} is corrupt: {error.what}. {_MEND}", type=f"{_URN}file-corrupt")
+    said = f"{file} can't be read: {error.reason}. Let the user that runs this server read it."
+    return problem(500, said, type=f"{_URN}file-unreadable")
+
+
+def _seen(request: Request, step: str) -> bool:
+    """Whether whoever asks may see a step."""
+    viewer: Viewer = request.state.provspark_viewer
+    if viewer.dags is None or not step:
+        return True
+    try:
+        scope = request.app.state.source.scope(viewer.dags)
+    except errors.ProvSparkError:
+        return False
+    return bool(scope.sees(step))
 
 
 def described(app: FastAPI) -> dict[str, Any]:
@@ -82,7 +120,15 @@ def add_handlers(app: FastAPI) -> None:
         told = [f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors()[:5]]
         return problem(422, "; ".join(told)[:2000])
 
-    def refused(_request: Request, error: Exception) -> Response:
+    def refused(request: Request, error: Exception) -> Response:
+        if isinstance(error, errors.StepFileError) or (isinstance(error, errors.StoreAccessError) and error.file):
+            _log.error("%s", error)
+            return (
+                _unreadable(error) if _seen(request, error.step) else problem(500, _HIDDEN, type=f"{_URN}step-hidden")
+            )
+        if isinstance(error, errors.StepRemovedError):
+            name = f"Step {error.name}" if _seen(request, error.name) else "A step that you can't see"
+            return problem(404, f"{name} was removed from the store while it was being read. Ask again.")
         for kind, status in _STATUS:
             if isinstance(error, kind):
                 return problem(status, str(error))

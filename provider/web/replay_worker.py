@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from provspark.api import Provenance
 from provspark.checks import find_java
-from provspark.errors import ProvSparkError, ReplayError
+from provspark.errors import CorruptIndexError, ProvSparkError, ReplayError
 from provspark.index_store.model import Field, jsonable
 from provspark.index_store.operations import Operation
 from provspark.index_store.profiles.compare import Impact
@@ -56,6 +56,8 @@ def _answer(question: dict[str, Any], known: dict[str, Provenance], out: TextIO)
         if not known:
             find_java()
         return {"answer": _replay(question, known, out)}
+    except CorruptIndexError as error:
+        return {"error": type(error).__name__, "why": error.what, "path": error.path}
     except ProvSparkError as error:
         return {"error": type(error).__name__, "why": str(error)}
 

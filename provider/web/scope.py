@@ -66,6 +66,10 @@ class Scope:
     def _sees_broken(self, broken: Broken) -> bool:
         return self.dags is None or (broken.key is not None and broken.key.dag_id in self.dags)
 
+    def sees(self, step: str) -> bool:
+        """Whether the user may see a step, be it broken or not."""
+        return step in self.manifests or any(b.step == step for b in self.prov.broken)
+
     @cached_property
     def broken(self) -> list[models.Broken]:
         """Steps that can't be read. Of those whose DAG is not known a user of some DAGs learns that there are any."""

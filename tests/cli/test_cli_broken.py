@@ -10,6 +10,9 @@ import pytest
 from _damage import DAMAGES, manifest_of
 from click.testing import Result
 
+import provspark
+from provspark.errors import CorruptIndexError
+
 Cli = Callable[..., Result]
 
 
@@ -41,3 +44,15 @@ def test_several_are_one_line(cli: Cli, folder: Path) -> None:
 
 def test_nothing_is_said_of_a_sound_store(cli: Cli) -> None:
     assert cli("ls").stderr == ""
+
+
+def test_a_damaged_tensor_file_is_named_with_what_to_do(cli: Cli, folder: Path) -> None:
+    path = next(folder.glob("prov/steps/people-report-*/tensors/*"))
+    path.write_bytes(path.read_bytes()[:-1])
+    found = cli("trace", folder / "report.csv", "--row", "0")
+    assert (found.exit_code, len(found.stderr.splitlines())) == (2, 1)
+    assert str(path.relative_to(folder / "prov")) in found.stderr
+    assert "run `provspark repair`" in found.stderr
+    with pytest.raises(CorruptIndexError) as caught:
+        provspark.open(folder / "prov").backward(str(folder / "report.csv"), rows=[0])
+    assert (caught.value.file, caught.value.step) == (str(path.relative_to(folder / "prov")), path.parents[1].name)
