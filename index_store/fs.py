@@ -179,7 +179,8 @@ def reading(where: str) -> Iterator[None]:
 def unreadable(what: str, error: Exception, where: str = "") -> StoreUnreachableError:
     """The error of what can't be read, by its reason: no access, no such bucket, or no answer."""
     reason = _reason(error)
-    made = StoreUnreachableError(f"{what}: {reason}")
+    said = "Check the URL and that the host can be reached, and try again"
+    made = StoreUnreachableError(f"{what}: {reason}. {said}.")
     if isinstance(error, PermissionError) or _DENIED.search(reason):
         said = "Access is denied: check the permissions of the user, or the credentials"
         made = StoreAccessError(f"{what}: {reason}. {said}.")

@@ -239,6 +239,14 @@ class CatalogueError(ProvSparkError, RuntimeError):
     """The catalogue's database does not answer or has another schema."""
 
 
+class CatalogueUnreachableError(CatalogueError):
+    """The catalogue's database does not answer: host down, name unknown, connection refused or timed out."""
+
+
+class CatalogueAccessError(CatalogueError):
+    """The catalogue's database denies access: wrong password, no such user, missing permissions."""
+
+
 class NoCatalogueError(CatalogueError, LookupError):
     """There is no catalogue at this URL, and none may be made there."""
 

@@ -52,8 +52,47 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.JavaNotFoundError, 503),
     (errors.QuestionCancelledError, 503),
     (errors.SettingsError, 503),
-    (errors.StoreUnreachableError, 503),
 )
+_STATES: tuple[tuple[type[Exception], str, str], ...] = (
+    (
+        errors.StoreMissingError,
+        "store-missing",
+        "There is no store at the place that is set for this server: its folder, bucket or format.json does not exist, "
+        "or no longer. Check the setting, or restore the store from a backup. The server's log names the place.",
+    ),
+    (
+        errors.StoreAccessError,
+        "store-access-denied",
+        "The store denies access to this server. Check the permissions of the user that runs it, or its credentials. "
+        "The server's log has the reason.",
+    ),
+    (
+        errors.StoreUnreachableError,
+        "store-unreachable",
+        "The store does not answer: its host is down, its name is unknown, or the connection was refused or timed out. "
+        "Try again in a while. The server's log has the reason.",
+    ),
+    (
+        errors.NoCatalogueError,
+        "catalogue-missing",
+        "There is no catalogue at the place that is set for this server. Check the setting, or create the catalogue "
+        "with `provspark catalogue init`. The server's log names the place.",
+    ),
+    (
+        errors.CatalogueAccessError,
+        "catalogue-access-denied",
+        "The catalogue's database denies access to this server. Check the user, the password and the permissions. "
+        "The server's log has the reason.",
+    ),
+    (
+        errors.CatalogueUnreachableError,
+        "catalogue-unreachable",
+        "The catalogue's database does not answer: it is down, its name is unknown, or the connection was refused or "
+        "timed out. Try again in a while. The server's log has the reason.",
+    ),
+)
+"""States of a store or catalogue that does not answer: the end of the type, and a text without places and names."""
+_AGAIN = {"Retry-After": "5"}
 
 
 _MEND = (
@@ -82,6 +121,16 @@ def _unreadable(error: errors.StepFileError | errors.StoreAccessError) -> Respon
         return problem(500, f"{file} is corrupt: {error.what}. {_MEND}", type=f"{_URN}file-corrupt")
     said = f"{file} can't be read: {error.reason}. Let the user that runs this server read it."
     return problem(500, said, type=f"{_URN}file-unreadable")
+
+
+def _state_of_store(request: Request, error: Exception) -> Exception:
+    """The state of the store as a whole where that is why a file can't be read; else the error itself."""
+    if isinstance(error, errors.StoreUnreachableError) and error.file:
+        try:
+            request.app.state.source.check()
+        except errors.ProvSparkError as e:
+            return e
+    return error
 
 
 def _seen(request: Request, step: str) -> bool:
@@ -121,6 +170,7 @@ def add_handlers(app: FastAPI) -> None:
         return problem(422, "; ".join(told)[:2000])
 
     def refused(request: Request, error: Exception) -> Response:
+        error = _state_of_store(request, error)
         if isinstance(error, errors.StepFileError) or (isinstance(error, errors.StoreAccessError) and error.file):
             _log.error("%s", error)
             return (
@@ -134,9 +184,12 @@ def add_handlers(app: FastAPI) -> None:
                 return problem(status, str(error))
         # The rest tells of files and databases, which is for the log.
         _log.error("%s", error)
+        for kind, name, said in _STATES:
+            if isinstance(error, kind):
+                return problem(503, said, _AGAIN if name.endswith("unreachable") else None, f"{_URN}{name}")
         down = isinstance(error, errors.CatalogueError)
         what = "the catalogue does not answer" if down else "the question could not be answered"
-        return problem(503 if down else 500, f"{what}; the api-server's log says more")
+        return problem(503 if down else 500, f"{what}; the server's log says more")
 
     app.add_exception_handler(HTTPException, failed)
     app.add_exception_handler(RequestValidationError, invalid)
