@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -112,10 +113,15 @@ def cancelled_by_keys(prov: Provenance) -> Iterator[None]:
 
 
 def open_provenance(store: str | None) -> Provenance:
-    """Open what ``--store`` or the environment names."""
-    from provspark.api import Provenance
+    """Open what ``--store`` or the environment names; a line on standard error names steps that can't be read."""
+    from provspark import api
+    from provspark.index_store.broken import summary
 
-    return Provenance(Settings.read().url(store))
+    logging.getLogger(api.__name__).addHandler(logging.NullHandler())  # it would say the same again
+    prov = api.Provenance(Settings.read().url(store))
+    if prov.broken:
+        click.secho(f"warning: {summary(prov.broken)}", fg="yellow", err=True)
+    return prov
 
 
 def open_catalogue(url: str | None, *, make: bool = False, beside: bool = False) -> Catalogue:

@@ -42,7 +42,7 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
     if as_json:
         echo_json(lines)
     elif not lines:
-        click.echo(f"There is no step yet in {prov.url}.")
+        click.echo(f"No step of {prov.url} can be read." if prov.broken else f"There is no step yet in {prov.url}.")
     elif steps:
         names = ["step", "task", "status", "started", "coverage", "outputs", "run"]
         print_rows(console(), names, [_step_line(line) for line in lines], cell=80)

@@ -208,8 +208,10 @@ def show_table(
 
 
 def print_stops(stops: tuple[Stop, ...]) -> None:
-    """Say where an answer is less than it could be."""
+    """Say where an answer is less than it could be; `open_provenance` has named the steps that can't be read."""
     for stop in stops:
+        if stop.what == "unreadable":
+            continue
         style, what = STOPS[stop.what]
         click.secho(
             f"{stop.what}: step {stop.step}, which wrote {stop.dataset}, {what}: {stop.why}", fg=style, err=True

@@ -61,7 +61,8 @@ def _parsed(text: str) -> Any:
 def _leads_nowhere(prov: Provenance, found: Trace) -> bool:
     """Whether no captured step wrote (or read) the rows asked about, which are then their own answer."""
     asked = found.nodes[0]
-    if len(found.nodes) > 1 or found.stops or not _rows_of(asked):
+    stopped = any(stop.what != "unreadable" for stop in found.stops)
+    if len(found.nodes) > 1 or stopped or not _rows_of(asked):
         return False
     ask = prov.backward if found.direction == "backward" else prov.forward
     return bool(ask(asked.dataset, _rows_of(asked).rows(), version=asked.version).num_rows)
@@ -131,6 +132,8 @@ class _Report:
         if not wanted:
             self._nothing(target, backward)
         for stop in self._found.stops:
+            if stop.what == "unreadable":  # `open_provenance` has named it
+                continue
             style, what = STOPS[stop.what]
             text = f"{stop.what}: step {stop.step}, which wrote {stop.dataset}, {what}: {stop.why}"
             self._out.print(Text(text, style))

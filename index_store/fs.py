@@ -7,16 +7,32 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from provspark.errors import InvalidWriteError, StoreReadOnlyError, StoreUnreachableError, StoreWriteError
+from provspark.errors import (
+    CorruptIndexError,
+    InvalidWriteError,
+    StoreAccessError,
+    StoreMissingError,
+    StoreReadOnlyError,
+    StoreUnreachableError,
+    StoreWriteError,
+    within_store,
+)
 
-__all__ = ["Folder", "Stamp", "checked", "open_folder", "reading", "writing"]
+__all__ = ["UNKNOWN", "Folder", "Stamp", "checked", "open_folder", "reading", "unreadable", "writing"]
 
+_DENIED = re.compile(
+    r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT_MATCH|INVALID_SIGNATURE|EXPIRED_TOKEN|UNRECOGNIZED_CLIENT|"
+    r"INVALID_CLIENT_TOKEN|MISSING_AUTHENTICATION|AccessControlException|[Pp]ermission denied|"
+    r"(?i:http (?:status|response)\D{0,12}40[13])"
+)
+"""What object stores and HDFS say, by way of pyarrow, where credentials are wrong or not enough."""
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
@@ -25,6 +41,10 @@ class Stamp(NamedTuple):
 
     size: int
     mtime: int
+
+
+UNKNOWN = Stamp(-1, -1)
+"""Of a file that may not be looked at: reading it says why."""
 
 
 class Folder(ABC):
@@ -47,13 +67,17 @@ class Folder(ABC):
     def exists(self) -> bool:
         """Whether there is such a folder."""
 
+    def vacant(self) -> bool:
+        """Whether the folder exists and has nothing in it, so that a store can begin there."""
+        return self.exists() and not self.names("")
+
     @abstractmethod
     def read(self, path: str, spans: list[tuple[int, int]] | None = None) -> list[bytes]:
         """Read [start, stop) spans, or all as the only one. A span past the end comes back short."""
 
     @abstractmethod
     def stamps(self, paths: list[str]) -> list[Stamp | None]:
-        """Size and time of each file; None where there is none."""
+        """Size and time of each file; None where there is none, `UNKNOWN` where it may not be looked at."""
 
     @abstractmethod
     def names(self, path: str) -> list[str]:
@@ -142,12 +166,29 @@ def reading(where: str) -> Iterator[None]:
         yield
     except (FileNotFoundError, NotADirectoryError) as e:
         raise FileNotFoundError(errno.ENOENT, "no such file", where) from e
-    except (StoreUnreachableError, InvalidWriteError):
+    except (StoreUnreachableError, CorruptIndexError, InvalidWriteError):
         raise
+    except IsADirectoryError as e:
+        raise CorruptIndexError(where, "a folder is in its place") from e
     except OSError as e:
         if e.errno == errno.ENAMETOOLONG:
             raise FileNotFoundError(errno.ENOENT, "no such file", where) from e
-        raise StoreUnreachableError(f"{where} can't be read: {_reason(e)}") from e
+        raise unreadable(f"{where} can't be read", e, where) from e
+
+
+def unreadable(what: str, error: Exception, where: str = "") -> StoreUnreachableError:
+    """The error of what can't be read, by its reason: no access, no such bucket, or no answer."""
+    reason = _reason(error)
+    said = "Check the URL and that the host can be reached, and try again"
+    made = StoreUnreachableError(f"{what}: {reason}. {said}.")
+    if isinstance(error, PermissionError) or _DENIED.search(reason):
+        said = "Access is denied: check the permissions of the user, or the credentials"
+        made = StoreAccessError(f"{what}: {reason}. {said}.")
+    elif "NO_SUCH_BUCKET" in reason:
+        made = StoreMissingError(f"{what}: {reason}. The bucket does not exist: check the URL.")
+    made.reason = reason
+    made.file, made.step = within_store(where)
+    return made
 
 
 @contextlib.contextmanager
@@ -169,5 +210,6 @@ def writing(where: str) -> Iterator[None]:
         raise StoreWriteError(f"{said}. Nothing of it is visible; mend that and try again.") from e
 
 
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error).splitlines()[0]
+def _reason(error: Exception) -> str:
+    said: str = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]
+    return said

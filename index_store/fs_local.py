@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 from urllib.parse import quote
 
-from provspark.errors import StoreWriteError
-from provspark.index_store.fs import Folder, Stamp, checked, reading, writing
+from provspark.errors import StoreUnreachableError, StoreWriteError
+from provspark.index_store.fs import UNKNOWN, Folder, Stamp, checked, reading, writing
 
 __all__ = ["LocalFolder"]
 
@@ -60,6 +60,8 @@ class LocalFolder(Folder):
                 found.append(Stamp(s.st_size, s.st_mtime_ns))
             except FileNotFoundError:
                 found.append(None)
+            except StoreUnreachableError:
+                found.append(UNKNOWN)
         return found
 
     def names(self, path: str) -> list[str]:

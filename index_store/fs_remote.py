@@ -10,8 +10,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pyarrow.fs as pafs
 
-from provspark.errors import StoreUnreachableError, StoreWriteError
-from provspark.index_store.fs import Folder, Stamp, checked, reading, writing
+from provspark.errors import StoreAccessError, StoreWriteError
+from provspark.index_store.fs import UNKNOWN, Folder, Stamp, checked, reading, unreadable, writing
 from provspark.index_store.s3_put import ConditionalPut
 
 __all__ = ["RemoteFolder"]
@@ -42,8 +42,8 @@ class RemoteFolder(Folder):
         try:
             filesystem, root = pafs.FileSystem.from_uri(url)
         except (ValueError, NotImplementedError, OSError) as e:
-            reason = (str(e).splitlines() or [type(e).__name__])[0].replace(url, clean)
-            raise StoreUnreachableError(f"{clean} does not answer: {reason}") from e
+            reason = type(e)((str(e).splitlines() or [type(e).__name__])[0].replace(url, clean))
+            raise unreadable(f"{clean} does not answer", reason) from e
         return cls(filesystem, root, clean, ConditionalPut(parts) if parts.scheme == "s3" else None)
 
     def raw_url(self, path: str) -> str:
@@ -56,8 +56,15 @@ class RemoteFolder(Folder):
 
     def exists(self) -> bool:
         """Whether something answers there; object stores have no folders, so an empty one counts."""
+        return self._there(self.root)
+
+    def vacant(self) -> bool:
+        """Whether there is nothing below the URL, and the folder above all of it (a bucket) exists."""
+        return self._there(self.root.split("/", 1)[0] or "/") and not self.names("")
+
+    def _there(self, path: str) -> bool:
         with reading(self.url):
-            info = self.filesystem.get_file_info(self.root)
+            info = self.filesystem.get_file_info(path)
         return bool(info.type != pafs.FileType.NotFound)
 
     def read(self, path: str, spans: list[tuple[int, int]] | None = None) -> list[bytes]:
@@ -74,9 +81,14 @@ class RemoteFolder(Folder):
 
     def stamps(self, paths: list[str]) -> list[Stamp | None]:
         """Size and time of each file."""
-        with reading(self.url):
-            infos = self.filesystem.get_file_info([self._full(p) for p in paths])
-        return [Stamp(i.size, i.mtime_ns or 0) if i.type == pafs.FileType.File else None for i in infos]
+        full = [self._full(p) for p in paths]
+        try:
+            with reading(self.url):
+                return list(map(_stamp, self.filesystem.get_file_info(full)))
+        except StoreAccessError:
+            if len(full) == 1:
+                return [UNKNOWN]
+            return [stamp for path in paths for stamp in self.stamps([path])]
 
     def names(self, path: str) -> list[str]:
         """Names in a folder."""
@@ -145,3 +157,7 @@ class RemoteFolder(Folder):
 
     def _full(self, path: str) -> str:
         return f"{self.root}/{checked(path)}" if path else self.root
+
+
+def _stamp(info: Any) -> Stamp | None:
+    return Stamp(info.size, info.mtime_ns or 0) if info.type == pafs.FileType.File else None

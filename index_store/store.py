@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Lock
 from typing import Literal
 
@@ -12,12 +14,16 @@ import pyarrow as pa
 from provspark.errors import (
     CorruptIndexError,
     InvalidWriteError,
+    ProvSparkError,
     StepExistsError,
     StepRemovedError,
+    StoreFormatError,
+    StoreMissingError,
     StoreUnreachableError,
     UnknownStepError,
 )
 from provspark.index_store import manifest as manifests
+from provspark.index_store.broken import Broken, broken_step, salvaged_key
 from provspark.index_store.cache import Cache
 from provspark.index_store.fs import Folder, Stamp, open_folder
 from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Tensor, Version, Write
@@ -25,6 +31,7 @@ from provspark.index_store.operations import Operations
 from provspark.index_store.paths import FOLDERS, FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
 from provspark.index_store.profiles.model import Profiles
 from provspark.index_store.reader import TensorReader
+from provspark.index_store.survey import Survey
 from provspark.index_store.tensor_file import TensorFile
 from provspark.index_store.versions import load_files
 from provspark.index_store.writer import StepWriter
@@ -49,6 +56,7 @@ class Store:
         self.folder = folder
         self.url = folder.url
         self._known: dict[str, tuple[Stamp, Manifest]] = {}
+        self._broken: dict[str, tuple[Stamp, Broken]] = {}
         self._lock = Lock()
         self._pages: Cache[tuple[bytes, ...]] = Cache(_PAGE_BYTES)
         self._opened: Cache[TensorFile] = Cache(_OPEN_FILES)
@@ -69,7 +77,11 @@ class Store:
         Raises
         ------
         StoreUnreachableError
-            The folder does not answer or is no store.
+            The folder does not answer.
+        StoreAccessError
+            It may not be read.
+        StoreMissingError
+            It does not exist or is no store.
         StoreReadOnlyError
             There is no store and none can be made.
         StoreFormatError
@@ -87,8 +99,9 @@ class Store:
         except FileNotFoundError:
             if not create:
                 there = "it has no format.json" if folder.exists() else "there is no such folder"
-                raise StoreUnreachableError(
-                    f"{folder.url} is no store: {there}. Check the path; a first captured step makes a store."
+                raise StoreMissingError(
+                    f"{folder.url} is no store: {there}. Check the path; a first captured step makes a store.",
+                    empty=folder.vacant(),
                 ) from None
             folder.make(STEPS)
             folder.put_if_absent(FORMAT, manifests.dump_format())
@@ -124,19 +137,59 @@ class Store:
         return found
 
     def manifests(self) -> list[Manifest]:
-        """All published steps' manifests, by the time they ended; only new and changed ones are read."""
-        names = self.folder.names(STEPS)
-        stamps = self.folder.stamps([manifest_path(n) for n in names])
-        there = [(n, stamp) for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
-        fresh = [(n, stamp) for n, stamp in there if self._known.get(n, (None,))[0] != stamp]
-        if len(fresh) > 8 and self.folder.readers > 1:
-            with ThreadPoolExecutor(self.folder.readers) as pool:
-                list(pool.map(lambda s: self._read_manifest(*s), fresh))
-        found = [self._read_manifest(n, stamp) for n, stamp in there]
-        with self._lock:
-            for gone in set(self._known) - {n for n, _ in there}:
-                del self._known[gone]
-        return sorted((m for m in found if m is not None), key=lambda m: (m.ended, m.step))
+        """All published steps' manifests, by the time they ended; only new and changed ones are read.
+
+        Raises
+        ------
+        CorruptIndexError, StoreFormatError, StoreUnreachableError
+            One of them can't be read; `survey` goes on with the others.
+        """
+        found = (self._read_manifest(n, stamp) for n, stamp in self._published())
+        return _in_order(m for m in found if m is not None)
+
+    def survey(self) -> Survey:
+        """`manifests`, and the steps whose manifest can't be read instead of an error.
+
+        Raises
+        ------
+        StoreUnreachableError
+            The store as a whole does not answer, or is gone.
+        """
+        there = self._published()
+        if not there:
+            self.check()
+        answers = True
+        found: list[Manifest] = []
+        broken: list[Broken] = []
+        for step, stamp in there:
+            try:
+                manifest = self._read_manifest(step, stamp)
+            except (CorruptIndexError, StoreFormatError, StoreUnreachableError) as e:
+                if isinstance(e, StoreUnreachableError) and answers:
+                    self.check()  # raises where the fault is not this file's alone
+                    answers = False
+                broken.append(self._describe(step, stamp, e))
+            else:
+                found += [] if manifest is None else [manifest]
+        return Survey(_in_order(found), broken)
+
+    def check(self) -> None:
+        """Check that the store is still there.
+
+        Raises
+        ------
+        StoreMissingError
+            It is gone.
+        StoreUnreachableError
+            It does not answer.
+        """
+        try:
+            self.folder.read(FORMAT)
+        except FileNotFoundError:
+            raise StoreMissingError(
+                f"{self.url} is gone: its format.json does not exist any more. Restore the store from a backup; "
+                f"a new step makes a new, empty one."
+            ) from None
 
     def files(self, step: str, version: Version) -> Files:
         """List a version's files.
@@ -270,6 +323,40 @@ class Store:
             raise CorruptIndexError(where, "its checksum differs")
         return data, where
 
+    def _published(self) -> list[tuple[str, Stamp]]:
+        """Names and stamps of the steps that have a manifest; new and changed ones are read ahead where that pays."""
+        names = self.folder.names(STEPS)
+        stamps = self.folder.stamps([manifest_path(n) for n in names])
+        there = [(n, stamp) for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
+        fresh = [(n, stamp) for n, stamp in there if self._known.get(n, (None,))[0] != stamp]
+        if len(fresh) > 8 and self.folder.readers > 1:
+            with ThreadPoolExecutor(self.folder.readers) as pool:
+                list(pool.map(lambda s: self._read_ahead(*s), fresh))
+        with self._lock:
+            for gone in {*self._known, *self._broken} - {n for n, _ in there}:
+                self._known.pop(gone, None)
+                self._broken.pop(gone, None)
+        return there
+
+    def _read_ahead(self, step: str, stamp: Stamp) -> None:
+        with suppress(CorruptIndexError, StoreFormatError, StoreUnreachableError):
+            self._read_manifest(step, stamp)
+
+    def _describe(self, step: str, stamp: Stamp, error: ProvSparkError) -> Broken:
+        """Describe a step that can't be read; the key is the one that was read before, or that the file still has."""
+        seen = self._broken.get(step)
+        if seen is not None and seen[0] == stamp and not isinstance(error, StoreUnreachableError):
+            return seen[1]
+        known = self._known.get(step)
+        key = known[1].key if known else seen[1].key if seen else None
+        if key is None:
+            with suppress(FileNotFoundError, StoreUnreachableError, CorruptIndexError):
+                key = salvaged_key(self.folder.read(manifest_path(step))[0], step)
+        found = broken_step(self.url.split("?", 1)[0], step, error, key)
+        with self._lock:
+            self._broken[step] = (stamp, found)
+        return found
+
     def _read_manifest(self, step: str, stamp: Stamp) -> Manifest | None:
         known = self._known.get(step)
         if known is not None and known[0] == stamp:
@@ -298,6 +385,10 @@ class Store:
         if found is None:
             raise CorruptIndexError(self.folder.where(manifest_path(step)), f"it does not list {path}")
         return found
+
+
+def _in_order(manifests: Iterable[Manifest]) -> list[Manifest]:
+    return sorted(manifests, key=lambda m: (m.ended, m.step))
 
 
 def _listed(manifest: Manifest, path: str) -> StoredFile | None:

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from provspark.errors import CorruptIndexError, ProvSparkError, StoreFormatError
+from provspark.errors import CorruptIndexError, ProvSparkError, StoreFormatError, StoreUnreachableError
+from provspark.index_store.broken import reason
 from provspark.index_store.manifest import load_format
 from provspark.index_store.model import Manifest, StoredFile, Version, Write
 from provspark.index_store.paths import FORMAT, manifest_path, step_path
@@ -70,6 +71,9 @@ def verify_step(store: Store, step: str) -> list[Problem]:
         manifest = store.manifest(step)
     except (CorruptIndexError, StoreFormatError) as e:
         return [Problem(step, manifest_path(step), _said(e))]
+    except StoreUnreachableError as e:
+        store.check()
+        return [Problem(step, manifest_path(step), f"it can't be read: {reason(e)}")]
     damaged = {}
     for stored in manifest.files:
         what = check_file(store, f"{path}/{stored.path}", stored)
@@ -93,6 +97,11 @@ def check_file(store: Store, path: str, stored: StoredFile) -> str:
                 break
     except FileNotFoundError:
         return "it is gone"
+    except CorruptIndexError as e:
+        return e.what
+    except StoreUnreachableError as e:
+        store.check()
+        return f"it can't be read: {reason(e)}"
     if size != stored.size:
         return f"it has {size} bytes instead of {stored.size}"
     return "" if digest.hexdigest() == stored.sha256 else "its sha256 differs"

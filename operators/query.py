@@ -100,7 +100,7 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
             raise
         stops = stops_of(table)
         for stop in stops:
-            self.log.warning("ProvSpark: %s: step %s, which wrote %s: %s", stop.what, stop.step, stop.dataset, stop.why)
+            self.log.warning("ProvSpark: %s", stop)
         if self.write_to:
             write_table(table, self.write_to)
         try:
@@ -121,13 +121,12 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
             raise ExpectationError(f"{asked} should find nothing, and found {table.num_rows:,} lines: {first}")
         if self.expect == "something" and not table.num_rows:
             raise ExpectationError(f"{asked} should find something, and found nothing")
-        doubts = {"nothing": ("untracked", "unlinked"), "something": ("coarse", "columns"), None: ()}[self.expect]
+        doubts = {"nothing": ("untracked", "unlinked", "unreadable"), "something": ("coarse", "columns"), None: ()}[
+            self.expect
+        ]
         for stop in stops:
             if stop.what in doubts:
-                raise ExpectationError(
-                    f"whether {asked} finds {self.expect} can't be told: step {stop.step}, which wrote {stop.dataset}, "
-                    f"is {stop.what}: {stop.why}"
-                )
+                raise ExpectationError(f"whether {asked} finds {self.expect} can't be told: {stop}")
         if self.check is not None and not self.check(table):
             raise ExpectationError(f"the check of {asked} failed on an answer of {table.num_rows:,} lines")
 

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from provspark import listing
+from provspark.index_store.broken import Broken
 from provspark.index_store.model import Manifest
 from provspark.index_store.profiles.compare import Impact
 from provspark.index_store.profiles.model import Profile
@@ -30,7 +32,7 @@ from provspark.index_store.query.whole import Correspondence
 from provspark.operation_api import OperationApi
 from provspark.profile_api import ProfileApi
 from provspark.questions import Questions, Rows, Which
-from provspark.stores import location, open_store, store_urls, uncollected
+from provspark.stores import location, open_stores, store_urls, uncollected
 from provspark.views import Views
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Broken",
     "Correspondence",
     "Derivations",
     "How",
@@ -52,6 +55,8 @@ __all__ = [
     "open",
     "stops_of",
 ]
+
+_log = logging.getLogger(__name__)
 
 
 def open(url: str | os.PathLike[str]) -> Provenance:
@@ -105,6 +110,7 @@ class Provenance(OperationApi, ProfileApi):
         self.url = location(url)
         self._stores: dict[str, Store] = {}
         self._keep: Callable[[Manifest], bool] | None = None
+        self._keep_broken: Callable[[Broken], bool] = lambda _: True
         self._whole = Graph(())
         self._use(self._whole)
         self.refresh()
@@ -113,27 +119,48 @@ class Provenance(OperationApi, ProfileApi):
         return f"provspark.open({self.url!r})"
 
     def refresh(self) -> None:
-        """Take in the steps that were published since."""
+        """Take in the steps that were published since.
+
+        A step that can't be read is logged once, and named in `broken`; the others answer. So does one of several
+        stores of a catalogue.
+
+        Raises
+        ------
+        StoreUnreachableError, StoreFormatError, CatalogueError
+        """
         with uncollected():
-            self._stores = {url: self._stores.get(url) or open_store(url) for url in store_urls(self.url)}
-            found = self._whole.renewed(self._stores.values())
+            opened = open_stores(store_urls(self.url), self._stores)
+            found = self._whole.renewed(opened.stores.values(), opened.broken)
+            self._stores = opened.stores
             if found is not self._whole:
+                fresh = [b for b in found.broken if b not in self._whole.broken]
                 self._whole = found
                 self._use(found)
+                for broken in fresh:
+                    _log.warning("%s Answers leave it out.", broken)
 
-    def restricted(self, keep: Callable[[Manifest], bool]) -> Provenance:
+    @property
+    def broken(self) -> tuple[Broken, ...]:
+        """Steps that can't be read, and stores of a catalogue: answers leave them out."""
+        return self.graph.broken
+
+    def restricted(
+        self, keep: Callable[[Manifest], bool], broken: Callable[[Broken], bool] = lambda _: False
+    ) -> Provenance:
         """The same, as if only the steps that `keep` is true for had been published.
 
         Nothing of the others is in any answer: not their names, counts or reasons. Where they made or read
-        files, a path ends.
+        files, a path ends. Steps that can't be read are named where `broken` is true for them.
         """
         out = copy(self)
         out._keep = keep if self._keep is None else lambda m, own=self._keep: own(m) and keep(m)
+        own_broken = self._keep_broken
+        out._keep_broken = lambda b: own_broken(b) and broken(b)
         out._use(self.graph)
         return out
 
     def _use(self, graph: Graph) -> None:
-        self._views = Views(graph if self._keep is None else graph.restricted(self._keep))
+        self._views = Views(graph if self._keep is None else graph.restricted(self._keep, self._keep_broken))
         self.ask = Questions(self._views)
 
     @property

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from urllib.parse import unquote
 
 
 class ProvSparkError(Exception):
@@ -11,7 +13,28 @@ class ProvSparkError(Exception):
 
 
 class StoreUnreachableError(ProvSparkError, OSError):
-    """The store's folder does not answer or is no store."""
+    """The store's folder does not answer or is no store.
+
+    `reason` is what its file system said, without the location; "" where it said nothing. `file` and `step` name the
+    file of a step that can't be read; "" where it is another file, or the store as a whole.
+    """
+
+    reason = file = step = ""
+
+
+class StoreAccessError(StoreUnreachableError, PermissionError):
+    """The store answers, but this user or these credentials may not read it."""
+
+
+class StoreMissingError(StoreUnreachableError):
+    """There is no store at this URL, or no longer: its folder, bucket or format.json does not exist.
+
+    `empty` is True where its folder exists and contains nothing: the first captured step makes the store.
+    """
+
+    def __init__(self, message: str, *, empty: bool = False) -> None:
+        super().__init__(message)
+        self.empty = empty
 
 
 class StoreReadOnlyError(ProvSparkError, PermissionError):
@@ -26,26 +49,44 @@ class InvalidWriteError(ProvSparkError, ValueError):
     """What is to be stored contradicts itself: an unknown version, an axis of another size, a box outside."""
 
 
-class StoreFormatError(ProvSparkError, ValueError):
+def within_store(path: str) -> tuple[str, str]:
+    """The path within its store, and the step, of a file of a step; two "" for any other file."""
+    found = re.fullmatch(r"(?:.*/)?(steps/([^/]+)/.+)", path, re.DOTALL)
+    return (unquote(found[1]), unquote(found[2])) if found else ("", "")
+
+
+class StepFileError(ProvSparkError):
+    """Parent of errors about one file of a store.
+
+    `file` is its path within the store, `step` the step that it belongs to, `what` the reason. `file` and `step` are ""
+    where the path does not lead into a step.
+    """
+
+    def __init__(self, path: str, what: str, message: str) -> None:
+        super().__init__(message)
+        self.path, self.what = path, what
+        self.file, self.step = within_store(path)
+
+
+class StoreFormatError(StepFileError, ValueError):
     """The store's format is newer than this package reads."""
 
     def __init__(self, where: str, found: int, known: int) -> None:
-        super().__init__(
-            f"{where} has store format {found}; this version of provspark reads up to format {known}. "
-            f"Upgrade airflow-provider-provspark on this machine."
-        )
+        what = f"store format {found}; this version of provspark reads up to format {known}"
+        super().__init__(where, what, f"{where} has {what}. Upgrade airflow-provider-provspark on this machine.")
         self.found, self.known = found, known
 
 
-class CorruptIndexError(ProvSparkError, OSError):
+class CorruptIndexError(StepFileError, OSError):
     """A file of the store is truncated or changed: its checksum or structure differs."""
 
     def __init__(self, path: str, what: str) -> None:
         super().__init__(
-            f"{path} is corrupt: {what}. Nothing was answered from it; "
-            f"run the step again, or restore the file from a backup."
+            path,
+            what,
+            f"{path} is corrupt: {what}. Nothing was answered from it; run `provspark repair`, run the step again, "
+            f"or restore the file from a backup.",
         )
-        self.path = path
 
 
 class UnknownDatasetError(ProvSparkError, LookupError):
@@ -216,6 +257,14 @@ class TooManyReplaysError(ReplayError):
 
 class CatalogueError(ProvSparkError, RuntimeError):
     """The catalogue's database does not answer or has another schema."""
+
+
+class CatalogueUnreachableError(CatalogueError):
+    """The catalogue's database does not answer: host down, name unknown, connection refused or timed out."""
+
+
+class CatalogueAccessError(CatalogueError):
+    """The catalogue's database denies access: wrong password, no such user, missing permissions."""
 
 
 class NoCatalogueError(CatalogueError, LookupError):

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from provspark.errors import ArgumentError
+from provspark.errors import (
+    ArgumentError,
+    CorruptIndexError,
+    ProvSparkError,
+    StoreFormatError,
+    StoreMissingError,
+    StoreUnreachableError,
+)
 
 if TYPE_CHECKING:
+    from provspark.index_store.broken import Broken
     from provspark.index_store.store import Store
 
-__all__ = ["location", "open_store", "store_urls", "uncollected"]
+__all__ = ["Opened", "location", "open_stores", "store_urls", "uncollected"]
 
 
 def location(url: str | os.PathLike[str]) -> str:
@@ -46,8 +55,43 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def open_store(url: str) -> Store:
-    """Open a store."""
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Stores by their URLs as given, and those that can't be opened though others can."""
+
+    stores: dict[str, Store]
+    broken: tuple[Broken, ...]
+
+
+def open_stores(urls: Iterable[str], known: Mapping[str, Store]) -> Opened:
+    """Open stores, but for those that are known.
+
+    A folder with nothing in it is a store without steps. Where one of several stores can't be read, it is named and
+    the others open.
+
+    Raises
+    ------
+    StoreUnreachableError, StoreFormatError, CorruptIndexError
+        The only store, or each of several, can't be opened.
+    """
+    from provspark.index_store.broken import broken_store
     from provspark.index_store.store import Store
 
-    return Store.open(url)
+    urls = list(urls)
+    stores: dict[str, Store] = {}
+    failed: list[tuple[str, ProvSparkError]] = []
+    for url in urls:
+        try:
+            stores[url] = known.get(url) or Store.open(url)
+            if len(urls) > 1 and url in known:
+                known[url].check()
+        except StoreMissingError as e:
+            if not e.empty:
+                stores.pop(url, None)
+                failed.append((url, e))
+        except (StoreUnreachableError, StoreFormatError, CorruptIndexError) as e:
+            stores.pop(url, None)
+            failed.append((url, e))
+    if failed and len(failed) == len(urls):
+        raise failed[0][1]
+    return Opened(stores, tuple(broken_store(url, e) for url, e in failed))

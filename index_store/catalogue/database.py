@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 
-from provspark.errors import CatalogueError
+from provspark.errors import CatalogueAccessError, CatalogueError, CatalogueUnreachableError, NoCatalogueError
 
 BUSY_SECONDS = 60
+_DENIED = re.compile(
+    r"authentication failed|permission denied|no pg_hba\.conf entry|role .* does not exist|readonly database|"
+    r"no password supplied|not permitted to log in"
+)
+_ABSENT = re.compile(r"database .* does not exist")
 _WRITES = "provspark_writes"
 
 
@@ -41,7 +48,18 @@ class Database:
 
     def missing(self) -> bool:
         """Whether this is SQLite, and its file does not exist: connecting would make it."""
-        return self.sqlite and not Path(str(self._url.database)).exists()
+        if not self.sqlite:
+            return False
+        path = Path(str(self._url.database))
+        try:
+            there = path.exists()
+        except PermissionError:
+            there = True
+        if there and not os.access(path, os.R_OK):
+            raise CatalogueAccessError(
+                f"Cannot read the catalogue {self.where}: permission denied. Let this user read the file."
+            )
+        return not there
 
     def close(self) -> None:
         """Close the pooled connections."""
@@ -87,11 +105,22 @@ class Database:
         try:
             yield
         except (SQLAlchemyError, sqlite3.Error) as e:
-            reason = str(getattr(e, "orig", None) or e).strip().splitlines()[0]
-            raise CatalogueError(
+            reason = (str(getattr(e, "orig", None) or e).strip().splitlines() or [type(e).__name__])[0]
+            raise _kind(e, reason)(
                 f"Cannot access the catalogue {self.where}: {reason}. The transaction was rolled back. Check that the "
                 f"URL is correct, that the database is running, and that the user can read and write it."
             ) from e
+
+
+def _kind(error: Exception, reason: str) -> type[CatalogueError]:
+    """The class of an error: by SQLSTATE where the driver has one, which it has not before it is connected."""
+    state = getattr(getattr(error, "orig", None), "pgcode", None) or getattr(error, "sqlstate", None) or ""
+    if state.startswith("28") or state == "42501" or _DENIED.search(reason):
+        return CatalogueAccessError
+    if state == "3D000" or _ABSENT.search(reason):
+        return NoCatalogueError
+    down = isinstance(error, (OperationalError, sqlite3.OperationalError, InterfaceError))
+    return CatalogueUnreachableError if down else CatalogueError
 
 
 def _parse(url: str) -> URL:

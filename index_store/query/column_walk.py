@@ -20,7 +20,7 @@ from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.walk import Blur, Stop, plan
+from provspark.index_store.query.walk import Blur, Stop, plan, unreadable_stops
 from provspark.index_store.query.within import walk_axes, weaker
 from provspark.index_store.watch import enter
 
@@ -117,6 +117,7 @@ class _Walk:
         route = plan(self.linker, [start.at], self.direction).nodes
         ran = route[::-1] if self.direction == "backward" else route
         size = 0
+        self.stops.update(unreadable_stops(self.linker.graph))
         for node in ran:
             self.first[node] = size
             size += len(node.operations) + 1

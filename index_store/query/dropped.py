@@ -15,7 +15,7 @@ from provspark.index_store.query.column_maps import carried, column_map, names_o
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.kept import kept
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.walk import Blur, Stop
+from provspark.index_store.query.walk import Blur, Stop, unreadable_stops
 from provspark.index_store.watch import enter
 
 __all__ = ["Drop", "Drops", "dropped"]
@@ -68,7 +68,7 @@ _SCHEMA = pa.schema(
 def dropped(linker: Linker, start: Sighting, positions: list[int]) -> Drops:
     """Follow columns ahead, as long as they are handed on: as they are, under other names, or with other values."""
     lines: set[Drop] = set()
-    stops: set[Stop] = set()
+    stops = set(unreadable_stops(linker.graph))
     names = names_of(start)
     waiting = [(start, at, names[at - 1]) for at in positions]
     seen = set()

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError
+from provspark.index_store.broken import Broken
 from provspark.index_store.model import (
     Boxes,
     Dataset,
@@ -21,6 +22,7 @@ from provspark.index_store.model import (
 )
 from provspark.index_store.operations import Operation, Operations
 from provspark.index_store.profiles.model import Profiles
+from provspark.index_store.survey import Survey
 
 Direction = Literal["backward", "forward"]
 Place = tuple[str, str, int, int]
@@ -47,7 +49,9 @@ class StoreLike(Protocol):
     @property
     def url(self) -> str: ...
 
-    def manifests(self) -> list[Manifest]: ...
+    def survey(self) -> Survey: ...
+
+    def check(self) -> None: ...
 
     def files(self, step: str, version: Version) -> Files: ...
 
@@ -189,16 +193,24 @@ class Graph:
     ----------
     stores : iterable of stores
         A step that two of them hold alike counts once.
+
+    Attributes
+    ----------
+    broken : tuple of Broken
+        Steps that can't be read: any answer may lack what they would add.
     """
 
     def __init__(self, stores: Iterable[StoreLike]) -> None:
         self.stores = tuple(stores)
-        self._fill([store.manifests() for store in self.stores])
+        self._fill([store.survey() for store in self.stores])
 
-    def renewed(self, stores: Iterable[StoreLike]) -> Graph:
-        """A snapshot of now; this one, where the stores are the same and nothing was published or removed."""
+    def renewed(self, stores: Iterable[StoreLike], broken: Iterable[Broken] = ()) -> Graph:
+        """A snapshot of now; this one, where the stores are the same and nothing was published or removed.
+
+        `broken` are stores that can't be read.
+        """
         now = tuple(stores)
-        published = [store.manifests() for store in now]
+        published = [*(store.survey() for store in now), Survey([], list(broken))]
         if now == self.stores and published == self._published:
             return self
         out = object.__new__(Graph)
@@ -206,12 +218,13 @@ class Graph:
         out._fill(published)
         return out
 
-    def _fill(self, lists: list[list[Manifest]]) -> None:
-        self._published = lists
+    def _fill(self, surveys: list[Survey]) -> None:
+        self._published = surveys
+        self.broken = tuple(b for survey in surveys for b in survey.broken)
         known: dict[str, list[Manifest]] = {}
         pairs = []
-        for store, published in zip(self.stores, lists, strict=True):
-            for manifest in published:
+        for store, survey in zip(self.stores, surveys, strict=False):
+            for manifest in survey.manifests:
                 twins = known.setdefault(manifest.step, [])
                 if manifest not in twins:
                     twins.append(manifest)
@@ -219,10 +232,14 @@ class Graph:
         pairs.sort(key=lambda p: (p[1].ended, p[1].step))
         self._take([m for _, m in pairs], [Node(s, m, w) for s, m in pairs for w in m.writes])
 
-    def restricted(self, keep: Callable[[Manifest], bool]) -> Graph:
-        """The same snapshot as if only the steps that `keep` is true for had been published; same nodes."""
+    def restricted(self, keep: Callable[[Manifest], bool], broken: Callable[[Broken], bool] = lambda _: True) -> Graph:
+        """The same snapshot as if only the steps that `keep` is true for had been published; same nodes.
+
+        Of the steps that can't be read those stay that `broken` is true for.
+        """
         out = object.__new__(Graph)
         out.stores = self.stores
+        out.broken = tuple(b for b in self.broken if broken(b))
         out._take([m for m in self.manifests if keep(m)], [n for n in self.nodes if keep(n.manifest)])
         return out
 

@@ -41,7 +41,7 @@ class Reach:
         UntrackedError
             When nothing was found and a path stopped at something that was not captured.
         """
-        blocked = [s for s in self.stops if s.what != "coarse"]
+        blocked = [s for s in self.stops if s.what not in ("coarse", "unreadable")]
         if blocked and not self.stands:
             more = f" (and {len(blocked) - 1} more places)" if len(blocked) > 1 else ""
             raise UntrackedError(

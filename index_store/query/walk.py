@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from provspark.errors import UntrackedError
+from provspark.index_store.broken import summary
 from provspark.index_store.model import Boxes, Kind
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.graph import Direction, Graph, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, image, restrict, united
 from provspark.index_store.query.within import Hop, Limit, walk_axes
@@ -18,7 +19,7 @@ Part = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
 
 
-Blur = Literal["untracked", "unlinked", "coarse", "columns"]
+Blur = Literal["untracked", "unlinked", "coarse", "columns", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -27,15 +28,16 @@ class Stop:
 
     Parameters
     ----------
-    what : {"untracked", "unlinked", "coarse", "columns"}
+    what : {"untracked", "unlinked", "coarse", "columns", "unreadable"}
         The lineage of a write was not captured; steps that share a file don't agree on its rows; a write was
         captured as a whole, so that all its output rows stand for all its input rows; a write's operations are
-        not known, so that all its output columns stand for all its input columns. The first two end a path,
-        the others only blur it.
+        not known, so that all its output columns stand for all its input columns; a step's manifest can't be read,
+        so that it is not known whether the answer lacks what this step would add. The first two end a path, the
+        others only blur it.
     step : str
-        Id of the step that the walk could not go through, or that was coarse.
+        Id of the step that the walk could not go through, or that was coarse. "" where several can't be read.
     dataset : str
-        The data set that it wrote.
+        The data set that it wrote; "" where the step can't be read.
     why : str
     """
 
@@ -43,6 +45,17 @@ class Stop:
     step: str
     dataset: str
     why: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: " + (f"step {self.step}, which wrote {self.dataset}: " if self.dataset else "") + self.why
+
+
+def unreadable_stops(graph: Graph) -> tuple[Stop, ...]:
+    """The one stop of every answer over steps that can't be read; none where all can."""
+    if not graph.broken:
+        return ()
+    step = graph.broken[0].step if len(graph.broken) == 1 else ""
+    return (Stop("unreadable", step, "", summary(graph.broken)),)
 
 
 class Sink(Protocol):
@@ -174,6 +187,8 @@ def walk(
     ways: Ways | None = None,
 ) -> None:
     """Carry relations from versions' rows to all that they came from, or went into, all in one walk."""
+    for stop in unreadable_stops(linker.graph):
+        sink.stopped(stop)
     _Walk(linker, plan, sink, context, ways or Ways()).run(starts)
 
 

@@ -36,7 +36,13 @@ _WORST = ("untracked", "coarse", "exact")
 
 def about(scope: Scope, airflow: bool) -> models.About:
     """Describe the installation."""
-    return models.About(values=scope.visible.values, airflow=airflow, steps=len(scope.manifests), version=__version__)
+    return models.About(
+        values=scope.visible.values,
+        airflow=airflow,
+        steps=len(scope.manifests),
+        version=__version__,
+        broken=scope.broken,
+    )
 
 
 def dataset(found: Dataset, visible: Visible) -> models.Dataset:
@@ -146,6 +152,7 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
         edges=[_edge(same, [found.through[e] for e in same]) for same in alike.values()],
         stops=stops(found.stops, scope.visible),
         steps=[step(m) for name, m in scope.manifests.items() if name in steps],
+        broken=scope.broken,
     )
 
 
@@ -174,6 +181,7 @@ def stops(found: Iterable[Stop], visible: Visible) -> list[models.Stop]:
             why=visible.text(s.why),
         )
         for s in found
+        if s.what != "unreadable"  # those are in `broken`
     ]
 
 

@@ -74,6 +74,21 @@ class DatasetSummary(Dataset):
     """The step that wrote that version."""
 
 
+class Broken(Model):
+    """A step that can't be read, or a whole store of a catalogue. Answers leave it out, so they may be incomplete."""
+
+    step: str | None
+    """None for a step whose DAG is not known: users who may see some DAGs only learn no more of it."""
+    file: str | None
+    """Path within the store."""
+    fault: Literal["corrupt", "newer", "unreadable"] | None
+    why: str
+    advice: str
+
+
+BROKEN: Any = Field(default_factory=list, description="Steps that can't be read; this answer leaves them out.")
+
+
 class DatasetPage(Model):
     """Some of the data sets."""
 
@@ -81,6 +96,7 @@ class DatasetPage(Model):
     total: int
     next: int | None
     """`cursor` of the page that follows."""
+    broken: list[Broken] = BROKEN
 
 
 class Step(Model):
@@ -222,6 +238,7 @@ class Trace(Model):
     edges: list[Edge]
     stops: list[Stop]
     steps: list[Step]
+    broken: list[Broken] = BROKEN
 
 
 class Choice(Model):
@@ -294,6 +311,7 @@ class Composition(Model):
     values: list[Share]
     total_values: int
     total_witnesses: int
+    broken: list[Broken] = BROKEN
 
 
 class StepPage(Model):
@@ -302,6 +320,7 @@ class StepPage(Model):
     items: list[Step]
     total: int
     next: int | None
+    broken: list[Broken] = BROKEN
 
 
 class Usage(Dataset):
@@ -344,3 +363,4 @@ class About(Model):
     airflow: bool
     steps: int
     version: str
+    broken: list[Broken] = BROKEN

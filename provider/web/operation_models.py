@@ -9,7 +9,19 @@ from pydantic import Field
 from provspark.index_store.model import Kind
 from provspark.index_store.operations import Category, Dependence
 from provspark.index_store.query.graph import Direction
-from provspark.web.models import MAX_COLUMNS, ColumnName, Dataset, DatasetId, Model, RowId, Selection, Stop, VersionId
+from provspark.web.models import (
+    BROKEN,
+    MAX_COLUMNS,
+    Broken,
+    ColumnName,
+    Dataset,
+    DatasetId,
+    Model,
+    RowId,
+    Selection,
+    Stop,
+    VersionId,
+)
 
 __all__ = [
     "CellLine",
@@ -71,6 +83,7 @@ class ColumnLines(Model):
     stops: list[Stop]
     next: int | None = None
     """`cursor` of the page of both lists that follows."""
+    broken: list[Broken] = BROKEN
 
 
 class Drop(Model):
@@ -96,6 +109,7 @@ class Drops(Model):
     stops: list[Stop]
     next: int | None = None
     """`cursor` of the page of both lists that follows."""
+    broken: list[Broken] = BROKEN
 
 
 class HowQuery(Selection):
@@ -127,6 +141,7 @@ class How(Model):
     stops: list[Stop]
     next: int | None = None
     """`cursor` of the page of both lists that follows."""
+    broken: list[Broken] = BROKEN
 
 
 class CellQuery(Selection):
@@ -163,5 +178,6 @@ class CellPage(Model):
     lines: list[CellLine]
     total: int
     stops: list[Stop]
+    broken: list[Broken] = BROKEN
     next: int | None
     """`cursor` of the page that follows."""

@@ -89,7 +89,11 @@ def dataset_columns(
         )
         for line in answer.lines()
     ]
-    return page.cut(told.ColumnLines(lines=lines, stops=describe.stops(answer.stops, scope.visible)), "lines", "stops")
+    return page.cut(
+        told.ColumnLines(lines=lines, stops=describe.stops(answer.stops, scope.visible), broken=scope.broken),
+        "lines",
+        "stops",
+    )
 
 
 @router.get("/datasets/{dataset}/dropped")
@@ -108,7 +112,11 @@ def dataset_dropped(
             "into": [scope.visible.name(n) for n in line.into],
         }
         lines.append(told.Drop(**{**_fields(line), **about}))
-    return page.cut(told.Drops(lines=lines, stops=describe.stops(answer.stops, scope.visible)), "lines", "stops")
+    return page.cut(
+        told.Drops(lines=lines, stops=describe.stops(answer.stops, scope.visible), broken=scope.broken),
+        "lines",
+        "stops",
+    )
 
 
 @router.post("/how")
@@ -134,7 +142,11 @@ def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.How:
         )
         for number, (place, _) in enumerate(found.paths)
     ]
-    return page.cut(told.How(paths=paths, stops=describe.stops(found.answer.stops, scope.visible)), "paths", "stops")
+    return page.cut(
+        told.How(paths=paths, stops=describe.stops(found.answer.stops, scope.visible), broken=scope.broken),
+        "paths",
+        "stops",
+    )
 
 
 @router.post("/cells")
@@ -167,7 +179,13 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
     ]
     total, after = answer.count, query.cursor + len(lines)
     following = after if lines and after < total else None
-    return told.CellPage(lines=lines, total=total, stops=describe.stops(answer.stops, scope.visible), next=following)
+    return told.CellPage(
+        lines=lines,
+        total=total,
+        stops=describe.stops(answer.stops, scope.visible),
+        next=following,
+        broken=scope.broken,
+    )
 
 
 def _at(scope: Scope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:

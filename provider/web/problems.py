@@ -15,16 +15,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from provspark import errors
+from provspark.web.login import Viewer
 
 __all__ = ["RESPONSES", "TOO_MANY", "Problem", "add_handlers", "described", "problem"]
 
 _log = logging.getLogger(__name__)
+_URN = "urn:provspark:"
 
 
 class Problem(BaseModel):
     """An error as the API tells it."""
 
     type: str = "about:blank"
+    """A URN that stays the same, where programs may want to tell this error from others of its status."""
     title: str
     status: int
     detail: str
@@ -54,18 +57,102 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.TooManyReplaysError, 429),
     (errors.ReplayError, 409),
     (errors.TooManyStepsError, 422),
+    (errors.UntrackedError, 409),
     (errors.PackageMissingError, 503),
     (errors.JavaNotFoundError, 503),
     (errors.QuestionCancelledError, 503),
     (errors.SettingsError, 503),
-    (errors.StoreUnreachableError, 503),
+)
+_STATES: tuple[tuple[type[Exception], str, str], ...] = (
+    (
+        errors.StoreMissingError,
+        "store-missing",
+        "There is no store at the place that is set for this server: its folder, bucket or format.json does not exist, "
+        "or no longer. Check the setting, or restore the store from a backup. The server's log names the place.",
+    ),
+    (
+        errors.StoreAccessError,
+        "store-access-denied",
+        "The store denies access to this server. Check the permissions of the user that runs it, or its credentials. "
+        "The server's log has the reason.",
+    ),
+    (
+        errors.StoreUnreachableError,
+        "store-unreachable",
+        "The store does not answer: its host is down, its name is unknown, or the connection was refused or timed out. "
+        "Try again in a while. The server's log has the reason.",
+    ),
+    (
+        errors.NoCatalogueError,
+        "catalogue-missing",
+        "There is no catalogue at the place that is set for this server. Check the setting, or create the catalogue "
+        "with `provspark catalogue init`. The server's log names the place.",
+    ),
+    (
+        errors.CatalogueAccessError,
+        "catalogue-access-denied",
+        "The catalogue's database denies access to this server. Check the user, the password and the permissions. "
+        "The server's log has the reason.",
+    ),
+    (
+        errors.CatalogueUnreachableError,
+        "catalogue-unreachable",
+        "The catalogue's database does not answer: it is down, its name is unknown, or the connection was refused or "
+        "timed out. Try again in a while. The server's log has the reason.",
+    ),
+)
+"""States of a store or catalogue that does not answer: the end of the type, and a text without places and names."""
+_AGAIN = {"Retry-After": "5"}
+
+
+_MEND = (
+    "Run `provspark verify` to check the store and `provspark repair` to mend it, run the task again, or restore the "
+    "file from a backup."
+)
+_HIDDEN = (
+    "This answer needs a step that you can't see, and that step can't be read. Ask an administrator: the server's log "
+    "names the file."
 )
 
 
-def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+def problem(status: int, detail: str, headers: dict[str, str] | None = None, type: str = "about:blank") -> Response:
     """Return a problem document."""
-    body = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    body = Problem(type=type, title=HTTPStatus(status).phrase, status=status, detail=detail)
     return JSONResponse(body.model_dump(), status, headers, media_type="application/problem+json")
+
+
+def _unreadable(error: errors.StepFileError | errors.StoreAccessError) -> Response:
+    """Name a file of the store by its path within the store: the server's folders are not for clients."""
+    file = error.file or "format.json"
+    if isinstance(error, errors.StoreFormatError):
+        said = f"{file} has {error.what}. Upgrade airflow-provider-provspark on this server."
+        return problem(500, said, type=f"{_URN}format-newer")
+    if isinstance(error, errors.StepFileError):
+        return problem(500, f"{file} is corrupt: {error.what}. {_MEND}", type=f"{_URN}file-corrupt")
+    said = f"{file} can't be read: {error.reason}. Let the user that runs this server read it."
+    return problem(500, said, type=f"{_URN}file-unreadable")
+
+
+def _state_of_store(request: Request, error: Exception) -> Exception:
+    """The state of the store as a whole where that is why a file can't be read; else the error itself."""
+    if isinstance(error, errors.StoreUnreachableError) and error.file:
+        try:
+            request.app.state.source.check()
+        except errors.ProvSparkError as e:
+            return e
+    return error
+
+
+def _seen(request: Request, step: str) -> bool:
+    """Whether whoever asks may see a step."""
+    viewer: Viewer = request.state.provspark_viewer
+    if viewer.dags is None or not step:
+        return True
+    try:
+        scope = request.app.state.source.scope(viewer.dags)
+    except errors.ProvSparkError:
+        return False
+    return bool(scope.sees(step))
 
 
 def described(app: FastAPI) -> dict[str, Any]:
@@ -93,15 +180,27 @@ def add_handlers(app: FastAPI) -> None:
         return problem(422, "; ".join(told)[:2000])
 
     def refused(request: Request, error: Any) -> Response:
+        error = _state_of_store(request, error)
+        if isinstance(error, errors.StepFileError) or (isinstance(error, errors.StoreAccessError) and error.file):
+            _log.error("%s", error)
+            return (
+                _unreadable(error) if _seen(request, error.step) else problem(500, _HIDDEN, type=f"{_URN}step-hidden")
+            )
+        if isinstance(error, errors.StepRemovedError):
+            name = f"Step {error.name}" if _seen(request, error.name) else "A step that you can't see"
+            return problem(404, f"{name} was removed from the store while it was being read. Ask again.")
         for kind, status in _STATUS:
             if isinstance(error, kind):
                 again = {"Retry-After": str(error.seconds)} if isinstance(error, errors.TooManyReplaysError) else None
                 return problem(status, request.app.state.source.visible.error(error), again)
         # The rest tells of files and databases, which is for the log.
         _log.error("%s", error)
+        for kind, name, said in _STATES:
+            if isinstance(error, kind):
+                return problem(503, said, _AGAIN if name.endswith("unreachable") else None, f"{_URN}{name}")
         down = isinstance(error, errors.CatalogueError)
         what = "the catalogue does not answer" if down else "the question could not be answered"
-        return problem(503 if down else 500, f"{what}; the api-server's log says more")
+        return problem(503 if down else 500, f"{what}; the server's log says more")
 
     app.add_exception_handler(HTTPException, failed)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from provspark.api import Provenance
 from provspark.checks import find_java
-from provspark.errors import ProvSparkError, ReplayError
+from provspark.errors import CorruptIndexError, ProvSparkError, ReplayError
 from provspark.index_store.model import jsonable
 from provspark.index_store.operations import Operation
 from provspark.index_store.profiles.compare import Impact
@@ -83,6 +83,8 @@ def _answer(question: dict[str, Any], known: dict[str, Provenance], out: TextIO)
         policy = Policy.read(question["policy"])
         visible = Visible(policy, Masks(policy, Linker(prov.graph)), prov.graph)
         return {"answer": _replay(question, prov, visible, out)}
+    except CorruptIndexError as error:
+        return {"error": type(error).__name__, "why": error.what, "path": error.path}
     except ProvSparkError as error:
         return {"error": type(error).__name__, "why": visible.error(error) if visible else str(error)}
 

@@ -134,6 +134,8 @@ class _Worker:
             if "of" in told:
                 tell("operations", told["done"], told["of"])
             elif "error" in told:
+                if "path" in told:
+                    raise errors.CorruptIndexError(told["path"], told["why"])
                 raise _error(told["error"], told["why"])
             else:
                 return told["answer"]

@@ -61,7 +61,9 @@ def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 
     words = search.lower().split()
     found = [d for d in scope.datasets.values() if all(w in scope.visible.dataset(d).lower() for w in words)]
     page = [describe.dataset_summary(scope, d) for d in found[cursor : cursor + limit]]
-    return models.DatasetPage(items=page, total=len(found), next=_next(cursor, len(page), len(found)))
+    return models.DatasetPage(
+        items=page, total=len(found), next=_next(cursor, len(page), len(found)), broken=scope.broken
+    )
 
 
 @router.get("/datasets/{dataset}")
@@ -141,7 +143,8 @@ def steps(
         and (map_index is None or m.key.map_index == map_index)
     ]
     page = [describe.step(m) for m in found[cursor : cursor + limit]]
-    return models.StepPage(items=page, total=len(found), next=_next(cursor, len(page), len(found)))
+    following = _next(cursor, len(page), len(found))
+    return models.StepPage(items=page, total=len(found), next=following, broken=scope.broken)
 
 
 @router.get("/steps/{step}")

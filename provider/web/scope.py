@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from fastapi import HTTPException
 
-from provspark.api import Provenance, Trace
+from provspark.api import Broken, Provenance, Trace
 from provspark.index_store.cache import Cache
 from provspark.index_store.model import Dataset, Int64, Manifest
 from provspark.index_store.query.graph import Direction, Sighting
@@ -25,11 +25,16 @@ __all__ = ["Scope", "dataset_id"]
 
 _CACHED_RUNS = 4_000_000
 _ENTRY = 1000
+_ASK = "Ask an administrator: the server's log names the step and its file."
 
 
 def dataset_id(dataset: Dataset) -> str:
     """A short id for URLs: names have slashes, and no path of a request should ever reach a file."""
     return hashlib.sha256(dataset.uri.encode()).hexdigest()[:16]
+
+
+def _why(broken: Broken) -> str:
+    return broken.why if broken.step else f"The store {broken.store} can't be read: {broken.why}"
 
 
 class Scope:
@@ -50,12 +55,32 @@ class Scope:
     def __init__(self, whole: Linker, prov: Provenance, dags: frozenset[str] | None, visible: Visible) -> None:
         self.visible = visible
         self._whole, self.dags = whole, dags
-        self.prov = prov.restricted(self._sees)
+        self.prov = prov.restricted(self._sees, self._sees_broken)
+        self._unknown = any(b.key is None for b in prov.broken)
         self._selected: Cache[Runs] = Cache(_CACHED_RUNS)
         self._traces: Cache[Trace] = Cache(_CACHED_RUNS)
 
     def _sees(self, manifest: Manifest) -> bool:
         return self.dags is None or manifest.key.dag_id in self.dags
+
+    def _sees_broken(self, broken: Broken) -> bool:
+        return self.dags is None or (broken.key is not None and broken.key.dag_id in self.dags)
+
+    def sees(self, step: str) -> bool:
+        """Whether the user may see a step, be it broken or not."""
+        return step in self.manifests or any(b.step == step for b in self.prov.broken)
+
+    @cached_property
+    def broken(self) -> list[models.Broken]:
+        """Steps that can't be read. Of those whose DAG is not known a user of some DAGs learns that there are any."""
+        found = [
+            models.Broken(step=b.step or None, file=b.file or None, fault=b.fault, why=_why(b), advice=b.advice)
+            for b in self.prov.broken
+        ]
+        if self.dags is not None and self._unknown:
+            why = "A step can't be read, and its DAG is not known. It may be one that you can't see."
+            found.append(models.Broken(step=None, file=None, fault=None, why=why, advice=_ASK))
+        return found
 
     @cached_property
     def linker(self) -> Linker:

@@ -94,6 +94,7 @@ def composition(scope: Seen, query: models.CompositionQuery) -> models.Compositi
         ],
         total_values=table.num_rows,
         total_witnesses=pc.sum(table["witnesses"]).as_py() or 0,
+        broken=scope.broken,
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from threading import Lock, Thread
-from typing import TypeVar
 
 from provspark.api import Provenance
 from provspark.errors import ProvSparkError
@@ -19,7 +19,6 @@ from provspark.web.visible import Visible
 
 __all__ = ["Source"]
 
-T = TypeVar("T")
 _FRESH = 5.0
 _AT_ONCE = 0.1
 """Where looking took longer (s), questions don't wait for it: they go on with what was seen before."""
@@ -61,13 +60,27 @@ class Source:
         seen = self._seen
         return _nothing(self.policy) if seen is None else seen.visible
 
+    def check(self) -> None:
+        """Check that every store still answers.
+
+        Raises
+        ------
+        StoreUnreachableError
+        """
+        seen = self._seen
+        for store in seen.prov.graph.stores if seen else ():
+            store.check()
+
     def _snapshot(self) -> _Snapshot:
-        trouble, self._trouble = self._trouble, None
-        if trouble:
-            raise trouble
-        if self._seen is None:
-            self._seen = self._timed(lambda: _Snapshot(Provenance(self.url()), self.policy))
-        elif time.monotonic() - self._looked > _FRESH and self._looking is None:
+        since = time.monotonic() - self._looked
+        if self._trouble is not None:
+            # Where failing took long, as of a host that is down, not every question waits for it.
+            if since < _FRESH and self._took >= _AT_ONCE:
+                raise self._trouble.with_traceback(None)
+            self._seen = self._look(self._seen)
+        elif self._seen is None:
+            self._seen = self._look(None)
+        elif since > _FRESH and self._looking is None:
             if self._took < _AT_ONCE:
                 self._seen = self._look(self._seen)
             else:
@@ -77,23 +90,31 @@ class Source:
 
     def _look_meanwhile(self, seen: _Snapshot) -> None:
         try:
-            self._seen = self._look(seen)
-        except ProvSparkError as e:
-            self._trouble = e
+            with suppress(ProvSparkError):  # the next question raises it
+                self._seen = self._look(seen)
         finally:
             self._looking = None
 
-    def _look(self, seen: _Snapshot) -> _Snapshot:
-        prov = copy(seen.prov)
-        self._timed(prov.refresh)
-        return seen if prov.graph is seen.prov.graph else _Snapshot(prov, self.policy)
-
-    def _timed(self, look: Callable[[], T]) -> T:
+    def _look(self, seen: _Snapshot | None) -> _Snapshot:
+        """Look again; what it raises is raised until a look succeeds."""
         began = time.monotonic()
-        found = look()
-        self._looked = time.monotonic()
-        self._took = self._looked - began
-        return found
+        try:
+            found = _Snapshot(Provenance(self.url()), self.policy) if seen is None else _renewed(seen, self.policy)
+        except ProvSparkError as e:
+            self._trouble = e
+            raise
+        else:
+            self._trouble = None
+            return found
+        finally:
+            self._looked = time.monotonic()
+            self._took = self._looked - began
+
+
+def _renewed(seen: _Snapshot, policy: Policy) -> _Snapshot:
+    prov = copy(seen.prov)
+    prov.refresh()
+    return seen if prov.graph is seen.prov.graph else _Snapshot(prov, policy)
 
 
 def _nothing(policy: Policy) -> Visible:
@@ -107,7 +128,8 @@ class _Snapshot:
     def __init__(self, prov: Provenance, policy: Policy) -> None:
         self.prov, self._linker = prov, Linker(prov.graph)
         self.visible = Visible(policy, Masks(policy, self._linker), prov.graph)
-        self._dags = {m.key.dag_id for m in prov.graph.manifests if m.key.dag_id}
+        keys = [m.key for m in prov.graph.manifests] + [b.key for b in prov.broken if b.key]
+        self._dags = {key.dag_id for key in keys if key.dag_id}
         self._scopes: dict[frozenset[str] | None, Scope] = {}
 
     def scope(self, dags: frozenset[str] | None) -> Scope:

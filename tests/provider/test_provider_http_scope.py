@@ -119,5 +119,5 @@ def test_no_answer_names_what_is_hidden(root: Path) -> None:
 
 def test_who_may_read_no_dag_sees_nothing(root: Path) -> None:
     nobody = client(root, [])
-    assert nobody.get(f"{BASE}/datasets").json() == {"items": [], "total": 0, "next": None}
+    assert nobody.get(f"{BASE}/datasets").json() == {"items": [], "total": 0, "next": None, "broken": []}
     assert nobody.get(f"{BASE}/steps").json()["total"] == 0
