@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from provspark.cli.common import catalogue_option, json_option, open_catalogue
+from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.errors import CatalogueError, NoCatalogueError, SettingsError
 
@@ -34,7 +35,7 @@ def init(beside_others: bool, url: str | None) -> None:
       provspark catalogue init --url postgresql://user@host/prov --beside-others
     """
     with open_catalogue(url, make=True, beside=beside_others) as opened:
-        click.echo(f"The catalogue {opened.where} is ready. It contains {count(len(opened.steps()), 'step')}.")
+        say(f"The catalogue {opened.where} is ready. It contains {count(len(opened.steps()), 'step')}.")
 
 
 @catalogue.command()
@@ -53,9 +54,7 @@ def upgrade(url: str | None) -> None:
     except CatalogueError:
         pass
     with open_catalogue(url, make=True) as opened:
-        click.echo(
-            f"The catalogue {opened.where} has the current schema. It contains {count(len(opened.steps()), 'step')}."
-        )
+        say(f"The catalogue {opened.where} has the current schema. It contains {count(len(opened.steps()), 'step')}.")
 
 
 @catalogue.command()
@@ -82,7 +81,7 @@ def rebuild(events: tuple[Path, ...], stores: tuple[str, ...], url: str | None) 
 
     with open_catalogue(url, make=True) as opened:
         taken = rebuild_from_events(opened, events) if events else rebuild_from_stores(opened, stores)
-        click.echo(f"{count(taken, 'event')} taken in; {count(len(opened.steps()), 'step')} known.")
+        say(f"{count(taken, 'event')} taken in; {count(len(opened.steps()), 'step')} known.")
 
 
 @catalogue.command("ls")
@@ -111,6 +110,6 @@ def list_steps(url: str | None, as_json: bool) -> None:
     if as_json:
         echo_json(lines)
     elif not lines:
-        click.echo("The catalogue knows no step yet; `provspark catalogue rebuild` fills it.")
+        say("The catalogue knows no step yet; `provspark catalogue rebuild` fills it.")
     else:
         print_rows(console(), list(lines[0]), [list(line.values()) for line in lines])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from provspark.cli.marks import say, visible
 from provspark.errors import ProvSparkError, ReplayCancelledError
 from provspark.settings import Settings
 
@@ -48,7 +49,7 @@ class ErrorGroup(click.Group):
         except ProvSparkError as e:
             if ctx.params.get("debug"):
                 raise
-            click.secho(f"error: {' '.join(str(e).split())}", fg="red", err=True)
+            say(f"error: {' '.join(str(e).split())}", fg="red", err=True)
             ctx.exit(2)
 
 
@@ -91,7 +92,7 @@ def functions_option(command: F) -> F:
 def show_step(step: str, number: int, steps: int) -> None:
     """Show on a terminal how far a long command is; elsewhere nothing."""
     if sys.stderr.isatty():
-        click.echo(f"\r\033[K{number + 1} of {steps}: {step}", nl=False, err=True)
+        click.echo(f"\r\033[K{number + 1} of {steps}: {visible(step)}", nl=False, err=True)
         if number + 1 == steps:
             click.echo("\r\033[K", nl=False, err=True)
 
@@ -99,7 +100,7 @@ def show_step(step: str, number: int, steps: int) -> None:
 def show_progress(done: int, of: int, text: str) -> None:
     """Show on a terminal how far a replay is."""
     if sys.stderr.isatty():
-        click.echo(f"\r\033[K{done} of {of}: {text[:100]}" if done < of else "\r\033[K", nl=False, err=True)
+        click.echo(f"\r\033[K{done} of {of}: {visible(text[:100])}" if done < of else "\r\033[K", nl=False, err=True)
 
 
 @contextmanager
@@ -120,7 +121,7 @@ def open_provenance(store: str | None) -> Provenance:
     logging.getLogger(api.__name__).addHandler(logging.NullHandler())  # it would say the same again
     prov = api.Provenance(Settings.read().url(store))
     if prov.broken:
-        click.secho(f"warning: {summary(prov.broken)}", fg="yellow", err=True)
+        say(f"warning: {summary(prov.broken)}", fg="yellow", err=True)
     return prov
 
 

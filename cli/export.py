@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from provspark.cli.common import open_provenance
+from provspark.cli.marks import say
 from provspark.cli.render import count
 from provspark.cli.selecting import print_stops, row_options, selected
 from provspark.errors import SettingsError
@@ -69,7 +70,7 @@ def export(
             _write(graphml, near.graphml())
         if node_link:
             _write(node_link, json.dumps(near.node_link(), indent=1, ensure_ascii=False) + "\n")
-        click.echo(f"{count(len(near.rows))}, {count(len(near.edges), 'edge')}.", err=True)
+        say(f"{count(len(near.rows))}, {count(len(near.edges), 'edge')}.", err=True)
         print_stops(near.stops)
     if csv_file or parquet_file:
         if direction == "both" or hops is not None:
@@ -77,7 +78,7 @@ def export(
         found = (prov.ask.backward if direction == "backward" else prov.ask.forward)(**asked)
         for path in filter(None, (csv_file, parquet_file)):
             lines = write_pages(found.pages(), path, csv=path is csv_file)
-        click.echo(f"{count(lines, 'line')}.", err=True)
+        say(f"{count(lines, 'line')}.", err=True)
 
 
 def _write(path: str, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from provspark.cli.common import folder_option, json_option, open_store
+from provspark.cli.marks import say
 from provspark.cli.render import count, echo_json
 
 __all__ = ["gc"]
@@ -57,9 +58,9 @@ def gc(
         echo_json({**parts, "leftovers": files})
         return
     for manifest in done.removed:
-        click.echo(f"{manifest.step}  ended {manifest.ended}")
+        say(f"{manifest.step}  ended {manifest.ended}")
     would = " would be removed" if dry_run else " removed"
-    click.echo(
+    say(
         f"{opened.url}: {count(len(done.removed), 'step')}{would}, {len(done.kept)} kept, {len(done.needed)} more "
         f"needed by them; {count(len(files), 'leftover file')}{would}."
     )

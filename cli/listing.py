@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from provspark.cli.common import json_option, open_provenance, store_option
+from provspark.cli.marks import say
 from provspark.cli.operations import OPERATION_NAMES, operation_rows
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.errors import UnknownStepError
@@ -42,12 +43,12 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
     if as_json:
         echo_json(lines)
     elif not lines:
-        click.echo(f"No step of {prov.url} can be read." if prov.broken else f"There is no step yet in {prov.url}.")
+        say(f"No step of {prov.url} can be read." if prov.broken else f"There is no step yet in {prov.url}.")
     elif steps:
         names = ["step", "task", "status", "started", "coverage", "outputs", "run"]
         print_rows(console(), names, [_step_line(line) for line in lines], cell=80)
         if left:
-            click.echo(
+            say(
                 "Unfinished steps are still running or were killed. "
                 "Run `provspark repair` to publish what killed steps completed."
             )

@@ -8,6 +8,7 @@ import click
 from rich.text import Text
 
 from provspark.cli.common import functions_option, json_option, open_provenance, show_progress
+from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import (
     answer_options,
@@ -162,7 +163,7 @@ def operations(
     elif lines:
         _print_operations(lines)
     else:
-        click.echo("No operation, as far as they were kept.")
+        say("No operation, as far as they were kept.")
 
 
 @click.command()

@@ -14,6 +14,7 @@ from provspark.cli.common import (
     show_progress,
     store_option,
 )
+from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import answer_options, row_options, selected, show_table
 
@@ -75,11 +76,11 @@ def profile(
     if as_json:
         echo_json(jsonable(found))
         return
-    click.echo(f"{found.dataset}: {count(found.rows)}")
+    say(f"{found.dataset}: {count(found.rows)}")
     table = found.table()
     print_rows(console(), table.column_names, [[_short(v) for v in line.values()] for line in table.to_pylist()])
     for name, why in found.left_out:
-        click.secho(f"left out: {name}: {why}", fg="yellow", err=True)
+        say(f"left out: {name}: {why}", fg="yellow", err=True)
     for column in found.columns if columns else ():
         _print_column(found, column)
 
@@ -93,9 +94,9 @@ def _show_operations(told: OperationProfiles, columns: Sequence[str]) -> None:
         operation = told.operations[number]
         site = f" ({operation.site})" if operation.site else ""
         beside = f", from {child}" if len(operation.children) > 1 else ""
-        click.secho(f"{number} {operation.text}{site}{beside}", bold=True)
+        say(f"{number} {operation.text}{site}{beside}", bold=True)
         if found[0]["why"]:
-            click.secho(f"  {found[0]['why']}", fg="yellow")
+            say(f"  {found[0]['why']}", fg="yellow")
             continue
         names = ["column", "measure", "before", "after", "change"]
         print_rows(out, names, [[_short(line[n]) for n in names] for line in found], indent=2)
@@ -106,23 +107,23 @@ def _show_operations(told: OperationProfiles, columns: Sequence[str]) -> None:
                 _print_column(after, column)
     if told.verified is not True:
         word = "differs from what is stored" if told.verified is False else "could not be checked"
-        click.secho(f"the end of this replay {word}: {told.why}", fg="yellow", err=True)
+        say(f"the end of this replay {word}: {told.why}", fg="yellow", err=True)
 
 
 def _print_column(found: Profile, column: ColumnProfile) -> None:
     out = console()
     if column.top:
-        click.echo(f"\n{column.name}: {count(column.distinct or 0, 'value')}, the most frequent")
+        say(f"\n{column.name}: {count(column.distinct or 0, 'value')}, the most frequent")
         shown = [[s.value, s.count, f"{s.count / column.rows:.1%}"] for s in column.top[:_SHOWN]]
         print_rows(out, ["value", "rows", "share"], shown, indent=2)
     if column.histogram:
-        click.echo(f"\n{column.name}: histogram")
+        say(f"\n{column.name}: histogram")
         most = max(b.count for b in column.histogram)
         bars = [[_short(b.low), _short(b.high), b.count, "█" * round(30 * b.count / most)] for b in column.histogram]
         print_rows(out, ["from", "to", "rows", ""], bars, indent=2)
     others = {n: found.correlations.of(column.name, n) for n in found.correlations.columns if n != column.name}
     if others and column.name in found.correlations.columns:
-        click.echo(f"\n{column.name}: correlations")
+        say(f"\n{column.name}: correlations")
         ordered = sorted(others.items(), key=lambda o: -abs(o[1] or 0))
         print_rows(out, ["column", "correlation"], [[n, _short(v)] for n, v in ordered[:_SHOWN]], indent=2)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
 import click
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from provspark.cli.marks import escape_json, visible
 from provspark.index_store.values.plain import plain
 
 __all__ = ["console", "count", "echo_json", "plain", "print_rows", "rows_table"]
@@ -25,9 +27,18 @@ _GAP = 3
 _COUNT = re.compile(r"\d{1,3}(,\d{3})+|\d{1,3}")
 
 
+class _Console(Console):
+    """A console that escapes what can't be seen in any text."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """See `Console.render`."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text, lines=True), style, control)
+
+
 def console() -> Console:
     """Return a console on standard output; pipes get a fixed width, unless ``COLUMNS`` says another."""
-    out = Console(highlight=False, soft_wrap=True)
+    out = _Console(highlight=False, soft_wrap=True)
     if not out.is_terminal and "COLUMNS" not in os.environ:
         out.width = _WIDTH_OF_PIPES
     return out
@@ -40,7 +51,7 @@ def count(number: int, noun: str = "row") -> str:
 
 def echo_json(value: Any) -> None:
     """Write a value as JSON on standard output."""
-    click.echo(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(escape_json(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)))
 
 
 def print_rows(
@@ -56,6 +67,7 @@ def print_rows(
 
 def rows_table(names: Sequence[str], rows: Sequence[Sequence[Any]], width: int, cell: int) -> tuple[Table, list[str]]:
     """Return a table of the columns that fit, and the names of the others."""
+    names = [visible(n) for n in names]
     texts = [[_cell(v) for v in row] for row in rows]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     used, shown = 0, 0
@@ -90,7 +102,7 @@ def _cell(value: Any) -> str:
         return str(value).lower()
     value = plain(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.replace("\n", "⏎").replace("\r", "␍").replace("\t", "⇥")
+    return visible(text)
 
 
 def _indented(table: Table, indent: int) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from provspark.cli.common import folder_option, json_option, open_store, show_step
+from provspark.cli.marks import say
 from provspark.cli.render import count, echo_json
 
 __all__ = ["repair"]
@@ -41,6 +42,6 @@ def repair(steps: tuple[str, ...], store: str | None, idle_hours: float, dry_run
         echo_json([{"step": r.step, "action": r.action, "what": r.what} for r in done])
         return
     for one in done:
-        click.echo(str(one))
+        say(str(one))
     would = " would be done" if dry_run else " done"
-    click.echo(f"{opened.url}: {count(len(done), 'repair')}{would}.")
+    say(f"{opened.url}: {count(len(done), 'repair')}{would}.")

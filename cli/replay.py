@@ -15,6 +15,7 @@ from provspark.cli.common import (
     show_progress,
     store_option,
 )
+from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import answer_options, echo_pages, row_options, selected, show_table, shown
 
@@ -55,7 +56,7 @@ def _ended(given: dict[str, Any]) -> Callable[[Iterator[pa.Table]], None] | None
         from provspark.index_store.export.tables import write_pages
 
         if files:
-            click.echo(f"{count(write_pages(pages, files[0], csv=bool(csv_file)), 'line')} written to {files[0]}.")
+            say(f"{count(write_pages(pages, files[0], csv=bool(csv_file)), 'line')} written to {files[0]}.")
         else:
             echo_pages(pages)
 
@@ -115,15 +116,15 @@ def history(direction: Any, column: tuple[str, ...], functions: bool, as_json: b
         return
     for passage in told.passages:
         at = "; ".join(f"{count(rows.count)} of {name}" for name, rows in passage.rows)
-        click.secho(f"{passage.step} → {passage.dataset}: {at}", bold=True)
+        say(f"{passage.step} → {passage.dataset}: {at}", bold=True)
         if passage.why:
-            click.secho(f"  not replayed: {passage.why}", fg="yellow")
+            say(f"  not replayed: {passage.why}", fg="yellow")
         _show_passage(passage, told.columns)
         for drop in told.drops if passage.direction == "forward" else ():
             if (drop.step, drop.write) == (passage.step, passage.write):
                 site = f" ({drop.site})" if drop.site else ""
                 into = f"; by then it had gone into {', '.join(drop.into)}" if drop.into else ""
-                click.secho(f"  {drop.known_as} ended at {drop.operation} {drop.text}{site}{into}", fg="red")
+                say(f"  {drop.known_as} ended at {drop.operation} {drop.text}{site}{into}", fg="red")
 
 
 def _show_passage(passage: Passage, columns: Sequence[str]) -> None:
@@ -132,19 +133,19 @@ def _show_passage(passage: Passage, columns: Sequence[str]) -> None:
     told = passage.replayed
     if told is None:
         for operation, names in passage.trail:
-            click.echo(f"  {_named(operation)}: {', '.join(dict.fromkeys(c.name for c in names))}")
+            say(f"  {_named(operation)}: {', '.join(dict.fromkeys(c.name for c in names))}")
         return
     trail = {o.index: {c.id for c in names} for o, names in passage.trail}
     for stage in told.stages:
         if not columns:
-            click.echo(f"  {_named(stage.operation)}: {count(len(stage.lines))}{_marked(stage)}")
+            say(f"  {_named(stage.operation)}: {count(len(stage.lines))}{_marked(stage)}")
             continue
         mine = trail.get(stage.operation.index, ())
         places = [i for i, c in enumerate(distinct(stage.operation.columns)) if c.id in mine]
         values = [f"{stage.columns[i]} = {_text(line.values[i])}" for line in stage.lines[:5] for i in places]
         if values:
             more = f" and {count(len(stage.lines) - 5, 'more line')}" if len(stage.lines) > 5 else ""
-            click.echo(f"  {_named(stage.operation)}: {', '.join(values)}{more}")
+            say(f"  {_named(stage.operation)}: {', '.join(values)}{more}")
     for ending in passage.endings:
         _show_ending(ending)
     _show_doubts(told)
@@ -188,7 +189,7 @@ def beside(
         return
     show_table(told.table(), **how_shown)
     if told.verified is not True:
-        click.secho(f"the replay could not be checked, or differs: {told.why}", fg="yellow", err=True)
+        say(f"the replay could not be checked, or differs: {told.why}", fg="yellow", err=True)
 
 
 @click.command()
@@ -224,19 +225,19 @@ def whynot(
         echo_json(told.as_dict())
         return
     if told.found:
-        click.echo(f"{dataset} has {count(told.found.count)} for which this holds: {told.found.rows()[:20].tolist()}")
+        say(f"{dataset} has {count(told.found.count)} for which this holds: {told.found.rows()[:20].tolist()}")
     for condition in told.untraced:
-        click.secho(f"left out: {condition.column} is handed on from no column of an input", fg="yellow", err=True)
+        say(f"left out: {condition.column} is handed on from no column of an input", fg="yellow", err=True)
     for missed in told.missed:
         if missed.why:
-            click.secho(f"{missed.step} → {missed.dataset}: {missed.why}", fg="red", err=True)
+            say(f"{missed.step} → {missed.dataset}: {missed.why}", fg="red", err=True)
             continue
-        click.secho(f"{missed.step} read {missed.dataset}: {count(missed.rows.count)} for which this holds", bold=True)
+        say(f"{missed.step} read {missed.dataset}: {count(missed.rows.count)} for which this holds", bold=True)
         for ending in missed.endings:
             _show_ending(ending)
         if missed.replayed:
             if missed.replayed.results:
-                click.echo(f"  {count(len(missed.replayed.results))} of the output came from them")
+                say(f"  {count(len(missed.replayed.results))} of the output came from them")
             _show_doubts(missed.replayed)
 
 
@@ -260,7 +261,7 @@ def counts(step: str, store: str | None, functions: bool, as_json: bool) -> None
 def _show(told: Replayed, limit: int) -> None:
     out = console()
     for stage in told.stages:
-        click.secho(f"{_named(stage.operation)}{_marked(stage)}", bold=True)
+        say(f"{_named(stage.operation)}{_marked(stage)}", bold=True)
         rows = []
         for line in stage.lines[:limit]:
             new = {*line.changed, *line.added}
@@ -268,7 +269,7 @@ def _show(told: Replayed, limit: int) -> None:
             rows.append([("* " if name in new else "") + _text(value) for name, value in cells])
         print_rows(out, stage.columns, rows, indent=2)
         if len(stage.lines) > limit:
-            click.echo(f"  … {count(len(stage.lines) - limit, 'more line')}")
+            say(f"  … {count(len(stage.lines) - limit, 'more line')}")
     for ending in told.endings:
         _show_ending(ending)
     _show_doubts(told)
@@ -293,14 +294,14 @@ def _show_ending(ending: Ending) -> None:
     rows += f" and {len(ending.sources) - 5} more" if len(ending.sources) > 5 else ""
     kept = ", ".join(f"row {s.row} of {s.dataset}" for s in ending.kept_sources[:5])
     what = "ended" if ending.whole else "lost a part"
-    click.secho(f"  {rows} {what} at {ending.operation.index} {ending}" + (f"; kept: {kept}" if kept else ""), fg="red")
+    say(f"  {rows} {what} at {ending.operation.index} {ending}" + (f"; kept: {kept}" if kept else ""), fg="red")
 
 
 def _show_doubts(told: Replayed) -> None:
     for dataset, rows in told.scanned:
-        click.secho(f"  read whole: {dataset}, {count(rows)}", dim=True, err=True)
+        say(f"  read whole: {dataset}, {count(rows)}", dim=True, err=True)
     for operation, why in (*told.stopped, *told.doubts):
-        click.secho(f"  {operation.index} {operation.text}: {why}", fg="yellow", err=True)
+        say(f"  {operation.index} {operation.text}: {why}", fg="yellow", err=True)
     if told.verified is not True:
         word = "differs from what is stored" if told.verified is False else "could not be checked"
-        click.secho(f"  the end of this replay {word}: {told.why}", fg="yellow", err=True)
+        say(f"  the end of this replay {word}: {told.why}", fg="yellow", err=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from provspark.cli.common import json_option, store_option
+from provspark.cli.marks import escape_json, say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.index_store.values.plain import plain
 
@@ -131,7 +132,7 @@ def show_pages(
 
     for path in filter(None, (csv_file, parquet_file)):
         lines = write_pages(noted(), path, csv=path is csv_file)
-        click.echo(f"{count(lines, 'line')} written to {path}.", err=json_lines)
+        say(f"{count(lines, 'line')} written to {path}.", err=json_lines)
     if json_lines:
         echo_pages(pages())
     else:
@@ -146,7 +147,7 @@ def echo_pages(pages: Iterable[pa.Table]) -> None:
     for page in pages:
         for batch in page.to_batches(max_chunksize=_BATCH):
             for line in batch.to_pylist():
-                click.echo(json.dumps(plain(line), ensure_ascii=False, allow_nan=False))
+                click.echo(escape_json(json.dumps(plain(line), ensure_ascii=False, allow_nan=False)))
         stops = stops_of(page)
     print_stops(stops)
 
@@ -186,7 +187,7 @@ def show_table(
     for path, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
         if path:
             write(table, path)
-            click.echo(f"{count(table.num_rows, 'line')} written to {path}.", err=as_json)
+            say(f"{count(table.num_rows, 'line')} written to {path}.", err=as_json)
     if json_lines:
         echo_pages([table])
         return
@@ -196,14 +197,14 @@ def show_table(
         return
     if not csv_file and not parquet_file:
         for name, value in about.items():
-            click.echo(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+            say(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
         if table.num_rows and limit:
             first = table.slice(0, limit).to_pylist()
             print_rows(console(), table.column_names, [list(line.values()) for line in first], cell=80)
         if table.num_rows > limit:
-            click.echo(f"… {count(table.num_rows - limit, 'more line')}; --limit, --csv and --parquet tell more")
+            say(f"… {count(table.num_rows - limit, 'more line')}; --limit, --csv and --parquet tell more")
         if not table.num_rows:
-            click.echo("No row, as far as was captured." if stops else "No row.")
+            say("No row, as far as was captured." if stops else "No row.")
     print_stops(stops)
 
 
@@ -213,6 +214,4 @@ def print_stops(stops: tuple[Stop, ...]) -> None:
         if stop.what == "unreadable":
             continue
         style, what = STOPS[stop.what]
-        click.secho(
-            f"{stop.what}: step {stop.step}, which wrote {stop.dataset}, {what}: {stop.why}", fg=style, err=True
-        )
+        say(f"{stop.what}: step {stop.step}, which wrote {stop.dataset}, {what}: {stop.why}", fg=style, err=True)

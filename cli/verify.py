@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from provspark.cli.common import folder_option, json_option, open_store, show_step
+from provspark.cli.marks import say
 from provspark.cli.render import count, echo_json
 
 __all__ = ["verify"]
@@ -33,8 +34,8 @@ def verify(ctx: click.Context, steps: tuple[str, ...], store: str | None, as_jso
         echo_json([{"step": p.step, "path": p.path, "what": p.what} for p in problems])
     elif problems:
         for problem in problems:
-            click.secho(str(problem), fg="red")
-        click.echo(f"{count(len(problems), 'problem')} in {opened.url}.")
+            say(str(problem), fg="red")
+        say(f"{count(len(problems), 'problem')} in {opened.url}.")
     else:
-        click.echo(f"{opened.url}: {count(checked, 'step')} checked, all is as it was written.")
+        say(f"{opened.url}: {count(checked, 'step')} checked, all is as it was written.")
     ctx.exit(1 if problems else 0)

@@ -126,7 +126,9 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         ]
         for stop in stops:
             if stop.what in doubts:
-                raise ExpectationError(f"whether {asked} finds {self.expect} can't be told: {stop}")
+                where = f"step {stop.step}, which wrote {stop.dataset}, is {stop.what}: {stop.why}"
+                said = where if stop.dataset else stop.why
+                raise ExpectationError(f"whether {asked} finds {self.expect} can't be told: {said}")
         if self.check is not None and not self.check(table):
             raise ExpectationError(f"the check of {asked} failed on an answer of {table.num_rows:,} lines")
 

@@ -75,7 +75,7 @@ for (const { file, entry, name, format, globals } of bundles) {
     root: here,
     configFile: false,
     logLevel: "warn",
-    plugins: [react(), collect],
+    plugins: [react({ jsxImportSource: "#page" }), collect],
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
     build: {
       outDir: out,

@@ -1,4 +1,5 @@
 // The current view as a command and as Python, for a terminal or a notebook.
+import { escaped, hidden } from "./marks";
 import type { Place, State } from "./state";
 
 // Full names of the data sets that a view is about.
@@ -66,8 +67,10 @@ function selected({ rows, where }: Place): string[] {
   return where.length ? [`where=[${where.map((w) => `parse_condition(${text(w)})`).join(", ")}]`] : [];
 }
 
-const text = (value: string) => JSON.stringify(value);
+const text = (value: string) => escaped(JSON.stringify(value));
 
 function shell(text: string): string {
+  // Bash's quotes that know escapes: what can't be seen is not pasted into a terminal as it is.
+  if (hidden(text)) return `$'${escaped(text.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'`;
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

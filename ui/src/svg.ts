@@ -1,6 +1,7 @@
 // The graph as an SVG file.
 import type { Graph } from "./graph";
 import type { Spot } from "./layout";
+import { visible } from "./marks";
 import { number, share } from "./words";
 
 export function toSvg(graph: Graph, spots: Record<string, Spot>): string {
@@ -31,5 +32,5 @@ export function toSvg(graph: Graph, spots: Record<string, Spot>): string {
 }
 
 function safe(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  return visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

@@ -4,6 +4,7 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 export type About = Schemas["About"];
+export type Broken = Schemas["Broken"];
 export type Beside = Schemas["Beside"];
 export type Choice = Schemas["Choice"];
 export type Column = Schemas["Column"];
@@ -42,6 +43,7 @@ export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
+    readonly type = "about:blank",
   ) {
     super(message);
   }
@@ -76,8 +78,8 @@ async function ask(target: string, init: RequestInit): Promise<Response> {
 }
 
 function refused(status: number, problem: unknown, otherwise: string): ApiError {
-  const detail = (problem as { detail?: unknown } | undefined)?.detail;
-  return new ApiError(status, typeof detail === "string" ? detail : otherwise);
+  const { detail, type } = (problem ?? {}) as { detail?: unknown; type?: unknown };
+  return new ApiError(status, typeof detail === "string" ? detail : otherwise, typeof type === "string" ? type : undefined);
 }
 
 // Long questions are asked by a name, under which others can see how far the answer is (see progress.ts).

@@ -520,6 +520,11 @@ export interface components {
         About: {
             /** Airflow */
             airflow: boolean;
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
             /** Steps */
             steps: number;
             /** Values */
@@ -550,6 +555,22 @@ export interface components {
             high: number;
             /** Low */
             low: number;
+        };
+        /**
+         * Broken
+         * @description A step that can't be read, or a whole store of a catalogue. Answers leave it out, so they may be incomplete.
+         */
+        Broken: {
+            /** Advice */
+            advice: string;
+            /** Fault */
+            fault: ("corrupt" | "newer" | "unreadable") | null;
+            /** File */
+            file: string | null;
+            /** Step */
+            step: string | null;
+            /** Why */
+            why: string;
         };
         /**
          * CellLine
@@ -590,6 +611,11 @@ export interface components {
          * @description Some of the lines.
          */
         CellPage: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
             /** Lines */
             lines: components["schemas"]["CellLine"][];
             /** Next */
@@ -704,6 +730,11 @@ export interface components {
          * @description The columns behind columns, or those that came of them.
          */
         ColumnLines: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
             /** Lines */
             lines: components["schemas"]["ColumnLine"][];
             /** Stops */
@@ -743,6 +774,11 @@ export interface components {
          * @description The values with most witnesses first, and how many values and witnesses there are in all.
          */
         Composition: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
             /** Total Values */
             total_values: number;
             /** Total Witnesses */
@@ -827,6 +863,11 @@ export interface components {
          * @description Some of the data sets.
          */
         DatasetPage: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
             /** Items */
             items: components["schemas"]["DatasetSummary"][];
             /** Next */
@@ -899,6 +940,11 @@ export interface components {
          * @description Where the columns of a version end.
          */
         Drops: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
             /** Lines */
             lines: components["schemas"]["Drop"][];
             /** Stops */
@@ -977,6 +1023,11 @@ export interface components {
          * @description How rows came about, or what became of them.
          */
         How: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
             /** Paths */
             paths: components["schemas"]["Path"][];
             /** Stops */
@@ -1496,6 +1547,11 @@ export interface components {
          * @description Some of the steps, the last first.
          */
         StepPage: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
             /** Items */
             items: components["schemas"]["Step"][];
             /** Next */
@@ -1524,6 +1580,11 @@ export interface components {
          * @description What rows came through or went into, as a graph; node 0 is what was asked about.
          */
         Trace: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
             /**
              * Direction
              * @enum {string}

@@ -1,16 +1,28 @@
 // What stands where there is nothing yet, nothing at all, or an error.
 import { Alert, Box, Button, Code, EmptyState, Skeleton, Stack } from "@chakra-ui/react";
 
-import { ApiError } from "../api/client";
+import { ApiError, type Broken } from "../api/client";
+import { count } from "../words";
+
+// States of the store as a whole; the server's text says what to do.
+const STATES: Record<string, string> = {
+  "store-unreachable": "The store does not answer",
+  "store-access-denied": "No access to the store",
+  "store-missing": "There is no store",
+  "catalogue-unreachable": "The catalogue does not answer",
+  "catalogue-access-denied": "No access to the catalogue",
+  "catalogue-missing": "There is no catalogue",
+};
 
 export function Failed({ error, again, title }: { error: Error; again?: () => void; title: string }) {
+  const state = error instanceof ApiError ? STATES[error.type.replace("urn:provspark:", "")] : undefined;
   const status = error instanceof ApiError ? error.status : 0;
   const what = status === 401 ? "You are logged out. Load the page again to log in." : error.message;
   return (
     <Alert.Root role="alert" status={status === 403 || status === 404 ? "warning" : "error"} size="sm">
       <Alert.Indicator />
       <Alert.Content>
-        <Alert.Title>{title}</Alert.Title>
+        <Alert.Title>{state ?? title}</Alert.Title>
         <Alert.Description overflowWrap="anywhere">{what}</Alert.Description>
       </Alert.Content>
       {again ? (
@@ -18,6 +30,30 @@ export function Failed({ error, again, title }: { error: Error; again?: () => vo
           Try again
         </Button>
       ) : null}
+    </Alert.Root>
+  );
+}
+
+const NAMED = 3;
+
+// Steps that can't be read: what is shown leaves them out.
+export function BrokenSteps({ broken }: { broken: Broken[] | undefined }) {
+  if (!broken?.length) return null;
+  return (
+    <Alert.Root flexShrink={0} role="status" size="sm" status="warning">
+      <Alert.Indicator />
+      <Alert.Content>
+        <Alert.Title>{broken.length === 1 ? "A step can't be read, so this may be incomplete" : `${count(broken.length, "step")} can't be read, so this may be incomplete`}</Alert.Title>
+        <Alert.Description as="div" overflowWrap="anywhere">
+          {broken.slice(0, NAMED).map((b) => (
+            <Box key={`${b.file ?? ""} ${b.why}`}>
+              {b.file ? <><Code size="xs">{b.file}</Code>{": "}</> : null}
+              {b.why}. {b.advice}
+            </Box>
+          ))}
+          {broken.length > NAMED ? `And ${count(broken.length - NAMED, "more step")}: \`provspark ls\` and the server's log name them.` : null}
+        </Alert.Description>
+      </Alert.Content>
     </Alert.Root>
   );
 }

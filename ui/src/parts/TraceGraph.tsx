@@ -8,6 +8,7 @@ import { memo, useState, type CSSProperties, type KeyboardEvent } from "react";
 import { pageUrl } from "../api/client";
 import type { Drawn, Graph, Joined, Part } from "../graph";
 import type { Box as Size, Line, Spot } from "../layout";
+import { visible } from "../marks";
 import { number, share, task } from "../words";
 import { Failed, Loading } from "./States";
 import { useDark } from "./useDark";
@@ -55,7 +56,7 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
     position: spots[b.id] ?? { x: 0, y: 0 },
     width: b.width,
     height: b.height,
-    ariaLabel: name(b.part),
+    ariaLabel: visible(name(b.part)),
     domAttributes: { tabIndex: b.id === stop ? 0 : -1, "aria-current": b.id === chosen ? ("true" as const) : undefined },
     data: { part: b.part, faded: lit !== null && !lit.has(b.id), chosen: b.id === chosen },
   }));

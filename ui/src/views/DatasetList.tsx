@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "react";
 
 import { get, type DatasetPage } from "../api/client";
 import { Coverage, Role } from "../parts/Marks";
-import { Failed, FirstTrace, Loading, Nothing } from "../parts/States";
+import { BrokenSteps, Failed, FirstTrace, Loading, Nothing } from "../parts/States";
 import { usePage } from "../state";
 import { count, number } from "../words";
 
@@ -61,9 +61,10 @@ export function DatasetList() {
         </Text>
       </Flex>
       {error ? <Failed again={() => void refetch()} error={error} title="The data sets can't be listed" /> : null}
+      <BrokenSteps broken={data?.pages[0]?.broken} />
       {!data && !error ? <Loading label="Loading data sets" /> : null}
       {data && !total ? (
-        state.search ? <Nothing title={`No data set is called “${state.search}”`}>Fewer letters find more: all words must be in the name.</Nothing> : <FirstTrace />
+        state.search ? <Nothing title={`No data set is called “${state.search}”`}>Fewer letters find more: all words must be in the name.</Nothing> : data.pages[0]?.broken?.length ? <Nothing title="No step can be read" /> : <FirstTrace />
       ) : null}
       {total ? (
         <Box borderColor="border" borderRadius="md" borderWidth={1} minH={0} overflow="auto">

@@ -5,7 +5,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { get, type StepDetail, type StepPage } from "../api/client";
 import type { Where } from "../App";
 import { Coverage } from "../parts/Marks";
-import { Failed, Loading, Nothing } from "../parts/States";
+import { BrokenSteps, Failed, Loading, Nothing } from "../parts/States";
 import { usePage } from "../state";
 import { number, task, when } from "../words";
 
@@ -34,9 +34,17 @@ export function Outputs({ where }: { where: Where }) {
   });
   if (steps.error) return <Failed again={() => void steps.refetch()} error={steps.error} title="The steps can't be listed" />;
   if (!steps.data) return <Loading label="Loading steps" lines={4} />;
-  if (!steps.data.total) return <Nothing title="No lineage of this was captured">Tasks of ProvSparkOperator show their outputs here once they have run.</Nothing>;
+  if (!steps.data.total) {
+    return (
+      <Flex direction="column" gap={4}>
+        <BrokenSteps broken={steps.data.broken} />
+        <Nothing title="No lineage of this was captured">Tasks of ProvSparkOperator show their outputs here once they have run.</Nothing>
+      </Flex>
+    );
+  }
   return (
     <Flex direction="column" gap={4}>
+      <BrokenSteps broken={steps.data.broken} />
       {steps.data.items.map((step, i) => {
         const detail = details[i]?.data;
         return (

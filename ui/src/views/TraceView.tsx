@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { post, type Node, type Trace } from "../api/client";
 import { draw, path, summary, type Part } from "../graph";
 import { NodeRows } from "../parts/NodeRows";
-import { Nothing } from "../parts/States";
+import { BrokenSteps, Nothing } from "../parts/States";
 import { StepPanel } from "../parts/StepPanel";
 import { Take } from "../parts/Take";
 import { engine, TraceGraph, useLayout } from "../parts/TraceGraph";
@@ -75,6 +75,7 @@ export function TraceView() {
         <Take items={traceItems({ state, asked, trace: data, node, graph, spots: layout.data })} />
       </Flex>
       <Stops trace={data} />
+      <BrokenSteps broken={data.broken} />
       <Box flex="0 1 38%" minH="11rem">
         <TraceGraph chosen={chosen ?? ""} error={layout.error} graph={graph} lit={lit} onChoose={choose} onHover={hover} says={says} spots={layout.data} />
       </Box>
