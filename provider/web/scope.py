@@ -23,6 +23,7 @@ from provspark.web.visible import Visible
 
 __all__ = ["Scope", "dataset_id"]
 
+_BROKEN = 100
 _CACHED_RUNS = 4_000_000
 _ENTRY = 1000
 _ASK = "Ask an administrator: the server's log names the step and its file."
@@ -72,10 +73,11 @@ class Scope:
 
     @cached_property
     def broken(self) -> list[models.Broken]:
-        """Steps that can't be read. Of those whose DAG is not known a user of some DAGs learns that there are any."""
+        """Steps that can't be read, 100 at most. Of those whose DAG is not known a user of some DAGs learns that there
+        are any."""
         found = [
             models.Broken(step=b.step or None, file=b.file or None, fault=b.fault, why=_why(b), advice=b.advice)
-            for b in self.prov.broken
+            for b in self.prov.broken[:_BROKEN]
         ]
         if self.dags is not None and self._unknown:
             why = "A step can't be read, and its DAG is not known. It may be one that you can't see."

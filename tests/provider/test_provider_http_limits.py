@@ -297,7 +297,9 @@ def test_lists_page(root: Path) -> None:
         names = _lists(model)
         path = route.path.removeprefix(BASE)
         if names and path not in PAGES and "limit" not in _parameters(route) | _fields(route):
-            assert path in {"/trace", "/replay"} or path.endswith("/profiles"), f"a new route, {path}: page its lists"
+            assert path in {"/about", "/trace", "/replay"} or path.endswith("/profiles"), (
+                f"a new route, {path}: page its lists"
+            )
 
 
 def test_pages_fit_together(root: Path, tmp_path: Path) -> None:

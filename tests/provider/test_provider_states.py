@@ -31,6 +31,7 @@ from provspark.errors import (
 from provspark.index_store.catalogue import Catalogue
 from provspark.web import source
 from provspark.web.app import create_app
+from provspark.web.limits import Limits
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
 from provspark.web.source import Source
@@ -56,9 +57,9 @@ DATABASE_DOWN = State(CatalogueUnreachableError, "catalogue-unreachable", "does 
 
 def served(url: str) -> TestClient:
     def login(request: Request) -> None:
-        request.state.provspark_viewer = Viewer(None)
+        request.state.provspark_viewer = Viewer(None, "ann")
 
-    return TestClient(create_app(Source(lambda: url, Policy()), login), raise_server_exceptions=False)
+    return TestClient(create_app(Source(lambda: url, Policy()), login, Limits(), url), raise_server_exceptions=False)
 
 
 def assert_state(url: str, state: State) -> None:
