@@ -213,6 +213,22 @@ class Store:
         self._files.put(stored.sha256, found, 1 + len(found.paths))
         return found
 
+    def written_files(self, step: str) -> set[tuple[str, int, int]]:
+        """What a step wrote, whether or not its manifest can be read: name, size (bytes) and time (ms) of each file.
+
+        Lists of files that are damaged, too, are left out.
+        """
+        found: set[tuple[str, int, int]] = set()
+        for name in self.folder.names(f"{step_path(step)}/versions"):
+            try:
+                (data,) = self.folder.read(f"{step_path(step)}/versions/{name}")
+                files = load_files(data)
+            except (pa.ArrowException, OSError, ValueError, LookupError):
+                continue
+            each = zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), files.written.tolist(), strict=True)
+            found |= {(path.rsplit("/", 1)[-1], size, mtime) for path, size, mtime, written in each if written}
+        return found
+
     def operations(self, step: str, write: Write) -> Operations | None:
         """Read what a write's plan did; None where the step kept no operations.
 

@@ -142,6 +142,19 @@ class Masks:
                 found.setdefault((dataset, s.version.id), []).append(s)
         return found
 
+    @cached_property
+    def _lost(self) -> set[tuple[str, int, int]]:
+        """Name, size and time of the files that steps wrote whose manifest can't be read."""
+        graph = self._linker.graph
+        steps = {b.step for b in graph.broken if b.step}
+        return {file for store in graph.stores for step in steps for file in store.written_files(step)}
+
+    def _is_lost(self, at: Sighting) -> bool:
+        """Whether a step whose manifest can't be read wrote a file of a version."""
+        return bool(self._lost) and any(
+            (path.rsplit("/", 1)[-1], size, time) in self._lost for (_, path, size, time), _ in at.places()
+        )
+
     def _version(self, at: Sighting, written: _Written) -> Positions:
         """The masked columns of a version; the writes behind it are known."""
         named = self._named(at)
@@ -150,7 +163,7 @@ class Masks:
             if s.version.fields != at.version.fields:
                 found |= {mine for mine, theirs in _pairs(at, s) if theirs in self._named(s)}
         every = set(range(1, 1 + len(names_of(at)))) or {ROWS}
-        if _is_local(at) and self._handed(at.node, written):
+        if self._is_lost(at) or (_is_local(at) and self._handed(at.node, written)):
             found |= every
         for node, made in self._behind(at).items():
             masked = written.get(node, _NONE)

@@ -140,6 +140,20 @@ def test_a_reader_names_the_columns_of_a_csv_file(world: World) -> None:
     assert world.hidden("/made") == ["_c1"]
 
 
+def test_what_a_step_wrote_that_cannot_be_read(world: World) -> None:
+    """Only it knew what the columns came from; what others wrote stays as it is."""
+    made = having(version("/lake/made", {"d=1/a": 3}, {"d=1/a"}, mtime=7), "x", "y")
+    publish(world.store, "one", write(made, [(PEOPLE, ALL)]))
+    other = having(version("/other", {"d=1/a": 3}, {"d=1/a"}, mtime=8), "x")
+    publish(world.store, "two", write(other, [(OTHER, ALL)]))
+    after = having(version("/after", {"a": 3}, {"a"}), "z")
+    publish(world.store, "three", write(after, [(having(read(made), "x", "y"), ALL)]))
+    assert (world.hidden("/lake/made"), world.hidden("/after"), world.hidden("/other")) == (["x", "y"], ["z"], [])
+    (manifest,) = (Path(world.url) / "steps").glob("dag-one-*/manifest.json")
+    manifest.write_text("{")
+    assert (world.hidden("/lake/made"), world.hidden("/after"), world.hidden("/other")) == (["x", "y"], ["z"], [])
+
+
 def test_a_long_chain(world: World) -> None:
     before = PEOPLE
     for i in range(400):
