@@ -537,6 +537,8 @@ export interface components {
          * @description What can be asked sideways of rows of a data set.
          */
         Beside: {
+            /** Next */
+            next?: number | null;
             /** Siblings */
             siblings: components["schemas"]["Choice"][];
             /** Sources */
@@ -737,6 +739,8 @@ export interface components {
             broken?: components["schemas"]["Broken"][];
             /** Lines */
             lines: components["schemas"]["ColumnLine"][];
+            /** Next */
+            next?: number | null;
             /** Stops */
             stops: components["schemas"]["Stop"][];
         };
@@ -846,6 +850,8 @@ export interface components {
             label: string;
             /** Name */
             name: string;
+            /** Next */
+            next?: number | null;
             /** Read By */
             read_by: components["schemas"]["Step"][];
             /** Rows */
@@ -947,6 +953,8 @@ export interface components {
             broken?: components["schemas"]["Broken"][];
             /** Lines */
             lines: components["schemas"]["Drop"][];
+            /** Next */
+            next?: number | null;
             /** Stops */
             stops: components["schemas"]["Stop"][];
         };
@@ -1028,6 +1036,8 @@ export interface components {
              * @description Steps that can't be read; this answer leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
+            /** Next */
+            next?: number | null;
             /** Paths */
             paths: components["schemas"]["Path"][];
             /** Stops */
@@ -1520,6 +1530,8 @@ export interface components {
             error: string | null;
             /** Map Index */
             map_index: number;
+            /** Next */
+            next?: number | null;
             /** Run Id */
             run_id: string;
             /** Started */
@@ -2137,6 +2149,9 @@ export interface operations {
         parameters: {
             query?: {
                 version?: string | null;
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
             };
             header?: never;
             path: {
@@ -2233,6 +2248,9 @@ export interface operations {
         parameters: {
             query?: {
                 version?: string | null;
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
             };
             header?: never;
             path: {
@@ -2333,6 +2351,9 @@ export interface operations {
                 direction?: "backward" | "forward";
                 to?: string | null;
                 existence?: boolean;
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
             };
             header?: never;
             path: {
@@ -2430,6 +2451,9 @@ export interface operations {
             query?: {
                 version?: string | null;
                 column?: string[] | null;
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
             };
             header?: never;
             path: {
@@ -2630,6 +2654,9 @@ export interface operations {
                 column?: string[] | null;
                 direction?: "backward" | "forward";
                 parts?: boolean;
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
             };
             header?: never;
             path: {
@@ -2642,6 +2669,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2824,7 +2853,11 @@ export interface operations {
     };
     how_api_v1_how_post: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3003,6 +3036,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Service Unavailable */
             503: {
                 headers: {
@@ -3016,7 +3060,11 @@ export interface operations {
     };
     sideways_api_v1_sideways_post: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3030,6 +3078,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3409,7 +3459,11 @@ export interface operations {
     };
     step_api_v1_steps__step__get: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
             header?: never;
             path: {
                 step: string;
@@ -3505,6 +3559,9 @@ export interface operations {
         parameters: {
             query?: {
                 parts?: boolean;
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
             };
             header?: never;
             path: {
@@ -3517,6 +3574,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3678,6 +3737,17 @@ export interface operations {
             /** @description Unprocessable Entity */
             422: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
