@@ -88,7 +88,6 @@ class TracedWrite:
         made = sealed(self.jvm, noted, self._way, site)
         if self.draft is not None:
             rows = int(written.counts.sum())
-            made = replace(
-                made, operations=built(self.draft, made.axes, self._rewriter.paths, rows, self._grouped(receipts))
-            )
+            about = made.axes, self._rewriter.paths, rows, self._grouped(receipts), self._sink.names
+            made = replace(made, operations=built(self.draft, *about))
         return self._reads.context(self._sink.complete(made), written, self._read)

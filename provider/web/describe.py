@@ -52,8 +52,8 @@ def dataset(found: Dataset, visible: Visible) -> models.Dataset:
 
 def columns(at: Sighting, visible: Visible) -> list[models.Column]:
     """List the columns of a version."""
-    told = zip(visible.names(at), at.version.fields, visible.masked(at), strict=True)
-    return [models.Column(name=name, type=f.type, masked=hidden) for name, f, hidden in told]
+    told = enumerate(zip(visible.names(at), visible.masked(at), strict=True), 1)
+    return [models.Column(name=name, type=visible.type(at, i), masked=hidden) for i, (name, hidden) in told]
 
 
 def dataset_summary(scope: Scope, found: Dataset) -> models.DatasetSummary:

@@ -14,11 +14,12 @@ from functools import cached_property
 
 from provspark.errors import CorruptIndexError
 from provspark.index_store.model import Dataset, Field, Version
-from provspark.index_store.operations import Column, Dependence, Operation, Term
+from provspark.index_store.operations import Dependence, Operation, Term
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.links import Linker
+from provspark.index_store.values.partitions import unescape
 from provspark.index_store.watch import check, tell
 from provspark.web.policy import Policy
 
@@ -51,8 +52,8 @@ class Masks:
         self._policy, self._linker = policy, linker
         self._written: _Written = {}
         self._within: dict[Node, frozenset[int]] = {}
-        self.names: set[str] = set()
-        """Names of columns that are masked values, as a pivot makes them; of the writes that were looked at."""
+        self._values: dict[Node, frozenset[str]] = {}
+        """What columns of a write, and of those behind it, are named after, where that are masked values."""
 
     def columns(self, at: Sighting) -> Positions:
         """The masked columns of a version."""
@@ -67,6 +68,22 @@ class Masks:
         if node not in self._within:
             self._within[node] = self._hidden(node, self._before(node))
         return self._within[node]
+
+    def named_after(self, at: Sighting) -> frozenset[str]:
+        """Masked values that columns of a version may be named after, as a pivot names them."""
+        if not self._policy.masks:
+            return frozenset()
+        self._settled(self._behind(at))
+        return self._inherited([at])
+
+    def named_within(self, node: Node) -> frozenset[str]:
+        """The same, of the columns between the operations of a write."""
+        self.within(node)
+        return self._values.get(node, frozenset())
+
+    def _inherited(self, versions: Iterable[Sighting]) -> frozenset[str]:
+        behind = {node for at in versions for node in self._behind(at)}
+        return frozenset[str]().union(*(self._values.get(node, frozenset()) for node in behind))
 
     def handed(self, node: Node) -> bool:
         """Whether the script's driver had read masked columns, so that what it wrote down may be of their values."""
@@ -159,10 +176,10 @@ class Masks:
         """The masked columns of a version; the writes behind it are known."""
         named = self._named(at)
         found = set(named)
+        every = set(range(1, 1 + len(names_of(at)))) or {ROWS}
         for s in self._read.get((at.version.dataset, at.version.id), ()):
             if s.version.fields != at.version.fields:
-                found |= {mine for mine, theirs in _pairs(at, s) if theirs in self._named(s)}
-        every = set(range(1, 1 + len(names_of(at)))) or {ROWS}
+                found |= _masked_in(at, s, self._named(s), every)
         if self._is_lost(at) or (_is_local(at) and self._handed(at.node, written)):
             found |= every
         for node, made in self._behind(at).items():
@@ -170,7 +187,7 @@ class Masks:
             if (masked and every == {ROWS}) or (masked is None and made):
                 found |= every
             elif masked:
-                found |= {mine for mine, theirs in _pairs(at, node.output) if theirs in masked}
+                found |= _masked_in(at, node.output, masked, every if made else _NONE)
         return frozenset(found - self._opened(at, found - named))
 
     def _named(self, at: Sighting) -> Positions:
@@ -185,6 +202,7 @@ class Masks:
     def _output(self, node: Node, written: _Written) -> Positions | None:
         """The masked columns of what a write wrote. What it read is known."""
         at, named = node.output, self._named(node.output)
+        self._values[node] = self._inherited(node.inputs.values())
         derived = self._derived(node, written)
         if derived is None:
             derived = set(range(1, 1 + len(names_of(at))))
@@ -219,33 +237,76 @@ class Masks:
         operations = _operations(node)
         inputs = {version: self._version(at, written) for version, at in node.inputs.items()}
         handed = self._handed(node, written)
-        files = any(_in_names(at.version, inputs[version]) for version, at in node.inputs.items())
+        values = set(self._inherited(node.inputs.values()))
         found: set[int] = set()
         for op in operations:
             found |= {c.id for c in op.columns if self._policy.masked_by_name(Field(c.name, c.type))}
             for at, places in source_places(node, op) if op.axes else ():
                 masked = inputs[at.version.id]
                 made = handed and _is_local(at)
-                found |= {
-                    c.id
-                    for c, place in zip(op.columns, places, strict=True)
-                    if place in masked or made or (place < 0 and _of_row(c, at.version, masked))
-                }
-            for e in op.expressions if handed or files else ():
-                if e.column >= 0 and _takes_more(op, [t.node for t in e.terms], handed, files):
+                for c, place in zip(op.columns, places, strict=True):
+                    of_files = place < 0 and c.name == "_metadata"
+                    beside = self._in_names(at, masked) if of_files else place < 0 and bool(masked)
+                    if place in masked or made or beside:
+                        found.add(c.id)
+            for e in op.expressions:
+                terms = {t.node for t in e.terms}
+                taken = handed and (bool(op.opaque) or "Literal" in terms or any(t.endswith("UDF") for t in terms))
+                taken |= not values.isdisjoint(t.value for t in e.terms if t.node == "Literal")
+                if not _OF_FILES.isdisjoint(terms):
+                    taken |= any(self._in_names(at, inputs[version]) for version, at in node.inputs.items())
+                if taken and e.column >= 0:
                     found.add(e.column)
-        links = [k for op in operations for k in op.links if k.out >= 0 and k.kind in _VALUES]
+                elif taken and e.role in ("output", "generator"):
+                    found |= _made(op, operations)
+        flows = [(k.out, k.source) for op in operations for k in op.links if k.out >= 0 and k.kind in _VALUES]
+        flows += [flow for op in operations for flow in (*_equated(op), *_looked_up(op, operations))]
+        unknown = [(out, below) for op in operations for out, below in _of_unknown_sources(op, operations)]
         known = -1
         while known != len(found):  # a subquery stands before the columns that it takes from around it
             known = len(found)
-            found |= {k.out for k in links if k.source in found}
+            found |= {out for out, source in flows if source in found}
+            found |= {out for out, below in unknown if not found.isdisjoint(below)}
         if found and self._policy.opened:
             at, named = node.output, self._named(node.output)
             ends = [(c.id, p) for c, p in zip(operations[-1].columns, output_places(node), strict=True) if p > 0]
             opened = self._opened(at, {place for _, place in ends} - named)
             found -= {column for column, place in ends if place in opened}
-        self.names.update(_named_after_values(operations, found))
+        self._values[node] = frozenset(values.union(*(_compared(op, found) for op in operations if found)))
         return frozenset(found)
+
+    def _in_names(self, at: Sighting, masked: Positions) -> bool:
+        """Whether the names of a version's files tell values of a masked column."""
+        fields = enumerate(at.version.fields, 1)
+        if any(field.name in at.version.partitions for i, field in fields if i in masked):
+            return True
+        try:
+            folders = {path.rsplit("/", 1)[0] for (_, path, *_), _ in at.places()}
+        except CorruptIndexError:
+            return True
+        parts = {part.split("=", 1)[0] for folder in folders for part in folder.split("/") if "=" in part}
+        return any(self._policy.covers(unescape(part)) for part in parts)
+
+
+def _masked_in(at: Sighting, other: Sighting, masked: Positions, rest: Iterable[int]) -> set[int]:
+    """The columns of a version that are masked ones of how another step knows it.
+
+    Where one of these has no counterpart, all columns that have none may hold its values: it was read another way.
+    """
+    pairs = list(_pairs(at, other)) if _reads_alike(at.version, other.version) else []
+    found = {mine for mine, theirs in pairs if theirs in masked}
+    if not masked <= {theirs for _, theirs in pairs}:
+        found |= set(rest) - {mine for mine, _ in pairs}
+    return found
+
+
+def _reads_alike(one: Version, other: Version) -> bool:
+    """Whether two readers of CSV take the same parts of a line for values."""
+    if not one.format == other.format == "csv":
+        return True
+    options = [dict(version.options) for version in (one, other)]
+    separators = [x.get("sep", x.get("delimiter", ",")) for x in options]
+    return separators[0] == separators[1]
 
 
 def _operations(node: Node) -> tuple[Operation, ...]:
@@ -271,50 +332,89 @@ def _handed_over(node: Node, axis: int) -> bool:
     return all(t.kind == "context" and t.out == 0 for t in node.write.tensors if t.src == axis)
 
 
-def _named_after_values(operations: Iterable[Operation], masked: set[int]) -> Iterator[str]:
-    """The names of masked columns that are, or begin with, what other masked columns are compared with."""
-    values: set[str] = set()
-    for op in operations if masked else ():
-        for e in op.expressions:
-            values.update(_compared(e.terms, masked))
-        if op.node == "Transpose":
-            values.update(c.name for c in op.columns[1:])
-        for c in op.columns:
-            if c.id in masked and (c.name in values or any(c.name.startswith(f"{v}_") for v in values)):
-                yield c.name
+def _compared(op: Operation, masked: set[int]) -> set[str]:
+    """What an operation may name columns after: literals that it compares masked ones with, and a frame's values."""
+    found = {c.name for c in op.columns[1:] if c.id in masked} if op.node == "Transpose" else set()
+    for e in op.expressions:
+        for term, part in _subtrees(e.terms):
+            if term.node in _EQUAL and any(t.column in masked for t in part):
+                found |= {t.value for t in part if t.node == "Literal"}
+    return found
 
 
-def _compared(terms: Sequence[Term], masked: set[int]) -> Iterator[str]:
-    """The literals that masked columns are compared with for equality."""
+def _equated(op: Operation) -> Iterator[tuple[int, int]]:
+    """The columns whose values a filter's or join's equality tells by those of others: each with one of these."""
+    for e in op.expressions:
+        if e.role != "condition" or any(t.node in ("Or", "Not") for t in e.terms):
+            continue
+        for term, part in _subtrees(e.terms):
+            if term.node in ("EqualTo", "EqualNullSafe"):
+                sides = list(_children(part))
+                for mine, other in (sides, sides[::-1]) if len(sides) == 2 else ():
+                    alone = {t.column for t in mine if t.column >= 0}
+                    for column in alone if len(alone) == 1 else ():
+                        yield from ((column, t.column) for t in other if t.column >= 0)
+
+
+def _looked_up(op: Operation, operations: Sequence[Operation]) -> Iterator[tuple[int, int]]:
+    """The columns whose values a subquery decides by its conditions: EXISTS, and a scalar that a row looks up."""
+    for e in op.expressions:
+        for term in e.terms if e.column >= 0 else ():
+            if term.node in ("ScalarSubquery", "Exists", "ListQuery"):
+                within = _reached(int(term.value), operations)
+                outer = any(name == "outer columns" for o in within for name, _ in o.details)
+                if outer or term.node != "ScalarSubquery":
+                    yield from ((e.column, k.source) for o in within for k in o.links if k.out < 0)
+
+
+def _reached(last: int, operations: Sequence[Operation]) -> list[Operation]:
+    found, waiting = {last}, [last]
+    for i in waiting:
+        fresh = {*operations[i].children, *operations[i].subqueries} - found
+        found |= fresh
+        waiting += fresh
+    return [operations[i] for i in found]
+
+
+def _made(op: Operation, operations: Sequence[Operation]) -> set[int]:
+    """The columns that an operation makes."""
+    return {c.id for c in op.columns} - {c.id for i in op.children for c in operations[i].columns}
+
+
+def _of_unknown_sources(op: Operation, operations: Sequence[Operation]) -> Iterator[tuple[int, set[int]]]:
+    """Columns of which nothing tells what they were made of, with all columns that they may come from."""
+    if op.axes:
+        return
+    below = {c.id for i in (*op.children, *op.subqueries) for c in operations[i].columns}
+    told = {k.out for k in op.links} | {e.column for e in op.expressions}
+    told |= {int(i) for name, ids in op.details if name == "columns" for i in ids.split()}
+    yield from ((out, below) for out in _made(op, operations) - told)
+
+
+def _subtrees(terms: Sequence[Term]) -> Iterator[tuple[Term, Sequence[Term]]]:
+    """Each term of an expression, with those below it."""
     for start, term in enumerate(terms):
-        if term.node in _EQUAL:
-            end, open_ends = start + 1, term.children
-            while open_ends and end < len(terms):
-                open_ends += terms[end].children - 1
-                end += 1
-            part = terms[start:end]
-            if any(t.column in masked for t in part):
-                yield from (t.value for t in part if t.node == "Literal")
+        yield term, terms[start + 1 : _end(terms, start)]
+
+
+def _children(terms: Sequence[Term]) -> Iterator[Sequence[Term]]:
+    """The trees that stand side by side."""
+    start = 0
+    while start < len(terms):
+        end = _end(terms, start)
+        yield terms[start:end]
+        start = end
+
+
+def _end(terms: Sequence[Term], start: int) -> int:
+    at, waiting = start, 1
+    while waiting and at < len(terms):
+        waiting += terms[at].children - 1
+        at += 1
+    return at
 
 
 _EQUAL = frozenset(("EqualTo", "EqualNullSafe", "In", "InSet"))
-
-
-def _takes_more(op: Operation, terms: list[str], handed: bool, files: bool) -> bool:
-    """Whether an expression may hold what the driver read, or the name of a file."""
-    if files and not _OF_FILES.isdisjoint(terms):
-        return True
-    return handed and (bool(op.opaque) or any(t == "Literal" or t.endswith("UDF") for t in terms))
-
-
-def _of_row(column: Column, version: Version, masked: Positions) -> bool:
-    """Whether what is no column of a version, and was made of its rows, may hold masked values."""
-    return _in_names(version, masked) if column.name == "_metadata" else bool(masked)
-
-
-def _in_names(version: Version, masked: Positions) -> bool:
-    """Whether the names of a version's files tell values of a masked column."""
-    return any(field.name in version.partitions for i, field in enumerate(version.fields, 1) if i in masked)
 
 
 def _pairs(one: Sighting, other: Sighting) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,6 @@ from provspark.index_store.model import Dataset
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.relation import image
-from provspark.index_store.values.reading import find_column
 from provspark.web import describe, models
 from provspark.web import operation_models as told
 from provspark.web.paging import LINKED, Paged
@@ -81,7 +80,7 @@ def dataset_columns(
         told.ColumnLine(
             **{
                 **_fields(line),
-                "column": None if line.column is None else scope.visible.name(line.column),
+                "column": scope.visible.name_at(at, line.column),
                 "dataset": _dataset(scope, line.dataset),
                 "source_column": scope.visible.name_of(line.dataset, line.version, line.source_column),
                 "steps": list(line.steps),
@@ -107,9 +106,9 @@ def dataset_dropped(
     for line in answer.lines:
         text = scope.visible.step_operations(line.step, line.write, [line.operation], line.text)
         about: dict[str, Any] = {"dataset": _dataset(scope, line.dataset), "text": text} | {
-            "column": scope.visible.name(line.column),
-            "known_as": scope.visible.name(line.known_as),
-            "into": [scope.visible.name(n) for n in line.into],
+            "column": scope.visible.name_at(at, line.column),
+            "known_as": scope.visible.name_in(line.step, line.write, line.known_as),
+            "into": [scope.visible.name_in(line.step, line.write, n) for n in line.into],
         }
         lines.append(told.Drop(**{**_fields(line), **about}))
     return page.cut(
@@ -153,7 +152,7 @@ def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.How:
 def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
     """List the cells that cells came from, or went into; without their values."""
     at, ids = scope.asked(query)
-    _known(at, query.columns)
+    _known(scope, at, query.columns)
     to = None if query.to is None else str(scope.dataset(query.to))
     answer = scope.prov.ask.cells(
         str(at.version.dataset),
@@ -170,7 +169,7 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
         told.CellLine(
             **{
                 **line,
-                "column": line["column"] and scope.visible.name(line["column"]),
+                "column": scope.visible.name_at(at, line["column"]),
                 "dataset": _dataset(scope, line["dataset"]),
                 "source_column": scope.visible.name_of(line["dataset"], line["version"], line["source_column"]),
             }
@@ -190,15 +189,14 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
 
 def _at(scope: Scope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:
     at = scope.find(dataset, version)
-    scope.visible.names(at)
-    _known(at, columns)
+    _known(scope, at, columns)
     return at
 
 
-def _known(at: Sighting, columns: list[str] | None) -> None:
+def _known(scope: Scope, at: Sighting, columns: list[str] | None) -> None:
     """Refuse a column that is not there, without the text of what may have dropped it."""
     for name in columns or ():
-        find_column(at.version, name)
+        scope.visible.find(at, name)
 
 
 def _operations(scope: Scope, lines: Iterable[OperationLine]) -> list[told.Operation]:
@@ -206,7 +204,7 @@ def _operations(scope: Scope, lines: Iterable[OperationLine]) -> list[told.Opera
     for line in lines:
         text = scope.visible.step_operations(line.step, line.write, line.operations, line.text)
         about: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in _fields(line).items()}
-        about |= {k: [scope.visible.name(n) for n in about[k]] for k in _NAMES}
+        about |= {k: [scope.visible.name_in(line.step, line.write, n) for n in about[k]] for k in _NAMES}
         found.append(told.Operation(**(about | {"dataset": _dataset(scope, line.dataset), "text": text})))
     return found
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import TypeAdapter
 
-from provspark.index_store.model import Dataset, jsonable
+from provspark.index_store.model import Dataset, Manifest, jsonable
 from provspark.index_store.profiles.model import ColumnProfile, Profile
 from provspark.web import describe, models
 from provspark.web import replay_models as told
@@ -79,7 +79,7 @@ def step_profiles(
         after=describe.dataset(Dataset.parse(found.after.dataset), scope.visible),
         after_rows=found.after.rows,
         columns=[
-            told.ProfilePair(name=scope.visible.name(name), masked=True, before=None, after=None)
+            told.ProfilePair(name=_name(scope, manifest, name), masked=True, before=None, after=None)
             if (old is not None and old.name in hidden[0]) or (new is not None and new.name in hidden[1])
             else told.ProfilePair(name=name, masked=False, before=_column(old), after=_column(new))
             for name, old, new in pairs[:_COLUMNS]
@@ -134,6 +134,11 @@ async def _run(request: Request, scope: Scope, question: dict[str, Any]) -> Any:
         **question,
     }
     return await replays.run(whole, viewer.user)
+
+
+def _name(scope: Scope, manifest: Manifest, name: str) -> str:
+    told = (scope.visible.name_in(manifest.step, w.index, name) for w in manifest.writes)
+    return next((t for t in told if t != name), name)
 
 
 def _hidden(scope: Scope, step: str, profile: Profile) -> set[str]:

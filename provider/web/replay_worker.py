@@ -133,7 +133,7 @@ def _spread(told: OperationProfiles, number: int, child: int | None, visible: Vi
         "before_rows": impact.before.rows if operation.children else None,
         "after_rows": impact.after.rows,
         "columns": [
-            {"name": visible.name(name), "masked": True, "before": None, "after": None}
+            {"name": visible.name_in(told.step, told.write, name), "masked": True, "before": None, "after": None}
             if name in covered
             else {"name": name, "masked": False, "before": jsonable(before), "after": jsonable(after)}
             for name, before, after in impact.pairs()
@@ -186,7 +186,7 @@ def _stages(told: Replayed, visible: Visible, hidden: frozenset[int]) -> list[di
             {
                 **_told(told, stage.operation, visible),
                 "columns": [
-                    {"name": visible.name(c.name), "type": c.type, "masked": not o}
+                    {"name": visible.name_in(told.step, told.write, c.name), "type": c.type, "masked": not o}
                     for c, o in zip(columns, open_to, strict=True)
                 ],
                 "cut": stage.cut,
@@ -196,7 +196,7 @@ def _stages(told: Replayed, visible: Visible, hidden: frozenset[int]) -> list[di
                         if visible.values
                         else None,
                         "changed": [name for name in line.changed if name not in closed],
-                        "added": [visible.name(name) for name in line.added],
+                        "added": [visible.name_in(told.step, told.write, name) for name in line.added],
                         "parents": [list(p) for p in line.parents],
                         "sources": [_source(s) for s in line.sources[:_LINES]],
                     }

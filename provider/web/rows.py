@@ -18,7 +18,7 @@ from provspark.index_store.export.formulas import neutral, neutral_column
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.values.plain import plain
-from provspark.index_store.values.reading import find_column, read_rows
+from provspark.index_store.values.reading import read_rows
 from provspark.web import describe, models
 from provspark.web.threads import chunks
 from provspark.web.visible import Visible
@@ -42,7 +42,7 @@ def page(
 ) -> models.Rows:
     """Return some of the selected rows; a version whose values can't be read has ids only, and says why."""
     version = at.version
-    names = {f.name for f in version.fields} if columns is None else {find_column(version, c).name for c in columns}
+    names = {f.name for f in version.fields} if columns is None else {visible.find(at, c).name for c in columns}
     told = zip((f.name for f in version.fields), describe.columns(at, visible), strict=True)
     listed = [(name, column) for name, column in told if name in names]
     ids = _ids(selected, cursor, limit)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 from fastapi import HTTPException
 
 from provspark import errors
-from provspark.index_store.model import Dataset
+from provspark.index_store.model import Dataset, Field
 from provspark.index_store.operations import Operation
 from provspark.index_store.query.graph import Graph, Node, Sighting
 from provspark.index_store.values.partitions import unescape
 from provspark.index_store.values.paths import find_path
+from provspark.index_store.values.reading import find_column
 from provspark.web.masks import Masks
 from provspark.web.policy import Policy
 
@@ -22,8 +23,9 @@ __all__ = ["HIDDEN", "Visible"]
 
 HIDDEN = "•••"
 """Stands in a text for what is not shown."""
-_FOLDER = re.compile(r"([^/=\s'\"]+)=([^/'\"\n]*(?=/)|[^/\s'\",;)]+)")
+_FOLDER = re.compile(r"((?<=/)[^/='\"\n]+|[^/=\s'\"]+)=([^/'\"\n]*(?=/)|[^/'\"\n,;)]+)")
 """A folder that is named after a partition's value, in a path or in a text with paths in it."""
+_RANGE = "memory://range/"
 _QUOTED = re.compile(r"(?<!column )('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _FOREIGN = re.compile(r"\b(\w+(?:Error|Exception)): .*", re.DOTALL)
 """An error that is not ours: its message may tell anything."""
@@ -65,27 +67,66 @@ class Visible:
 
     def ask(self, at: Sighting, column: str) -> None:
         """Refuse a question about the values of a hidden column, or of a field in one."""
-        field = find_path(at.version, column).column
+        field = self._finding(at, lambda: find_path(at.version, column).column)
         if field.name not in self.columns(at):
             raise HTTPException(403, f"the values of column {field.name!r} are masked, so it can't be asked about")
 
-    def name(self, name: str) -> str:
-        """A column's name, unless it is a masked value itself, as names that a pivot makes are."""
-        return HIDDEN if name in self._masks.names else name
+    def names(self, at: Sighting) -> list[str]:
+        """The names of a version's columns; one that is a masked value, as a pivot makes it, is told by its number."""
+        names = [f.name for f in at.version.fields]
+        values = self._masks.named_after(at)
+        if not values:
+            return names
+        told = zip(names, self.masked(at), strict=True)
+        return [f"{HIDDEN}{i}" if masked and _named_after(n, values) else n for i, (n, masked) in enumerate(told, 1)]
+
+    def name_at(self, at: Sighting, name: str | None) -> str | None:
+        """The name of a column of a version."""
+        known = dict(zip((f.name for f in at.version.fields), self.names(at), strict=True))
+        return name if name is None else known.get(name, name)
 
     def name_of(self, dataset: str, version: str, name: str | None) -> str | None:
-        """The same, of a version that need not be among those looked at so far."""
-        if not self._open and name is not None:
-            for at in self.graph.sightings(Dataset.parse(dataset)):
-                if at.version.id == version:
-                    self._masks.columns(at)
-        return name if name is None else self.name(name)
+        """The same, of a version by its data set's name and its id."""
+        same = [s for s in self.graph.sightings(Dataset.parse(dataset)) if s.version.id == version]
+        told = [self.name_at(at, name) for at in same]
+        return next((t for t in told if t != name), name)
 
-    def names(self, at: Sighting) -> list[str]:
-        """The names of a version's columns; each that is hidden has its number."""
-        self.masked(at)
-        names = [f.name for f in at.version.fields]
-        return [n if self.name(n) == n else f"{HIDDEN}{i}" for i, n in enumerate(names, 1)]
+    def name_in(self, step: str, write: int, name: str) -> str:
+        """The name of a column between the operations of a write."""
+        return HIDDEN if any(name in self._secret(node) for node in self.nodes(step, write)) else name
+
+    def _secret(self, node: Node) -> frozenset[str]:
+        """The names of columns of a write that are masked values."""
+        if self._open:
+            return frozenset()
+        values, hidden = self._masks.named_within(node), self._masks.within(node)
+        if not values:
+            return frozenset()
+        columns = {c for op in node.operations for c in op.columns if c.id in hidden}
+        return frozenset(c.name for c in columns if _named_after(c.name, values))
+
+    def type(self, at: Sighting, position: int) -> str:
+        """The type of a column, whose fields may have such names, too."""
+        kind = at.version.fields[position - 1].type
+        values = self._masks.named_after(at) if "<" in kind else frozenset()
+        return _without(kind, values)
+
+    def find(self, at: Sighting, column: str) -> Field:
+        """Return a column by its name.
+
+        Raises
+        ------
+        UnknownColumnError
+            With the names that come near, and none that is a masked value.
+        """
+        return self._finding(at, lambda: find_column(at.version, column))
+
+    def _finding(self, at: Sighting, find: Callable[[], Field]) -> Field:
+        try:
+            return find()
+        except errors.UnknownColumnError as e:
+            told = zip((f.name for f in at.version.fields), self.names(at), strict=True)
+            raise errors.UnknownColumnError(_without(str(e), (a for a, b in told if a != b))) from None
 
     def within(self, node: Node) -> frozenset[int]:
         """The ids of the columns between a write's operations that are masked."""
@@ -103,12 +144,7 @@ class Visible:
             return None
         if self._masks.handed(node) and any(t.node == "Literal" for o in done for e in o.expressions for t in e.terms):
             return None
-        return self._nameless(self.path(text))
-
-    def _nameless(self, text: str) -> str:
-        for name in self._masks.names:
-            text = text.replace(name, HIDDEN)
-        return text
+        return _without(self.path(text), self._secret(node))
 
     def step_operations(self, step: str, write: int, operations: Iterable[int], text: str) -> str | None:
         """The same, of a write by its step and number."""
@@ -129,23 +165,26 @@ class Visible:
 
     def path(self, text: str) -> str:
         """A path, or a text with paths in it, without the values of masked partition columns."""
-        if self._open or "=" not in text:
+        if self._open:
+            return text
+        text = re.sub(rf"{_RANGE}[-\d,]+", f"{_RANGE}{HIDDEN}", text)
+        if "=" not in text:
             return text
 
         def told(match: re.Match[str]) -> str:
-            return f"{match[1]}={HIDDEN}" if self._hides_folder(text, unescape(match[1])) else match[0]
+            return f"{match[1]}={HIDDEN}" if self._hides_folder(unescape(match[1])) else match[0]
 
         return _FOLDER.sub(told, text)
 
     def dataset(self, dataset: Dataset) -> str:
-        """The URI of a data set, which may lie in a folder that is named after a value."""
+        """The URI of a data set, which may lie in a folder that is named after a value, or be a range of numbers."""
         if self._open:
             return dataset.uri
+        if dataset.uri.startswith(_RANGE):
+            return f"{_RANGE}{HIDDEN}"
         parts = [part.partition("=") for part in dataset.uri.split("/")]
         return "/".join(
-            f"{name}={HIDDEN}"
-            if is_value and self._hides_folder(dataset.uri, unescape(name))
-            else name + is_value + value
+            f"{name}={HIDDEN}" if is_value and self._hides_folder(unescape(name)) else name + is_value + value
             for name, is_value, value in parts
         )
 
@@ -157,12 +196,12 @@ class Visible:
             return [self.paths(x) for x in told]
         return {k: self.paths(v) for k, v in told.items()} if isinstance(told, dict) else told
 
-    def _hides_folder(self, text: str, name: str) -> bool:
+    def _hides_folder(self, name: str) -> bool:
         if not self.values:
             return True
         if self.policy.covers(name):
             return True
-        return any(self._masked_in(d, name) for d in self._partitioned.get(name, ()) if d.name in text)
+        return any(self._masked_in(d, name) for d in self._partitioned.get(name, ()))
 
     def _masked_in(self, dataset: Dataset, name: str) -> bool:
         """Whether a partition column is masked in some version of a data set."""
@@ -210,7 +249,21 @@ class Visible:
             return self.text(str(error))
         if isinstance(error, errors.ValuesUnavailableError):
             return self.quoted(str(error))
-        return self._nameless(self.path(str(error)))
+        return self.path(str(error))
+
+
+def _named_after(name: str, values: Iterable[str]) -> bool:
+    """Whether a column's name is one of these values, or has one in it that is long enough to be told from a word."""
+    return any(name == v or name.startswith(f"{v}_") or (len(v) >= _LONG and v in name) for v in values)
+
+
+def _without(text: str, words: Iterable[str]) -> str:
+    for word in words:
+        text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", HIDDEN, text)
+    return text
+
+
+_LONG = 3
 
 
 def _touched(operation: Operation) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -231,3 +232,103 @@ def test_names_that_are_masked_values(spark: Any, tmp_path: Path) -> None:
         if d["label"] in "qr":
             assert told == [("name", False), *((f"{HIDDEN}{i}", True) for i in range(2, 1 + len(told)))]
             assert sorted(v[0] for v in rows["values"]) == ["n0", "n1"]
+
+
+def _read(spark: Any, at: str, name: str) -> Any:
+    return spark.read.parquet(f"{at}/{name}")
+
+
+def _mapped(spark: Any, at: str) -> Any:
+    most = _read(spark, at, "p").agg(sf.max("ssn")).first()[0]
+
+    def answer(parts: Iterator[Any]) -> Iterator[Any]:
+        for part in parts:
+            part["z"] = most
+            yield part[["z"]]
+
+    return _read(spark, at, "p").select("city").mapInPandas(answer, "z string")
+
+
+def _exploded(spark: Any, at: str) -> Any:
+    most = _read(spark, at, "p").agg(sf.max("salary")).first()[0]
+    return _read(spark, at, "p").select(sf.explode(sf.sequence(sf.lit(most), sf.lit(most + 1))).alias("z"))
+
+
+WAYS: dict[str, tuple[Any, list[str]]] = {
+    "a lateral value": ("select p.id, l.g from p, lateral (select p.salary + 1 as g) l", ["g"]),
+    "a lateral row": ("select p.id, l.k from p, lateral (select k from b where b.k = p.ssn) l", ["k"]),
+    "a lateral row that is open": (
+        "select p.id, l.grade from p, lateral (select grade from b where b.bid = p.id) l",
+        [],
+    ),
+    "a lateral generator": ("select p.id, x.* from p, lateral explode(array(ssn, city)) as x(z)", ["z"]),
+    "a lookup": ("select id, (select max(grade) from b where b.k = p.ssn) g from p", ["g"]),
+    "a scalar over a filter": ("select id, (select max(bid) from b where k > 'S') g from p", []),
+    "exists": ("select id, exists(select 1 from b where b.bid = p.id and p.salary > 100) g from p", ["g"]),
+    "a join by a filter": ("select p.id, b.k, b.grade from p, b where p.ssn = b.k", ["k"]),
+    "a join by expressions": ("select p.id, b.k, b.grade from p join b on lower(p.ssn) = lower(b.k)", ["k"]),
+    "a join by a part": ("select p.id, b.bid from p join b on p.salary % 10 = b.bid", ["bid"]),
+    "a filter": ("select id, city from p where salary > 100 and ssn like 'S%'", []),
+    "constants of rows": ("select id, e from (select * from p) lateral view explode(sequence(1, 2)) as e", []),
+    "a count by a group": ("select city, count(*) n, max(salary) m from p group by city", ["m"]),
+    "an unpivoted pivot": (
+        lambda spark, at: _read(spark, at, "wide").unpivot("id", _read(spark, at, "wide").columns[1:], "v", "w"),
+        ["v", "w"],
+    ),
+    "another separator": (lambda spark, at: spark.read.csv(f"{at}/lines", sep="|").toDF("a"), ["a"]),
+    "a corrupt record": (
+        lambda spark, at: spark.read.schema("id string, city int, _corrupt_record string").json(f"{at}/json"),
+        ["_corrupt_record"],
+    ),
+    "a schema of fewer columns": (lambda spark, at: spark.read.schema("id int, city string").json(f"{at}/json"), []),
+    "names of files": (
+        lambda spark, at: (
+            spark.read.option("recursiveFileLookup", "true")
+            .parquet(f"{at}/by")
+            .select("id", sf.input_file_name().alias("f"), "_metadata.file_name")
+        ),
+        ["f", "file_name"],
+    ),
+    "a function in Python": (_mapped, ["z"]),
+    "a generator of what was read": (_exploded, ["z"]),
+}
+
+
+@pytest.mark.spark
+def test_ways_of_masked_values(spark: Any, tmp_path: Path) -> None:
+    at, store = str(tmp_path), str(tmp_path / "prov")
+    people = [(i, f"n{i % 2}", f"SSNX{i}", i * 100) for i in range(4)]
+    spark.createDataFrame(people, "id int, city string, ssn string, salary int").coalesce(1).write.parquet(f"{at}/p")
+    looked = [(i, f"SSNX{i}", i) for i in range(4)]
+    spark.createDataFrame(looked, "bid int, k string, grade int").coalesce(1).write.parquet(f"{at}/b")
+
+    def step(name: str, write: Callable[[], Any]) -> None:
+        with attach(store=store, key=StepKey(name, "run", "dag")):
+            _read(spark, at, "p").createOrReplaceTempView("p")
+            _read(spark, at, "b").createOrReplaceTempView("b")
+            write()
+
+    step("wide", lambda: spark.table("p").groupBy("id").pivot("ssn").count().coalesce(1).write.parquet(f"{at}/wide"))
+    step("json", lambda: spark.table("p").coalesce(1).write.json(f"{at}/json"))
+    step("lines", lambda: spark.table("p").coalesce(1).write.csv(f"{at}/lines"))
+    step("by", lambda: spark.table("p").coalesce(1).write.partitionBy("ssn").parquet(f"{at}/by"))
+    for i, (made, _) in enumerate(WAYS.values()):
+        step(
+            f"way{i}",
+            lambda i=i, made=made: (
+                (spark.sql(made) if isinstance(made, str) else made(spark, at))
+                .coalesce(1)
+                .write.parquet(f"{at}/out{i}")
+            ),
+        )
+    spark.sql(f"create table swapped(a string, b string) using parquet location '{at}/swapped'")
+    try:
+        swap = sf.col("city").alias("b"), sf.col("ssn").alias("a")
+        step("swap", lambda: spark.table("p").select(*swap).write.insertInto("swapped"))
+    finally:
+        spark.sql("drop table swapped")
+    world = World.__new__(World)
+    world.url = store
+    found = {way: world.hidden(f"{at}/out{i}", "ssn salary") for i, way in enumerate(WAYS)}
+    assert found == {way: masked for way, (_, masked) in WAYS.items()}
+    assert world.hidden(f"{at}/swapped", "ssn") == ["b"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from provspark.index_store.model import Axis
-from provspark.index_store.operations import Operation, Operations
+from provspark.index_store.operations import Column, Expression, Operation, Operations, Term
 from provspark.tracker.operations.categories import categories
-from provspark.tracker.operations.draft import DraftOperation, drafts
+from provspark.tracker.operations.draft import DraftExpression, DraftOperation, Tree, drafts
 from provspark.tracker.operations.links import links
 from provspark.tracker.operations.opaque import opaque
 from provspark.tracker.operations.texts import text
@@ -40,6 +40,7 @@ class Draft:
         paths: Sequence[tuple[int, ...]] = (),
         rows: int = -1,
         grouped: int = -1,
+        names: Sequence[str] = (),
     ) -> Operations:
         """Return what is stored.
 
@@ -49,10 +50,31 @@ class Draft:
         paths : see `Rewriter.paths`; none of a write that is not tracked
         rows : how many were written
         grouped : how many went into the aggregate whose groups were all written, where there is one
+        names : of the columns where they are written by position; none where by name
         """
         found, settings = drafts(str(self.reading.json()))
+        found += _renamed(found, names)
         counts = _counts(found, rows, grouped)
         return Operations(tuple(_one(o, found, axes, paths, counts) for o in found), settings)
+
+
+def _renamed(found: Sequence[DraftOperation], names: Sequence[str]) -> tuple[DraftOperation, ...]:
+    """Return the operation that gives the columns the names under which they are written, as SQL's INSERT has it."""
+    last = found[-1]
+    if len(names) != len(last.columns) or [n.lower() for n in names] == [c.name.lower() for c in last.columns]:
+        return ()
+    first = 1 + max(c.id for o in found for c in o.columns)
+    made = tuple(Column(first + i, n, c.type) for i, (n, c) in enumerate(zip(names, last.columns, strict=True)))
+    expressions = []
+    for new, old in zip(made, last.columns, strict=True):
+        terms = (Term("AttributeReference", old.name, old.id),)
+        sql = "`" + old.label.replace("`", "``") + "`"
+        expressions.append(DraftExpression(Expression("output", sql, terms, new.id), Tree.of(terms), "", ""))
+    return (
+        DraftOperation(
+            last.index + 1, "Project", (last.index,), (), made, tuple(expressions), (), None, last.site, last.name
+        ),
+    )
 
 
 def _counts(found: Sequence[DraftOperation], rows: int, grouped: int) -> dict[int, int]:
@@ -107,10 +129,11 @@ def built(
     paths: Sequence[tuple[int, ...]] = (),
     rows: int = -1,
     grouped: int = -1,
+    names: Sequence[str] = (),
 ) -> Operations | None:
     """Return what `Draft.build` does; None, with a line in the log, where it fails."""
     try:
-        return draft.build(axes, paths, rows, grouped)
+        return draft.build(axes, paths, rows, grouped, names)
     except Exception as e:
         log.info("provspark: the operations of a write are not known: %s", e)
         return None

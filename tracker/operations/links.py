@@ -82,7 +82,15 @@ class _Links:
                     yield Link(e.expression.column, f.source, f.kind, f.context)
 
     def join(self) -> Iterator[Link]:
-        """The condition's columns decide; a key that equals another is as much that other's."""
+        """The condition's columns decide; a key that equals another is as much that other's.
+
+        A lateral subquery's columns are handed on under ids of their own.
+        """
+        if self.operation.node == "LateralJoin":
+            known = set(self.inputs)
+            made = [c for c in self.operation.columns if c.id not in known]
+            found = self.all[self.operation.subqueries[0]].columns if self.operation.subqueries else ()
+            yield from (Link(a.id, b.id, "identity") for a, b in zip(made, found, strict=False))
         how = self.operation.detail("type")
         right = {c.id for i in self.operation.children[1:] for c in self.all[i].columns}
         anti = how == "LEFT ANTI"

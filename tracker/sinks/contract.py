@@ -62,6 +62,10 @@ class Output(Protocol):
         """The data set that is written."""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which the plan's columns are written by their position; none where they go by name."""
+
+    @property
     def skips(self) -> bool:
         """Whether Spark will write nothing here."""
 

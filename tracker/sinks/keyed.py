@@ -64,6 +64,11 @@ class KeyedSink:
         """The table."""
         return self._table.dataset
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """None: JDBC tables are written by name."""
+        return ()
+
     def undone(self) -> bool:
         """Whether a write that failed left nothing that a second one would double: tasks commit one by one."""
         return self._replaces

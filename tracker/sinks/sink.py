@@ -70,6 +70,11 @@ class Sink:
         return self._target.dataset
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which the plan's columns are written by their position; none where they go by name."""
+        return self._target.names
+
+    @property
     def skips(self) -> bool:
         """Whether Spark will write nothing here: call the end as it is, and record no version."""
         return bool(self._target.skips)

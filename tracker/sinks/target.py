@@ -50,6 +50,8 @@ class Target:
         How many of the partition columns, the first ones, have one value each for the whole write.
     buckets : Buckets or None
         How the rows are bucketed.
+    names : tuple of str
+        By position, the names under which the plan's columns are written; none where they go by name.
     """
 
     path: str
@@ -65,6 +67,7 @@ class Target:
     places: tuple[int, ...]
     statics: int = 0
     buckets: Buckets | None = None
+    names: tuple[str, ...] = ()
 
 
 def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: Any) -> Target:
@@ -221,6 +224,7 @@ def _target(
         time_zone=lower.get("timezone", found["timeZone"]),
         places=tuple(places),
         buckets=bucket and _buckets(node, columns, bucket),
+        names=tuple(f[0] for f in fields) if node == "write.insertInto" else (),
     )
 
 
