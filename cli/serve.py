@@ -44,7 +44,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     url = open_provenance(store).url
     token = os.environ.get("PROVSPARK_SERVE_TOKEN") or new_token()
     if len(token) < 16:
-        raise SettingsError("PROVSPARK_SERVE_TOKEN needs at least 16 characters; leave it out to get a good one")
+        raise SettingsError("PROVSPARK_SERVE_TOKEN needs at least 16 characters; unset it to generate one")
     policy, limits = Policy.from_settings(_setting), Limits.read(_setting)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
@@ -53,15 +53,17 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
         listener.bind((host, port))
     except OSError as e:
         listener.close()
-        raise SettingsError(f"can't listen at {host}, port {port}: {e.strerror}; give another --port, or 0") from e
+        raise SettingsError(
+            f"can't listen at {host}, port {port}: {e.strerror}; pass another --port, or 0 for any free port"
+        ) from e
     port = listener.getsockname()[1]
     named = f"[{host}]" if ":" in host else host
     address = f"http://{named}:{port}/?token={token}"
     if host not in _LOOPBACK:
         click.secho(
-            f"Others can reach {host}: whoever has the address sees the data, and it travels in clear.", fg="yellow"
+            f"Warning: other machines can reach {host}. Anyone with the URL sees the data, unencrypted.", fg="yellow"
         )
-    click.echo(f"Provenance of {url} at\n  {address}\nCtrl-C ends it.")
+    click.echo(f"Provenance of {url} at\n  {address}\nPress Ctrl-C to stop.")
     if open_page:
         click.launch(address)
     app = local_app(Source(lambda: url, policy), token, host, port, limits)

@@ -20,9 +20,9 @@ Fault = Literal["corrupt", "newer", "unreadable"]
 _KEY = re.compile(rb'"key":(\{[^{}]*\})')
 _NAMED = 3
 _ADVICE: dict[Fault, str] = {
-    "corrupt": "Run `provspark verify` to check the store and `provspark repair` to mend it, or run the task again.",
+    "corrupt": "Run `provspark verify` to check the store, then `provspark repair`, or run the task again.",
     "newer": "Upgrade airflow-provider-provspark where this store is read.",
-    "unreadable": "Let the user that reads the store read this file, or remove it if it does not belong there.",
+    "unreadable": "Grant read permission to the user that reads the store, or remove the file if it doesn't belong.",
 }
 
 
@@ -113,4 +113,4 @@ def summary(broken: Iterable[Broken]) -> str:
     some = "; ".join(f"{b.file or b.store}: {b.why}" for b in found[:_NAMED])
     more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     advice = " ".join(dict.fromkeys(b.advice for b in found))
-    return f"{len(found)} steps can't be read, and answers leave them out: {some}{more}. {advice}"
+    return f"{len(found)} steps can't be read and are missing from the answers: {some}{more}. {advice}"

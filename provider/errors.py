@@ -240,9 +240,9 @@ class TooManyStepsError(ProvSparkError, RuntimeError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"the question goes through more than {limit:,} steps, the limit here ([provspark] max_steps). Narrow it: "
-            f"name the data set that it should lead to (`to`), or start from a version with fewer steps on the way. "
-            f"In Python and on the command line there is no limit"
+            f"the query spans more than {limit:,} steps, this server's limit ([provspark] max_steps). Set `to` to the "
+            f"dataset where it should end, or start from a version with fewer steps in between. Python and the command "
+            f"line have no limit"
         )
         self.limit = limit
 

@@ -61,11 +61,9 @@ def get_provider_info() -> dict[str, Any]:
             "provspark": {
                 "description": "Where lineage is kept, and what the page shows.",
                 "options": {
-                    "store": _option(
-                        "Folder in which lineage is kept, where a task has no prov_store.", "file:///data/prov"
-                    ),
+                    "store": _option("Folder for the lineage of tasks that don't set prov_store.", "file:///data/prov"),
                     "catalogue": _option(
-                        "SQLAlchemy URL of the catalogue, where a task has no prov_catalogue.",
+                        "SQLAlchemy URL of the catalogue of tasks that don't set prov_catalogue.",
                         "postgresql+psycopg2://user@host/provspark",
                         sensitive=True,
                     ),
@@ -76,13 +74,13 @@ def get_provider_info() -> dict[str, Any]:
                         default="True",
                     ),
                     "mask_columns": _option(
-                        "Columns whose values the page and its API never show, nor filter by: shell patterns of "
-                        "names, separated by commas.",
+                        "Columns whose values the page and its API never show or filter by, with all columns derived "
+                        "from them: names with * and ?, separated by commas.",
                         "*email*, ssn",
                     ),
                     "open_columns": _option(
-                        "Columns that are shown although they are derived from masked ones: shell patterns of the form "
-                        "COLUMN or DATASET:COLUMN, separated by commas.",
+                        "Columns to show although they are derived from masked ones: COLUMN or DATASET:COLUMN, with * "
+                        "and ?, separated by commas.",
                         "age_band, reports/*:total",
                     ),
                     **_limits(),
@@ -93,19 +91,19 @@ def get_provider_info() -> dict[str, Any]:
 
 
 _LIMITS = {
-    "max_body": "Bytes that the body of a request to the page's API may have.",
-    "max_conditions": "Conditions on rows that a request may have.",
-    "max_steps": "Steps that a question to the page's API may go through.",
-    "max_items": "Items in a list of an answer that does not page.",
-    "request_seconds": "How long the page's API may work on a request until it begins to answer, except for replays.",
-    "questions": "Questions that one process of the api-server works on at once; others wait.",
-    "questions_per_user": "Questions of one user that one process of the api-server works on at once; others wait.",
-    "replay_seconds": "How long the page may let Spark run stored operations again, in a process of its own, to show "
-    "what they did to a record; 0 for not at all.",
-    "replays": "Replays that run at once, in all processes of the api-server on a machine.",
-    "replays_per_user": "Replays of one user that run at once.",
-    "replays_waiting": "Replays that wait for others to end; further ones are refused.",
-    "replays_waiting_per_user": "Replays of one user that wait for others to end; further ones are refused.",
+    "max_body": "Maximum size of a request's body, in bytes.",
+    "max_conditions": "Maximum number of conditions on rows in one request.",
+    "max_steps": "Maximum number of steps in one query of the API.",
+    "max_items": "Maximum number of items in one list of a response.",
+    "request_seconds": "Maximum time until a response of the API starts, in seconds; not for replays.",
+    "questions": "Concurrent queries in one process of the api-server; further queries wait.",
+    "questions_per_user": "Concurrent queries of one user, in one process; further queries wait.",
+    "replay_seconds": "Time limit of a replay, in seconds: Spark reruns stored operations in a separate process to "
+    "show what they did to a record. 0 disables replays.",
+    "replays": "Concurrent replays, in all processes of the api-server on a machine.",
+    "replays_per_user": "Concurrent replays of one user.",
+    "replays_waiting": "Maximum number of waiting replays; further ones are refused.",
+    "replays_waiting_per_user": "Maximum number of waiting replays of one user; further ones are refused.",
 }
 
 

@@ -102,7 +102,7 @@ class Following:
                 watch.cancel()
                 await self._late()(scope, receive, replace)
             elif work.exception() is not None:
-                why = "the question could not be answered; the server's log says more"
+                why = "the query failed; see the server's log"
                 await problem(500, why)(scope, receive, replace)
             parts = instead or answer
             status = next(m["status"] for m in parts if m["type"] == "http.response.start")
@@ -114,8 +114,8 @@ class Following:
         seconds = self._limits.request_seconds
         return problem(
             503,
-            f"the question took longer than the {seconds:g} seconds that it may take here "
-            f"({named('request_seconds')}), and was ended; ask about fewer rows, or about one data set (`to`)",
+            f"the query exceeded {seconds:g} seconds ({named('request_seconds')}) and was stopped; "
+            "select fewer rows, or one dataset with `to`",
         )
 
 

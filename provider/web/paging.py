@@ -84,8 +84,8 @@ def check_lists(answer: Any) -> None:
         elif isinstance(found, list):
             if len(found) > most:
                 why = (
-                    f"the answer has a list of {len(found):,} items, more than the {most:,} that it may have here "
-                    f"({named('max_items')}); ask about fewer rows, or about one data set (`to`)"
+                    f"the result has a list of {len(found):,} items; the limit is {most:,} ({named('max_items')}). "
+                    "Select fewer rows, or one dataset with `to`."
                 )
                 raise HTTPException(422, why)
             waiting += [x for x in found if isinstance(x, BaseModel)]

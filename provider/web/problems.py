@@ -67,8 +67,8 @@ _STATES: tuple[tuple[type[Exception], str, str], ...] = (
     (
         errors.StoreMissingError,
         "store-missing",
-        "There is no store at the place that is set for this server: its folder, bucket or format.json does not exist, "
-        "or no longer. Check the setting, or restore the store from a backup. The server's log names the place.",
+        "There is no store at the place configured for this server: its folder, bucket or format.json is missing. "
+        "Check [provspark] store or --store, or restore the store from a backup. The server's log names the place.",
     ),
     (
         errors.StoreAccessError,
@@ -85,8 +85,8 @@ _STATES: tuple[tuple[type[Exception], str, str], ...] = (
     (
         errors.NoCatalogueError,
         "catalogue-missing",
-        "There is no catalogue at the place that is set for this server. Check the setting, or create the catalogue "
-        "with `provspark catalogue init`. The server's log names the place.",
+        "There is no catalogue at the place configured for this server. Check [provspark] catalogue, or create the "
+        "catalogue with `provspark catalogue init`. The server's log names the place.",
     ),
     (
         errors.CatalogueAccessError,
@@ -106,12 +106,12 @@ _AGAIN = {"Retry-After": "5"}
 
 
 _MEND = (
-    "Run `provspark verify` to check the store and `provspark repair` to mend it, run the task again, or restore the "
+    "Run `provspark verify` to check the store, then `provspark repair`, run the task again, or restore the "
     "file from a backup."
 )
 _HIDDEN = (
-    "This answer needs a step that you can't see, and that step can't be read. Ask an administrator: the server's log "
-    "names the file."
+    "This query needs a step that you have no access to, and that step is unreadable. Ask an administrator to check "
+    "the server's log."
 )
 
 
@@ -129,7 +129,7 @@ def _unreadable(error: errors.StepFileError | errors.StoreAccessError) -> Respon
         return problem(500, said, type=f"{_URN}format-newer")
     if isinstance(error, errors.StepFileError):
         return problem(500, f"{file} is corrupt: {error.what}. {_MEND}", type=f"{_URN}file-corrupt")
-    said = f"{file} can't be read: {error.reason}. Let the user that runs this server read it."
+    said = f"{file} can't be read: {error.reason}. Grant read permission to the user that runs this server."
     return problem(500, said, type=f"{_URN}file-unreadable")
 
 
@@ -199,8 +199,8 @@ def add_handlers(app: FastAPI) -> None:
             if isinstance(error, kind):
                 return problem(503, said, _AGAIN if name.endswith("unreachable") else None, f"{_URN}{name}")
         down = isinstance(error, errors.CatalogueError)
-        what = "the catalogue does not answer" if down else "the question could not be answered"
-        return problem(503 if down else 500, f"{what}; the server's log says more")
+        what = "the catalogue does not answer" if down else "the query failed"
+        return problem(503 if down else 500, f"{what}; see the server's log")
 
     app.add_exception_handler(HTTPException, failed)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -61,7 +61,7 @@ class Replays:
             Nobody waits any longer; the process that worked is ended.
         """
         if not self.seconds:
-            raise errors.ReplayError(f"replays are switched off here ({named('replay_seconds')})")
+            raise errors.ReplayError(f"replays are disabled on this server ({named('replay_seconds')} is 0)")
         until = time.monotonic() + self.seconds
         lasts(until + _GRACE)
         async with self._turn(user, until):
@@ -89,7 +89,7 @@ class Replays:
             while not self._slots.start(place):
                 tell("waiting for another replay to end")
                 if time.monotonic() > until:
-                    raise errors.TooManyReplaysError("other replays took all the time that this one had", 1)
+                    raise errors.TooManyReplaysError("timed out while waiting for other replays", 1)
                 await asyncio.sleep(_LOOK)
             yield
         finally:
@@ -149,7 +149,7 @@ class _Worker:
                 await wait_readable(self._from)
                 part = os.read(self._from, _CHUNK)
                 if not part:
-                    raise errors.ReplayError("the process that replays ended; Spark may not run on this machine")
+                    raise errors.ReplayError("the replay process exited; check that Spark can run on this machine")
                 self._read += part
         line = bytes(self._read[:end])
         del self._read[: end + 1]
@@ -160,8 +160,7 @@ class _Worker:
         check()
         if time.monotonic() > until:
             raise errors.ReplayError(
-                f"the replay took longer than the {seconds:g} seconds that it may take here "
-                f"({named('replay_seconds')}); `provspark replay` has no limit"
+                f"the replay exceeded {seconds:g} seconds ({named('replay_seconds')}); `provspark replay` has no limit"
             )
 
     async def end(self) -> None:

@@ -69,9 +69,9 @@ class Slots:
             if not runs:
                 waiting = Counter(whose for runs, whose in there.values() if not runs)
                 if waiting[mine] >= limits.replays_waiting_per_user:
-                    raise TooManyReplaysError(f"{waiting[mine]} of your replays are waiting already", _AGAIN)
+                    raise TooManyReplaysError(f"you already have {waiting[mine]} replays waiting", _AGAIN)
                 if waiting.total() >= limits.replays_waiting:
-                    raise TooManyReplaysError(f"{waiting.total()} replays are waiting already", _AGAIN)
+                    raise TooManyReplaysError(f"{waiting.total()} replays of all users are already waiting", _AGAIN)
             descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             os.pwrite(descriptor, (_RUNS if runs else _WAITS) + mine.encode(), 0)

@@ -28,7 +28,7 @@ _FOLDER = re.compile(r"((?<=/)[^/='\"\n]+|[^/=\s'\"]+)=([^/'\"\n]*(?=/)|[^/'\"\n
 _RANGE = "memory://range/"
 _QUOTED = re.compile(r"(?<!column )('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _FOREIGN = re.compile(r"\b(\w+(?:Error|Exception)): .*", re.DOTALL)
-"""An error that is not ours: its message may tell anything."""
+"""A third-party error; its message may contain any value."""
 
 
 class Visible:
@@ -69,7 +69,7 @@ class Visible:
         """Refuse a question about the values of a hidden column, or of a field in one."""
         field = self._finding(at, lambda: find_path(at.version, column).column)
         if field.name not in self.columns(at):
-            raise HTTPException(403, f"the values of column {field.name!r} are masked, so it can't be asked about")
+            raise HTTPException(403, f"column {field.name!r} is masked: its values can't be queried")
 
     def names(self, at: Sighting) -> list[str]:
         """The names of a version's columns; one that is a masked value, as a pivot makes it, is told by its number."""
@@ -227,7 +227,7 @@ class Visible:
         """A reason or message: without paths' values, quoted values, and what errors of others say."""
         if self._open:
             return text
-        return _FOREIGN.sub(r"\1 (its message may tell masked values; it is in the step's log)", self.quoted(text))
+        return _FOREIGN.sub(r"\1 (message hidden: it may contain masked values; see the task's log)", self.quoted(text))
 
     def quoted(self, text: str) -> str:
         """A text of ours that may quote values, without these."""
@@ -242,7 +242,7 @@ class Visible:
         try:
             return self._error(error)
         except errors.ProvSparkError:  # what is masked can't be told now
-            return "the reason may contain masked values; the server's log has it"
+            return "reason hidden: it may contain masked values; see the server's log"
 
     def _error(self, error: errors.ProvSparkError) -> str:
         if isinstance(error, (errors.ReplayError, errors.UntrackedError, errors.UnsupportedPlanError)):

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
+from _small_store import boxes, version
 from click.testing import CliRunner, Result
 
 from provspark.cli.main import main
 from provspark.index_store.model import (
     Axis,
-    Boxes,
-    Dataset,
-    Field,
-    Files,
     PendingTensor,
     PendingVersion,
     PendingWrite,
@@ -27,19 +23,6 @@ from provspark.index_store.store import Store
 PEOPLE = "name,city,age\nAda,Rome,36\nBob,Oslo,\nCy,Rome,50\nDee,Oslo,41\nEve,,29\n"
 KEPT = (0, 2, 3)
 TIMES = {"started": "2024-05-01T10:00:00.000000+00:00", "ended": "2024-05-01T10:00:01.000000+00:00"}
-
-
-def boxes(edges: list[tuple[int, int]]) -> Boxes:
-    out, src = (np.array([e[k] for e in edges], dtype=np.int64) for k in (0, 1))
-    one = np.ones(len(edges), dtype=np.int64)
-    return Boxes(out, one, src, one, np.zeros(len(edges), dtype=np.bool_))
-
-
-def version(path: Path, rows: int, fields: list[tuple[str, str]], header: bool, written: bool) -> PendingVersion:
-    stat = path.stat()
-    files = Files.of([("", stat.st_size, stat.st_mtime_ns // 1_000_000, rows, written)])
-    options = (("header", str(header).lower()),)
-    return PendingVersion(Dataset("file", str(path)), files, "csv", options, tuple(Field(*f) for f in fields))
 
 
 def axes(output: PendingVersion, source: PendingVersion) -> tuple[Axis, ...]:

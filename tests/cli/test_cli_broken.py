@@ -38,7 +38,7 @@ def test_several_are_one_line(cli: Cli, folder: Path) -> None:
         path.write_text("")
     found = cli("ls")
     assert (found.exit_code, len(found.stderr.splitlines())) == (0, 1)
-    assert found.stderr.startswith("warning: 3 steps can't be read, and answers leave them out: steps/")
+    assert found.stderr.startswith("warning: 3 steps can't be read and are missing from the answers: steps/")
     assert found.stdout == f"No step of {folder / 'prov'} can be read.\n"
 
 

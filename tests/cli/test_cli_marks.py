@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _small_store import boxes, version
 from click.testing import CliRunner, Result
-from conftest import boxes, version  # type: ignore[import-not-found]
 
 from provspark.cli.main import main
 from provspark.cli.marks import escape_json, visible

@@ -277,4 +277,4 @@ def test_errors_are_problem_documents_with_a_hint(api: TestClient, root: Path) -
 
 def test_a_missing_store_is_told(tmp_path: Path) -> None:
     answer = client(tmp_path).get(f"{BASE}/datasets")
-    assert answer.status_code == 503 and "is no store" in answer.json()["detail"]
+    assert answer.status_code == 503 and "no store" in answer.json()["detail"]

@@ -151,7 +151,7 @@ def test_a_hidden_step_is_not_named(tmp_path: Path, kind: str) -> None:
     for answer in mine:
         problem = answer.json()
         assert (answer.status_code, problem["type"]) == (500, "urn:provspark:step-hidden")
-        assert "a step that you can't see" in problem["detail"]
+        assert "a step that you have no access to" in problem["detail"]
         assert not any(word in json.dumps(problem) for word in ("vault", "hide", "secret", kind))
     assert mine or kind == "tensors"
     for dags in (None, ["vault"]):

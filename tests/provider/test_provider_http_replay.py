@@ -106,10 +106,10 @@ def test_cancelling_ends_the_process_and_what_it_started(tmp_path: Path) -> None
 
 
 def test_limits_and_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(ReplayError, match="switched off"):
+    with pytest.raises(ReplayError, match="disabled"):
         ask(Replays(Limits(replay_seconds=0), "test"))
     slow = Replays(Limits(replay_seconds=1), "test", python(SLEEPS, str(tmp_path / "pid")))
-    with pytest.raises(ReplayError, match="longer than the 1 seconds"):
+    with pytest.raises(ReplayError, match="exceeded 1 seconds"):
         ask(slow)
     assert gone(int((tmp_path / "pid").read_text()))
     with pytest.raises(ReplayError, match="ended"):

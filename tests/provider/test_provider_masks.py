@@ -184,7 +184,7 @@ def test_paths(world: World, text: str, told: str) -> None:
 def test_texts(world: World) -> None:
     visible = world.visible()
     assert visible.text("capture: KeyError: '599-13' in row") == (
-        "capture: KeyError (its message may tell masked values; it is in the step's log)"
+        "capture: KeyError (message hidden: it may contain masked values; see the task's log)"
     )
     assert visible.quoted("the line 'Ann,599-13' has 'x' in column 'name'") == (
         f"the line {HIDDEN} has {HIDDEN} in column 'name'"

@@ -62,7 +62,7 @@ def down(_: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize(
     ("state", "title", "action"),
     [
-        (gone, "There is no store", "Check the setting"),
+        (gone, "There is no store", "Check [provspark] store"),
         (denied, "No access to the store", "Check the permissions"),
         (down, "The store does not answer", "Try again in a while"),
     ],
