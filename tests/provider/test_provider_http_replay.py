@@ -112,7 +112,7 @@ def test_limits_and_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="exceeded 1 seconds"):
         ask(slow)
     assert gone(int((tmp_path / "pid").read_text()))
-    with pytest.raises(ReplayError, match="ended"):
+    with pytest.raises(ReplayError, match="exited"):
         ask(Replays(LIMITS, "test", python("")))
     lacking = Replays(LIMITS, "test", python(LACKS))
     with pytest.raises(PackageMissingError, match="pip install pyspark"):
