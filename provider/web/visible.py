@@ -82,11 +82,15 @@ class Visible:
 
     def name_at(self, at: Sighting, name: str | None) -> str | None:
         """The name of a column of a version."""
+        if name is None or self._open:
+            return name
         known = dict(zip((f.name for f in at.version.fields), self.names(at), strict=True))
-        return name if name is None else known.get(name, name)
+        return known.get(name, name)
 
     def name_of(self, dataset: str, version: str, name: str | None) -> str | None:
         """The same, of a version by its data set's name and its id."""
+        if name is None or self._open:
+            return name
         same = [s for s in self.graph.sightings(Dataset.parse(dataset)) if s.version.id == version]
         told = [self.name_at(at, name) for at in same]
         return next((t for t in told if t != name), name)
