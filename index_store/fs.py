@@ -132,7 +132,10 @@ def open_folder(url: str) -> Folder:
 
     if "\0" in url or not url:
         raise StoreUnreachableError(f"{url!r} is no folder and no URL")
-    parts = urlsplit(url) if ":" in url else None
+    try:
+        parts = urlsplit(url) if ":" in url else None
+    except ValueError as e:
+        raise StoreUnreachableError(f"{url!r} is no URL: {e}") from e
     if parts is None or len(parts.scheme) < 2 or Path(url).is_absolute():
         return LocalFolder(Path(url))
     if parts.scheme != "file":

@@ -53,7 +53,11 @@ def unseal(data: bytes, where: str) -> tuple[int, dict[str, Any]]:
     body = outer.get("body")
     if set(outer) != {"format", "sha256", "body"} or not isinstance(body, dict):
         raise CorruptIndexError(where, "it is no manifest: format, sha256 and body are expected")
-    if data != _sealed(outer["format"], _canonical(body)):
+    try:
+        same = data == _sealed(outer["format"], _canonical(body))
+    except (ValueError, RecursionError) as e:  # numbers that JSON has none of
+        raise CorruptIndexError(where, f"it is no JSON of ours: {e}") from e
+    if not same:
         raise CorruptIndexError(where, "its checksum differs")
     return outer["format"], body
 

@@ -25,7 +25,7 @@ from provspark.errors import (
 from provspark.index_store import manifest as manifests
 from provspark.index_store.broken import Broken, broken_step, salvaged_key
 from provspark.index_store.cache import Cache
-from provspark.index_store.fs import Folder, Stamp, open_folder
+from provspark.index_store.fs import Folder, Stamp, checked, open_folder
 from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Tensor, Version, Write
 from provspark.index_store.operations import Operations
 from provspark.index_store.paths import FOLDERS, FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
@@ -111,7 +111,7 @@ class Store:
 
     def steps(self) -> list[str]:
         """Ids of the published steps, sorted."""
-        names = self.folder.names(STEPS)
+        names = [n for n in self.folder.names(STEPS) if _is_name(n)]
         stamps = self.folder.stamps([manifest_path(n) for n in names])
         return [n for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
 
@@ -341,7 +341,7 @@ class Store:
 
     def _published(self) -> list[tuple[str, Stamp]]:
         """Names and stamps of the steps that have a manifest; new and changed ones are read ahead where that pays."""
-        names = self.folder.names(STEPS)
+        names = [n for n in self.folder.names(STEPS) if _is_name(n)]
         stamps = self.folder.stamps([manifest_path(n) for n in names])
         there = [(n, stamp) for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
         fresh = [(n, stamp) for n, stamp in there if self._known.get(n, (None,))[0] != stamp]
@@ -384,7 +384,7 @@ class Store:
             return None
         found = manifests.load(data, self.folder.where(path))
         if found.step != step:
-            raise CorruptIndexError(self.folder.where(path), f"it is the manifest of step {found.step}")
+            raise CorruptIndexError(self.folder.where(path), "it is the manifest of another step")
         with self._lock:
             self._known[step] = (stamp, found)
         return found
@@ -409,3 +409,13 @@ def _in_order(manifests: Iterable[Manifest]) -> list[Manifest]:
 
 def _listed(manifest: Manifest, path: str) -> StoredFile | None:
     return next((f for f in manifest.files if f.path == path), None)
+
+
+def _is_name(folder: str) -> bool:
+    """Whether a folder can be a step's: others were not put there by a writer."""
+    try:
+        folder.encode()
+        checked(folder)
+    except (UnicodeEncodeError, InvalidWriteError):
+        return False
+    return True

@@ -31,6 +31,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "empty": (_changed(lambda b: b""), "corrupt", "it is no JSON"),
     "not JSON": (_changed(lambda b: b"\x00\xffnonsense"), "corrupt", "it is no JSON"),
     "another shape": (_changed(lambda b: b'{"format":1,"steps":[]}'), "corrupt", "it is no manifest"),
+    "no number": (
+        _changed(lambda b: b.replace(b'"body":{', b'"body":{"a":NaN,', 1)),
+        "corrupt",
+        "it is no JSON of ours",
+    ),
     "a list": (_changed(lambda b: b"[]"), "corrupt", "it names no format"),
     "changed": (_changed(lambda b: b.replace(b'"rows":', b'"rowz":', 1)), "corrupt", "its checksum differs"),
     "newer": (_changed(lambda b: b.replace(b'"format":2', b'"format":9', 1)), "newer", "reads up to format 2"),

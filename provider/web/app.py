@@ -97,7 +97,8 @@ class _Guard:
             return
         taken = 0
         body: list[bytes] = []
-        more = scope["method"] not in ("GET", "HEAD")
+        announced = {b"content-length", b"transfer-encoding"}
+        more = scope["method"] not in ("GET", "HEAD") or any(name.lower() in announced for name, _ in scope["headers"])
         while more:
             message = await receive()
             if message["type"] != "http.request":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
+from urllib.parse import urlencode
 
 from fastapi import Depends, HTTPException, Query, Request
 from pydantic import BaseModel
@@ -46,7 +47,8 @@ class Page:
         found = Part(items[self.cursor : self.cursor + self.limit])
         following = self._next(len(items))
         if following is not None:
-            found.link = f'<?{self.request.url.include_query_params(cursor=following).query}>; rel="next"'
+            others = [(k, v) for k, v in self.request.query_params.multi_items() if k != "cursor"]
+            found.link = f'<?{urlencode([*others, ("cursor", following)])}>; rel="next"'
         return found
 
     def cut(self, answer: M, *names: str) -> M:

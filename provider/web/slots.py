@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import logging
 import os
 import secrets
 import stat
@@ -15,7 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,8 +25,12 @@ from provspark.web.limits import Limits
 
 __all__ = ["Place", "Slots"]
 
+_log = logging.getLogger(__name__)
+
 _AGAIN = 10
 """Seconds after which to try again: a replay of few rows takes about that long."""
+_TRIES = 20
+"""Milliseconds to wait for another process to look; the event loop waits, too."""
 _LOCK = "lock"
 _WAITS, _RUNS = b"waits ", b"runs  "
 
@@ -62,7 +67,7 @@ class Slots:
             The folder for the files can't be made, or belongs to somebody else.
         """
         limits, mine = self._limits, _hashed(user)
-        with self._alone() as folder:
+        with _usable(), self._alone() as folder:
             there = _places(folder)
             new = folder / f"{time.monotonic_ns():020d}-{secrets.token_hex(4)}"
             runs = new.name in self._next({**there, new.name: (False, mine)})
@@ -79,10 +84,17 @@ class Slots:
 
     def start(self, place: Place) -> bool:
         """Whether a replay may run; those that wait longer go first unless their user runs enough."""
-        with self._alone() as folder:
+        try:
+            return self._start(place)
+        except TooManyReplaysError:  # another process looks just now
+            return False
+
+    def _start(self, place: Place) -> bool:
+        with _usable(), self._alone() as folder:
             places = _places(folder)
-            # Gone if a cleaner of temporary files took it: then nothing is left to wait for.
-            runs, _ = places.get(place.file.name, (True, ""))
+            if place.file.name not in places:  # a cleaner of temporary files took it
+                places[place.file.name] = _put_back(place)
+            runs, _ = places[place.file.name]
             if not runs and place.file.name in self._next(places):
                 os.pwrite(place.descriptor, _RUNS, 0)
                 runs = True
@@ -90,7 +102,8 @@ class Slots:
 
     def leave(self, place: Place) -> None:
         """Give a place back."""
-        place.file.unlink(missing_ok=True)
+        with suppress(OSError):
+            place.file.unlink(missing_ok=True)
         os.close(place.descriptor)
 
     def _next(self, places: dict[str, tuple[bool, str]]) -> set[str]:
@@ -116,7 +129,14 @@ class Slots:
         folder = self._folder()
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            for last in (*[False] * _TRIES, True):
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if last:
+                        raise TooManyReplaysError("another server process counts its replays", 1) from None
+                    time.sleep(0.001)
             yield folder
         finally:
             os.close(lock)
@@ -126,7 +146,7 @@ def _places(folder: Path) -> dict[str, tuple[bool, str]]:
     """Whether each place's replay runs, and whose it is, by the file's name; forgets those of processes that died."""
     found = {}
     for file in folder.iterdir():
-        if file.name == _LOCK:
+        if file.name == _LOCK or not file.is_file():
             continue
         try:
             descriptor = os.open(file, os.O_RDWR)
@@ -137,10 +157,31 @@ def _places(folder: Path) -> dict[str, tuple[bool, str]]:
             file.unlink(missing_ok=True)
         except BlockingIOError:
             told = os.pread(descriptor, 200, 0)
-            found[file.name] = told.startswith(_RUNS), told[len(_RUNS) :].decode()
+            found[file.name] = told.startswith(_RUNS), told[len(_RUNS) :].decode(errors="replace")
         finally:
             os.close(descriptor)
     return found
+
+
+def _put_back(place: Place) -> tuple[bool, str]:
+    """Make a place's file anew, and return whether it runs and whose it is."""
+    told = os.pread(place.descriptor, 200, 0)
+    descriptor = os.open(place.file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    os.pwrite(descriptor, told, 0)
+    os.dup2(descriptor, place.descriptor)
+    os.close(descriptor)
+    return told.startswith(_RUNS), told[len(_RUNS) :].decode(errors="replace")
+
+
+@contextmanager
+def _usable() -> Iterator[None]:
+    """Tell clients nothing of the server's folders."""
+    try:
+        yield
+    except OSError as e:
+        _log.error("replays can't be counted: %s", e)
+        raise SettingsError("replays can't run: their folder can't be used; see the server's log") from e
 
 
 def _private(folder: Path) -> Path:
@@ -149,9 +190,9 @@ def _private(folder: Path) -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError as e:
-        raise SettingsError(f"can't make the folder {folder}: {e.strerror}; set TMPDIR to another folder") from e
+        raise OSError(f"can't make the folder {folder}: {e.strerror}; set TMPDIR to another folder") from e
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise SettingsError(f"{folder} is not a folder that only this user can use; remove it, or set TMPDIR")
+        raise OSError(f"{folder} is not a folder that only this user can use; remove it, or set TMPDIR")
     return folder
 
 

@@ -229,6 +229,7 @@ class Visible:
 
     def text(self, text: str) -> str:
         """A reason or message: without paths' values, quoted values, and what errors of others say."""
+        text = _writable(text)
         if self._open:
             return text
         return _FOREIGN.sub(r"\1 (message hidden: it may contain masked values; see the task's log)", self.quoted(text))
@@ -239,7 +240,7 @@ class Visible:
 
     def failure(self, text: str) -> str:
         """What a job's own error says, which may tell any value."""
-        return text if self._open else ""
+        return _writable(text) if self._open else ""
 
     def error(self, error: errors.ProvSparkError) -> str:
         """The message of an error."""
@@ -254,6 +255,11 @@ class Visible:
         if isinstance(error, errors.ValuesUnavailableError):
             return self.quoted(str(error))
         return self.path(str(error))
+
+
+def _writable(text: str) -> str:
+    """A text in which a file's name that is no UTF-8 left half characters, as UTF-8 can have it."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _named_after(name: str, values: Iterable[str]) -> bool:

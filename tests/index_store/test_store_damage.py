@@ -200,7 +200,7 @@ def test_newer_formats_are_refused_by_name(store: Store) -> None:
 def test_a_manifest_under_another_steps_name(store: Store) -> None:
     one, other = [p for p in files(store) if p.name == "manifest.json"][:2]
     one.write_bytes(other.read_bytes())
-    with pytest.raises(CorruptIndexError, match="the manifest of step"):
+    with pytest.raises(CorruptIndexError, match="the manifest of another step"):
         store.manifest(one.parent.name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import provspark
 from provspark.api import stops_of
 from provspark.errors import ExpectationError, StoreMissingError
 from provspark.index_store.catalogue import Catalogue
+from provspark.index_store.model import StepKey
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
 from provspark.rebuild import rebuild_from_stores
@@ -192,3 +194,31 @@ def test_on_an_object_store(s3: str) -> None:
         assert [b.step for b in prov.broken] == [broken.step]
         assert prov.steps()["step"].to_pylist() == [sound.step]
         assert "endpoint_override" not in str(prov.broken[0])
+
+
+def test_folders_that_no_writer_made(root: Path) -> None:
+    known = client(root).get(f"{BASE}/steps").json()
+    (manifest, *_) = sorted((root / "prov" / "steps").glob("*/manifest.json"))
+    for name in (b"\xff", b"a\\b"):
+        folder = Path(os.fsdecode(os.fsencode(root / "prov" / "steps") + b"/" + name))
+        folder.mkdir()
+        (folder / "manifest.json").write_bytes(manifest.read_bytes())
+    assert client(root).get(f"{BASE}/steps").json() == known
+
+
+def test_a_manifest_of_a_step_that_the_user_may_not_see(root: Path) -> None:
+    api = client(root, ["shop"])
+    assert api.get(f"{BASE}/about").json()["broken"] == []
+    manifest_of(root / "prov", "clean").write_bytes(manifest_of(root / "prov", "hide").read_bytes())
+    told = client(root, ["shop"]).get(f"{BASE}/about").text
+    assert "another step" in told or "DAG is not known" in told
+    assert "vault" not in told and "hide" not in told
+
+
+def test_an_error_that_is_no_utf_8(root: Path) -> None:
+    writer = Store.open(str(root / "prov")).writer(StepKey("odd", "r9", "shop"))
+    clock = "2026-01-01T00:00:59"
+    writer.publish(status="failed", started=f"{clock}.0", ended=f"{clock}.5", error="no file '\udcff'")
+    (step,) = [s for s in client(root).get(f"{BASE}/steps").json()["items"] if s["task_id"] == "odd"]
+    answer = client(root).get(f"{BASE}/steps/{step['step']}")
+    assert answer.status_code == 200 and answer.json()["error"] == "no file '\\udcff'"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -200,13 +202,48 @@ def test_a_folder_of_somebody_else_is_refused(temporary: Path) -> None:
     folder = temporary / f"provspark-replays-{os.getuid()}"
     folder.mkdir(mode=0o700)
     folder.chmod(0o777)
-    with pytest.raises(SettingsError, match="TMPDIR"):
+    with pytest.raises(SettingsError, match="server's log"):
         slots.enter("ann")
     folder.rmdir()
     (temporary / "elsewhere").mkdir(mode=0o700)
     folder.symlink_to(temporary / "elsewhere")
-    with pytest.raises(SettingsError, match="TMPDIR"):
+    with pytest.raises(SettingsError, match="server's log"):
         slots.enter("ann")
+
+
+def test_a_folder_that_a_cleaner_took(temporary: Path) -> None:
+    slots = Slots("here", Limits(replays=1))
+    places = [slots.enter(f"user {i}") for i in range(3)]
+    shutil.rmtree(temporary / f"provspark-replays-{os.getuid()}")
+    assert [slots.start(p) for p in places] == [True, False, False]
+    slots.leave(places[0])
+    assert slots.start(places[1]) and not slots.start(places[2])
+
+
+def test_a_folder_that_is_none(temporary: Path) -> None:
+    slots = Slots("here", Limits())
+    place = slots.enter("ann")
+    folder = place.file.parent
+    shutil.rmtree(folder)
+    folder.write_text("")
+    for broken in (lambda: slots.enter("bob"), lambda: slots.start(place)):
+        with pytest.raises(SettingsError, match="server's log") as told:
+            broken()
+        assert str(temporary) not in str(told.value)
+    slots.leave(place)
+    with pytest.raises(OSError, match="descriptor"):
+        os.fstat(place.descriptor)
+
+
+def test_a_lock_that_another_process_keeps(temporary: Path) -> None:
+    slots = Slots("here", Limits())
+    place = slots.enter("ann")
+    with (place.file.parent / "lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(TooManyReplaysError, match="another server process"):
+            slots.enter("bob")
+        assert not slots.start(place)
+    assert slots.start(place)
 
 
 def test_waiting_takes_no_longer_than_a_replay_may(tmp_path: Path) -> None:
