@@ -51,6 +51,8 @@ class ErrorGroup(click.Group):
                 raise
             say(f"error: {' '.join(str(e).split())}", fg="red", err=True)
             ctx.exit(2)
+        except click.UsageError as e:
+            raise click.UsageError(visible(e.format_message()), e.ctx) from None
 
 
 def store_option(command: F) -> F:

@@ -111,3 +111,10 @@ def test_json_and_csv_keep_values_exact(hostile: Path) -> None:
     assert any(HOSTILE.replace("\u2028", "") in line["dataset"] for line in lines)
     run(hostile, "export", hostile / "out", "--csv", hostile / "found.csv")
     assert HOSTILE.replace("\u2028", "") in (hostile / "found.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("arguments", [["ls", "x\u009b31m\u202ey"], ["\u202els"], ["columns", "a", "b\u202e", "c"]])
+def test_errors_of_usage(arguments: list[str]) -> None:
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 2 and "\\u202e" in done.output
+    assert not any(c in done.output for c in "\u009b\u202e")
