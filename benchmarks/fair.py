@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -20,9 +19,9 @@ from typing import Any
 
 import httpx
 
-from benchmarks.common import ROOT, SCRATCH, machine, publish, session, table
+from benchmarks.common import ROOT, SCRATCH, machine, publish, table
+from benchmarks.replay import prepare
 from provspark.index_store.model import Dataset, StepKey
-from provspark.tracker import attach
 from provspark.web.scope import dataset_id
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -33,25 +32,6 @@ API = "/provspark/api/v1"
 REPLAYS, REQUESTS, ALLOWED = 50, 200, 3.0
 
 
-def prepare(rows: int) -> None:
-    """Capture a step of 20 operations: projections and filters, a join and a window."""
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir(parents=True)
-    spark = session()
-    spark.range(rows).selectExpr("id", "id % 1000 AS k", "cast(id * 7 % 101 AS double) AS v").write.parquet(
-        str(FOLDER / "in")
-    )
-    spark.range(1000).selectExpr("id AS k", "id * 2 AS w").write.parquet(str(FOLDER / "keys"))
-    with attach(store=str(FOLDER / "store"), key=StepKey("twenty", "r1", "shop")):
-        frame = spark.read.parquet(str(FOLDER / "in"))
-        for n in range(8):
-            frame = frame.withColumn(f"c{n}", frame["v"] + n).filter(f"c{n} <> {n}.5")
-        frame = frame.join(spark.read.parquet(str(FOLDER / "keys")), "k")
-        frame = frame.selectExpr("*", "avg(v) OVER (PARTITION BY k) AS m")
-        frame.coalesce(1).write.parquet(str(FOLDER / "out"))
-    spark.stop()
-
-
 def main() -> None:
     """Measure and rewrite the section of docs/performance.md."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -59,7 +39,7 @@ def main() -> None:
     parser.add_argument("--prepare", action="store_true", help="write the data and end")
     options = parser.parse_args()
     if options.prepare:
-        prepare(options.rows)
+        prepare(FOLDER, options.rows, StepKey("twenty", "r1", "shop"))
         return
     # In a process of its own, so that no session of Spark stays here.
     again = [sys.executable, "-m", "benchmarks.fair", "--prepare", "--rows", str(options.rows)]

@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import shutil
 import time
+from pathlib import Path
 
 import provspark
 from benchmarks.common import ROOT, SCRATCH, machine, process, publish, session, table
 from benchmarks.pairs import processor
+from provspark.index_store.model import StepKey
 from provspark.tracker import attach
 
 FOLDER = SCRATCH / "replay"
@@ -27,21 +29,22 @@ print(told, processor())
 """
 
 
-def prepare(rows: int) -> None:
-    """Capture a step of 20 operations: projections and filters, a join and a window."""
-    shutil.rmtree(FOLDER, ignore_errors=True)
+def prepare(folder: Path, rows: int, key: StepKey) -> None:
+    """Capture a step of 20 operations in an empty folder: projections and filters, a join and a window."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     spark = session()
     spark.range(rows).selectExpr("id", "id % 1000 AS k", "cast(id * 7 % 101 AS double) AS v").write.parquet(
-        str(FOLDER / "in")
+        str(folder / "in")
     )
-    spark.range(1000).selectExpr("id AS k", "id * 2 AS w").write.parquet(str(FOLDER / "keys"))
-    with attach(store=str(FOLDER / "store"), step="twenty"):
-        frame = spark.read.parquet(str(FOLDER / "in"))
+    spark.range(1000).selectExpr("id AS k", "id * 2 AS w").write.parquet(str(folder / "keys"))
+    with attach(store=str(folder / "store"), key=key):
+        frame = spark.read.parquet(str(folder / "in"))
         for n in range(8):
             frame = frame.withColumn(f"c{n}", frame["v"] + n).filter(f"c{n} <> {n}.5")
-        frame = frame.join(spark.read.parquet(str(FOLDER / "keys")), "k")
+        frame = frame.join(spark.read.parquet(str(folder / "keys")), "k")
         frame = frame.selectExpr("*", "avg(v) OVER (PARTITION BY k) AS m")
-        frame.coalesce(1).write.parquet(str(FOLDER / "out"))
+        frame.coalesce(1).write.parquet(str(folder / "out"))
     spark.stop()
 
 
@@ -51,7 +54,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--runs", type=int, default=7)
     options = parser.parse_args()
-    prepare(options.rows)
+    prepare(FOLDER, options.rows, StepKey("twenty", "r1"))
     store, lines = str(FOLDER / "store"), []
     for what, dataset, row in (("an output row", "out", 17), ("an input row, to its end", "in", 17)):
         path = str(FOLDER / dataset)
