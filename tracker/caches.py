@@ -133,12 +133,8 @@ class Caches:
             if number >= 0:
                 self._held[number] = held
                 self.operations.cached(self._java.relation(number), held.plan)
-        except UnsupportedPlanError as e:
-            site = e.site or self._site(jvm, e.node.split(" ")[0], plan)
-            self._held[self._java.keep(i)] = UnsupportedPlanError(e.node, f"{e.why}, in what is cached", site)
         except Exception as e:
-            why = f"what is cached can't be followed: {type(e).__name__}: {e}"
-            self._held[self._java.keep(i)] = UnsupportedPlanError(_NODE, why)
+            self._held[self._java.keep(i)] = self.untraced(jvm, plan, e, _NODE, "what is cached")
 
     def observed(self, jvm: Jvm, plan: Any) -> None:
         """Complete the Observations in what a written user's plan reads from the cache, with its cached parts in it."""
@@ -199,8 +195,8 @@ class Caches:
             held, whole = self.traced(jvm, self.current(jvm, analysed))
             traced = self._java.dataset(jvm.session, whole)
         except Exception as e:
-            held = self._untraced(jvm, analysed, e, "LogicalRDD", "a checkpoint")
-        if traced is None:
+            held = self.untraced(jvm, analysed, e, "LogicalRDD", "a checkpoint")
+        if traced is None:  # outside of the handler, so that the script's own errors have no other behind them
             made = take(frame)
             self._remember_checkpoint(made, held)
             return made
@@ -227,15 +223,14 @@ class Caches:
 
         What can't be traced is transposed from `plain`.
         """
+        analysed = frame.queryExecution().analyzed()
         held: Held | UnsupportedPlanError
         rows = None
         try:
-            held, plan = self.tapped(
-                jvm, self.current(jvm, frame.queryExecution().analyzed()), "transpose", coarse=False
-            )
+            held, plan = self.tapped(jvm, self.current(jvm, analysed), "transpose", coarse=False)
             rows = jvm.rows(plan)
         except Exception as e:
-            held = self._untraced(jvm, frame.queryExecution().analyzed(), e, "Transpose", "what was transposed")
+            held = self.untraced(jvm, analysed, e, "Transpose", "what was transposed")
         made = take(plain if rows is None else rows)
         try:
             self._transposed[self._java.transposed(made.queryExecution().analyzed())] = held
@@ -243,7 +238,7 @@ class Caches:
             log.warning("provspark: what was transposed can't be followed: %s", reason(e))
         return made
 
-    def _untraced(self, jvm: Jvm, plan: Any, e: Exception, node: str, what: str) -> UnsupportedPlanError:
+    def untraced(self, jvm: Jvm, plan: Any, e: Exception, node: str, what: str) -> UnsupportedPlanError:
         """Return why a plan that is computed now could not be traced."""
         if not isinstance(e, UnsupportedPlanError):
             return UnsupportedPlanError(node, f"{what} can't be followed: {type(e).__name__}: {e}")

@@ -17,7 +17,7 @@ from provspark.tracker.intercept import Interception
 from provspark.tracker.operations.transformers import at_work, described
 from provspark.tracker.orders import Order, WriterOrder
 from provspark.tracker.sessions import Sessions
-from provspark.tracker.sites import caller, of_node
+from provspark.tracker.sites import caller
 from provspark.tracker.sql_scripts import Script
 from provspark.tracker.sql_writes import parsed, sql, v2
 from provspark.tracker.supported import check_version
@@ -199,7 +199,7 @@ class Capture:
         except Exception as e:
             log.debug("provspark: an RDD's rows are not known", exc_info=e)
             return take(frame._jdf)
-        return rdds.of_frame(jvm, frame._jdf, of_node, take)
+        return rdds.of_frame(jvm, frame._jdf, take)
 
     def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
         """Remember which line handed rows over to a JavaRDD."""

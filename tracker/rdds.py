@@ -83,7 +83,7 @@ class Rdds:
         self._caches = caches
         self._origins: list[_Origin | HandedScan] = []
 
-    def of_frame(self, jvm: Jvm, frame: Any, site: Callable[[Jvm, str, Any], str], take: Callable[[Any], Any]) -> Any:
+    def of_frame(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Return what `take` makes of a Java Dataset, an RDD of PySpark: of the traced one, if it can be traced."""
         analysed = frame.queryExecution().analyzed()
         held: Held | UnsupportedPlanError
@@ -91,11 +91,8 @@ class Rdds:
         try:
             held, plan = self._caches.tapped(jvm, self._caches.current(jvm, analysed), "RDD", coarse=True)
             traced = jvm.rows(plan)
-        except UnsupportedPlanError as e:
-            where = e.site or site(jvm, e.node.split(" ")[0], analysed)
-            held = UnsupportedPlanError(e.node, f"{e.why}, in what an RDD was made of", where)
         except Exception as e:
-            held = UnsupportedPlanError(_NODE, f"what an RDD was made of can't be followed: {type(e).__name__}: {e}")
+            held = self._caches.untraced(jvm, analysed, e, _NODE, "what an RDD was made of")
         rdd = take(traced)
         try:
             self._note(rdd._jrdd, _Origin(jvm, analysed, held))
