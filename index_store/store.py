@@ -111,9 +111,12 @@ class Store:
 
     def steps(self) -> list[str]:
         """Ids of the published steps, sorted."""
+        return [n for n, _ in self._stamped()]
+
+    def _stamped(self) -> list[tuple[str, Stamp]]:
         names = [n for n in self.folder.names(STEPS) if _is_name(n)]
         stamps = self.folder.stamps([manifest_path(n) for n in names])
-        return [n for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
+        return [(n, stamp) for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
 
     def manifest(self, step: str) -> Manifest:
         """What is known of a step.
@@ -341,9 +344,7 @@ class Store:
 
     def _published(self) -> list[tuple[str, Stamp]]:
         """Names and stamps of the steps that have a manifest; new and changed ones are read ahead where that pays."""
-        names = [n for n in self.folder.names(STEPS) if _is_name(n)]
-        stamps = self.folder.stamps([manifest_path(n) for n in names])
-        there = [(n, stamp) for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
+        there = self._stamped()
         fresh = [(n, stamp) for n, stamp in there if self._known.get(n, (None,))[0] != stamp]
         if len(fresh) > 8 and self.folder.readers > 1:
             with ThreadPoolExecutor(self.folder.readers) as pool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from provspark.index_store.operations import Expression, Operation, Term
 
-__all__ = ["chosen", "counts_rows", "is_pick", "part", "picked", "uses"]
+__all__ = ["chosen", "counts_rows", "end_of", "is_pick", "part", "picked", "uses"]
 
 Use = tuple[int, bool]
 """A column's id, and whether it stands in a condition."""
@@ -50,7 +50,7 @@ def picked(operation: Operation) -> set[int]:
 def counts_rows(expression: Expression) -> bool:
     """Whether it depends on how many rows there are, rather than on a column of theirs."""
     for at, term in enumerate(expression.terms):
-        if term.node in _COUNTS and all(t.column < 0 for t in expression.terms[at : _end(expression.terms, at)]):
+        if term.node in _COUNTS and all(t.column < 0 for t in expression.terms[at : end_of(expression.terms, at)]):
             return True
     return False
 
@@ -96,7 +96,7 @@ def is_pick(node: str, number: int) -> bool:
     return node in _PICKS or (node in ("MaxBy", "MinBy") and number == 0)
 
 
-def _end(terms: tuple[Term, ...], at: int) -> int:
+def end_of(terms: Sequence[Term], at: int) -> int:
     """Where the subtree that begins at a place ends."""
     waiting = 1
     while waiting:

@@ -16,6 +16,7 @@ from provspark.errors import CorruptIndexError
 from provspark.index_store.model import Dataset, Field, Version
 from provspark.index_store.operations import Dependence, Operation, Term
 from provspark.index_store.query.bits import ROWS
+from provspark.index_store.query.choices import end_of
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.links import Linker
@@ -394,24 +395,16 @@ def _of_unknown_sources(op: Operation, operations: Sequence[Operation]) -> Itera
 def _subtrees(terms: Sequence[Term]) -> Iterator[tuple[Term, Sequence[Term]]]:
     """Each term of an expression, with those below it."""
     for start, term in enumerate(terms):
-        yield term, terms[start + 1 : _end(terms, start)]
+        yield term, terms[start + 1 : end_of(terms, start)]
 
 
 def _children(terms: Sequence[Term]) -> Iterator[Sequence[Term]]:
     """The trees that stand side by side."""
     start = 0
     while start < len(terms):
-        end = _end(terms, start)
+        end = end_of(terms, start)
         yield terms[start:end]
         start = end
-
-
-def _end(terms: Sequence[Term], start: int) -> int:
-    at, waiting = start, 1
-    while waiting and at < len(terms):
-        waiting += terms[at].children - 1
-        at += 1
-    return at
 
 
 _EQUAL = frozenset(("EqualTo", "EqualNullSafe", "In", "InSet"))

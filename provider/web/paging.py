@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from provspark.web.limits import LIMITS, named
 
-__all__ = ["LINKED", "Cursor", "Page", "Paged", "Part", "check_lists"]
+__all__ = ["LINKED", "Cursor", "Page", "Paged", "Part", "capped", "check_lists"]
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -62,13 +62,18 @@ class Page:
         return end if end < total else None
 
 
+def capped(limit: int | None) -> int:
+    """A page's length: what is wanted, within the limit for lists."""
+    most = LIMITS.get().max_items
+    return most if limit is None else min(limit, most)
+
+
 async def _page(
     request: Request,
     cursor: Cursor = 0,
     limit: Annotated[int | None, Query(ge=1, le=2**53 - 1, description="At most `max_items`, the default")] = None,
 ) -> Page:
-    most = LIMITS.get().max_items
-    return Page(request, cursor, most if limit is None else min(limit, most))
+    return Page(request, cursor, capped(limit))
 
 
 Paged = Annotated[Page, Depends(_page)]

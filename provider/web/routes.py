@@ -11,9 +11,8 @@ from pydantic import AfterValidator
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceNode
 from provspark.web import describe, models, rows
-from provspark.web.limits import LIMITS
 from provspark.web.login import Viewer
-from provspark.web.paging import Cursor, Paged
+from provspark.web.paging import Cursor, Paged, capped
 from provspark.web.problems import RESPONSES
 from provspark.web.scope import Scope
 from provspark.web.source import Source
@@ -59,7 +58,7 @@ def about(request: Request, scope: Seen) -> models.About:
 @router.get("/datasets")
 def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 100) -> models.DatasetPage:
     """List data sets whose names contain all words of `search`, letter case aside."""
-    limit = _most(limit)
+    limit = capped(limit)
     words = search.lower().split()
     found = [d for d in scope.datasets.values() if all(w in scope.visible.dataset(d).lower() for w in words)]
     page = [describe.dataset_summary(scope, d) for d in found[cursor : cursor + limit]]
@@ -86,7 +85,7 @@ def dataset_rows(
 ) -> models.Rows:
     """Return rows of a version for which all conditions hold, in order, with values."""
     at = scope.find(dataset, version)
-    return rows.page(at, scope.select(at, where), scope.visible, cursor, _most(limit), columns)
+    return rows.page(at, scope.select(at, where), scope.visible, cursor, capped(limit), columns)
 
 
 @router.get("/datasets/{dataset}/export", response_class=StreamingResponse, responses=STREAMS)
@@ -144,7 +143,7 @@ def steps(
         and (not task_id or m.key.task_id == task_id)
         and (map_index is None or m.key.map_index == map_index)
     ]
-    limit = _most(limit)
+    limit = capped(limit)
     page = [describe.step(m) for m in found[cursor : cursor + limit]]
     following = _next(cursor, len(page), len(found))
     return models.StepPage(items=page, total=len(found), next=following, broken=scope.broken)
@@ -161,11 +160,6 @@ def _node(scope: Scope, query: models.TraceQuery, number: int) -> tuple[TraceNod
     if number >= len(nodes):
         raise HTTPException(404, f"the trace has no node {number}; its nodes go from 0 to {len(nodes) - 1}")
     return nodes[number], nodes[number].data | nodes[number].context
-
-
-def _most(limit: int) -> int:
-    """A page's length, within the limit for lists."""
-    return min(limit, LIMITS.get().max_items)
 
 
 def _next(cursor: int, shown: int, total: int) -> int | None:

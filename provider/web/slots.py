@@ -31,6 +31,7 @@ _AGAIN = 10
 """Seconds after which to try again: a replay of few rows takes about that long."""
 _TRIES = 20
 """Milliseconds to wait for another process to look; the event loop waits, too."""
+_LENGTH = 200
 _LOCK = "lock"
 _WAITS, _RUNS = b"waits ", b"runs  "
 
@@ -77,10 +78,7 @@ class Slots:
                     raise TooManyReplaysError(f"you already have {waiting[mine]} replays waiting", _AGAIN)
                 if waiting.total() >= limits.replays_waiting:
                     raise TooManyReplaysError(f"{waiting.total()} replays of all users are already waiting", _AGAIN)
-            descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            os.pwrite(descriptor, (_RUNS if runs else _WAITS) + mine.encode(), 0)
-            return Place(new, descriptor)
+            return Place(new, _held(new, (_RUNS if runs else _WAITS) + mine.encode()))
 
     def start(self, place: Place) -> bool:
         """Whether a replay may run; those that wait longer go first unless their user runs enough."""
@@ -156,8 +154,7 @@ def _places(folder: Path) -> dict[str, tuple[bool, str]]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             file.unlink(missing_ok=True)
         except BlockingIOError:
-            told = os.pread(descriptor, 200, 0)
-            found[file.name] = told.startswith(_RUNS), told[len(_RUNS) :].decode(errors="replace")
+            found[file.name] = _read(descriptor)
         finally:
             os.close(descriptor)
     return found
@@ -165,12 +162,23 @@ def _places(folder: Path) -> dict[str, tuple[bool, str]]:
 
 def _put_back(place: Place) -> tuple[bool, str]:
     """Make a place's file anew, and return whether it runs and whose it is."""
-    told = os.pread(place.descriptor, 200, 0)
-    descriptor = os.open(place.file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    os.pwrite(descriptor, told, 0)
+    descriptor = _held(place.file, os.pread(place.descriptor, _LENGTH, 0))
     os.dup2(descriptor, place.descriptor)
     os.close(descriptor)
+    return _read(place.descriptor)
+
+
+def _held(file: Path, told: bytes) -> int:
+    """Make a place's file, locked, and return its descriptor."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    os.pwrite(descriptor, told, 0)
+    return descriptor
+
+
+def _read(descriptor: int) -> tuple[bool, str]:
+    """Whether a place's replay runs, and whose it is."""
+    told = os.pread(descriptor, _LENGTH, 0)
     return told.startswith(_RUNS), told[len(_RUNS) :].decode(errors="replace")
 
 
