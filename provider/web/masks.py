@@ -9,7 +9,7 @@ Where the sources of a column aren't known, it counts as derived from all column
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from provspark.errors import CorruptIndexError
@@ -53,6 +53,7 @@ class Masks:
         self._policy, self._linker = policy, linker
         self._written: _Written = {}
         self._within: dict[Node, frozenset[int]] = {}
+        self._driven: set[Node] = set()
         self._values: dict[Node, frozenset[str]] = {}
         """What columns of a write, and of those behind it, are named after, where that are masked values."""
 
@@ -67,7 +68,8 @@ class Masks:
         if not self._policy.masks:
             return _NONE
         if node not in self._within:
-            self._within[node] = self._hidden(node, self._before(node))
+            written = self._settled(m for at in node.inputs.values() for m in self._behind(at))
+            self._within[node] = self._hidden(node, self._inputs(node, written))
         return self._within[node]
 
     def named_after(self, at: Sighting) -> frozenset[str]:
@@ -88,10 +90,8 @@ class Masks:
 
     def handed(self, node: Node) -> bool:
         """Whether the script's driver had read masked columns, so that what it wrote down may be of their values."""
-        return bool(self._policy.masks) and self._handed(node, self._before(node))
-
-    def _before(self, node: Node) -> _Written:
-        return self._settled(m for at in node.inputs.values() for m in self._behind(at))
+        self.within(node)
+        return node in self._driven
 
     def _settled(self, nodes: Iterable[Node]) -> _Written:
         """Work out what these writes wrote, and those behind them."""
@@ -181,7 +181,7 @@ class Masks:
         for s in self._read.get((at.version.dataset, at.version.id), ()):
             if s.version.fields != at.version.fields:
                 found |= _masked_in(at, s, self._named(s), every)
-        if self._is_lost(at) or (_is_local(at) and self._handed(at.node, written)):
+        if self._is_lost(at) or (_is_local(at) and self._driver_had(at.node, written)):
             found |= every
         for node, made in self._behind(at).items():
             masked = written.get(node, _NONE)
@@ -215,13 +215,14 @@ class Masks:
         """Columns of a write's output that were made from masked ones; None for all."""
         if node.write.coverage == "untracked":
             return None
-        masked = {version for version, at in node.inputs.items() if self._version(at, written)}
+        inputs = self._inputs(node, written)
+        masked = {version for version, columns in inputs.items() if columns}
         operations = _operations(node)
         if masked and not operations:
             return None
         if any(node.write.axes[i].version in masked for i in _untold(node) if not _handed_over(node, i)):
             return None
-        hidden = self._hidden(node, written)
+        hidden = self._hidden(node, inputs)
         if not hidden:
             return set()
         places = output_places(node)
@@ -229,15 +230,19 @@ class Masks:
         unknown = set(range(1, 1 + len(names_of(node.output)))) - set(places)
         return (made | unknown) - {-1}
 
-    def _handed(self, node: Node, written: _Written) -> bool:
-        read = {node.write.axes[i].version for i in _untold(node)}
-        return any(self._version(node.inputs[v], written) for v in read if not _is_local(node.inputs[v]))
+    def _driver_had(self, node: Node, written: _Written) -> bool:
+        return any(self._version(node.inputs[v], written) for v in _read_by_driver(node))
 
-    def _hidden(self, node: Node, written: _Written) -> frozenset[int]:
-        """The ids of columns between the operations that are masked; what the write read is known."""
+    def _inputs(self, node: Node, written: _Written) -> dict[str, Positions]:
+        """The masked columns of what a write read, by version; the writes behind it are known."""
+        return {version: self._version(at, written) for version, at in node.inputs.items()}
+
+    def _hidden(self, node: Node, inputs: Mapping[str, Positions]) -> frozenset[int]:
+        """The ids of columns between the operations that are masked; `inputs` are the masked ones of what it read."""
         operations = _operations(node)
-        inputs = {version: self._version(at, written) for version, at in node.inputs.items()}
-        handed = self._handed(node, written)
+        handed = any(inputs[version] for version in _read_by_driver(node))
+        if handed:
+            self._driven.add(node)
         values = set(self._inherited(node.inputs.values()))
         found: set[int] = set()
         for op in operations:
@@ -326,6 +331,12 @@ def _untold(node: Node) -> list[int]:
     """The readings of a write that are in none of its operations."""
     told = {axis for op in _operations(node) for axis in op.axes}
     return [i for i, a in enumerate(node.write.axes) if a.role == "input" and i not in told]
+
+
+def _read_by_driver(node: Node) -> set[str]:
+    """The versions that the script's driver read, except rows that the script itself made."""
+    versions = {node.write.axes[i].version for i in _untold(node)}
+    return {v for v in versions if not _is_local(node.inputs[v])}
 
 
 def _handed_over(node: Node, axis: int) -> bool:

@@ -29,7 +29,6 @@ from provspark.replay.history import History, Passage
 from provspark.replay.profiled import names_of
 from provspark.replay.records import Replayed, Source
 from provspark.replay.spread import OperationProfiles
-from provspark.web.masks import Masks
 from provspark.web.policy import Policy
 from provspark.web.visible import Visible
 
@@ -80,8 +79,7 @@ def _answer(question: dict[str, Any], known: dict[str, Provenance], out: TextIO)
         url = question["url"]
         prov = known.get(url) or known.setdefault(url, Provenance(url))
         prov.refresh()
-        policy = Policy.read(question["policy"])
-        visible = Visible(policy, Masks(policy, Linker(prov.graph)), prov.graph)
+        visible = Visible(Policy.read(question["policy"]), Linker(prov.graph))
         return {"answer": _replay(question, prov, visible, out)}
     except CorruptIndexError as error:
         return {"error": type(error).__name__, "why": error.what, "path": error.path}

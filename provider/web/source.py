@@ -12,7 +12,6 @@ from provspark.api import Provenance
 from provspark.errors import ProvSparkError
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
-from provspark.web.masks import Masks
 from provspark.web.policy import Policy
 from provspark.web.scope import Scope
 from provspark.web.visible import Visible
@@ -118,8 +117,7 @@ def _renewed(seen: _Snapshot, policy: Policy) -> _Snapshot:
 
 
 def _nothing(policy: Policy) -> Visible:
-    graph = Graph(())
-    return Visible(policy, Masks(policy, Linker(graph)), graph)
+    return Visible(policy, Linker(Graph(())))
 
 
 class _Snapshot:
@@ -127,7 +125,7 @@ class _Snapshot:
 
     def __init__(self, prov: Provenance, policy: Policy) -> None:
         self.prov, self._linker = prov, Linker(prov.graph)
-        self.visible = Visible(policy, Masks(policy, self._linker), prov.graph)
+        self.visible = Visible(policy, self._linker)
         keys = [m.key for m in prov.graph.manifests] + [b.key for b in prov.broken if b.key]
         self._dags = {key.dag_id for key in keys if key.dag_id}
         self._scopes: dict[frozenset[str] | None, Scope] = {}

@@ -12,7 +12,8 @@ from fastapi import HTTPException
 from provspark import errors
 from provspark.index_store.model import Dataset, Field
 from provspark.index_store.operations import Operation
-from provspark.index_store.query.graph import Graph, Node, Sighting
+from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.links import Linker
 from provspark.index_store.values.partitions import unescape
 from provspark.index_store.values.paths import find_path
 from provspark.index_store.values.reading import find_column
@@ -38,16 +39,16 @@ class Visible:
     ----------
     policy : Policy
         What the administrator has set.
-    masks : Masks
+    linker : Linker
         Over all steps.
-    graph : Graph
-        Of all steps.
     """
 
-    def __init__(self, policy: Policy, masks: Masks, graph: Graph) -> None:
-        self.policy, self._masks, self.graph = policy, masks, graph
+    def __init__(self, policy: Policy, linker: Linker) -> None:
+        self.policy, self.graph = policy, linker.graph
+        self._masks = Masks(policy, linker)
         self._open = policy.show_values and not policy.masks
-        self._folders: dict[tuple[Dataset, str], bool] = {}
+        self._folders: dict[str, bool] = {}
+        self._renamed: dict[tuple[str, str], dict[str, str]] = {}
 
     @property
     def values(self) -> bool:
@@ -84,16 +85,21 @@ class Visible:
         """The name of a column of a version."""
         if name is None or self._open:
             return name
-        known = dict(zip((f.name for f in at.version.fields), self.names(at), strict=True))
-        return known.get(name, name)
+        return self._hidden_names(at).get(name, name)
+
+    def _hidden_names(self, at: Sighting) -> dict[str, str]:
+        told = zip((f.name for f in at.version.fields), self.names(at), strict=True)
+        return {name: shown for name, shown in told if name != shown}
 
     def name_of(self, dataset: str, version: str, name: str | None) -> str | None:
         """The same, of a version by its data set's name and its id."""
         if name is None or self._open:
             return name
-        same = [s for s in self.graph.sightings(Dataset.parse(dataset)) if s.version.id == version]
-        told = [self.name_at(at, name) for at in same]
-        return next((t for t in told if t != name), name)
+        key = (dataset, version)
+        if key not in self._renamed:
+            same = (s for s in self.graph.sightings(Dataset.parse(dataset)) if s.version.id == version)
+            self._renamed[key] = {name: told for at in same for name, told in self._hidden_names(at).items()}
+        return self._renamed[key].get(name, name)
 
     def name_in(self, step: str, write: int, name: str) -> str:
         """The name of a column between the operations of a write."""
@@ -129,8 +135,7 @@ class Visible:
         try:
             return find()
         except errors.UnknownColumnError as e:
-            told = zip((f.name for f in at.version.fields), self.names(at), strict=True)
-            raise errors.UnknownColumnError(_without(str(e), (a for a, b in told if a != b))) from None
+            raise errors.UnknownColumnError(_without(str(e), self._hidden_names(at))) from None
 
     def within(self, node: Node) -> frozenset[int]:
         """The ids of the columns between a write's operations that are masked."""
@@ -153,7 +158,7 @@ class Visible:
     def step_operations(self, step: str, write: int, operations: Iterable[int], text: str) -> str | None:
         """The same, of a write by its step and number."""
         numbers = tuple(operations)
-        told = [self.operation(node, numbers, text) for node in self._nodes.get((step, write), ())]
+        told = [self.operation(node, numbers, text) for node in self.nodes(step, write)]
         return told[0] if told and None not in told else None
 
     def nodes(self, step: str, write: int) -> Sequence[Node]:
@@ -205,17 +210,14 @@ class Visible:
             return True
         if self.policy.covers(name):
             return True
-        return any(self._masked_in(d, name) for d in self._partitioned.get(name, ()))
-
-    def _masked_in(self, dataset: Dataset, name: str) -> bool:
-        """Whether a partition column is masked in some version of a data set."""
-        key = (dataset, name)
-        if key not in self._folders:
-            self._folders[key] = any(
-                self._masks.columns(at) & {i for i, f in enumerate(at.version.fields, 1) if f.name == name}
-                for at in self.graph.sightings(dataset)
+        if name not in self._folders:  # a column that some data set is partitioned by, masked in some version of it
+            self._folders[name] = any(
+                masked and field.name == name
+                for d in self._partitioned.get(name, ())
+                for at in self.graph.sightings(d)
+                for field, masked in zip(at.version.fields, self.masked(at), strict=True)
             )
-        return self._folders[key]
+        return self._folders[name]
 
     @cached_property
     def _partitioned(self) -> dict[str, list[Dataset]]:

@@ -19,7 +19,6 @@ from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.store import Store
 from provspark.tracker import attach
-from provspark.web.masks import Masks
 from provspark.web.policy import Policy
 from provspark.web.visible import HIDDEN, Visible
 
@@ -39,8 +38,7 @@ class World:
 
     def visible(self, masks: str = MASKS, opened: str = "", *, values: bool = True) -> Visible:
         graph = Provenance(self.url).graph
-        policy = Policy.of(values, masks, opened)
-        return Visible(policy, Masks(policy, Linker(graph)), graph)
+        return Visible(Policy.of(values, masks, opened), Linker(graph))
 
     def hidden(self, name: str, masks: str = MASKS, opened: str = "") -> list[str]:
         visible = self.visible(masks, opened)
