@@ -219,7 +219,7 @@ class Caches:
             log.warning("provspark: a checkpoint can't be followed: %s", reason(e))
 
     def transposed(self, jvm: Jvm, frame: Any, plain: Any, take: Callable[[Any], Any]) -> Any:
-        """Transpose a Java Dataset by `take`, which computes it at once; its rows are owed to all that went in.
+        """Transpose a Java Dataset by `take`, which computes it at once; each row derives from all input rows.
 
         What can't be traced is transposed from `plain`.
         """

@@ -32,7 +32,7 @@ class Stop:
         The lineage of a write was not captured; steps that share a file don't agree on its rows; a write was
         captured as a whole, so that all its output rows stand for all its input rows; a write's operations are
         not known, so that all its output columns stand for all its input columns; a step's manifest can't be read,
-        so that it is not known whether the answer lacks what this step would add. The first two end a path, the
+        so the answer may lack what this step would add. The first two end a path, the
         others only blur it.
     step : str
         Id of the step that the walk could not go through, or that was coarse. "" where several can't be read.

@@ -1,4 +1,4 @@
-"""Long questions: the work ends where whoever asked goes away or the time is over; who wants to is told how far it is.
+"""Slow requests: cancelled if the client disconnects or time runs out; progress is streamed to clients that ask for it.
 
 A request whose ``Accept`` names ``text/event-stream`` is answered as ever where that is quick. Else by events, one line
 of JSON each: how far it is, every half second, and at last ``event: answer`` with its status and body.

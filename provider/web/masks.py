@@ -1,4 +1,4 @@
-"""Which columns are masked: by their names, and by what stands behind their values, across all steps.
+"""Which columns are masked: those with a masked name, and those derived from them in any step.
 
 A column is derived from a masked one where a masked value goes into its values (OpenLineage's IDENTITY, TRANSFORMATION
 and AGGREGATION) or decides one (CONDITIONAL, WINDOW, and the key by which a join brings an equal one). What decides
@@ -46,7 +46,7 @@ class Masks:
     ----------
     policy : Policy
     linker : Linker
-        Over all steps, whoever asks: what stands behind a column may be hidden from them.
+        Over all steps, including those that the user may not see: a column's sources can be among them.
     """
 
     def __init__(self, policy: Policy, linker: Linker) -> None:
@@ -318,7 +318,7 @@ def _reads_alike(one: Version, other: Version) -> bool:
 def _operations(node: Node) -> tuple[Operation, ...]:
     try:
         return node.operations
-    except CorruptIndexError:  # nothing is known, then; who asks for them is told why
+    except CorruptIndexError:  # treated as a write without operations; other routes report the file
         return ()
 
 
@@ -394,7 +394,7 @@ def _made(op: Operation, operations: Sequence[Operation]) -> set[int]:
 
 
 def _of_unknown_sources(op: Operation, operations: Sequence[Operation]) -> Iterator[tuple[int, set[int]]]:
-    """Columns of which nothing tells what they were made of, with all columns that they may come from."""
+    """Columns whose sources are unknown, each with all columns that it may be derived from."""
     if op.axes:
         return
     below = {c.id for i in (*op.children, *op.subqueries) for c in operations[i].columns}

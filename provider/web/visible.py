@@ -23,7 +23,7 @@ from provspark.web.policy import Policy
 __all__ = ["HIDDEN", "Visible"]
 
 HIDDEN = "•••"
-"""Stands in a text for what is not shown."""
+"""Placeholder for hidden text."""
 _FOLDER = re.compile(r"((?<=/)[^/='\"\n]+|[^/=\s'\"]+)=([^/'\"\n]*(?=/)|[^/'\"\n,;)]+)")
 """A folder that is named after a partition's value, in a path or in a text with paths in it."""
 _RANGE = "memory://range/"
@@ -73,7 +73,7 @@ class Visible:
             raise HTTPException(403, f"column {field.name!r} is masked: its values can't be queried")
 
     def names(self, at: Sighting) -> list[str]:
-        """The names of a version's columns; one that is a masked value, as a pivot makes it, is told by its number."""
+        """The names of a version's columns; the number replaces a name made from a masked value (by a pivot)."""
         names = [f.name for f in at.version.fields]
         values = self._masks.named_after(at)
         if not values:
@@ -127,7 +127,7 @@ class Visible:
         Raises
         ------
         UnknownColumnError
-            With the names that come near, and none that is a masked value.
+            Its message suggests similar names, but no name made from a masked value.
         """
         return self._finding(at, lambda: find_column(at.version, column))
 

@@ -1,4 +1,4 @@
-"""Which columns are masked where no plan tells what they came from: by what the rows came from."""
+"""Masked columns: where a write has no operations, by what its rows came from; where it has, by each way of a value."""
 
 from __future__ import annotations
 
