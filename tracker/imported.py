@@ -35,16 +35,11 @@ class WhenImported(MetaPathFinder):
         """See `MetaPathFinder.find_spec`; all but the one module is left to others."""
         if name != self._name:
             return None
-        self.remove()  # or it would be asked again
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]  # or it would be asked again
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
             spec.loader = _Telling(spec.loader, self._then)
         return spec
-
-    def remove(self) -> None:
-        """Wait no longer."""
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
 
 
 class _Telling(Loader):

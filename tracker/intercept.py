@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -140,8 +141,8 @@ class Interception:
 
     def remove(self) -> None:
         """Put everything back as it was."""
-        while self._waiting:
-            self._waiting.pop().remove()
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in self._waiting]
+        self._waiting.clear()
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)

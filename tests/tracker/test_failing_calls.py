@@ -209,13 +209,13 @@ BOUNDARY = (
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(int(os.environ.get("PROVSPARK_CALLS", "2"))))
 def test_any_call_fails(part: int, spark: Any, plain: Any, tmp_path: Path) -> None:
-    """Of each eighth function of ours that runs in the driver the first call; of all of them with PROVSPARK_CALLS=8."""
+    """Of each sixteenth function that runs in the driver the first call; of all of them with PROVSPARK_CALLS=16."""
     every = Failing()
     assert tracked(spark, tmp_path / "all", every) == plain[0]
     assert written(tmp_path / "all") == plain[1]
     assert len(every.names) > 400
     wrong = []
-    for k, name in enumerate([n for n in every.names if not n.startswith(BOUNDARY)][part::8]):
+    for k, name in enumerate([n for n in every.names if not n.startswith(BOUNDARY)][part::16]):
         try:
             if (tracked(spark, tmp_path / str(k), Failing(name)), written(tmp_path / str(k))) != plain:
                 wrong.append(f"{name}: other data")
@@ -223,8 +223,12 @@ def test_any_call_fails(part: int, spark: Any, plain: Any, tmp_path: Path) -> No
             wrong.append(f"{name}: {type(e).__name__}: {str(e).splitlines()[0]}")
             spark.catalog.clearCache()
             spark.catalog.dropTempView("few")
+        wrong += [f"{name}: {attribute} is still ours" for attribute in patched()]
         shutil.rmtree(tmp_path / str(k))
     assert not wrong, "\n".join(wrong)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:  # nothing of them is left
+        assert job(spark, tmp_path / "last") == plain[0]
+    assert capture.untracked == ()
 
 
 def tracked(spark: Any, folder: Path, failing: Failing) -> list[Any]:
