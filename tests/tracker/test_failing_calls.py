@@ -20,6 +20,7 @@ from pyspark.sql import functions as sf
 import provspark
 from provspark.errors import CaptureError
 from provspark.tracker import attach, runner, supported
+from provspark.tracker.imported import WhenImported
 
 pytestmark = pytest.mark.spark
 
@@ -71,8 +72,8 @@ def plain(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[An
 
 
 def patched() -> list[str]:
-    """Return what of pyspark's classes is ours now."""
-    found = []
+    """Return what of pyspark's classes, and of what Python asks when it imports, is ours now."""
+    found = [type(finder).__name__ for finder in sys.meta_path if isinstance(finder, WhenImported)]
     for name in sorted(m for m in sys.modules if m.startswith("pyspark.")):
         for owner in {v for v in vars(sys.modules[name]).values() if isinstance(v, type)}:
             for attribute, value in vars(owner).items():

@@ -40,13 +40,6 @@ def test_what_is_there_already_is_told_at_once(module: str) -> None:
     assert seen == [1]
 
 
-def test_it_can_stop_waiting(module: str) -> None:
-    seen: list[int] = []
-    WhenImported(module, lambda m: seen.append(m.value)).remove()
-    importlib.import_module(module)
-    assert seen == []
-
-
 def test_modules_of_one_loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A zip file, as spark-submit hands over pyspark, has one loader for all its modules."""
     with zipfile.ZipFile(tmp_path / "modules.zip", "w") as archive:
