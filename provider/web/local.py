@@ -21,7 +21,7 @@ from provspark.web.login import Viewer
 from provspark.web.problems import problem
 from provspark.web.source import Source
 
-__all__ = ["local_app", "new_token"]
+__all__ = ["local_app", "new_token", "nothing_there"]
 
 _LASTS = 12 * 3600
 """Seconds that a session lasts; the address begins another."""
@@ -88,7 +88,13 @@ def local_app(source: Source, token: str, host: str, port: int, limits: Limits |
             Middleware(_OwnName, names={*names, *(f"{n}:{port}" for n in names)}),
             Middleware(GZipMiddleware, minimum_size=2000),
         ],
+        exception_handlers={HTTPStatus.NOT_FOUND: nothing_there},
     )
+
+
+async def nothing_there(request: Request, error: Exception) -> Response:
+    """Answer for a path that is not the page's nor below the API's, which one with a line break is not either."""
+    return problem(404, "there is nothing at this path")
 
 
 class _OwnName:

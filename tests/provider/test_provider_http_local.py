@@ -86,6 +86,12 @@ def test_another_sites_name_that_leads_here_gets_nothing(app, name: str) -> None
         assert browser(app).get(path, headers=headers).status_code == 421
 
 
+@pytest.mark.parametrize("path", ["/other", "/provspark/api/v1/steps/%0A", "/provspark%0A/api/v1/about"])
+def test_paths_without_anything_are_problems_too(app, path: str) -> None:
+    answer = browser(app).get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
 def test_other_names_of_this_machine_do(app) -> None:
     for url in ("http://localhost:8765", "http://[::1]:8765"):
         headers = {"Authorization": f"Bearer {TOKEN}"}

@@ -44,9 +44,12 @@ def test_generated_requests_get_described_answers(tmp_path: Path) -> None:
 
 
 def _with_description(app):  # type: ignore[no-untyped-def]
-    """The app below /provspark, with its description for the generator."""
+    """The app below /provspark, with its description for the generator, as `provspark serve` has it."""
     from starlette.applications import Starlette
     from starlette.responses import JSONResponse
     from starlette.routing import Mount, Route
 
-    return Starlette(routes=[Route("/openapi.json", lambda _: JSONResponse(app.openapi())), Mount("/provspark", app)])
+    from provspark.web.local import nothing_there
+
+    routes = [Route("/openapi.json", lambda _: JSONResponse(app.openapi())), Mount("/provspark", app)]
+    return Starlette(routes=routes, exception_handlers={404: nothing_there})
