@@ -32,7 +32,7 @@ from provspark.index_store.layout import (
     Lead,
     dump_layout,
 )
-from provspark.index_store.model import FORMAT_VERSION, Boxes, Int64
+from provspark.index_store.model import TENSOR_FORMAT, Boxes, Int64
 from provspark.index_store.pages import dump_index
 from provspark.index_store.parquet_out import ParquetOut, Sink, pages_of
 from provspark.index_store.spool import Parts, Spool, recut
@@ -90,7 +90,7 @@ class BoxFile:
         none = np.zeros(0, dtype=np.int64)
         told = {name: np.concatenate(parts) if parts else none for name, parts in extents.items()}
         rows = len(self.boxes)
-        layout = Layout(FORMAT_VERSION, self.lead, self.holds, self.block, rows, PAGE_ROWS, columns, spans, **told)
+        layout = Layout(TENSOR_FORMAT, self.lead, self.holds, self.block, rows, PAGE_ROWS, columns, spans, **told)
         index = dump_index([*told.values(), *(line for s in spans.values() for line in s.lists)])
         where = {"at": out.at, "size": len(index), "sha256": hashlib.sha256(index).hexdigest()}
         sink.write(index)

@@ -13,7 +13,7 @@ from provspark.errors import StoreFormatError
 from provspark.index_store.box_lists import spread
 from provspark.index_store.cutting import Runs
 from provspark.index_store.gaps import Even
-from provspark.index_store.model import FORMAT_VERSION, Int64
+from provspark.index_store.model import TENSOR_FORMAT, Int64
 
 __all__ = [
     "CODECS",
@@ -227,8 +227,8 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
     """
     body = json.loads(text)
     found = int(body["format"])
-    if found > FORMAT_VERSION:
-        raise StoreFormatError(where, found, FORMAT_VERSION)
+    if found > TENSOR_FORMAT:
+        raise StoreFormatError(where, found, TENSOR_FORMAT)
     columns = {
         n: Column(c["form"], c.get("constant"), c.get("width", 0), c.get("codec", "zstd"))
         for n, c in body["columns"].items()

@@ -70,7 +70,7 @@ def _check_references(manifest: Manifest, where: str) -> None:
             checked(path)
         except InvalidWriteError as e:
             raise CorruptIndexError(where, str(e)) from None
-    for write in manifest.writes:
+    for write in (*manifest.writes, *manifest.reads):
         named = [v.files for v in (write.output, *write.inputs)]
         named += [p for t in write.tensors for p in (t.by_out, t.by_src) if p]
         named += [path for path in (write.operations, write.profiles) if path]

@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     from provspark.index_store.spool import Parts, Spool
 
 Int64 = npt.NDArray[np.int64]
-Kind = Literal["data", "context"]
-AxisRole = Literal["input", "output", "inner"]
+Kind = Literal["data", "context", "possible"]
+AxisRole = Literal["input", "output", "inner", "reads"]
+Unit = Literal["row", "file"]
+Setting = Literal["", "on", "off"]
 StepStatus = Literal["succeeded", "failed"]
 Coverage = Literal["exact", "coarse", "untracked"]
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+TENSOR_FORMAT = 2
+"""Tensor files did not change with version 3 of the manifests."""
 _CHUNK = 1 << 16
 
 
@@ -166,6 +170,8 @@ class Version:
         Names of the partition columns.
     files : str
         The Parquet file with the list of files, relative to the step's folder.
+    unit : {"row", "file"}
+        What its rows count: rows, or whole files whose number of rows nobody has counted yet.
     """
 
     id: str
@@ -177,11 +183,16 @@ class Version:
     fields: tuple[Field, ...] = ()
     partitions: tuple[str, ...] = ()
     files: str = ""
+    unit: Unit = "row"
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A numbered set of things in a write: rows of an input or output version, or derivations below an operator."""
+    """A numbered set of things in a write: rows of an input or output version, or derivations below an operator.
+
+    An axis of the role ``reads`` numbers the rows of the step's reads on the driver, one read after the other in the
+    order of `Manifest.reads`. Its size is what had been read before, so that "all before" is one box.
+    """
 
     role: AxisRole
     size: int
@@ -251,6 +262,10 @@ class Write:
     """The file with the write's operations, relative to the step's folder; empty where none are known."""
     profiles: str = ""
     """The file with profiles of its output and inputs; empty where none were asked for."""
+    action: str = ""
+    """For a read on the driver, the method that was called, such as ``collect``; empty for a write."""
+    single: bool = False
+    """For a read on the driver: it returned one number computed from all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +277,26 @@ class StepKey:
     dag_id: str = ""
     map_index: int = -1
     try_number: int = 1
+    attempt: int = 0
+    """Which start of the application within the try, for a cluster that runs a failed one again; 0 for the only one."""
 
     @property
     def id(self) -> str:
         """A name that is safe for files and stable for a key: readable words and a hash."""
         text = "\0".join([self.dag_id, self.run_id, self.task_id, str(self.map_index), str(self.try_number)])
+        text += f"\0{self.attempt}" * bool(self.attempt)
         words = "-".join(p for p in (self.dag_id, self.task_id) if p)
         safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in words)[:80].lstrip(".")
         return f"{safe or 'step'}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task of a DAG: its operator's class, and the tasks directly upstream of it."""
+
+    task_id: str
+    operator: str
+    upstream: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +317,12 @@ class Manifest:
     """Versions of spark, java, python, provspark; the application id."""
     error: str = ""
     """Where the user's script raised: the exception's type and message."""
+    reads: tuple[Write, ...] = ()
+    """What the driver read, in order; the output of each is a version of ``memory://driver/SCRIPT:LINE``."""
+    driver_reads: Setting = ""
+    """Whether reads on the driver were followed; empty in steps older than format 3."""
+    dag: tuple[Task, ...] = ()
+    """The tasks of the step's DAG; empty where the DAG is not known."""
     format_version: int = FORMAT_VERSION
 
 
@@ -350,6 +383,7 @@ class PendingVersion:
     options: tuple[tuple[str, str], ...] = ()
     fields: tuple[Field, ...] = ()
     partitions: tuple[str, ...] = ()
+    unit: Unit = "row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +398,8 @@ class PendingWrite:
     reason: Untracked | None = None
     site: str = ""
     operations: Operations | None = None
+    action: str = ""
+    single: bool = False
 
 
 def jsonable(value: Any) -> Any:

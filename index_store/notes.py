@@ -15,7 +15,7 @@ __all__ = ["Note", "dump_note", "load_note"]
 class Note:
     """A step under way: what it is, since when (UTC, ISO 8601), and the writes sealed so far with their files.
 
-    `process` is its writer's; None in notes of older versions.
+    `process` is its writer's; None in notes of older versions. `reads` are what the driver read until then.
     """
 
     key: StepKey
@@ -23,6 +23,7 @@ class Note:
     writes: tuple[Write, ...] = ()
     files: tuple[StoredFile, ...] = ()
     process: Process | None = None
+    reads: tuple[Write, ...] = ()
 
 
 def dump_note(note: Note) -> bytes:

@@ -53,9 +53,9 @@ def _identity(version: PendingVersion) -> str:
 def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[str, int]) -> None:
     if (axis.role == "output") != (number == 0):
         raise InvalidWriteError(f"{what} is an {axis.role} axis; axis 0 and no other is the output")
-    if axis.role == "inner":
+    if axis.role in ("inner", "reads"):
         if axis.version or axis.size < 0:
-            raise InvalidWriteError(f"{what} is inner: it has no version, and a size of 0 or more")
+            raise InvalidWriteError(f"{what} has the role {axis.role}: it has no version, and a size of 0 or more")
         return
     allowed = ids[:1] if axis.role == "output" else ids[1:]
     if axis.version not in allowed:

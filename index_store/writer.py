@@ -29,9 +29,11 @@ from provspark.index_store.model import (
     PendingTensor,
     PendingVersion,
     PendingWrite,
+    Setting,
     StepKey,
     StepStatus,
     StoredFile,
+    Task,
     Tensor,
     Untracked,
     Version,
@@ -71,6 +73,7 @@ class StepWriter:
         self._folder, self._step, self._manifest, self._key = folder, step, manifest, key
         self._mark = uuid.uuid4().hex[:12]
         self._writes: list[Write] = []
+        self._reads: list[Write] = []
         self._files: list[StoredFile] = []
         self._versions: dict[str, Version] = {}
         self._done = False
@@ -94,17 +97,32 @@ class StepWriter:
         StoreReadOnlyError, StoreWriteError
             The store can't be written.
         """
+        added = self._stored(write, len(self._writes), "")
+        self._writes.append(added)
+        self._note()
+        return added
+
+    def add_read(self, read: PendingWrite) -> Write:
+        """Store what the driver read, as `add` stores a write; its output is a version of `driver_version`.
+
+        Reads are numbered apart from writes. The rows of a write's ``reads`` axis are those of the reads added
+        before it, one after the other. The same errors as `add`.
+        """
+        added = self._stored(read, len(self._reads), "read-")
+        self._reads.append(added)
+        self._note()
+        return added
+
+    def _stored(self, write: PendingWrite, index: int, prefix: str) -> Write:
         self._open()
         ids = check_write(write)
-        index = len(self._writes)
-        names = [f"{index}-{k}" for k in range(len(write.tensors))]
+        names = [f"{prefix}{index}-{k}" for k in range(len(write.tensors))]
         with ThreadPoolExecutor(1) as beside, ThreadPoolExecutor(_THREADS) as pool:
             written = beside.submit(list, map(self._add_version, (write.output, *write.inputs), ids))
             tensors = tuple(pool.map(self._add_tensor, write.tensors, names))
         versions = written.result()
         distinct = dict.fromkeys(versions[1:])
-        operations = self._add_sealed("operations", index, write.operations)
-        added = Write(
+        return Write(
             index,
             versions[0],
             write.coverage,
@@ -113,17 +131,16 @@ class StepWriter:
             tensors,
             write.reason,
             write.site,
-            operations,
+            operations=self._add_sealed("operations", f"{prefix}{index}", write.operations),
+            action=write.action,
+            single=write.single,
         )
-        self._writes.append(added)
-        self._note()
-        return added
 
     def profile(self, write: Write, profiles: Profiles) -> None:
         """Store profiles of the output and inputs of a write that was added."""
         self._open()
         at = self._writes.index(write)
-        self._writes[at] = replace(write, profiles=self._add_sealed("profiles", write.index, profiles))
+        self._writes[at] = replace(write, profiles=self._add_sealed("profiles", str(write.index), profiles))
         self._note()
 
     def publish(
@@ -135,6 +152,8 @@ class StepWriter:
         untracked: Iterable[Untracked] = (),
         engine: Iterable[tuple[str, str]] = (),
         error: str = "",
+        driver_reads: Setting = "",
+        dag: Iterable[Task] = (),
     ) -> Manifest:
         """Make the step visible, whole.
 
@@ -158,6 +177,9 @@ class StepWriter:
             untracked=tuple(untracked),
             engine=tuple(engine),
             error=error,
+            reads=tuple(self._reads),
+            driver_reads=driver_reads,
+            dag=tuple(dag),
         )
         path, data = f"{self._step}/{self._manifest}", manifests.dump(manifest)
         if not self._folder.put_if_absent(path, data) and self._folder.read(path)[0] != data:
@@ -187,7 +209,14 @@ class StepWriter:
         """Say what is sealed so far, for `repair` to publish if this process ends before it does."""
         self._folder.settle(sorted(self._unsettled))
         self._unsettled.clear()
-        note = Note(self._key, self._begun, tuple(self._writes), tuple(self._files), Process.current())
+        note = Note(
+            self._key,
+            self._begun,
+            tuple(self._writes),
+            tuple(self._files),
+            Process.current(),
+            tuple(self._reads),
+        )
         self._folder.replace(f"{self._taps}.json", dump_note(note))
 
     def _remove_taps(self) -> None:
@@ -225,11 +254,12 @@ class StepWriter:
             fields=pending.fields,
             partitions=pending.partitions,
             files=path,
+            unit=pending.unit,
         )
         self._versions.setdefault(identity, version)
         return version
 
-    def _add_sealed(self, folder: str, index: int, body: Operations | Profiles | None) -> str:
+    def _add_sealed(self, folder: str, index: str, body: Operations | Profiles | None) -> str:
         """Store what is known of a write beside its rows; empty where there is nothing."""
         if body is None:
             return ""

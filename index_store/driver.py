@@ -1,0 +1,44 @@
+"""Data sets on the driver: what a script read into its own memory."""
+
+from __future__ import annotations
+
+from provspark.index_store.model import Dataset, Field, Files, PendingVersion
+
+__all__ = ["FORMAT", "NAMESPACE", "driver_version", "is_driver"]
+
+NAMESPACE = "memory://driver"
+FORMAT = "driver"
+
+
+def driver_version(
+    step: str, call: int, site: str, rows: int, *, fields: tuple[Field, ...] = (), read_at: int = 0
+) -> PendingVersion:
+    """Describe what one call returned to the script.
+
+    Parameters
+    ----------
+    step : str
+        Id of the step.
+    call : int
+        Number of the read within the step. Step and call make the version's id, so that two reads of equal rows
+        are two versions.
+    site : str
+        ``SCRIPT:LINE`` of the call.
+    rows : int
+        How many rows it returned; row k is the k-th of them.
+    fields : tuple of Field
+        The columns. Values are not kept.
+    read_at : int
+        Milliseconds since the epoch.
+    """
+    files = Files.of([(f"{step}/{call}", 0, read_at, rows, True)])
+    return PendingVersion(Dataset(NAMESPACE, site), files, FORMAT, fields=fields)
+
+
+def is_driver(dataset: Dataset) -> bool:
+    """Whether a data set lies in a script's memory.
+
+    >>> is_driver(Dataset.parse("memory://driver/clean.py:12"))
+    True
+    """
+    return dataset.namespace == NAMESPACE
