@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "answer_options",
+    "driver_options",
     "echo_pages",
     "print_stops",
     "row_options",
@@ -51,6 +52,13 @@ def row_options(command: F) -> F:
             "'x like a%', 'x startswith a', 'x is null'; x may be struct.field.",
         ),
         click.option("--context", is_flag=True, help="Follow rows that values were computed from, too."),
+    ]
+    return _with(options, version_options(command))
+
+
+def driver_options(command: F) -> F:
+    """Add ``--strict`` and ``--trust``, which `selected` reads."""
+    options = [
         click.option("--strict", is_flag=True, help="Follow reads of one number on a driver (count, avg …), too."),
         click.option(
             "--trust",
@@ -60,7 +68,7 @@ def row_options(command: F) -> F:
             "kind of stop; may be given again.",
         ),
     ]
-    return _with(options, version_options(command))
+    return _with(options, command)
 
 
 def version_options(command: F) -> F:
@@ -161,13 +169,14 @@ def _with(options: Sequence[Callable[[F], F]], command: F) -> F:
 
 
 def selected(given: dict[str, Any]) -> dict[str, Any]:
-    """Take what `row_options` added out of a command's parameters, as the API's questions name it."""
+    """Take what `row_options` and `driver_options` added out of a command's parameters, as the API's questions name it."""
     from provspark.index_store.select import parse_condition
 
     rows, where = given.pop("rows"), given.pop("where")
     kinds = ("data", "context") if given.pop("context") else ("data",)
     chosen: dict[str, Any] = {"rows": list(rows) if rows else None, "kinds": kinds}
-    chosen |= {"strict": given.pop("strict"), "trust": (*given.pop("trust"), *Settings.read().trusted)}
+    if "trust" in given:
+        chosen |= {"strict": given.pop("strict"), "trust": (*given.pop("trust"), *Settings.read().trusted)}
     chosen["where"] = [parse_condition(text) for text in where] or None
     return chosen | {name: given.pop(name) for name in ("dataset", "version", "run", "as_of")}
 

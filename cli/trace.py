@@ -11,7 +11,7 @@ from rich.text import Text
 
 from provspark.cli.common import json_option, open_provenance
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.cli.selecting import row_options, selected, told
+from provspark.cli.selecting import driver_options, row_options, selected, told
 from provspark.errors import ValuesUnavailableError, VersionChangedError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = ["trace"]
 
 @click.command()
 @row_options
+@driver_options
 @click.option("--backward/--forward", default=True, help="Where the rows came from (the default), or went to.")
 @click.option("--to", metavar="DATASET", help="Ask for rows of this data set, wherever it is on the way.")
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of a data set.")
