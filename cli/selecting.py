@@ -169,7 +169,7 @@ def _with(options: Sequence[Callable[[F], F]], command: F) -> F:
 
 
 def selected(given: dict[str, Any]) -> dict[str, Any]:
-    """Take what `row_options` and `driver_options` added out of a command's parameters, as the API's questions name it."""
+    """Take what `row_options` and `driver_options` added of a command's parameters, as the API names it."""
     from provspark.index_store.select import parse_condition
 
     rows, where = given.pop("rows"), given.pop("where")

@@ -54,8 +54,20 @@ _PLACES = "the task, its operator, or the line of the write"
 STOPS: tuple[StopKind, ...] = (
     StopKind("untracked", True, _LOST, "was not captured", _PLACES),
     StopKind("unlinked", True, _LOST, "has files that do not match", _PLACES),
-    StopKind("coarse", False, _MORE, "was captured only as a whole", _PLACES),
-    StopKind("columns", False, _MORE, "has operations that are not known", _PLACES),
+    StopKind(
+        "coarse",
+        False,
+        _MORE,
+        "was captured as a whole, so each of its rows counts as made from all rows read",
+        _PLACES,
+    ),
+    StopKind(
+        "columns",
+        False,
+        _MORE,
+        "has unknown operations, so each of its columns counts as made from all columns read",
+        _PLACES,
+    ),
     StopKind("unreadable", False, _LOST, "can't be read", ""),
     StopKind("returned", True, _LOST, "read the rows on its driver, and they may have come back", _PLACES),
     StopKind("driver", True, _LOST, "read the rows on its driver, where this question does not follow them", _PLACES),

@@ -109,7 +109,7 @@ class Trust:
             for n in (*graph.nodes, *graph.reads)
             if n.step == stop.step and str(n.output.version.dataset) == stop.dataset
         ]
-        return any(self.takes(node, stop.what, stop.why) for node in at or [None])
+        return any(self.takes(node, stop.what, stop.why) for node in at) or self.takes(None, stop.what, stop.why)
 
 
 def _spellings(site: str) -> tuple[str, ...]:

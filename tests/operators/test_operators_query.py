@@ -54,7 +54,7 @@ def test_expectations_fail_the_task_for_good(ask: Any) -> None:
         ask("forward", "people.csv", arguments={"rows": [4], "to": "report.csv"}, expect="something")
     with pytest.raises(AirflowFailException, match="check of backward"):
         ask("backward", "report.csv", check=lambda table: table.num_rows == 0)
-    with pytest.raises(AirflowFailException, match="can't confirm 'something'.*step people-copy"):
+    with pytest.raises(AirflowFailException, match=r"can't confirm 'something'.*step people-copy"):
         ask("columns", "copy.csv", arguments={"to": "report.csv"}, expect="something")
 
 
@@ -78,4 +78,4 @@ def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
     with pytest.raises(SettingsError, match="must be 'nothing', 'something' or a number of lines"):
         ProvQueryOperator(task_id="ask", question="backward", arguments={}, expect="all")  # type: ignore[arg-type]
     task = ProvQueryOperator(task_id="ask", question="datasets", arguments={"dataset": "{{ ds }}"})
-    assert set(task.template_fields) == {"arguments", "write_to"}
+    assert set(task.template_fields) == {"arguments", "trust", "write_to"}
