@@ -56,6 +56,8 @@ class TraceEdge:
     kind: Kind
     occurrence: int
     coverage: Coverage
+    read: bool = False
+    """Whether the step's driver read the rows: then `write` is the read's number among the step's reads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +153,7 @@ class _Draw:
             edge = TraceEdge(source, target, "", -1, kind, -1, "exact")
         else:
             write = via.write
-            edge = TraceEdge(source, target, via.step, write.index, kind, occurrence, write.coverage)
+            edge = TraceEdge(source, target, via.step, write.index, kind, occurrence, write.coverage, via.is_read)
         known = self.edges.get(edge)
         self.edges[edge] = rows if known is None else known | rows
 

@@ -146,7 +146,7 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
         )
     alike: dict[tuple[object, ...], list[TraceEdge]] = {}
     for e in found.edges:
-        alike.setdefault((e.source, e.target, e.step, e.write, e.kind), []).append(e)
+        alike.setdefault((e.source, e.target, e.step, e.write, e.read, e.kind), []).append(e)
     steps = {e.step for e in found.edges if e.step} | {s.step for s in found.stops}
     return models.Trace(
         direction=found.direction,
@@ -170,6 +170,7 @@ def _edge(same: list[TraceEdge], rows: list[Runs]) -> models.Edge:
         occurrences=sorted(x.occurrence for x in same if x.step),
         coverage=e.coverage,
         rows=reduce(or_, rows).count,
+        read=e.read,
     )
 
 

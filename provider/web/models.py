@@ -222,6 +222,8 @@ class Edge(Model):
     coverage: Coverage
     rows: int
     """Rows that the trace reached through it: of `source` for backward, of `target` for forward."""
+    read: bool = False
+    """Whether the step's driver read the rows: then `write` is the read's number among the step's reads."""
 
 
 class Stop(Model):

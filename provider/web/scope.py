@@ -95,13 +95,19 @@ class Scope:
         return {dataset_id(d): d for d in self.prov.graph.datasets()}
 
     @cached_property
+    def _on_drivers(self) -> dict[str, Dataset]:
+        """Data sets on drivers, by id: traces have them, lists do not."""
+        graph = self.prov.graph
+        return {dataset_id(d): d for index in (graph.on_driver, graph.read_on_driver) for d in index.by_name}
+
+    @cached_property
     def manifests(self) -> dict[str, Manifest]:
         """Steps by id, oldest first."""
         return {m.step: m for m in self.prov.graph.manifests}
 
     def dataset(self, name: str) -> Dataset:
         """Return a data set by its id; one that is hidden is not told from one that is not there."""
-        found = self.datasets.get(name)
+        found = self.datasets.get(name) or self._on_drivers.get(name)
         if found is None:
             raise HTTPException(404, f"no data set {name} that you may see; GET /datasets lists them")
         return found

@@ -10,7 +10,8 @@ export type Part =
 
 export type Drawn = Box & { part: Part };
 // `rows` came along a line, of `total` in the data set that it joins to a step.
-export type Joined = Line & { way: "data" | "context" | "files" | "cut"; rows?: number; total?: number };
+export type Joined = Line & { way: "data" | "context" | "possible" | "files" | "cut"; rows?: number; total?: number };
+const SURENESS: Joined["way"][] = ["data", "context", "possible"];
 export type Graph = { boxes: Drawn[]; lines: Joined[] };
 
 export function draw(trace: Trace): Graph {
@@ -21,8 +22,8 @@ export function draw(trace: Trace): Graph {
   const join = (source: string, target: string, way: Joined["way"], rows?: number, total?: number) => {
     const id = `${source} ${target}`;
     const known = lines.get(id);
-    // Rows that came by data edges too are drawn as such: context is what is left.
-    if (!known || (known.way === "context" && way === "data")) lines.set(id, { id, source, target, way, rows, total });
+    // Rows that came by surer edges too are drawn as such.
+    if (!known || SURENESS.indexOf(way) < SURENESS.indexOf(known.way)) lines.set(id, { id, source, target, way, rows, total });
   };
   const step = (id: string, name: string, coverage: string, edges: Edge[]) => {
     const about = steps.get(name);
@@ -39,7 +40,10 @@ export function draw(trace: Trace): Graph {
   for (const edge of trace.edges) {
     const { source, target, rows } = edge;
     if (!edge.step) join(`d${source}`, `d${target}`, "files", rows, trace.nodes[back ? source : target]?.total);
-    else writes.set(`s${edge.step}:${edge.write ?? 0}`, [...(writes.get(`s${edge.step}:${edge.write ?? 0}`) ?? []), edge]);
+    else {
+      const id = `s${edge.step}:${edge.read ? "read " : ""}${edge.write ?? 0}`;
+      writes.set(id, [...(writes.get(id) ?? []), edge]);
+    }
   }
   for (const [id, edges] of writes) {
     const [edge] = edges;
@@ -82,7 +86,7 @@ function sentence(trace: Trace, edges: Edge[]): string {
   if (!near) return "";
   const far = edges.map((e) => {
     const node = trace.nodes[back ? e.source : e.target];
-    return node ? `${node.dataset.label}: ${share(e.rows, node.total)}${e.kind === "context" ? " (context)" : ""}` : "";
+    return node ? `${node.dataset.label}: ${share(e.rows, node.total)}${e.kind === "data" ? "" : ` (${e.kind})`}` : "";
   });
   return `${between(near)} ${back ? "←" : "→"} ${[...new Set(far)].join(", ")}`;
 }
@@ -97,7 +101,8 @@ export function summary(trace: Trace, part: Part | undefined): string {
   if (part?.kind === "step") return part.says;
   if (part?.kind !== "dataset" || !start || part.node.id === 0) return start ? between(start) : "";
   const { node } = part;
-  const context = node.context_only ? `, ${number(node.context_only)} of them context` : "";
+  const context = (node.context_only ? `, ${number(node.context_only)} of them context` : "")
+    + (node.possible_only ? `, ${number(node.possible_only)} of them possible` : "");
   return `${between(start)} ${trace.direction === "backward" ? "←" : "→"} ${node.dataset.label}: ${share(node.rows, node.total)}${context}`;
 }
 

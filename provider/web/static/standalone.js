@@ -1,4 +1,4 @@
-function $I(e, t) {
+function VI(e, t) {
   for (var r = 0; r < t.length; r++) {
     const i = t[r];
     if (typeof i != "string" && !Array.isArray(i)) {
@@ -14,12 +14,12 @@ function $I(e, t) {
   }
   return Object.freeze(Object.defineProperty(e, Symbol.toStringTag, { value: "Module" }));
 }
-function s2(e) {
+function l2(e) {
   return e && e.__esModule && Object.prototype.hasOwnProperty.call(e, "default") ? e.default : e;
 }
 var Jv = { exports: {} }, Me = {};
 var fE;
-function VI() {
+function HI() {
   if (fE) return Me;
   fE = 1;
   var e = /* @__PURE__ */ Symbol.for("react.transitional.element"), t = /* @__PURE__ */ Symbol.for("react.portal"), r = /* @__PURE__ */ Symbol.for("react.fragment"), i = /* @__PURE__ */ Symbol.for("react.strict_mode"), a = /* @__PURE__ */ Symbol.for("react.profiler"), l = /* @__PURE__ */ Symbol.for("react.consumer"), c = /* @__PURE__ */ Symbol.for("react.context"), d = /* @__PURE__ */ Symbol.for("react.forward_ref"), f = /* @__PURE__ */ Symbol.for("react.suspense"), g = /* @__PURE__ */ Symbol.for("react.memo"), p = /* @__PURE__ */ Symbol.for("react.lazy"), v = /* @__PURE__ */ Symbol.for("react.activity"), y = /* @__PURE__ */ Symbol.for("react.view_transition"), b = Symbol.iterator;
@@ -388,16 +388,16 @@ function VI() {
 }
 var hE;
 function Vu() {
-  return hE || (hE = 1, Jv.exports = VI()), Jv.exports;
+  return hE || (hE = 1, Jv.exports = HI()), Jv.exports;
 }
 var _ = Vu();
-const l2 = /* @__PURE__ */ s2(_), ob = /* @__PURE__ */ $I({
+const c2 = /* @__PURE__ */ l2(_), ob = /* @__PURE__ */ VI({
   __proto__: null,
-  default: l2
+  default: c2
 }, [_]);
 var ey = { exports: {} }, Wc = {};
 var gE;
-function HI() {
+function BI() {
   if (gE) return Wc;
   gE = 1;
   var e = /* @__PURE__ */ Symbol.for("react.transitional.element"), t = /* @__PURE__ */ Symbol.for("react.fragment");
@@ -419,24 +419,24 @@ function HI() {
   return Wc.Fragment = t, Wc.jsx = r, Wc.jsxs = r, Wc;
 }
 var pE;
-function BI() {
-  return pE || (pE = 1, ey.exports = HI()), ey.exports;
+function jI() {
+  return pE || (pE = 1, ey.exports = BI()), ey.exports;
 }
-var P = BI();
-const g0 = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|\u180B|\u180C|\u180D|\u180F/u, c2 = new RegExp(g0.source, "gu"), jI = /\p{So}(?:[\u{1F3FB}-\u{1F3FF}]|\uFE0F)*$/u, UI = { "\n": "⏎", "\r": "␍", "	": "⇥" };
-function u2(e, t = !1) {
+var P = jI();
+const g0 = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|\u180B|\u180C|\u180D|\u180F/u, u2 = new RegExp(g0.source, "gu"), UI = /\p{So}(?:[\u{1F3FB}-\u{1F3FF}]|\uFE0F)*$/u, WI = { "\n": "⏎", "\r": "␍", "	": "⇥" };
+function d2(e, t = !1) {
   const r = [];
   let i = 0;
-  for (const { 0: a, index: l } of e.matchAll(c2))
+  for (const { 0: a, index: l } of e.matchAll(u2))
     t && (a === `
-` || a === "	") || a === "‍" && jI.test(e.slice(Math.max(0, l - 8), l)) && /^\p{So}/u.test(e.slice(l + 1)) || (l > i && r.push({ text: e.slice(i, l) }), r.push({ mark: UI[a] ?? `U+${(a.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}` }), i = l + a.length);
+` || a === "	") || a === "‍" && UI.test(e.slice(Math.max(0, l - 8), l)) && /^\p{So}/u.test(e.slice(l + 1)) || (l > i && r.push({ text: e.slice(i, l) }), r.push({ mark: WI[a] ?? `U+${(a.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}` }), i = l + a.length);
   return i < e.length && r.push({ text: e.slice(i) }), r;
 }
 function bg(e, t = !1) {
-  return g0.test(e) ? u2(e, t).map((r) => "text" in r ? r.text : r.mark.startsWith("U+") ? `[${r.mark}]` : r.mark).join("") : e;
+  return g0.test(e) ? d2(e, t).map((r) => "text" in r ? r.text : r.mark.startsWith("U+") ? `[${r.mark}]` : r.mark).join("") : e;
 }
-function d2(e) {
-  return e.replace(c2, (t) => {
+function f2(e) {
+  return e.replace(u2, (t) => {
     const r = t.codePointAt(0) ?? 0;
     return r > 65535 ? `\\U${r.toString(16).padStart(8, "0")}` : `\\u${r.toString(16).padStart(4, "0")}`;
   });
@@ -444,7 +444,7 @@ function d2(e) {
 function du(e) {
   return g0.test(e);
 }
-const WI = ["title", "aria-label", "aria-description", "placeholder", "alt"], FI = /* @__PURE__ */ new Set(["text", "tspan", "title", "desc", "option", "textarea"]), GI = {
+const FI = ["title", "aria-label", "aria-description", "placeholder", "alt"], GI = /* @__PURE__ */ new Set(["text", "tspan", "title", "desc", "option", "textarea"]), qI = {
   border: "1px solid currentColor",
   borderRadius: "3px",
   fontFamily: "monospace",
@@ -454,14 +454,14 @@ const WI = ["title", "aria-label", "aria-description", "placeholder", "alt"], FI
   unicodeBidi: "isolate"
 };
 function O(e, t, r) {
-  return P.jsx(e, f2(e, t), r);
+  return P.jsx(e, h2(e, t), r);
 }
 function ae(e, t, r) {
-  return P.jsxs(e, f2(e, t), r);
+  return P.jsxs(e, h2(e, t), r);
 }
-function f2(e, t) {
+function h2(e, t) {
   let r = t;
-  for (const l of WI) {
+  for (const l of FI) {
     const c = t[l];
     typeof c == "string" && du(c) && (r = { ...r, [l]: bg(c, !0) });
   }
@@ -470,36 +470,36 @@ function f2(e, t) {
 }
 function mE(e, t, r) {
   if (!du(t)) return t;
-  if (FI.has(e)) return bg(t, r);
-  const i = u2(t, r);
+  if (GI.has(e)) return bg(t, r);
+  const i = d2(t, r);
   if (i.every((l) => "text" in l)) return t;
-  const a = i.map((l) => "text" in l ? l.text : _.createElement("span", { "data-mark": l.mark, style: GI }, l.mark));
+  const a = i.map((l) => "text" in l ? l.text : _.createElement("span", { "data-mark": l.mark, style: qI }, l.mark));
   return _.createElement(P.Fragment, null, ...a);
 }
-function h2(e) {
+function g2(e) {
   var t = /* @__PURE__ */ Object.create(null);
   return function(r) {
     return t[r] === void 0 && (t[r] = e(r)), t[r];
   };
 }
-var qI = /^((children|dangerouslySetInnerHTML|key|ref|autoFocus|defaultValue|defaultChecked|innerHTML|suppressContentEditableWarning|suppressHydrationWarning|valueLink|abbr|accept|acceptCharset|accessKey|action|allow|allowUserMedia|allowPaymentRequest|allowFullScreen|allowTransparency|alt|async|autoComplete|autoPlay|capture|cellPadding|cellSpacing|challenge|charSet|checked|cite|classID|className|cols|colSpan|content|contentEditable|contextMenu|controls|controlsList|coords|crossOrigin|data|dateTime|decoding|default|defer|dir|disabled|disablePictureInPicture|disableRemotePlayback|download|draggable|encType|enterKeyHint|fetchpriority|fetchPriority|form|formAction|formEncType|formMethod|formNoValidate|formTarget|frameBorder|headers|height|hidden|high|href|hrefLang|htmlFor|httpEquiv|id|inputMode|integrity|is|keyParams|keyType|kind|label|lang|list|loading|loop|low|marginHeight|marginWidth|max|maxLength|media|mediaGroup|method|min|minLength|multiple|muted|name|nonce|noValidate|open|optimum|pattern|placeholder|playsInline|popover|popoverTarget|popoverTargetAction|poster|preload|profile|radioGroup|readOnly|referrerPolicy|rel|required|reversed|role|rows|rowSpan|sandbox|scope|scoped|scrolling|seamless|selected|shape|size|sizes|slot|span|spellCheck|src|srcDoc|srcLang|srcSet|start|step|style|summary|tabIndex|target|title|translate|type|useMap|value|width|wmode|wrap|about|datatype|inlist|prefix|property|resource|typeof|vocab|autoCapitalize|autoCorrect|autoSave|color|incremental|fallback|inert|itemProp|itemScope|itemType|itemID|itemRef|on|option|results|security|unselectable|accentHeight|accumulate|additive|alignmentBaseline|allowReorder|alphabetic|amplitude|arabicForm|ascent|attributeName|attributeType|autoReverse|azimuth|baseFrequency|baselineShift|baseProfile|bbox|begin|bias|by|calcMode|capHeight|clip|clipPathUnits|clipPath|clipRule|colorInterpolation|colorInterpolationFilters|colorProfile|colorRendering|contentScriptType|contentStyleType|cursor|cx|cy|d|decelerate|descent|diffuseConstant|direction|display|divisor|dominantBaseline|dur|dx|dy|edgeMode|elevation|enableBackground|end|exponent|externalResourcesRequired|fill|fillOpacity|fillRule|filter|filterRes|filterUnits|floodColor|floodOpacity|focusable|fontFamily|fontSize|fontSizeAdjust|fontStretch|fontStyle|fontVariant|fontWeight|format|from|fr|fx|fy|g1|g2|glyphName|glyphOrientationHorizontal|glyphOrientationVertical|glyphRef|gradientTransform|gradientUnits|hanging|horizAdvX|horizOriginX|ideographic|imageRendering|in|in2|intercept|k|k1|k2|k3|k4|kernelMatrix|kernelUnitLength|kerning|keyPoints|keySplines|keyTimes|lengthAdjust|letterSpacing|lightingColor|limitingConeAngle|local|markerEnd|markerMid|markerStart|markerHeight|markerUnits|markerWidth|mask|maskContentUnits|maskUnits|mathematical|mode|numOctaves|offset|opacity|operator|order|orient|orientation|origin|overflow|overlinePosition|overlineThickness|panose1|paintOrder|pathLength|patternContentUnits|patternTransform|patternUnits|pointerEvents|points|pointsAtX|pointsAtY|pointsAtZ|preserveAlpha|preserveAspectRatio|primitiveUnits|r|radius|refX|refY|renderingIntent|repeatCount|repeatDur|requiredExtensions|requiredFeatures|restart|result|rotate|rx|ry|scale|seed|shapeRendering|slope|spacing|specularConstant|specularExponent|speed|spreadMethod|startOffset|stdDeviation|stemh|stemv|stitchTiles|stopColor|stopOpacity|strikethroughPosition|strikethroughThickness|string|stroke|strokeDasharray|strokeDashoffset|strokeLinecap|strokeLinejoin|strokeMiterlimit|strokeOpacity|strokeWidth|surfaceScale|systemLanguage|tableValues|targetX|targetY|textAnchor|textDecoration|textRendering|textLength|to|transform|u1|u2|underlinePosition|underlineThickness|unicode|unicodeBidi|unicodeRange|unitsPerEm|vAlphabetic|vHanging|vIdeographic|vMathematical|values|vectorEffect|version|vertAdvY|vertOriginX|vertOriginY|viewBox|viewTarget|visibility|widths|wordSpacing|writingMode|x|xHeight|x1|x2|xChannelSelector|xlinkActuate|xlinkArcrole|xlinkHref|xlinkRole|xlinkShow|xlinkTitle|xlinkType|xmlBase|xmlns|xmlnsXlink|xmlLang|xmlSpace|y|y1|y2|yChannelSelector|z|zoomAndPan|for|class|autofocus)|(([Dd][Aa][Tt][Aa]|[Aa][Rr][Ii][Aa]|x)-.*))$/, YI = /* @__PURE__ */ h2(
+var YI = /^((children|dangerouslySetInnerHTML|key|ref|autoFocus|defaultValue|defaultChecked|innerHTML|suppressContentEditableWarning|suppressHydrationWarning|valueLink|abbr|accept|acceptCharset|accessKey|action|allow|allowUserMedia|allowPaymentRequest|allowFullScreen|allowTransparency|alt|async|autoComplete|autoPlay|capture|cellPadding|cellSpacing|challenge|charSet|checked|cite|classID|className|cols|colSpan|content|contentEditable|contextMenu|controls|controlsList|coords|crossOrigin|data|dateTime|decoding|default|defer|dir|disabled|disablePictureInPicture|disableRemotePlayback|download|draggable|encType|enterKeyHint|fetchpriority|fetchPriority|form|formAction|formEncType|formMethod|formNoValidate|formTarget|frameBorder|headers|height|hidden|high|href|hrefLang|htmlFor|httpEquiv|id|inputMode|integrity|is|keyParams|keyType|kind|label|lang|list|loading|loop|low|marginHeight|marginWidth|max|maxLength|media|mediaGroup|method|min|minLength|multiple|muted|name|nonce|noValidate|open|optimum|pattern|placeholder|playsInline|popover|popoverTarget|popoverTargetAction|poster|preload|profile|radioGroup|readOnly|referrerPolicy|rel|required|reversed|role|rows|rowSpan|sandbox|scope|scoped|scrolling|seamless|selected|shape|size|sizes|slot|span|spellCheck|src|srcDoc|srcLang|srcSet|start|step|style|summary|tabIndex|target|title|translate|type|useMap|value|width|wmode|wrap|about|datatype|inlist|prefix|property|resource|typeof|vocab|autoCapitalize|autoCorrect|autoSave|color|incremental|fallback|inert|itemProp|itemScope|itemType|itemID|itemRef|on|option|results|security|unselectable|accentHeight|accumulate|additive|alignmentBaseline|allowReorder|alphabetic|amplitude|arabicForm|ascent|attributeName|attributeType|autoReverse|azimuth|baseFrequency|baselineShift|baseProfile|bbox|begin|bias|by|calcMode|capHeight|clip|clipPathUnits|clipPath|clipRule|colorInterpolation|colorInterpolationFilters|colorProfile|colorRendering|contentScriptType|contentStyleType|cursor|cx|cy|d|decelerate|descent|diffuseConstant|direction|display|divisor|dominantBaseline|dur|dx|dy|edgeMode|elevation|enableBackground|end|exponent|externalResourcesRequired|fill|fillOpacity|fillRule|filter|filterRes|filterUnits|floodColor|floodOpacity|focusable|fontFamily|fontSize|fontSizeAdjust|fontStretch|fontStyle|fontVariant|fontWeight|format|from|fr|fx|fy|g1|g2|glyphName|glyphOrientationHorizontal|glyphOrientationVertical|glyphRef|gradientTransform|gradientUnits|hanging|horizAdvX|horizOriginX|ideographic|imageRendering|in|in2|intercept|k|k1|k2|k3|k4|kernelMatrix|kernelUnitLength|kerning|keyPoints|keySplines|keyTimes|lengthAdjust|letterSpacing|lightingColor|limitingConeAngle|local|markerEnd|markerMid|markerStart|markerHeight|markerUnits|markerWidth|mask|maskContentUnits|maskUnits|mathematical|mode|numOctaves|offset|opacity|operator|order|orient|orientation|origin|overflow|overlinePosition|overlineThickness|panose1|paintOrder|pathLength|patternContentUnits|patternTransform|patternUnits|pointerEvents|points|pointsAtX|pointsAtY|pointsAtZ|preserveAlpha|preserveAspectRatio|primitiveUnits|r|radius|refX|refY|renderingIntent|repeatCount|repeatDur|requiredExtensions|requiredFeatures|restart|result|rotate|rx|ry|scale|seed|shapeRendering|slope|spacing|specularConstant|specularExponent|speed|spreadMethod|startOffset|stdDeviation|stemh|stemv|stitchTiles|stopColor|stopOpacity|strikethroughPosition|strikethroughThickness|string|stroke|strokeDasharray|strokeDashoffset|strokeLinecap|strokeLinejoin|strokeMiterlimit|strokeOpacity|strokeWidth|surfaceScale|systemLanguage|tableValues|targetX|targetY|textAnchor|textDecoration|textRendering|textLength|to|transform|u1|u2|underlinePosition|underlineThickness|unicode|unicodeBidi|unicodeRange|unitsPerEm|vAlphabetic|vHanging|vIdeographic|vMathematical|values|vectorEffect|version|vertAdvY|vertOriginX|vertOriginY|viewBox|viewTarget|visibility|widths|wordSpacing|writingMode|x|xHeight|x1|x2|xChannelSelector|xlinkActuate|xlinkArcrole|xlinkHref|xlinkRole|xlinkShow|xlinkTitle|xlinkType|xmlBase|xmlns|xmlnsXlink|xmlLang|xmlSpace|y|y1|y2|yChannelSelector|z|zoomAndPan|for|class|autofocus)|(([Dd][Aa][Tt][Aa]|[Aa][Rr][Ii][Aa]|x)-.*))$/, XI = /* @__PURE__ */ g2(
   function(e) {
-    return qI.test(e) || e.charCodeAt(0) === 111 && e.charCodeAt(1) === 110 && e.charCodeAt(2) < 91;
+    return YI.test(e) || e.charCodeAt(0) === 111 && e.charCodeAt(1) === 110 && e.charCodeAt(2) < 91;
   }
   /* Z+1 */
 );
-function XI(e) {
+function QI(e) {
   if (e.sheet)
     return e.sheet;
   for (var t = 0; t < document.styleSheets.length; t++)
     if (document.styleSheets[t].ownerNode === e)
       return document.styleSheets[t];
 }
-function QI(e) {
+function KI(e) {
   var t = document.createElement("style");
   return t.setAttribute("data-emotion", e.key), e.nonce !== void 0 && t.setAttribute("nonce", e.nonce), t.appendChild(document.createTextNode("")), t.setAttribute("data-s", ""), t;
 }
-var KI = /* @__PURE__ */ (function() {
+var ZI = /* @__PURE__ */ (function() {
   function e(r) {
     var i = this;
     this._insertTag = function(a) {
@@ -511,10 +511,10 @@ var KI = /* @__PURE__ */ (function() {
   return t.hydrate = function(i) {
     i.forEach(this._insertTag);
   }, t.insert = function(i) {
-    this.ctr % (this.isSpeedy ? 65e3 : 1) === 0 && this._insertTag(QI(this));
+    this.ctr % (this.isSpeedy ? 65e3 : 1) === 0 && this._insertTag(KI(this));
     var a = this.tags[this.tags.length - 1];
     if (this.isSpeedy) {
-      var l = XI(a);
+      var l = QI(a);
       try {
         l.insertRule(i, l.cssRules.length);
       } catch {
@@ -528,14 +528,14 @@ var KI = /* @__PURE__ */ (function() {
       return (a = i.parentNode) == null ? void 0 : a.removeChild(i);
     }), this.tags = [], this.ctr = 0;
   }, e;
-})(), gn = "-ms-", Vh = "-moz-", Qe = "-webkit-", g2 = "comm", p0 = "rule", m0 = "decl", ZI = "@import", p2 = "@keyframes", JI = "@layer", e4 = Math.abs, xg = String.fromCharCode, t4 = Object.assign;
-function n4(e, t) {
+})(), gn = "-ms-", Vh = "-moz-", Qe = "-webkit-", p2 = "comm", p0 = "rule", m0 = "decl", JI = "@import", m2 = "@keyframes", e4 = "@layer", t4 = Math.abs, xg = String.fromCharCode, n4 = Object.assign;
+function r4(e, t) {
   return un(e, 0) ^ 45 ? (((t << 2 ^ un(e, 0)) << 2 ^ un(e, 1)) << 2 ^ un(e, 2)) << 2 ^ un(e, 3) : 0;
 }
-function m2(e) {
+function v2(e) {
   return e.trim();
 }
-function r4(e, t) {
+function o4(e, t) {
   return (e = t.exec(e)) ? e[0] : e;
 }
 function Ke(e, t, r) {
@@ -559,24 +559,24 @@ function v0(e) {
 function Yf(e, t) {
   return t.push(e), e;
 }
-function o4(e, t) {
+function i4(e, t) {
   return e.map(t).join("");
 }
-var wg = 1, ml = 1, v2 = 0, Bn = 0, Mt = 0, Al = "";
+var wg = 1, ml = 1, y2 = 0, Bn = 0, Mt = 0, Al = "";
 function Sg(e, t, r, i, a, l, c) {
   return { value: e, root: t, parent: r, type: i, props: a, children: l, line: wg, column: ml, length: c, return: "" };
 }
 function Fc(e, t) {
-  return t4(Sg("", null, null, "", null, null, 0), e, { length: -e.length }, t);
-}
-function i4() {
-  return Mt;
+  return n4(Sg("", null, null, "", null, null, 0), e, { length: -e.length }, t);
 }
 function a4() {
+  return Mt;
+}
+function s4() {
   return Mt = Bn > 0 ? un(Al, --Bn) : 0, ml--, Mt === 10 && (ml = 1, wg--), Mt;
 }
 function er() {
-  return Mt = Bn < v2 ? un(Al, Bn++) : 0, ml++, Mt === 10 && (ml = 1, wg++), Mt;
+  return Mt = Bn < y2 ? un(Al, Bn++) : 0, ml++, Mt === 10 && (ml = 1, wg++), Mt;
 }
 function ao() {
   return un(Al, Bn);
@@ -625,21 +625,21 @@ function bu(e) {
   }
   return 0;
 }
-function y2(e) {
-  return wg = ml = 1, v2 = to(Al = e), Bn = 0, [];
-}
 function b2(e) {
+  return wg = ml = 1, y2 = to(Al = e), Bn = 0, [];
+}
+function x2(e) {
   return Al = "", e;
 }
 function wh(e) {
-  return m2(Hu(Bn - 1, ab(e === 91 ? e + 2 : e === 40 ? e + 1 : e)));
+  return v2(Hu(Bn - 1, ab(e === 91 ? e + 2 : e === 40 ? e + 1 : e)));
 }
-function s4(e) {
+function l4(e) {
   for (; (Mt = ao()) && Mt < 33; )
     er();
   return bu(e) > 2 || bu(Mt) > 3 ? "" : " ";
 }
-function l4(e, t) {
+function c4(e, t) {
   for (; --t && er() && !(Mt < 48 || Mt > 102 || Mt > 57 && Mt < 65 || Mt > 70 && Mt < 97); )
     ;
   return Hu(e, xh() + (t < 6 && ao() == 32 && er() == 32));
@@ -666,19 +666,19 @@ function ab(e) {
     }
   return Bn;
 }
-function c4(e, t) {
+function u4(e, t) {
   for (; er() && e + Mt !== 57; )
     if (e + Mt === 84 && ao() === 47)
       break;
   return "/*" + Hu(t, Bn - 1) + "*" + xg(e === 47 ? e : er());
 }
-function u4(e) {
+function d4(e) {
   for (; !bu(ao()); )
     er();
   return Hu(e, Bn);
 }
-function d4(e) {
-  return b2(Sh("", null, null, null, [""], e = y2(e), 0, [0], e));
+function f4(e) {
+  return x2(Sh("", null, null, null, [""], e = b2(e), 0, [0], e));
 }
 function Sh(e, t, r, i, a, l, c, d, f) {
   for (var g = 0, p = 0, v = c, y = 0, b = 0, x = 0, S = 1, w = 1, C = 1, T = 0, k = "", z = a, A = l, R = i, N = k; w; )
@@ -700,18 +700,18 @@ function Sh(e, t, r, i, a, l, c, d, f) {
       case 10:
       case 13:
       case 32:
-        N += s4(x);
+        N += l4(x);
         break;
       // \
       case 92:
-        N += l4(xh() - 1, 7);
+        N += c4(xh() - 1, 7);
         continue;
       // /
       case 47:
         switch (ao()) {
           case 42:
           case 47:
-            Yf(f4(c4(er(), xh()), t, r), f);
+            Yf(h4(u4(er(), xh()), t, r), f);
             break;
           default:
             N += "/";
@@ -763,7 +763,7 @@ function Sh(e, t, r, i, a, l, c, d, f) {
         if (S < 1) {
           if (T == 123)
             --S;
-          else if (T == 125 && S++ == 0 && a4() == 125)
+          else if (T == 125 && S++ == 0 && s4() == 125)
             continue;
         }
         switch (N += xg(T), T * S) {
@@ -777,7 +777,7 @@ function Sh(e, t, r, i, a, l, c, d, f) {
             break;
           // @
           case 64:
-            ao() === 45 && (N += wh(er())), y = ao(), p = v = to(k = N += u4(xh())), T++;
+            ao() === 45 && (N += wh(er())), y = ao(), p = v = to(k = N += d4(xh())), T++;
             break;
           // -
           case 45:
@@ -788,12 +788,12 @@ function Sh(e, t, r, i, a, l, c, d, f) {
 }
 function vE(e, t, r, i, a, l, c, d, f, g, p) {
   for (var v = a - 1, y = a === 0 ? l : [""], b = v0(y), x = 0, S = 0, w = 0; x < i; ++x)
-    for (var C = 0, T = yu(e, v + 1, v = e4(S = c[x])), k = e; C < b; ++C)
-      (k = m2(S > 0 ? y[C] + " " + T : Ke(T, /&\f/g, y[C]))) && (f[w++] = k);
+    for (var C = 0, T = yu(e, v + 1, v = t4(S = c[x])), k = e; C < b; ++C)
+      (k = v2(S > 0 ? y[C] + " " + T : Ke(T, /&\f/g, y[C]))) && (f[w++] = k);
   return Sg(e, t, r, a === 0 ? p0 : d, f, g, p);
 }
-function f4(e, t, r) {
-  return Sg(e, t, r, g2, xg(i4()), yu(e, 2, -2), 0);
+function h4(e, t, r) {
+  return Sg(e, t, r, p2, xg(a4()), yu(e, 2, -2), 0);
 }
 function yE(e, t, r, i) {
   return Sg(e, t, r, m0, yu(e, 0, i), yu(e, i + 1, -1), i);
@@ -803,23 +803,23 @@ function ll(e, t) {
     r += t(e[a], a, e, t) || "";
   return r;
 }
-function h4(e, t, r, i) {
+function g4(e, t, r, i) {
   switch (e.type) {
-    case JI:
+    case e4:
       if (e.children.length) break;
-    case ZI:
+    case JI:
     case m0:
       return e.return = e.return || e.value;
-    case g2:
-      return "";
     case p2:
+      return "";
+    case m2:
       return e.return = e.value + "{" + ll(e.children, i) + "}";
     case p0:
       e.value = e.props.join(",");
   }
   return to(r = ll(e.children, i)) ? e.return = e.value + "{" + r + "}" : "";
 }
-function g4(e) {
+function p4(e) {
   var t = v0(e);
   return function(r, i, a, l) {
     for (var c = "", d = 0; d < t; d++)
@@ -827,21 +827,21 @@ function g4(e) {
     return c;
   };
 }
-function p4(e) {
+function m4(e) {
   return function(t) {
     t.root || (t = t.return) && e(t);
   };
 }
-var m4 = function(t, r, i) {
+var v4 = function(t, r, i) {
   for (var a = 0, l = 0; a = l, l = ao(), a === 38 && l === 12 && (r[i] = 1), !bu(l); )
     er();
   return Hu(t, Bn);
-}, v4 = function(t, r) {
+}, y4 = function(t, r) {
   var i = -1, a = 44;
   do
     switch (bu(a)) {
       case 0:
-        a === 38 && ao() === 12 && (r[i] = 1), t[i] += m4(Bn - 1, r, i);
+        a === 38 && ao() === 12 && (r[i] = 1), t[i] += v4(Bn - 1, r, i);
         break;
       case 2:
         t[i] += wh(a);
@@ -857,9 +857,9 @@ var m4 = function(t, r, i) {
     }
   while (a = er());
   return t;
-}, y4 = function(t, r) {
-  return b2(v4(y2(t), r));
-}, bE = /* @__PURE__ */ new WeakMap(), b4 = function(t) {
+}, b4 = function(t, r) {
+  return x2(y4(b2(t), r));
+}, bE = /* @__PURE__ */ new WeakMap(), x4 = function(t) {
   if (!(t.type !== "rule" || !t.parent || // positive .length indicates that this rule contains pseudo
   // negative .length indicates that this rule has been already prefixed
   t.length < 1)) {
@@ -867,12 +867,12 @@ var m4 = function(t, r, i) {
       if (i = i.parent, !i) return;
     if (!(t.props.length === 1 && r.charCodeAt(0) !== 58 && !bE.get(i)) && !a) {
       bE.set(t, !0);
-      for (var l = [], c = y4(r, l), d = i.props, f = 0, g = 0; f < c.length; f++)
+      for (var l = [], c = b4(r, l), d = i.props, f = 0, g = 0; f < c.length; f++)
         for (var p = 0; p < d.length; p++, g++)
           t.props[g] = l[f] ? c[f].replace(/&\f/g, d[p]) : d[p] + " " + c[f];
     }
   }
-}, x4 = function(t) {
+}, w4 = function(t) {
   if (t.type === "decl") {
     var r = t.value;
     // charcode for l
@@ -880,8 +880,8 @@ var m4 = function(t, r, i) {
     r.charCodeAt(2) === 98 && (t.return = "", t.value = "");
   }
 };
-function x2(e, t) {
-  switch (n4(e, t)) {
+function w2(e, t) {
+  switch (r4(e, t)) {
     // color-adjust
     case 5103:
       return Qe + "print-" + e + e;
@@ -988,7 +988,7 @@ function x2(e, t) {
           return Ke(e, /(.+:)(.+)-([^]+)/, "$1" + Qe + "$2-$3$1" + Vh + (un(e, t + 3) == 108 ? "$3" : "$2-$3")) + e;
         // (s)tretch
         case 115:
-          return ~ib(e, "stretch") ? x2(Ke(e, "stretch", "fill-available"), t) + e : e;
+          return ~ib(e, "stretch") ? w2(Ke(e, "stretch", "fill-available"), t) + e : e;
       }
       break;
     // position: sticky
@@ -1022,18 +1022,18 @@ function x2(e, t) {
   }
   return e;
 }
-var w4 = function(t, r, i, a) {
+var S4 = function(t, r, i, a) {
   if (t.length > -1 && !t.return) switch (t.type) {
     case m0:
-      t.return = x2(t.value, t.length);
+      t.return = w2(t.value, t.length);
       break;
-    case p2:
+    case m2:
       return ll([Fc(t, {
         value: Ke(t.value, "@", "@" + Qe)
       })], a);
     case p0:
-      if (t.length) return o4(t.props, function(l) {
-        switch (r4(l, /(::plac\w+|:read-\w+)/)) {
+      if (t.length) return i4(t.props, function(l) {
+        switch (o4(l, /(::plac\w+|:read-\w+)/)) {
           // :read-(only|write)
           case ":read-only":
           case ":read-write":
@@ -1053,7 +1053,7 @@ var w4 = function(t, r, i, a) {
         return "";
       });
   }
-}, S4 = [w4], C4 = function(t) {
+}, C4 = [S4], E4 = function(t) {
   var r = t.key;
   if (r === "css") {
     var i = document.querySelectorAll("style[data-emotion]:not([data-s])");
@@ -1062,7 +1062,7 @@ var w4 = function(t, r, i, a) {
       w.indexOf(" ") !== -1 && (document.head.appendChild(S), S.setAttribute("data-s", ""));
     });
   }
-  var a = t.stylisPlugins || S4, l = {}, c, d = [];
+  var a = t.stylisPlugins || C4, l = {}, c, d = [];
   c = t.container || document.head, Array.prototype.forEach.call(
     // this means we will ignore elements which don't have a space in them which
     // means that the style elements we're looking at are only Emotion 11 server-rendered style elements
@@ -1073,12 +1073,12 @@ var w4 = function(t, r, i, a) {
       d.push(S);
     }
   );
-  var f, g = [b4, x4];
+  var f, g = [x4, w4];
   {
-    var p, v = [h4, p4(function(S) {
+    var p, v = [g4, m4(function(S) {
       p.insert(S);
-    })], y = g4(g.concat(a, v)), b = function(w) {
-      return ll(d4(w), y);
+    })], y = p4(g.concat(a, v)), b = function(w) {
+      return ll(f4(w), y);
     };
     f = function(w, C, T, k) {
       p = T, b(w ? w + "{" + C.styles + "}" : C.styles), k && (x.inserted[C.name] = !0);
@@ -1086,7 +1086,7 @@ var w4 = function(t, r, i, a) {
   }
   var x = {
     key: r,
-    sheet: new KI({
+    sheet: new ZI({
       key: r,
       container: c,
       nonce: t.nonce,
@@ -1102,7 +1102,7 @@ var w4 = function(t, r, i, a) {
   return x.sheet.hydrate(d), x;
 }, ty = { exports: {} }, Je = {};
 var xE;
-function E4() {
+function _4() {
   if (xE) return Je;
   xE = 1;
   var e = typeof Symbol == "function" && Symbol.for, t = e ? /* @__PURE__ */ Symbol.for("react.element") : 60103, r = e ? /* @__PURE__ */ Symbol.for("react.portal") : 60106, i = e ? /* @__PURE__ */ Symbol.for("react.fragment") : 60107, a = e ? /* @__PURE__ */ Symbol.for("react.strict_mode") : 60108, l = e ? /* @__PURE__ */ Symbol.for("react.profiler") : 60114, c = e ? /* @__PURE__ */ Symbol.for("react.provider") : 60109, d = e ? /* @__PURE__ */ Symbol.for("react.context") : 60110, f = e ? /* @__PURE__ */ Symbol.for("react.async_mode") : 60111, g = e ? /* @__PURE__ */ Symbol.for("react.concurrent_mode") : 60111, p = e ? /* @__PURE__ */ Symbol.for("react.forward_ref") : 60112, v = e ? /* @__PURE__ */ Symbol.for("react.suspense") : 60113, y = e ? /* @__PURE__ */ Symbol.for("react.suspense_list") : 60120, b = e ? /* @__PURE__ */ Symbol.for("react.memo") : 60115, x = e ? /* @__PURE__ */ Symbol.for("react.lazy") : 60116, S = e ? /* @__PURE__ */ Symbol.for("react.block") : 60121, w = e ? /* @__PURE__ */ Symbol.for("react.fundamental") : 60117, C = e ? /* @__PURE__ */ Symbol.for("react.responder") : 60118, T = e ? /* @__PURE__ */ Symbol.for("react.scope") : 60119;
@@ -1168,14 +1168,14 @@ function E4() {
   }, Je.typeOf = k, Je;
 }
 var wE;
-function _4() {
-  return wE || (wE = 1, ty.exports = E4()), ty.exports;
+function k4() {
+  return wE || (wE = 1, ty.exports = _4()), ty.exports;
 }
 var ny, SE;
-function k4() {
+function T4() {
   if (SE) return ny;
   SE = 1;
-  var e = _4(), t = {
+  var e = k4(), t = {
     childContextTypes: !0,
     contextType: !0,
     contextTypes: !0,
@@ -1237,9 +1237,9 @@ function k4() {
   }
   return ny = b, ny;
 }
-k4();
-var T4 = !0;
-function w2(e, t, r) {
+T4();
+var R4 = !0;
+function S2(e, t, r) {
   var i = "";
   return r.split(" ").forEach(function(a) {
     e[a] !== void 0 ? t.push(e[a] + ";") : a && (i += a + " ");
@@ -1256,7 +1256,7 @@ var y0 = function(t, r, i) {
   // in node since emotion-server relies on whether a style is in
   // the registered cache to know whether a style is global or not
   // also, note that this check will be dead code eliminated in the browser
-  T4 === !1) && t.registered[a] === void 0 && (t.registered[a] = r.styles);
+  R4 === !1) && t.registered[a] === void 0 && (t.registered[a] = r.styles);
 }, b0 = function(t, r, i) {
   y0(t, r, i);
   var a = t.key + "-" + r.name;
@@ -1267,7 +1267,7 @@ var y0 = function(t, r, i) {
     while (l !== void 0);
   }
 };
-function R4(e) {
+function z4(e) {
   for (var t = 0, r, i = 0, a = e.length; a >= 4; ++i, a -= 4)
     r = e.charCodeAt(i) & 255 | (e.charCodeAt(++i) & 255) << 8 | (e.charCodeAt(++i) & 255) << 16 | (e.charCodeAt(++i) & 255) << 24, r = /* Math.imul(k, m): */
     (r & 65535) * 1540483477 + ((r >>> 16) * 59797 << 16), r ^= /* k >>> r: */
@@ -1286,7 +1286,7 @@ function R4(e) {
   return t ^= t >>> 13, t = /* Math.imul(h, m): */
   (t & 65535) * 1540483477 + ((t >>> 16) * 59797 << 16), ((t ^ t >>> 15) >>> 0).toString(36);
 }
-var z4 = {
+var O4 = {
   animationIterationCount: 1,
   aspectRatio: 1,
   borderImageOutset: 1,
@@ -1335,18 +1335,18 @@ var z4 = {
   strokeMiterlimit: 1,
   strokeOpacity: 1,
   strokeWidth: 1
-}, O4 = /[A-Z]|^ms/g, A4 = /_EMO_([^_]+?)_([^]*?)_EMO_/g, S2 = function(t) {
+}, A4 = /[A-Z]|^ms/g, N4 = /_EMO_([^_]+?)_([^]*?)_EMO_/g, C2 = function(t) {
   return t.charCodeAt(1) === 45;
 }, CE = function(t) {
   return t != null && typeof t != "boolean";
-}, ry = /* @__PURE__ */ h2(function(e) {
-  return S2(e) ? e : e.replace(O4, "-$&").toLowerCase();
+}, ry = /* @__PURE__ */ g2(function(e) {
+  return C2(e) ? e : e.replace(A4, "-$&").toLowerCase();
 }), EE = function(t, r) {
   switch (t) {
     case "animation":
     case "animationName":
       if (typeof r == "string")
-        return r.replace(A4, function(i, a, l) {
+        return r.replace(N4, function(i, a, l) {
           return no = {
             name: a,
             styles: l,
@@ -1354,7 +1354,7 @@ var z4 = {
           }, a;
         });
   }
-  return z4[t] !== 1 && !S2(t) && typeof r == "number" && r !== 0 ? r + "px" : r;
+  return O4[t] !== 1 && !C2(t) && typeof r == "number" && r !== 0 ? r + "px" : r;
 };
 function xu(e, t, r) {
   if (r == null)
@@ -1386,7 +1386,7 @@ function xu(e, t, r) {
         var d = l.styles + ";";
         return d;
       }
-      return N4(e, t, r);
+      return M4(e, t, r);
     }
     case "function": {
       if (e !== void 0) {
@@ -1402,7 +1402,7 @@ function xu(e, t, r) {
   var v = t[p];
   return v !== void 0 ? v : p;
 }
-function N4(e, t, r) {
+function M4(e, t, r) {
   var i = "";
   if (Array.isArray(r))
     for (var a = 0; a < r.length; a++)
@@ -1452,63 +1452,63 @@ function x0(e, t, r) {
   _E.lastIndex = 0;
   for (var g = "", p; (p = _E.exec(a)) !== null; )
     g += "-" + p[1];
-  var v = R4(a) + g;
+  var v = z4(a) + g;
   return {
     name: v,
     styles: a,
     next: no
   };
 }
-var M4 = function(t) {
+var P4 = function(t) {
   return t();
-}, C2 = ob.useInsertionEffect ? ob.useInsertionEffect : !1, E2 = C2 || M4, kE = C2 || _.useLayoutEffect, _2 = /* @__PURE__ */ _.createContext(
+}, E2 = ob.useInsertionEffect ? ob.useInsertionEffect : !1, _2 = E2 || P4, kE = E2 || _.useLayoutEffect, k2 = /* @__PURE__ */ _.createContext(
   // we're doing this to avoid preconstruct's dead code elimination in this one case
   // because this module is primarily intended for the browser and node
   // but it's also required in react native and similar environments sometimes
   // and we could have a special build just for that
   // but this is much easier and the native packages
   // might use a different theme context in the future anyway
-  typeof HTMLElement < "u" ? /* @__PURE__ */ C4({
+  typeof HTMLElement < "u" ? /* @__PURE__ */ E4({
     key: "css"
   }) : null
 );
-_2.Provider;
+k2.Provider;
 var w0 = function(t) {
   return /* @__PURE__ */ _.forwardRef(function(r, i) {
-    var a = _.useContext(_2);
+    var a = _.useContext(k2);
     return t(r, a, i);
   });
-}, S0 = /* @__PURE__ */ _.createContext({}), C0 = {}.hasOwnProperty, sb = "__EMOTION_TYPE_PLEASE_DO_NOT_USE__", P4 = function(t, r) {
+}, S0 = /* @__PURE__ */ _.createContext({}), C0 = {}.hasOwnProperty, sb = "__EMOTION_TYPE_PLEASE_DO_NOT_USE__", I4 = function(t, r) {
   var i = {};
   for (var a in r)
     C0.call(r, a) && (i[a] = r[a]);
   return i[sb] = t, i;
-}, I4 = function(t) {
+}, D4 = function(t) {
   var r = t.cache, i = t.serialized, a = t.isStringTag;
-  return y0(r, i, a), E2(function() {
+  return y0(r, i, a), _2(function() {
     return b0(r, i, a);
   }), null;
-}, D4 = /* @__PURE__ */ w0(function(e, t, r) {
+}, L4 = /* @__PURE__ */ w0(function(e, t, r) {
   var i = e.css;
   typeof i == "string" && t.registered[i] !== void 0 && (i = t.registered[i]);
   var a = e[sb], l = [i], c = "";
-  typeof e.className == "string" ? c = w2(t.registered, l, e.className) : e.className != null && (c = e.className + " ");
+  typeof e.className == "string" ? c = S2(t.registered, l, e.className) : e.className != null && (c = e.className + " ");
   var d = x0(l, void 0, _.useContext(S0));
   c += t.key + "-" + d.name;
   var f = {};
   for (var g in e)
     C0.call(e, g) && g !== "css" && g !== sb && (f[g] = e[g]);
-  return f.className = c, r && (f.ref = r), /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement(I4, {
+  return f.className = c, r && (f.ref = r), /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement(D4, {
     cache: t,
     serialized: d,
     isStringTag: typeof a == "string"
   }), /* @__PURE__ */ _.createElement(a, f));
-}), L4 = D4, TE = function(t, r) {
+}), $4 = L4, TE = function(t, r) {
   var i = arguments;
   if (r == null || !C0.call(r, "css"))
     return _.createElement.apply(void 0, i);
   var a = i.length, l = new Array(a);
-  l[0] = L4, l[1] = P4(t, r);
+  l[0] = $4, l[1] = I4(t, r);
   for (var c = 2; c < a; c++)
     l[c] = i[c];
   return _.createElement.apply(null, l);
@@ -1542,22 +1542,22 @@ var RE = /* @__PURE__ */ w0(function(e, t) {
     t.insert("", i, c, !1);
   }, [t, i.name]), null;
 });
-function $4(...e) {
+function V4(...e) {
   return function(...r) {
     e.forEach((i) => i?.(...r));
   };
 }
-const V4 = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), H4 = /^on[A-Z]/;
+const H4 = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), B4 = /^on[A-Z]/;
 function wu(...e) {
   let t = {};
   for (let r of e) {
     for (let i in t) {
-      if (H4.test(i) && typeof t[i] == "function" && typeof r[i] == "function") {
-        t[i] = $4(t[i], r[i]);
+      if (B4.test(i) && typeof t[i] == "function" && typeof r[i] == "function") {
+        t[i] = V4(t[i], r[i]);
         continue;
       }
       if (i === "className" || i === "class") {
-        t[i] = V4(t[i], r[i]);
+        t[i] = H4(t[i], r[i]);
         continue;
       }
       if (i === "style") {
@@ -1571,7 +1571,7 @@ function wu(...e) {
   }
   return t;
 }
-const B4 = parseInt(_.version.split(".")[0], 10), j4 = B4 >= 19;
+const j4 = parseInt(_.version.split(".")[0], 10), U4 = j4 >= 19;
 function oy(e, t) {
   if (e != null) {
     if (typeof e == "function")
@@ -1583,9 +1583,9 @@ function oy(e, t) {
     }
   }
 }
-function U4(...e) {
+function W4(...e) {
   const t = e.filter((r) => r != null);
-  if (j4) {
+  if (U4) {
     const r = /* @__PURE__ */ new Map();
     return (i) => (t.forEach((a) => {
       const l = oy(a, i);
@@ -1619,10 +1619,10 @@ const $n = (e) => e != null && typeof e == "object" && !Array.isArray(e), Dr = (
   }
   return t.join(" ");
 };
-function W4(e) {
+function F4(e) {
   return e.default || e;
 }
-function F4(e) {
+function G4(e) {
   const t = _.version;
   return !Dr(t) || t.startsWith("18.") ? e?.ref : e?.props?.ref;
 }
@@ -1630,7 +1630,7 @@ const _0 = (...e) => {
   const t = e.reduce((r, i) => (i?.forEach((a) => r.add(a)), r), /* @__PURE__ */ new Set([]));
   return Array.from(t);
 };
-function G4(e, t) {
+function q4(e, t) {
   return `${e} returned \`undefined\`. Seems you forgot to wrap component within ${t}`;
 }
 function Ra(e = {}) {
@@ -1647,7 +1647,7 @@ function Ra(e = {}) {
     const g = _.useContext(d);
     if (!g && r) {
       const p = new Error(
-        l ?? G4(i, a)
+        l ?? q4(i, a)
       );
       throw p.name = "ContextError", Error.captureStackTrace?.(p, f), p;
     }
@@ -1655,37 +1655,37 @@ function Ra(e = {}) {
   }
   return [d.Provider, f, d];
 }
-const [q4, Cg] = Ra({
+const [Y4, Cg] = Ra({
   name: "ChakraContext",
   strict: !0,
   providerName: "<ChakraProvider />"
 });
-function Y4(e) {
+function X4(e) {
   const { value: t, children: r } = e;
-  return /* @__PURE__ */ P.jsxs(q4, { value: t, children: [
+  return /* @__PURE__ */ P.jsxs(Y4, { value: t, children: [
     !t._config.disableLayers && /* @__PURE__ */ P.jsx(RE, { styles: t.layers.atRule }),
     /* @__PURE__ */ P.jsx(RE, { styles: t._global }),
     r
   ] });
 }
-const X4 = (e, t) => {
+const Q4 = (e, t) => {
   const r = {}, i = {}, a = Object.keys(e);
   for (const l of a)
     t(l) ? i[l] = e[l] : r[l] = e[l];
   return [i, r];
 }, cl = (e, t) => {
   const r = E0(t) ? t : (i) => t.includes(i);
-  return X4(e, r);
-}, Q4 = /* @__PURE__ */ new Set([
+  return Q4(e, r);
+}, K4 = /* @__PURE__ */ new Set([
   "htmlWidth",
   "htmlHeight",
   "htmlSize",
   "htmlTranslate"
 ]);
-function K4(e) {
-  return typeof e == "string" && Q4.has(e);
+function Z4(e) {
+  return typeof e == "string" && K4.has(e);
 }
-function Z4(e, t, r) {
+function J4(e, t, r) {
   const { css: i, isValidProperty: a } = Cg(), { children: l, ...c } = e, d = _.useMemo(() => {
     const [y, b] = cl(
       c,
@@ -1705,7 +1705,7 @@ function Z4(e, t, r) {
     return b || (y.colorPalette = c.colorPalette), x || (y.orientation = c.orientation), t(y);
   }, [t, d.variantProps, c.colorPalette, c.orientation]);
   return {
-    styles: _.useMemo(() => i(p, ...J4(f), g), [i, p, f, g]),
+    styles: _.useMemo(() => i(p, ...eD(f), g), [i, p, f, g]),
     props: {
       ...d.forwardedProps,
       ...d.elementProps,
@@ -1713,7 +1713,7 @@ function Z4(e, t, r) {
     }
   };
 }
-const J4 = (e) => (Array.isArray(e) ? e : [e]).filter(Boolean).flat(), eD = W4(YI), tD = eD, nD = (e) => e !== "theme", rD = (e, t, r) => {
+const eD = (e) => (Array.isArray(e) ? e : [e]).filter(Boolean).flat(), tD = F4(XI), nD = tD, rD = (e) => e !== "theme", oD = (e, t, r) => {
   let i;
   if (t) {
     const a = t.shouldForwardProp;
@@ -1721,13 +1721,13 @@ const J4 = (e) => (Array.isArray(e) ? e : [e]).filter(Boolean).flat(), eD = W4(Y
   }
   return typeof i != "function" && r && (i = e.__emotion_forwardProp), i;
 };
-let oD = typeof document < "u";
+let iD = typeof document < "u";
 const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
   y0(e, t, r);
-  const i = E2(
+  const i = _2(
     () => b0(e, t, r)
   );
-  if (!oD && i !== void 0) {
+  if (!iD && i !== void 0) {
     let a = t.name, l = t.next;
     for (; l !== void 0; )
       a = Vn(a, l.name), l = l.next;
@@ -1749,8 +1749,8 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
   ellipse: ["cx", "cy", "rx", "ry"],
   g: ["transform"],
   stop: ["offset", "stopOpacity"]
-}, iD = (e, t) => Object.prototype.hasOwnProperty.call(e, t), aD = (e, t = {}, r = {}) => {
-  if (iD(OE, e)) {
+}, aD = (e, t) => Object.prototype.hasOwnProperty.call(e, t), sD = (e, t = {}, r = {}) => {
+  if (aD(OE, e)) {
     r.forwardProps || (r.forwardProps = []);
     const g = OE[e];
     r.forwardProps = _0([...r.forwardProps, ...g]);
@@ -1760,15 +1760,15 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
   r !== void 0 && (l = r.label, c = r.target);
   let d = [];
   const f = w0((g, p, v) => {
-    const { cva: y, isValidProperty: b } = Cg(), x = t.__cva__ ? t : y(t), S = e.__emotion_cva && !e.__emotion_cva.__cva__ ? y(e.__emotion_cva) : e.__emotion_cva, w = lD(S, x), C = (D) => (W, Y) => D.includes(W) ? !0 : !Y?.includes(W) && !b(W);
+    const { cva: y, isValidProperty: b } = Cg(), x = t.__cva__ ? t : y(t), S = e.__emotion_cva && !e.__emotion_cva.__cva__ ? y(e.__emotion_cva) : e.__emotion_cva, w = cD(S, x), C = (D) => (W, Y) => D.includes(W) ? !0 : !Y?.includes(W) && !b(W);
     !r.shouldForwardProp && r.forwardProps && (r.shouldForwardProp = C(r.forwardProps));
     const T = (D, W) => {
-      const Y = typeof e == "string" && e.charCodeAt(0) > 96 ? tD : nD, ne = !W?.includes(D) && !b(D);
+      const Y = typeof e == "string" && e.charCodeAt(0) > 96 ? nD : rD, ne = !W?.includes(D) && !b(D);
       return Y(D) && ne;
-    }, k = rD(e, r, i) || T, z = _.useMemo(
+    }, k = oD(e, r, i) || T, z = _.useMemo(
       () => Object.assign({}, r.defaultProps, Bu(g)),
       [g]
-    ), { props: A, styles: R } = Z4(
+    ), { props: A, styles: R } = J4(
       z,
       w,
       k
@@ -1780,7 +1780,7 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
         H[D] = A[D];
       H.theme = _.useContext(S0);
     }
-    typeof A.className == "string" ? N = w2(
+    typeof A.className == "string" ? N = S2(
       p.registered,
       $,
       A.className
@@ -1795,7 +1795,7 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
     let B = q && A.as || a, G = {};
     for (let D in A)
       if (!(q && D === "as")) {
-        if (K4(D)) {
+        if (Z4(D)) {
           const W = D.replace("html", "").toLowerCase();
           G[W] = A[D];
           continue;
@@ -1809,7 +1809,7 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
       const D = _.isValidElement(A.children) ? _.Children.only(A.children) : _.Children.toArray(A.children).find(_.isValidElement);
       if (!D)
         throw new Error("[chakra-ui > factory] No valid child found");
-      B = D.type, G.children = null, Reflect.deleteProperty(G, "asChild"), G = wu(G, D.props), G.ref = U4(v, F4(D));
+      B = D.type, G.children = null, Reflect.deleteProperty(G, "asChild"), G = wu(G, D.props), G.ref = W4(v, G4(D));
     }
     return G.as && U ? (G.as = void 0, /* @__PURE__ */ P.jsxs(_.Fragment, { children: [
       /* @__PURE__ */ P.jsx(
@@ -1838,16 +1838,16 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
       return `.${c}`;
     }
   }), f;
-}, iy = aD.bind(), ay = /* @__PURE__ */ new Map(), sD = new Proxy(iy, {
+}, iy = sD.bind(), ay = /* @__PURE__ */ new Map(), lD = new Proxy(iy, {
   apply(e, t, r) {
     return iy(...r);
   },
   get(e, t) {
     return ay.has(t) || ay.set(t, iy(t)), ay.get(t);
   }
-}), it = sD, lD = (e, t) => e && !t ? e : !e && t ? t : e.merge(t), Se = it("div");
+}), it = lD, cD = (e, t) => e && !t ? e : !e && t ? t : e.merge(t), Se = it("div");
 Se.displayName = "Box";
-const k2 = _.forwardRef(
+const T2 = _.forwardRef(
   function(t, r) {
     const { size: i, ...a } = t;
     return /* @__PURE__ */ P.jsx(
@@ -1868,14 +1868,14 @@ const k2 = _.forwardRef(
     );
   }
 );
-k2.displayName = "Square";
-const T2 = _.forwardRef(
+T2.displayName = "Square";
+const R2 = _.forwardRef(
   function(t, r) {
     const { size: i, ...a } = t;
-    return /* @__PURE__ */ P.jsx(k2, { size: i, ref: r, borderRadius: "9999px", ...a });
+    return /* @__PURE__ */ P.jsx(T2, { size: i, ref: r, borderRadius: "9999px", ...a });
   }
 );
-T2.displayName = "Circle";
+R2.displayName = "Circle";
 function Ch(e) {
   if (typeof e != "string")
     return e.displayName || e.name;
@@ -1886,14 +1886,14 @@ function Eg(e) {
 function AE(e, t) {
   return e + Eg(t);
 }
-function cD(e, t) {
+function uD(e, t) {
   if (t)
     return e + Eg(t);
 }
-const R2 = Object.freeze({}), uD = Object.freeze(
+const z2 = Object.freeze({}), dD = Object.freeze(
   {}
 );
-function z2(e) {
+function O2(e) {
   const { key: t, recipe: r } = e, i = Cg();
   return _.useMemo(() => r ? i.cva(r) : t != null ? i.getRecipeFn(t) : i.cva({}), [t, r, i]);
 }
@@ -1906,7 +1906,7 @@ function Qo(e) {
     providerName: `${i}PropsContext`
   });
   function c(g) {
-    const { unstyled: p, ...v } = g, y = z2({
+    const { unstyled: p, ...v } = g, y = O2({
       key: t,
       recipe: v.recipe || r
     }), [b, x] = _.useMemo(
@@ -1914,7 +1914,7 @@ function Qo(e) {
       [y, v]
     );
     return {
-      styles: p ? R2 : y(b),
+      styles: p ? z2 : y(b),
       className: y.className,
       props: x
     };
@@ -1986,25 +1986,25 @@ const k0 = _.forwardRef(
   }
 );
 k0.displayName = "Grid";
-function dD(e) {
+function fD(e) {
   return e == null ? [] : Array.isArray(e) ? e : [e];
 }
-var O2 = (e) => e[0], A2 = (e) => e[e.length - 1];
-function N2(e, t, r = {}) {
+var A2 = (e) => e[0], N2 = (e) => e[e.length - 1];
+function M2(e, t, r = {}) {
   const { step: i = 1, loop: a = !0 } = r, l = t + i, c = e.length, d = c - 1;
   return t === -1 ? i > 0 ? 0 : d : l < 0 ? a ? d : 0 : l >= c ? a ? 0 : t > c ? c : t : l;
 }
-function fD(e, t, r = {}) {
-  return e[N2(e, t, r)];
-}
 function hD(e, t, r = {}) {
-  const { step: i = 1, loop: a = !0 } = r;
-  return N2(e, t, { step: -i, loop: a });
+  return e[M2(e, t, r)];
 }
 function gD(e, t, r = {}) {
-  return e[hD(e, t, r)];
+  const { step: i = 1, loop: a = !0 } = r;
+  return M2(e, t, { step: -i, loop: a });
 }
-var NE = (e) => e?.constructor.name === "Array", pD = (e, t) => {
+function pD(e, t, r = {}) {
+  return e[gD(e, t, r)];
+}
+var NE = (e) => e?.constructor.name === "Array", mD = (e, t) => {
   if (e.length !== t.length) return !1;
   for (let r = 0; r < e.length; r++)
     if (!ju(e[r], t[r])) return !1;
@@ -2017,7 +2017,7 @@ var NE = (e) => e?.constructor.name === "Array", pD = (e, t) => {
   if (typeof e == "function" && typeof t == "function")
     return e.toString() === t.toString();
   if (NE(e) && NE(t))
-    return pD(Array.from(e), Array.from(t));
+    return mD(Array.from(e), Array.from(t));
   if (typeof e != "object" || typeof t != "object") return !1;
   const r = Object.keys(t ?? /* @__PURE__ */ Object.create(null)), i = r.length;
   for (let a = 0; a < i; a++)
@@ -2027,20 +2027,20 @@ var NE = (e) => e?.constructor.name === "Array", pD = (e, t) => {
     if (!ju(e[l], t[l])) return !1;
   }
   return !0;
-}, mD = (e) => e != null && typeof e == "object", M2 = (e) => typeof e == "number" && !Number.isNaN(e), Eh = (e) => typeof e == "string", Ii = (e) => typeof e == "function", vD = (e) => e == null, fu = (e, t) => Object.prototype.hasOwnProperty.call(e, t), yD = (e) => Object.prototype.toString.call(e), P2 = Function.prototype.toString, bD = P2.call(Object), xD = (e) => {
-  if (!mD(e) || yD(e) != "[object Object]" || CD(e)) return !1;
+}, vD = (e) => e != null && typeof e == "object", P2 = (e) => typeof e == "number" && !Number.isNaN(e), Eh = (e) => typeof e == "string", Ii = (e) => typeof e == "function", yD = (e) => e == null, fu = (e, t) => Object.prototype.hasOwnProperty.call(e, t), bD = (e) => Object.prototype.toString.call(e), I2 = Function.prototype.toString, xD = I2.call(Object), wD = (e) => {
+  if (!vD(e) || bD(e) != "[object Object]" || ED(e)) return !1;
   const t = Object.getPrototypeOf(e);
   if (t === null) return !0;
   const r = fu(t, "constructor") && t.constructor;
-  return typeof r == "function" && r instanceof r && P2.call(r) == bD;
-}, wD = (e) => typeof e == "object" && e !== null && "$$typeof" in e && "props" in e, SD = (e) => typeof e == "object" && e !== null && "__v_isVNode" in e, CD = (e) => wD(e) || SD(e), ME = (e) => e, ED = (e) => e(), I2 = () => {
+  return typeof r == "function" && r instanceof r && I2.call(r) == xD;
+}, SD = (e) => typeof e == "object" && e !== null && "$$typeof" in e && "props" in e, CD = (e) => typeof e == "object" && e !== null && "__v_isVNode" in e, ED = (e) => SD(e) || CD(e), ME = (e) => e, _D = (e) => e(), D2 = () => {
 }, vl = (...e) => (...t) => {
   e.forEach(function(r) {
     r?.(...t);
   });
-}, _D = (e) => Number.isNaN(e), kD = (e) => _D(e) ? 0 : e, TD = (e, t, r) => (kD(e) - t) / (r - t), Di = (e) => typeof e == "number" ? `${e}px` : e;
+}, kD = (e) => Number.isNaN(e), TD = (e) => kD(e) ? 0 : e, RD = (e, t, r) => (TD(e) - t) / (r - t), Di = (e) => typeof e == "number" ? `${e}px` : e;
 function T0(e) {
-  if (!xD(e) || e === void 0) return e;
+  if (!wD(e) || e === void 0) return e;
   const t = Reflect.ownKeys(e).filter((i) => typeof i == "string"), r = {};
   for (const i of t) {
     const a = e[i];
@@ -2048,7 +2048,7 @@ function T0(e) {
   }
   return r;
 }
-function RD(e, t) {
+function zD(e, t) {
   if (!t) return e;
   const r = { ...e }, i = t;
   for (const a in i) {
@@ -2066,7 +2066,7 @@ function PE(...e) {
 function R0(e, t) {
   if (e == null) throw new Error(t());
 }
-function zD(e, t) {
+function OD(e, t) {
   return `${e} returned \`undefined\`. Seems you forgot to wrap component within ${t}`;
 }
 function Wt(e = {}) {
@@ -2075,7 +2075,7 @@ function Wt(e = {}) {
   function f() {
     const g = _.useContext(d);
     if (!g && r) {
-      const p = new Error(l ?? zD(i, a));
+      const p = new Error(l ?? OD(i, a));
       throw p.name = "ContextError", fu(Error, "captureStackTrace") && Ii(Error.captureStackTrace) && Error.captureStackTrace(p, f), p;
     }
     return g;
@@ -2086,7 +2086,7 @@ function Wt(e = {}) {
     d
   ];
 }
-var [Cne, Ga] = Wt({
+var [kne, Ga] = Wt({
   name: "EnvironmentContext",
   hookName: "useEnvironmentContext",
   providerName: "<EnvironmentProvider />",
@@ -2097,7 +2097,7 @@ var [Cne, Ga] = Wt({
     getWindow: () => window
   }
 });
-function OD(...e) {
+function AD(...e) {
   return (t) => {
     const r = [];
     let i = !1;
@@ -2113,19 +2113,19 @@ function OD(...e) {
   };
 }
 function Uu(...e) {
-  return _.useCallback(OD(...e), e);
+  return _.useCallback(AD(...e), e);
 }
-var D2 = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), AD = (...e) => Array.from(
+var L2 = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), ND = (...e) => Array.from(
   new Set(
-    D2(...e).split(/\s+/).filter(Boolean)
+    L2(...e).split(/\s+/).filter(Boolean)
   )
-).join(" "), ND = /((?:--)?(?:\w+-?)+)\s*:\s*([^;]*)/g, IE = (e) => {
+).join(" "), MD = /((?:--)?(?:\w+-?)+)\s*:\s*([^;]*)/g, IE = (e) => {
   const t = {};
   let r;
-  for (; r = ND.exec(e); )
+  for (; r = MD.exec(e); )
     t[r[1]] = r[2];
   return t;
-}, MD = (e, t) => {
+}, PD = (e, t) => {
   if (Eh(e)) {
     if (Eh(t)) return `${e};${t}`;
     e = IE(e);
@@ -2142,15 +2142,15 @@ function Ce(...e) {
         continue;
       }
       if (a === "className" || a === "class") {
-        t[a] = D2(t[a], r[a]);
+        t[a] = L2(t[a], r[a]);
         continue;
       }
       if (a === "style") {
-        t[a] = MD(t[a], r[a]);
+        t[a] = PD(t[a], r[a]);
         continue;
       }
       if (a === "data-ownedby") {
-        t[a] = AD(t[a], r[a]);
+        t[a] = ND(t[a], r[a]);
         continue;
       }
       t[a] = r[a] !== void 0 ? r[a] : t[a];
@@ -2163,33 +2163,33 @@ function Ce(...e) {
   }
   return t;
 }
-function PD(e, t, r) {
+function ID(e, t, r) {
   let i = [], a;
   return (l) => {
     const c = e(l);
     return (c.length !== i.length || c.some((f, g) => !ju(i[g], f))) && (i = c, a = t(c, l)), a;
   };
 }
-var Bi = ".", L2 = "#", DE = /* @__PURE__ */ new WeakMap(), $2 = /* @__PURE__ */ new WeakMap();
+var Bi = ".", $2 = "#", DE = /* @__PURE__ */ new WeakMap(), V2 = /* @__PURE__ */ new WeakMap();
 function lb(e) {
   return e.join(Bi);
 }
-function ID(e) {
+function DD(e) {
   return e.includes(Bi);
 }
-function V2(e) {
-  return e.startsWith(L2);
-}
-function DD(e) {
-  return e.startsWith(Bi);
+function H2(e) {
+  return e.startsWith($2);
 }
 function LD(e) {
-  return V2(e) ? e.slice(L2.length) : e;
+  return e.startsWith(Bi);
+}
+function $D(e) {
+  return H2(e) ? e.slice($2.length) : e;
 }
 function cb(e, t) {
   return e ? `${e}${Bi}${t}` : t;
 }
-function $D(e) {
+function VD(e) {
   const t = /* @__PURE__ */ new Map(), r = /* @__PURE__ */ new Map(), i = (a, l) => {
     t.set(a, l);
     const c = l.id;
@@ -2213,11 +2213,11 @@ function $D(e) {
 function Wu(e) {
   const t = DE.get(e);
   if (t) return t;
-  const { index: r, idIndex: i } = $D(e);
-  return DE.set(e, r), $2.set(e, i), r;
+  const { index: r, idIndex: i } = VD(e);
+  return DE.set(e, r), V2.set(e, i), r;
 }
-function VD(e, t) {
-  return Wu(e), $2.get(e)?.get(t);
+function HD(e, t) {
+  return Wu(e), V2.get(e)?.get(t);
 }
 function z0(e) {
   return e ? String(e).split(Bi).filter(Boolean) : [];
@@ -2255,15 +2255,15 @@ function LE(e, t) {
 }
 function $E(e, t, r) {
   const i = String(t);
-  if (V2(i)) {
-    const a = LD(i), l = VD(e, a);
+  if (H2(i)) {
+    const a = $D(i), l = HD(e, a);
     return R0(l, () => `[zag-js] Unknown state id: "${a}"`), Gc(e, l);
   }
-  if (DD(i) && r) {
+  if (LD(i) && r) {
     const a = cb(r, i.slice(1));
     return Gc(e, a);
   }
-  if (!ID(i) && r) {
+  if (!DD(i) && r) {
     const a = z0(r);
     for (let l = a.length - 1; l >= 1; l--) {
       const c = a.slice(0, l).join(Bi), d = cb(c, i);
@@ -2273,7 +2273,7 @@ function $E(e, t, r) {
   }
   return Gc(e, i);
 }
-function HD(e, t, r) {
+function BD(e, t, r) {
   const i = Hh(e, t);
   for (let l = i.length - 1; l >= 0; l--) {
     const d = i[l]?.state.on?.[r];
@@ -2281,7 +2281,7 @@ function HD(e, t, r) {
   }
   return { transitions: e.on?.[r], source: void 0 };
 }
-function BD(e, t, r, i) {
+function jD(e, t, r, i) {
   const a = t ? Hh(e, t) : [], l = Hh(e, r);
   let c = 0;
   for (; c < a.length && c < l.length && a[c]?.path === l[c]?.path; )
@@ -2290,10 +2290,10 @@ function BD(e, t, r, i) {
   const g = a[a.length - 1]?.path === l[l.length - 1]?.path;
   return i && g && (d = a.slice().reverse(), f = l), { exiting: d, entering: f };
 }
-function jD(e, t) {
+function UD(e, t) {
   return e ? e === t || e.startsWith(`${t}${Bi}`) : !1;
 }
-function UD(e, t, r) {
+function WD(e, t, r) {
   return Hh(e, t).some((i) => i.state.tags?.includes(r));
 }
 function _g() {
@@ -2312,7 +2312,7 @@ function _g() {
 function Nl(e) {
   return Wu(e), e;
 }
-function WD() {
+function FD() {
   return {
     guards: _g(),
     createMachine: (e) => Nl(e),
@@ -2321,29 +2321,29 @@ function WD() {
     }
   };
 }
-var Sa = /* @__PURE__ */ ((e) => (e.NotStarted = "Not Started", e.Started = "Started", e.Stopped = "Stopped", e))(Sa || {}), Xf = "__init__", FD = Object.defineProperty, GD = (e, t, r) => t in e ? FD(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, sy = (e, t, r) => GD(e, typeof t != "symbol" ? t + "" : t, r), qD = (e, t) => e.map((r, i) => e[(Math.max(t, 0) + i) % e.length]), ly = (...e) => (t) => e.reduce((r, i) => i(r), t), rl = () => {
-}, kg = (e) => typeof e == "object" && e !== null, Ae = (e) => e ? "" : void 0, H2 = (e) => e ? "true" : void 0, YD = /\\/g, XD = /"/g, QD = (e) => globalThis.CSS?.escape?.(e) ?? e.replace(YD, "\\\\").replace(XD, '\\"'), Fu = (e) => `[data-ownedby~="${QD(String(e))}"]`, KD = 1, ZD = 9, JD = 11, Dt = (e) => kg(e) && e.nodeType === KD && typeof e.nodeName == "string", O0 = (e) => kg(e) && e.nodeType === ZD, eL = (e) => kg(e) && e === e.window, B2 = (e) => Dt(e) ? e.localName || "" : "#document";
-function tL(e) {
-  return ["html", "body", "#document"].includes(B2(e));
+var Sa = /* @__PURE__ */ ((e) => (e.NotStarted = "Not Started", e.Started = "Started", e.Stopped = "Stopped", e))(Sa || {}), Xf = "__init__", GD = Object.defineProperty, qD = (e, t, r) => t in e ? GD(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, sy = (e, t, r) => qD(e, typeof t != "symbol" ? t + "" : t, r), YD = (e, t) => e.map((r, i) => e[(Math.max(t, 0) + i) % e.length]), ly = (...e) => (t) => e.reduce((r, i) => i(r), t), rl = () => {
+}, kg = (e) => typeof e == "object" && e !== null, Ae = (e) => e ? "" : void 0, B2 = (e) => e ? "true" : void 0, XD = /\\/g, QD = /"/g, KD = (e) => globalThis.CSS?.escape?.(e) ?? e.replace(XD, "\\\\").replace(QD, '\\"'), Fu = (e) => `[data-ownedby~="${KD(String(e))}"]`, ZD = 1, JD = 9, eL = 11, Lt = (e) => kg(e) && e.nodeType === ZD && typeof e.nodeName == "string", O0 = (e) => kg(e) && e.nodeType === JD, tL = (e) => kg(e) && e === e.window, j2 = (e) => Lt(e) ? e.localName || "" : "#document";
+function nL(e) {
+  return ["html", "body", "#document"].includes(j2(e));
 }
-var j2 = (e) => kg(e) && e.nodeType !== void 0, Pa = (e) => j2(e) && e.nodeType === JD && "host" in e, U2 = (e) => Dt(e) && e.localName === "input", W2 = (e) => !!e?.matches("a[href]"), nL = (e) => Dt(e) ? e.offsetWidth > 0 || e.offsetHeight > 0 || e.getClientRects().length > 0 : !1;
+var U2 = (e) => kg(e) && e.nodeType !== void 0, Pa = (e) => U2(e) && e.nodeType === eL && "host" in e, W2 = (e) => Lt(e) && e.localName === "input", F2 = (e) => !!e?.matches("a[href]"), rL = (e) => Lt(e) ? e.offsetWidth > 0 || e.offsetHeight > 0 || e.getClientRects().length > 0 : !1;
 function Bh(e) {
   if (!e) return !1;
   const t = e.getRootNode();
   return Tg(t) === e;
 }
-var rL = /(textarea|select)/;
-function F2(e) {
-  if (e == null || !Dt(e)) return !1;
+var oL = /(textarea|select)/;
+function G2(e) {
+  if (e == null || !Lt(e)) return !1;
   try {
-    return U2(e) && e.selectionStart != null || rL.test(e.localName) || e.isContentEditable || e.getAttribute("contenteditable") === "true" || e.getAttribute("contenteditable") === "";
+    return W2(e) && e.selectionStart != null || oL.test(e.localName) || e.isContentEditable || e.getAttribute("contenteditable") === "true" || e.getAttribute("contenteditable") === "";
   } catch {
     return !1;
   }
 }
 function co(e, t) {
-  if (!e || !t || !Dt(e) || !j2(t)) return !1;
-  if (Dt(t) && e === t || e.contains(t)) return !0;
+  if (!e || !t || !Lt(e) || !U2(t)) return !1;
+  if (Lt(t) && e === t || e.contains(t)) return !0;
   const r = t.getRootNode?.();
   if (r && Pa(r)) {
     let i = t;
@@ -2355,13 +2355,13 @@ function co(e, t) {
   return !1;
 }
 function nr(e) {
-  return O0(e) ? e : eL(e) ? e.document : e?.ownerDocument ?? document;
+  return O0(e) ? e : tL(e) ? e.document : e?.ownerDocument ?? document;
 }
-function oL(e) {
+function iL(e) {
   return nr(e).documentElement;
 }
 function Et(e) {
-  return Pa(e) ? Et(e.host) : O0(e) ? e.defaultView ?? window : Dt(e) ? e.ownerDocument?.defaultView ?? window : window;
+  return Pa(e) ? Et(e.host) : O0(e) ? e.defaultView ?? window : Lt(e) ? e.ownerDocument?.defaultView ?? window : window;
 }
 function Tg(e) {
   let t = e.activeElement;
@@ -2372,12 +2372,12 @@ function Tg(e) {
   }
   return t;
 }
-function iL(e) {
-  if (B2(e) === "html") return e;
-  const t = e.assignedSlot || e.parentNode || Pa(e) && e.host || oL(e);
+function aL(e) {
+  if (j2(e) === "html") return e;
+  const t = e.assignedSlot || e.parentNode || Pa(e) && e.host || iL(e);
   return Pa(t) ? t.host : t;
 }
-function aL(e) {
+function sL(e) {
   let t;
   try {
     if (t = e.getRootNode({ composed: !0 }), O0(t) || Pa(t)) return t;
@@ -2389,20 +2389,20 @@ var cy = /* @__PURE__ */ new WeakMap();
 function Su(e) {
   return cy.has(e) || cy.set(e, Et(e).getComputedStyle(e)), cy.get(e);
 }
-var sL = /* @__PURE__ */ new Set(["menu", "listbox", "dialog", "grid", "tree", "region", "application"]), lL = (e) => sL.has(e), cL = (e) => e.getAttribute("aria-controls")?.split(" ") || [];
-function uL(e, t) {
-  const r = /* @__PURE__ */ new Set(), i = aL(e), a = (l) => {
+var lL = /* @__PURE__ */ new Set(["menu", "listbox", "dialog", "grid", "tree", "region", "application"]), cL = (e) => lL.has(e), uL = (e) => e.getAttribute("aria-controls")?.split(" ") || [];
+function dL(e, t) {
+  const r = /* @__PURE__ */ new Set(), i = sL(e), a = (l) => {
     const c = l.querySelectorAll("[aria-controls]");
     for (const d of c) {
       if (d.getAttribute("aria-expanded") !== "true") continue;
-      const f = cL(d);
+      const f = uL(d);
       for (const g of f) {
         if (!g || r.has(g)) continue;
         r.add(g);
         const p = i.getElementById(g);
         if (p) {
           const v = p.getAttribute("role"), y = p.getAttribute("aria-modal") === "true";
-          if (v && lL(v) && !y && (p === t || p.contains(t) || a(p)))
+          if (v && cL(v) && !y && (p === t || p.contains(t) || a(p)))
             return !0;
         }
       }
@@ -2412,24 +2412,24 @@ function uL(e, t) {
   return a(e);
 }
 var Rg = () => typeof document < "u";
-function dL() {
+function fL() {
   return navigator.userAgentData?.platform ?? navigator.platform;
 }
-function fL() {
+function hL() {
   const e = navigator.userAgentData;
   return e && Array.isArray(e.brands) ? e.brands.map(({ brand: t, version: r }) => `${t}/${r}`).join(" ") : navigator.userAgent;
 }
-var A0 = (e) => Rg() && e.test(dL()), G2 = (e) => Rg() && e.test(fL()), hL = (e) => Rg() && e.test(navigator.vendor), gL = /^iPhone/i, pL = /^iPad/i, mL = /^Mac/i, vL = /apple/i, yL = /Firefox/i, bL = /Android/i, VE = () => Rg() && !!navigator.maxTouchPoints, xL = () => A0(gL), wL = () => A0(pL) || Gu() && navigator.maxTouchPoints > 1, SL = () => xL() || wL(), CL = () => Gu() || SL(), Gu = () => A0(mL), q2 = () => CL() && hL(vL), EL = () => G2(yL), _L = () => G2(bL);
-function kL(e) {
+var A0 = (e) => Rg() && e.test(fL()), q2 = (e) => Rg() && e.test(hL()), gL = (e) => Rg() && e.test(navigator.vendor), pL = /^iPhone/i, mL = /^iPad/i, vL = /^Mac/i, yL = /apple/i, bL = /Firefox/i, xL = /Android/i, VE = () => Rg() && !!navigator.maxTouchPoints, wL = () => A0(pL), SL = () => A0(mL) || Gu() && navigator.maxTouchPoints > 1, CL = () => wL() || SL(), EL = () => Gu() || CL(), Gu = () => A0(vL), Y2 = () => EL() && gL(yL), _L = () => q2(bL), kL = () => q2(xL);
+function TL(e) {
   return e.composedPath?.() ?? e.nativeEvent?.composedPath?.();
 }
-function Bt(e) {
-  return kL(e)?.[0] ?? e.target;
+function jt(e) {
+  return TL(e)?.[0] ?? e.target;
 }
 function ub(e) {
   const t = e.currentTarget;
   if (!t || !t.matches("a[href], button[type='submit'], input[type='submit']")) return !1;
-  const i = e.button === 1, a = RL(e);
+  const i = e.button === 1, a = zL(e);
   return i || a;
 }
 function HE(e) {
@@ -2438,19 +2438,19 @@ function HE(e) {
   const r = t.localName;
   return e.altKey ? r === "a" || r === "button" && t.type === "submit" || r === "input" && t.type === "submit" : !1;
 }
-function TL(e) {
-  return IL(e).isComposing || e.keyCode === 229;
-}
 function RL(e) {
-  return Gu() ? e.metaKey : e.ctrlKey;
+  return DL(e).isComposing || e.keyCode === 229;
 }
 function zL(e) {
-  return e.key.length === 1 && !e.ctrlKey && !e.metaKey;
+  return Gu() ? e.metaKey : e.ctrlKey;
 }
 function OL(e) {
-  return e.pointerType === "" && e.isTrusted ? !0 : _L() && e.pointerType ? e.type === "click" && e.buttons === 1 : e.detail === 0 && !e.pointerType;
+  return e.key.length === 1 && !e.ctrlKey && !e.metaKey;
 }
-var AL = (e) => e.button === 0, Y2 = (e) => e.button === 2 || Gu() && e.ctrlKey && e.button === 0, NL = (e) => e.ctrlKey || e.altKey || e.metaKey, ML = (e) => "touches" in e && e.touches.length > 0, PL = {
+function AL(e) {
+  return e.pointerType === "" && e.isTrusted ? !0 : kL() && e.pointerType ? e.type === "click" && e.buttons === 1 : e.detail === 0 && !e.pointerType;
+}
+var NL = (e) => e.button === 0, X2 = (e) => e.button === 2 || Gu() && e.ctrlKey && e.button === 0, ML = (e) => e.ctrlKey || e.altKey || e.metaKey, PL = (e) => "touches" in e && e.touches.length > 0, IL = {
   Up: "ArrowUp",
   Down: "ArrowDown",
   Esc: "Escape",
@@ -2465,13 +2465,13 @@ var AL = (e) => e.button === 0, Y2 = (e) => e.button === 2 || Gu() && e.ctrlKey 
 function db(e, t = {}) {
   const { dir: r = "ltr", orientation: i = "horizontal" } = t;
   let a = e.key;
-  return a = PL[a] ?? a, r === "rtl" && i === "horizontal" && a in BE && (a = BE[a]), a;
+  return a = IL[a] ?? a, r === "rtl" && i === "horizontal" && a in BE && (a = BE[a]), a;
 }
-function IL(e) {
+function DL(e) {
   return e.nativeEvent ?? e;
 }
 function tl(e, t = "client") {
-  const r = ML(e) ? e.touches[0] || e.changedTouches[0] : e;
+  const r = PL(e) ? e.touches[0] || e.changedTouches[0] : e;
   return { x: r[`${t}X`], y: r[`${t}Y`] };
 }
 var gr = (e, t, r, i) => {
@@ -2480,34 +2480,34 @@ var gr = (e, t, r, i) => {
     a?.removeEventListener(t, r, i);
   };
 };
-function DL(e, t) {
+function LL(e, t) {
   const { type: r = "HTMLInputElement", property: i = "value" } = t, a = Et(e)[r].prototype;
   return Object.getOwnPropertyDescriptor(a, i) ?? {};
 }
-function X2(e, t) {
-  if (!e) return;
-  DL(e, { type: "HTMLInputElement", property: "checked" }).set?.call(e, t), t ? e.setAttribute("checked", "") : e.removeAttribute("checked");
-}
 function Q2(e, t) {
+  if (!e) return;
+  LL(e, { type: "HTMLInputElement", property: "checked" }).set?.call(e, t), t ? e.setAttribute("checked", "") : e.removeAttribute("checked");
+}
+function K2(e, t) {
   const { checked: r, bubbles: i = !0 } = t;
   if (!e) return;
   const a = Et(e);
   if (!(e instanceof a.HTMLInputElement)) return;
-  X2(e, r);
+  Q2(e, r);
   const l = new a.Event("click", { bubbles: i });
-  e.dispatchEvent(BL(l));
+  e.dispatchEvent(jL(l));
 }
-function LL(e) {
+function $L(e) {
   return e.matches("textarea, input, select, button");
 }
-function $L(e, t) {
+function VL(e, t) {
   if (!e) return;
-  const r = LL(e) ? e.form : e.closest("form"), i = (a) => {
+  const r = $L(e) ? e.form : e.closest("form"), i = (a) => {
     a.defaultPrevented || t();
   };
   return r?.addEventListener("reset", i, { passive: !0 }), () => r?.removeEventListener("reset", i);
 }
-function VL(e, t) {
+function HL(e, t) {
   const r = e?.closest("fieldset");
   if (!r) return;
   t(r.disabled);
@@ -2517,42 +2517,42 @@ function VL(e, t) {
     attributeFilter: ["disabled"]
   }), () => a.disconnect();
 }
-function K2(e, t) {
+function Z2(e, t) {
   if (!e) return;
-  const { onFieldsetDisabledChange: r, onFormReset: i } = t, a = [$L(e, i), VL(e, r)];
+  const { onFieldsetDisabledChange: r, onFormReset: i } = t, a = [VL(e, i), HL(e, r)];
   return () => a.forEach((l) => l?.());
 }
-var Z2 = /* @__PURE__ */ Symbol.for("zag.changeEvent");
-function HL(e) {
-  return Object.prototype.hasOwnProperty.call(e, Z2);
-}
+var J2 = /* @__PURE__ */ Symbol.for("zag.changeEvent");
 function BL(e) {
-  return HL(e) || Object.defineProperty(e, Z2, { value: !0 }), e;
+  return Object.prototype.hasOwnProperty.call(e, J2);
 }
-var J2 = (e) => Dt(e) && e.tagName === "IFRAME";
 function jL(e) {
+  return BL(e) || Object.defineProperty(e, J2, { value: !0 }), e;
+}
+var eR = (e) => Lt(e) && e.tagName === "IFRAME";
+function UL(e) {
   const t = e.getAttribute("tabindex");
   return t ? parseInt(t, 10) : NaN;
 }
-var UL = (e) => jL(e) < 0;
-function WL(e) {
-  return U2(e) && e.type === "radio";
-}
+var WL = (e) => UL(e) < 0;
 function FL(e) {
-  if (!WL(e) || !e.name || e.checked) return !0;
+  return W2(e) && e.type === "radio";
+}
+function GL(e) {
+  if (!FL(e) || !e.name || e.checked) return !0;
   const t = `input[type="radio"][name="${CSS.escape(e.name)}"]`, r = e.form ?? e.ownerDocument, i = Array.from(r.querySelectorAll(t)).filter(
     (l) => l.form === e.form && za(l)
   ), a = i.find((l) => l.checked);
   return a ? a === e : i[0] === e;
 }
-function GL(e, t) {
+function qL(e, t) {
   if (!t) return null;
   if (t === !0)
     return e.shadowRoot || null;
   const r = t(e);
   return (r === !0 ? e.shadowRoot : r) || null;
 }
-function eR(e, t, r) {
+function tR(e, t, r) {
   const i = [...e], a = [...e], l = /* @__PURE__ */ new Set(), c = /* @__PURE__ */ new Map();
   e.forEach((f, g) => c.set(f, g));
   let d = 0;
@@ -2560,7 +2560,7 @@ function eR(e, t, r) {
     const f = a[d++];
     if (!f || l.has(f)) continue;
     l.add(f);
-    const g = GL(f, t);
+    const g = qL(f, t);
     if (g) {
       const p = Array.from(g.querySelectorAll(zg)).filter(r), v = c.get(f);
       if (v !== void 0) {
@@ -2581,24 +2581,24 @@ function eR(e, t, r) {
   }
   return i;
 }
-var zg = "input:not([type='hidden']):not([disabled]), select:not([disabled]), textarea:not([disabled]), a[href], button:not([disabled]), [tabindex], iframe, object, embed, area[href], audio[controls], video[controls], [contenteditable]:not([contenteditable='false']), details > summary:first-of-type", tR = (e, t = {}) => {
+var zg = "input:not([type='hidden']):not([disabled]), select:not([disabled]), textarea:not([disabled]), a[href], button:not([disabled]), [tabindex], iframe, object, embed, area[href], audio[controls], video[controls], [contenteditable]:not([contenteditable='false']), details > summary:first-of-type", nR = (e, t = {}) => {
   if (!e) return [];
   const { includeContainer: r = !1, getShadowRoot: i } = t, a = Array.from(e.querySelectorAll(zg));
-  (r == !0 || r == "if-empty" && a.length === 0) && Dt(e) && za(e) && a.unshift(e);
+  (r == !0 || r == "if-empty" && a.length === 0) && Lt(e) && za(e) && a.unshift(e);
   const c = [];
   for (const d of a)
     if (za(d)) {
-      if (J2(d) && d.contentDocument) {
+      if (eR(d) && d.contentDocument) {
         const f = d.contentDocument.body;
-        c.push(...tR(f, { getShadowRoot: i }));
+        c.push(...nR(f, { getShadowRoot: i }));
         continue;
       }
       c.push(d);
     }
-  return i ? eR(c, i, za) : c;
+  return i ? tR(c, i, za) : c;
 };
 function za(e) {
-  return !Dt(e) || e.closest("[inert]") ? !1 : e.matches(zg) && nL(e);
+  return !Lt(e) || e.closest("[inert]") ? !1 : e.matches(zg) && rL(e);
 }
 function N0(e, t = {}) {
   if (!e) return [];
@@ -2607,7 +2607,7 @@ function N0(e, t = {}) {
   const l = [];
   for (const c of a)
     if (uy(c)) {
-      if (J2(c) && c.contentDocument) {
+      if (eR(c) && c.contentDocument) {
         const d = c.contentDocument.body;
         l.push(...N0(d, { getShadowRoot: i }));
         continue;
@@ -2615,38 +2615,38 @@ function N0(e, t = {}) {
       l.push(c);
     }
   if (i) {
-    const c = eR(l, i, uy);
+    const c = tR(l, i, uy);
     return !c.length && r ? a : c;
   }
   return !l.length && r ? a : l;
 }
 function uy(e) {
-  return Dt(e) && e.tabIndex > 0 ? !0 : !za(e) || UL(e) ? !1 : FL(e);
+  return Lt(e) && e.tabIndex > 0 ? !0 : !za(e) || WL(e) ? !1 : GL(e);
 }
-function qL(e, t = {}) {
+function YL(e, t = {}) {
   const r = N0(e, t), i = r[0] || null, a = r[r.length - 1] || null;
   return [i, a];
 }
-function YL(e) {
+function XL(e) {
   const { root: t, getInitialEl: r, filter: i, enabled: a = !0 } = e;
   if (!a) return;
   let l = typeof r == "function" ? r() : r;
   return l || (l = t?.querySelector("[data-autofocus],[autofocus]")), l || (l = N0(t).filter((d) => i ? i(d) : !0).find((d) => !d.hasAttribute("data-no-autofocus"))), l || t || void 0;
 }
-function XL(e) {
+function QL(e) {
   const t = e.currentTarget;
   if (!t) return !1;
-  const [r, i] = qL(t);
+  const [r, i] = YL(t);
   return !(Bh(r) && e.shiftKey || Bh(i) && !e.shiftKey || !r && !i);
 }
-var QL = class nR {
+var KL = class rR {
   constructor() {
     sy(this, "id", null), sy(this, "fn_cleanup"), sy(this, "cleanup", () => {
       this.cancel();
     });
   }
   static create() {
-    return new nR();
+    return new rR();
   }
   request(t) {
     this.cancel(), this.id = globalThis.requestAnimationFrame(() => {
@@ -2661,10 +2661,10 @@ var QL = class nR {
   }
 };
 function Pt(e) {
-  const t = QL.create();
+  const t = KL.create();
   return t.request(e), t.cleanup;
 }
-function rR(e) {
+function oR(e) {
   const t = /* @__PURE__ */ new Set();
   function r(i) {
     const a = globalThis.requestAnimationFrame(i);
@@ -2674,7 +2674,7 @@ function rR(e) {
     t.forEach((a) => a());
   };
 }
-function KL(e, t, r) {
+function ZL(e, t, r) {
   const i = Pt(() => {
     e.removeEventListener(t, a, !0), r();
   }), a = () => {
@@ -2682,7 +2682,7 @@ function KL(e, t, r) {
   };
   return e.addEventListener(t, a, { once: !0, capture: !0 }), i;
 }
-function ZL(e, t) {
+function JL(e, t) {
   if (!e) return;
   const { attributes: r, callback: i } = t, a = e.ownerDocument.defaultView || window, l = new a.MutationObserver((c) => {
     for (const d of c)
@@ -2690,34 +2690,34 @@ function ZL(e, t) {
   });
   return l.observe(e, { attributes: !0, attributeFilter: r }), () => l.disconnect();
 }
-function JL(e, t) {
+function e6(e, t) {
   const r = Pt, i = [];
   return i.push(
     r(() => {
       const a = typeof e == "function" ? e() : e;
-      i.push(ZL(a, t));
+      i.push(JL(a, t));
     })
   ), () => {
     i.forEach((a) => a?.());
   };
 }
-function oR(e) {
+function iR(e) {
   const t = () => {
     const r = Et(e);
     e.dispatchEvent(new r.MouseEvent("click"));
   };
-  EL() ? KL(e, "keyup", t) : queueMicrotask(t);
+  _L() ? ZL(e, "keyup", t) : queueMicrotask(t);
 }
 function fb(e) {
-  const t = iL(e);
-  return tL(t) ? nr(t).body : Dt(t) && iR(t) ? t : fb(t);
+  const t = aL(e);
+  return nL(t) ? nr(t).body : Lt(t) && aR(t) ? t : fb(t);
 }
-var e6 = /auto|scroll|overlay|hidden|clip/, t6 = /* @__PURE__ */ new Set(["inline", "contents"]);
-function iR(e) {
+var t6 = /auto|scroll|overlay|hidden|clip/, n6 = /* @__PURE__ */ new Set(["inline", "contents"]);
+function aR(e) {
   const t = Et(e), { overflow: r, overflowX: i, overflowY: a, display: l } = t.getComputedStyle(e);
-  return e6.test(r + a + i) && !t6.has(l);
+  return t6.test(r + a + i) && !n6.has(l);
 }
-function n6(e) {
+function r6(e) {
   const {
     pointerNode: t,
     keyboardNode: r = t,
@@ -2742,7 +2742,7 @@ function n6(e) {
   const S = gr(t, "pointerdown", (T) => {
     g();
     const z = gr(d, "pointerup", (R) => {
-      const N = Bt(R);
+      const N = jt(R);
       co(t, N) ? i?.(v(R)) : l?.(v(R));
     }, { passive: !i, once: !0 }), A = gr(d, "pointercancel", b, {
       passive: !l,
@@ -2776,22 +2776,22 @@ function qu(e, t) {
   return Array.from(e?.querySelectorAll(t) ?? []);
 }
 var M0 = (e) => e.id;
-function aR(e, t, r = M0) {
+function sR(e, t, r = M0) {
   return e.find((i) => r(i) === t);
 }
 function P0(e, t, r = M0) {
-  const i = aR(e, t, r);
+  const i = sR(e, t, r);
   return i ? e.indexOf(i) : -1;
-}
-function r6(e, t, r = !0) {
-  let i = P0(e, t);
-  return i = r ? (i + 1) % e.length : Math.min(i + 1, e.length - 1), e[i];
 }
 function o6(e, t, r = !0) {
   let i = P0(e, t);
+  return i = r ? (i + 1) % e.length : Math.min(i + 1, e.length - 1), e[i];
+}
+function i6(e, t, r = !0) {
+  let i = P0(e, t);
   return i === -1 ? r ? e[e.length - 1] : null : (i = r ? (i - 1 + e.length) % e.length : Math.max(0, i - 1), e[i]);
 }
-function i6(e) {
+function a6(e) {
   const t = /* @__PURE__ */ new WeakMap();
   let r;
   const i = /* @__PURE__ */ new WeakMap(), a = (d) => r || (r = new d.ResizeObserver((f) => {
@@ -2818,39 +2818,39 @@ function i6(e) {
     }
   };
 }
-var hb = /* @__PURE__ */ i6({
+var hb = /* @__PURE__ */ a6({
   box: "border-box"
 });
-function a6(e) {
+function s6(e) {
   return e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth;
 }
-function s6(e, t) {
+function l6(e, t) {
   const { rootEl: r, ...i } = t || {};
-  !e || !r || !iR(r) || !a6(r) || e.scrollIntoView(i);
+  !e || !r || !aR(r) || !s6(r) || e.scrollIntoView(i);
 }
-var l6 = (e) => e.split("").map((t) => {
+var c6 = (e) => e.split("").map((t) => {
   const r = t.charCodeAt(0);
   return r > 0 && r < 128 ? t : r >= 128 && r <= 255 ? `/x${r.toString(16)}`.replace("/", "\\") : "";
-}).join("").trim(), c6 = (e) => l6(e.dataset?.valuetext ?? e.textContent ?? ""), u6 = (e, t) => e.trim().toLowerCase().startsWith(t.toLowerCase());
-function d6(e, t, r, i = M0) {
+}).join("").trim(), u6 = (e) => c6(e.dataset?.valuetext ?? e.textContent ?? ""), d6 = (e, t) => e.trim().toLowerCase().startsWith(t.toLowerCase());
+function f6(e, t, r, i = M0) {
   const a = r ? P0(e, r, i) : -1;
-  let l = r ? qD(e, a) : e;
-  return t.length === 1 && (l = l.filter((d) => i(d) !== r)), l.find((d) => u6(c6(d), t));
+  let l = r ? YD(e, a) : e;
+  return t.length === 1 && (l = l.filter((d) => i(d) !== r)), l.find((d) => d6(u6(d), t));
 }
-function sR(e, t) {
+function lR(e, t) {
   if (!e) return rl;
   const r = Object.keys(t).reduce((i, a) => (i[a] = e.style.getPropertyValue(a), i), {});
-  return f6(r, t) ? rl : (Object.assign(e.style, t), () => {
+  return h6(r, t) ? rl : (Object.assign(e.style, t), () => {
     Object.assign(e.style, r), e.style.length === 0 && e.removeAttribute("style");
   });
 }
-function f6(e, t) {
+function h6(e, t) {
   return Object.keys(e).every((r) => e[r] === t[r]);
 }
-function h6(e, t) {
+function g6(e, t) {
   const { state: r, activeId: i, key: a, timeout: l = 350, itemToId: c } = t, d = r.keysSoFar + a, g = d.length > 1 && Array.from(d).every((x) => x === d[0]) ? d[0] : d;
   let p = e.slice();
-  const v = d6(p, g, i, c);
+  const v = f6(p, g, i, c);
   function y() {
     clearTimeout(r.timer), r.timer = -1;
   }
@@ -2861,14 +2861,14 @@ function h6(e, t) {
   }
   return b(d), v;
 }
-var lR = /* @__PURE__ */ Object.assign(h6, {
+var cR = /* @__PURE__ */ Object.assign(g6, {
   defaultOptions: { keysSoFar: "", timer: -1 },
-  isValidEvent: g6
+  isValidEvent: p6
 });
-function g6(e) {
+function p6(e) {
   return e.key.length === 1 && !e.ctrlKey && !e.metaKey;
 }
-var cR = {
+var uR = {
   border: "0",
   clip: "rect(0 0 0 0)",
   height: "1px",
@@ -2880,7 +2880,7 @@ var cR = {
   whiteSpace: "nowrap",
   wordWrap: "normal"
 };
-function p6(e, t, r) {
+function m6(e, t, r) {
   const { signal: i } = t;
   return [new Promise((c, d) => {
     const f = setTimeout(() => {
@@ -2895,9 +2895,9 @@ function p6(e, t, r) {
     });
   }), () => t.abort()];
 }
-function m6(e, t) {
+function v6(e, t) {
   const { timeout: r, rootNode: i } = t, a = Et(i), l = nr(i), c = new a.AbortController();
-  return p6(
+  return m6(
     new Promise((d) => {
       const f = e();
       if (f) {
@@ -2917,7 +2917,7 @@ function m6(e, t) {
     r
   );
 }
-function v6(e, t, r = {}) {
+function y6(e, t, r = {}) {
   const { defer: i, onMissing: a } = r, l = () => typeof e == "function" ? e() : e, c = [], d = (g) => {
     if (!g) return a?.();
     c.push(t(g));
@@ -2946,7 +2946,7 @@ function v6(e, t, r = {}) {
     c.forEach((g) => g?.());
   };
 }
-function y6(e) {
+function b6(e) {
   const t = () => e.getRootNode?.() ?? document, r = () => nr(t());
   return {
     ...e,
@@ -2958,21 +2958,21 @@ function y6(e) {
     getById: (c) => t().getElementById(c)
   };
 }
-function b6(e) {
+function x6(e) {
   let t = Object.getOwnPropertyDescriptor(e.props, "ref")?.get, r = t && "isReactWarning" in t && t.isReactWarning;
   return r ? e.ref : (t = Object.getOwnPropertyDescriptor(e, "ref")?.get, r = t && "isReactWarning" in t && t.isReactWarning, r ? e.props.ref : e.props.ref || e.ref);
 }
-var x6 = /* @__PURE__ */ Symbol.for("react.lazy");
-function w6(e) {
-  return typeof e == "object" && e !== null && "$$typeof" in e && e.$$typeof === x6;
-}
+var w6 = /* @__PURE__ */ Symbol.for("react.lazy");
 function S6(e) {
+  return typeof e == "object" && e !== null && "$$typeof" in e && e.$$typeof === w6;
+}
+function C6(e) {
   if (_.isValidElement(e)) return e;
-  if (w6(e)) return _.Children.toArray(e).find(_.isValidElement);
+  if (S6(e)) return _.Children.toArray(e).find(_.isValidElement);
 }
 var dy = (e) => {
   const t = _.memo(_.forwardRef((r, i) => {
-    const { asChild: a, children: l, ...c } = r, d = a ? S6(l) : void 0, f = d ? b6(d) : void 0, g = Uu(i, f);
+    const { asChild: a, children: l, ...c } = r, d = a ? C6(l) : void 0, f = d ? x6(d) : void 0, g = Uu(i, f);
     return a ? d ? _.cloneElement(d, {
       ...Ce(c, d.props),
       ref: i ? g : f
@@ -2982,7 +2982,7 @@ var dy = (e) => {
     }, l);
   }));
   return t.displayName = e.displayName || e.name, t;
-}, C6 = () => {
+}, E6 = () => {
   const e = /* @__PURE__ */ new Map();
   return new Proxy(dy, {
     apply(t, r, i) {
@@ -2993,7 +2993,7 @@ var dy = (e) => {
       return e.has(i) || e.set(i, dy(i)), e.get(i);
     }
   });
-}, _e = C6(), [Ene, Yu] = Wt({
+}, _e = E6(), [Tne, Yu] = Wt({
   name: "LocaleContext",
   hookName: "useLocaleContext",
   providerName: "<LocaleProvider />",
@@ -3010,13 +3010,13 @@ var dy = (e) => {
   });
   return jE(r, Symbol.toStringTag, { value: "Module" }), r;
 };
-const { withContext: E6 } = Qo({
+const { withContext: _6 } = Qo({
   key: "heading"
-}), Wo = E6("h2");
+}), Wo = _6("h2");
 var dt = () => (e, t) => t.reduce((r, i) => {
   const [a, l] = r, c = i;
   return l[c] !== void 0 && (a[c] = l[c]), delete l[c], [a, l];
-}, [{}, { ...e }]), uR = (e) => dt()(e, [
+}, [{}, { ...e }]), dR = (e) => dt()(e, [
   "hideMode",
   "immediate",
   "lazyMount",
@@ -3025,18 +3025,18 @@ var dt = () => (e, t) => t.reduce((r, i) => {
   "present",
   "skipAnimationOnMount",
   "unmountOnExit"
-]), _6 = (e) => Reflect.get(e, "Activity"), gb = _6(ob), k6 = gb !== void 0;
+]), k6 = (e) => Reflect.get(e, "Activity"), gb = k6(ob), T6 = gb !== void 0;
 function pb(e, t = {}) {
-  const { sync: r = !1 } = t, i = T6(e);
+  const { sync: r = !1 } = t, i = R6(e);
   return _.useCallback((...a) => r ? queueMicrotask(() => i.current?.(...a)) : i.current?.(...a), [r, i]);
 }
-function T6(e) {
+function R6(e) {
   const t = _.useRef(e);
   return t.current = e, t;
 }
 var fy = { exports: {} }, sn = {};
 var UE;
-function R6() {
+function z6() {
   if (UE) return sn;
   UE = 1;
   var e = Vu();
@@ -3174,7 +3174,7 @@ function R6() {
   }, sn.version = "19.3.1", sn;
 }
 var WE;
-function dR() {
+function fR() {
   if (WE) return fy.exports;
   WE = 1;
   function e() {
@@ -3185,14 +3185,14 @@ function dR() {
         console.error(t);
       }
   }
-  return e(), fy.exports = R6(), fy.exports;
+  return e(), fy.exports = z6(), fy.exports;
 }
-var Xu = dR(), fR = typeof globalThis.document < "u" ? _.useLayoutEffect : _.useEffect;
+var Xu = fR(), hR = typeof globalThis.document < "u" ? _.useLayoutEffect : _.useEffect;
 function jh(e) {
   const t = e().value ?? e().defaultValue, r = e().isEqual ?? Object.is, [i] = _.useState(t), [a, l] = _.useState(i), c = e().value !== void 0, d = _.useRef(a);
   d.current = c ? e().value : a;
   const f = _.useRef(d.current);
-  fR(() => {
+  hR(() => {
     f.current = d.current;
   }, [a, e().value]);
   const g = (v) => {
@@ -3207,7 +3207,7 @@ function jh(e) {
     ref: d,
     get: p,
     set(v) {
-      (e().sync ? Xu.flushSync : ED)(() => g(v));
+      (e().sync ? Xu.flushSync : _D)(() => g(v));
     },
     invoke(v, y) {
       e().onChange?.(v, y);
@@ -3229,7 +3229,7 @@ jh.ref = (e) => {
     }
   };
 };
-function hR(e) {
+function gR(e) {
   const t = _.useRef(void 0);
   return t.current === void 0 && (t.current = e()), t.current;
 }
@@ -3237,9 +3237,9 @@ function kh(e) {
   const t = _.useRef(e);
   return t.current = e, _.useMemo(() => ((...r) => t.current(...r)), []);
 }
-function z6(e) {
+function O6(e) {
   const t = _.useRef(e);
-  return hR(() => ({
+  return gR(() => ({
     get(r) {
       return t.current[r];
     },
@@ -3248,7 +3248,7 @@ function z6(e) {
     }
   }));
 }
-var O6 = (e, t) => {
+var A6 = (e, t) => {
   const r = _.useRef(!1), i = _.useRef(!1);
   _.useEffect(() => {
     if (r.current && i.current) return t();
@@ -3260,10 +3260,10 @@ var O6 = (e, t) => {
 function Pl(e, t = {}) {
   const r = _.useMemo(() => {
     const { id: B, ids: G, getRootNode: I } = t;
-    return y6({ id: B, ids: G, getRootNode: I });
+    return b6({ id: B, ids: G, getRootNode: I });
   }, [t]), i = (...B) => {
     e.debug && console.log(...B);
-  }, a = e.props?.({ props: T0(t), scope: r }) ?? t, l = A6(a), c = e.context?.({
+  }, a = e.props?.({ props: T0(t), scope: r }) ?? t, l = N6(a), c = e.context?.({
     prop: l,
     bindable: jh,
     scope: r,
@@ -3280,7 +3280,7 @@ function Pl(e, t = {}) {
     getEvent() {
       return b();
     }
-  }), d = gR(c), f = hR(() => ({
+  }), d = pR(c), f = gR(() => ({
     get(B) {
       return d.current?.[B].ref.current;
     },
@@ -3305,16 +3305,16 @@ function Pl(e, t = {}) {
   }), x = () => ({
     ...N,
     matches(...B) {
-      return B.some((G) => jD(N.ref.current, G));
+      return B.some((G) => UD(N.ref.current, G));
     },
     hasTag(B) {
-      return UD(e, N.ref.current, B);
+      return WD(e, N.ref.current, B);
     }
-  }), S = z6(e.refs?.({ prop: l, context: f }) ?? {}), w = kh((B) => {
+  }), S = O6(e.refs?.({ prop: l, context: f }) ?? {}), w = kh((B) => {
     queueMicrotask(() => {
       if (H.current !== Sa.Started) return;
       v.current = y.current, y.current = B;
-      const G = q(), { transitions: I, source: U } = HD(e, G, B.type), D = R(I);
+      const G = q(), { transitions: I, source: U } = BD(e, G, B.type), D = R(I);
       if (!D) return;
       p.current = D;
       const W = $E(e, D.target ?? G, U);
@@ -3339,7 +3339,7 @@ function Pl(e, t = {}) {
     send: w,
     action: k,
     guard: z,
-    track: O6,
+    track: A6,
     refs: S,
     computed: C,
     flush: FE,
@@ -3370,13 +3370,13 @@ function Pl(e, t = {}) {
       W && U.push(W);
     }
     return () => U.forEach((D) => D?.());
-  }, R = (B) => dD(B).find((G) => {
+  }, R = (B) => fD(B).find((G) => {
     let I = !G.guard;
     return Eh(G.guard) ? I = !!z(G.guard) : Ii(G.guard) && (I = G.guard(T())), I;
   }), N = jh(() => ({
     defaultValue: $E(e, e.initialState({ prop: l })),
     onChange(B, G) {
-      const { exiting: I, entering: U } = BD(e, G, B, p.current?.reenter);
+      const { exiting: I, entering: U } = jD(e, G, B, p.current?.reenter);
       if (I.forEach((D) => {
         g.current.get(D.path)?.(), g.current.delete(D.path);
       }), I.forEach((D) => {
@@ -3400,7 +3400,7 @@ function Pl(e, t = {}) {
       });
     }
   })), $ = _.useRef(void 0), H = _.useRef(Sa.NotStarted), V = kh(() => H.current);
-  fR(() => {
+  hR(() => {
     queueMicrotask(() => {
       const G = H.current === Sa.Started;
       H.current = Sa.Started, i(G ? "rehydrating..." : "initializing...");
@@ -3428,12 +3428,12 @@ function Pl(e, t = {}) {
     getStatus: V
   };
 }
-function gR(e) {
+function pR(e) {
   const t = _.useRef(e);
   return t.current = e, t;
 }
-function A6(e) {
-  const t = gR(e);
+function N6(e) {
+  const t = pR(e);
   return kh(function(i) {
     return t.current[i];
   });
@@ -3443,15 +3443,15 @@ function FE(e) {
     Xu.flushSync(() => e());
   });
 }
-function N6(e) {
+function M6(e) {
   return new Proxy({}, {
     get(t, r) {
       return r === "style" ? (i) => e({ style: i }).style : e;
     }
   });
 }
-var Qu = N6((e) => e);
-function M6(e, t) {
+var Qu = M6((e) => e);
+function P6(e, t) {
   const { state: r, send: i, context: a } = e, l = r.matches("mounted", "unmountSuspended");
   return {
     skip: !a.get("initial"),
@@ -3464,7 +3464,7 @@ function M6(e, t) {
     }
   };
 }
-var P6 = Nl({
+var I6 = Nl({
   props({ props: e }) {
     return { ...e, present: !!e.present };
   },
@@ -3596,7 +3596,7 @@ var P6 = Nl({
               return;
             }
             const f = (g) => {
-              Bt(g) !== l || !r("present") || (l.removeEventListener("animationend", f), r("onEnterComplete")?.());
+              jt(g) !== l || !r("present") || (l.removeEventListener("animationend", f), r("onEnterComplete")?.());
             };
             return l.addEventListener("animationend", f), () => {
               l.removeEventListener("animationend", f);
@@ -3612,14 +3612,14 @@ var P6 = Nl({
           (g.composedPath?.()?.[0] ?? g.target) === a && e.set("prevAnimationName", qc(t.get("styles")));
         }, c = (g) => {
           const p = qc(t.get("styles"));
-          Bt(g) === a && p === e.get("unmountAnimationName") && !i("present") && r({ type: "UNMOUNT", src: "animationend" });
+          jt(g) === a && p === e.get("unmountAnimationName") && !i("present") && r({ type: "UNMOUNT", src: "animationend" });
         }, d = (g) => {
-          Bt(g) === a && !i("present") && r({ type: "UNMOUNT", src: "animationcancel" });
+          jt(g) === a && !i("present") && r({ type: "UNMOUNT", src: "animationcancel" });
         };
         a.addEventListener("animationstart", l), a.addEventListener("animationcancel", d), a.addEventListener("animationend", c);
-        const f = sR(a, { animationFillMode: "forwards" });
+        const f = lR(a, { animationFillMode: "forwards" });
         return () => {
-          a.removeEventListener("animationstart", l), a.removeEventListener("animationcancel", d), a.removeEventListener("animationend", c), rR(() => f());
+          a.removeEventListener("animationstart", l), a.removeEventListener("animationcancel", d), a.removeEventListener("animationend", c), oR(() => f());
         };
       }
     }
@@ -3634,9 +3634,9 @@ var I0 = (e = {}) => {
     present: a,
     onEnterComplete: pb(e.onEnterComplete),
     onExitComplete: pb(e.onExitComplete)
-  }, g = Pl(P6, f), p = M6(g);
+  }, g = Pl(I6, f), p = P6(g);
   p.present && (d.current = !0);
-  const v = !p.present && !d.current && t || r && !p.present && d.current, y = i === "activity" && k6 ? "activity" : "display-none", b = () => ({
+  const v = !p.present && !d.current && t || r && !p.present && d.current, y = i === "activity" && T6 ? "activity" : "display-none", b = () => ({
     "data-state": p.skip && l ? void 0 : a ? "open" : "closed",
     hidden: y === "activity" ? !1 : !p.present
   });
@@ -3647,7 +3647,7 @@ var I0 = (e = {}) => {
     unmounted: v,
     hideMode: y
   };
-}, pR = (e) => {
+}, mR = (e) => {
   const { presence: t, children: r } = e;
   return t.unmounted ? null : t.hideMode === "activity" && gb ? /* @__PURE__ */ P.jsx(gb, {
     mode: t.present ? "visible" : "hidden",
@@ -3662,7 +3662,7 @@ const ou = it("span");
 ou.displayName = "Span";
 var Ee = (e, t = []) => ({
   parts: (...r) => {
-    if (I6(t))
+    if (D6(t))
       return Ee(e, r);
     throw new Error("createAnatomy().parts(...) should only be called once. Did you mean to use .extendWith(...) ?");
   },
@@ -3682,19 +3682,19 @@ var Ee = (e, t = []) => ({
     }),
     {}
   )
-}), Fs = (e) => e.replace(/([A-Z])([A-Z])/g, "$1-$2").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[\s_]+/g, "-").toLowerCase(), I6 = (e) => e.length === 0, D6 = Ee("tabs").parts("root", "list", "trigger", "content", "indicator"), Yc = D6.build(), L6 = (e) => e.ids?.root ?? `tabs:${e.id}`, hu = (e) => e.ids?.list ?? `tabs:${e.id}:list`, mb = (e, t) => e.ids?.content?.(t) ?? `tabs:${e.id}:content-${t}`, Oa = (e, t) => e.ids?.trigger?.(t) ?? `tabs:${e.id}:trigger-${t}`, mR = (e) => e.ids?.indicator ?? `tabs:${e.id}:indicator`, vR = (e) => e.getById(hu(e)), $6 = (e, t) => e.getById(mb(e, t)), Th = (e, t) => t != null ? e.getById(Oa(e, t)) : null, GE = (e) => e.getById(mR(e)), Il = (e) => {
+}), Fs = (e) => e.replace(/([A-Z])([A-Z])/g, "$1-$2").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[\s_]+/g, "-").toLowerCase(), D6 = (e) => e.length === 0, L6 = Ee("tabs").parts("root", "list", "trigger", "content", "indicator"), Yc = L6.build(), $6 = (e) => e.ids?.root ?? `tabs:${e.id}`, hu = (e) => e.ids?.list ?? `tabs:${e.id}:list`, mb = (e, t) => e.ids?.content?.(t) ?? `tabs:${e.id}:content-${t}`, Oa = (e, t) => e.ids?.trigger?.(t) ?? `tabs:${e.id}:trigger-${t}`, vR = (e) => e.ids?.indicator ?? `tabs:${e.id}:indicator`, yR = (e) => e.getById(hu(e)), V6 = (e, t) => e.getById(mb(e, t)), Th = (e, t) => t != null ? e.getById(Oa(e, t)) : null, GE = (e) => e.getById(vR(e)), Il = (e) => {
   const t = `[role=tab]${Fu(hu(e))}:not([disabled])`;
-  return qu(vR(e), t);
-}, V6 = (e) => O2(Il(e)), H6 = (e) => A2(Il(e)), B6 = (e, t) => r6(Il(e), Oa(e, t.value), t.loopFocus), j6 = (e, t) => o6(Il(e), Oa(e, t.value), t.loopFocus), yR = (e) => ({
+  return qu(yR(e), t);
+}, H6 = (e) => A2(Il(e)), B6 = (e) => N2(Il(e)), j6 = (e, t) => o6(Il(e), Oa(e, t.value), t.loopFocus), U6 = (e, t) => i6(Il(e), Oa(e, t.value), t.loopFocus), bR = (e) => ({
   x: e?.offsetLeft ?? 0,
   y: e?.offsetTop ?? 0,
   width: e?.offsetWidth ?? 0,
   height: e?.offsetHeight ?? 0
-}), U6 = (e, t) => {
-  const r = aR(Il(e), Oa(e, t));
-  return yR(r);
+}), W6 = (e, t) => {
+  const r = sR(Il(e), Oa(e, t));
+  return bR(r);
 };
-function W6(e, t) {
+function F6(e, t) {
   const { state: r, send: i, context: a, prop: l, scope: c } = e, d = l("translations"), f = r.matches("focused"), g = l("orientation") === "vertical", p = l("orientation") === "horizontal", v = l("composite");
   function y(b) {
     return {
@@ -3732,7 +3732,7 @@ function W6(e, t) {
     getRootProps() {
       return t.element({
         ...Yc.root.attrs,
-        id: L6(c),
+        id: $6(c),
         "data-orientation": l("orientation"),
         "data-focus": Ae(f),
         dir: l("dir")
@@ -3749,7 +3749,7 @@ function W6(e, t) {
         "data-orientation": l("orientation"),
         "aria-label": d?.listLabel,
         onKeyDown(b) {
-          if (b.defaultPrevented || TL(b) || !co(b.currentTarget, Bt(b))) return;
+          if (b.defaultPrevented || RL(b) || !co(b.currentTarget, jt(b))) return;
           const x = {
             ArrowDown() {
               p || i({ type: "ARROW_NEXT", key: "ArrowDown" });
@@ -3810,7 +3810,7 @@ function W6(e, t) {
           C.relatedTarget?.getAttribute("role") !== "tab" && i({ type: "TAB_BLUR" });
         },
         onClick(C) {
-          C.defaultPrevented || ub(C) || S || (q2() && C.currentTarget.focus(), i({ type: "TAB_CLICK", value: x }));
+          C.defaultPrevented || ub(C) || S || (Y2() && C.currentTarget.focus(), i({ type: "TAB_CLICK", value: x }));
         }
       });
     },
@@ -3832,13 +3832,13 @@ function W6(e, t) {
     getIndicatorProps() {
       const b = a.get("indicatorRect"), x = a.get("animateIndicator");
       return t.element({
-        id: mR(c),
+        id: vR(c),
         ...Yc.indicator.attrs,
         dir: l("dir"),
         "data-orientation": l("orientation"),
-        hidden: F6(b),
+        hidden: G6(b),
         onTransitionEnd(S) {
-          Bt(S) === S.currentTarget && i({ type: "INDICATOR_TRANSITION_END" });
+          jt(S) === S.currentTarget && i({ type: "INDICATOR_TRANSITION_END" });
         },
         style: {
           "--transition-property": "left, right, top, bottom, width, height",
@@ -3857,7 +3857,7 @@ function W6(e, t) {
     }
   };
 }
-var F6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { createMachine: G6 } = WD(), q6 = G6({
+var G6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { createMachine: q6 } = FD(), Y6 = q6({
   props({ props: e }) {
     return {
       dir: "ltr",
@@ -3866,7 +3866,7 @@ var F6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       loopFocus: !0,
       composite: !0,
       navigate(t) {
-        oR(t.node);
+        iR(t.node);
       },
       defaultValue: null,
       ...e
@@ -4026,18 +4026,18 @@ var F6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       },
       focusFirstTab({ scope: e }) {
         Pt(() => {
-          V6(e)?.focus();
+          H6(e)?.focus();
         });
       },
       focusLastTab({ scope: e }) {
         Pt(() => {
-          H6(e)?.focus();
+          B6(e)?.focus();
         });
       },
       focusNextTab({ context: e, prop: t, scope: r, event: i }) {
         const a = i.value ?? e.get("focusedValue");
         if (!a) return;
-        const l = B6(r, {
+        const l = j6(r, {
           value: a,
           loopFocus: t("loopFocus")
         });
@@ -4048,7 +4048,7 @@ var F6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       focusPrevTab({ context: e, prop: t, scope: r, event: i }) {
         const a = i.value ?? e.get("focusedValue");
         if (!a) return;
-        const l = j6(r, {
+        const l = U6(r, {
           value: a,
           loopFocus: t("loopFocus")
         });
@@ -4060,9 +4060,9 @@ var F6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         Pt(() => {
           const r = e.get("value");
           if (!r) return;
-          const i = $6(t, r);
+          const i = V6(t, r);
           if (!i) return;
-          tR(i).length > 0 ? i.removeAttribute("tabindex") : i.setAttribute("tabindex", "0");
+          nR(i).length > 0 ? i.removeAttribute("tabindex") : i.setAttribute("tabindex", "0");
         });
       },
       cleanupObserver({ refs: e }) {
@@ -4071,7 +4071,7 @@ var F6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       },
       setIndicatorRect({ context: e, event: t, scope: r }) {
         const i = t.id ?? e.get("value");
-        !GE(r) || !i || !Th(r, i) || e.set("indicatorRect", U6(r, i));
+        !GE(r) || !i || !Th(r, i) || e.set("indicatorRect", W6(r, i));
       },
       syncSsr({ context: e }) {
         e.set("ssr", !1);
@@ -4092,11 +4092,11 @@ var F6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         const l = () => {
           const g = Th(r, e.get("value"));
           if (!g) return;
-          const p = yR(g);
+          const p = bR(g);
           e.set("indicatorRect", (v) => ju(v, p) ? v : p);
         };
         l();
-        const c = Il(r), d = vR(r), f = vl(
+        const c = Il(r), d = yR(r), f = vl(
           ...c.map((g) => hb.observe(g, l)),
           ...d ? [hb.observe(d, l)] : []
         );
@@ -4106,31 +4106,31 @@ var F6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         const i = e.get("value");
         if (!i) return;
         const a = Th(r, i);
-        W2(a) && t("navigate")?.({ value: i, node: a, href: a.href });
+        F2(a) && t("navigate")?.({ value: i, node: a, href: a.href });
       }
     }
   }
-}), [bR, Ku] = Wt({
+}), [xR, Ku] = Wt({
   name: "TabsContext",
   hookName: "useTabsContext",
   providerName: "<TabsProvider />"
-}), [xR, Y6] = Wt({
+}), [wR, X6] = Wt({
   name: "RenderStrategyContext",
   hookName: "useRenderStrategyContext",
   providerName: "<RenderStrategyPropsProvider />"
-}), wR = (e) => dt()(e, [
+}), SR = (e) => dt()(e, [
   "lazyMount",
   "unmountOnExit",
   "hideMode"
-]), X6 = dt(), SR = _.forwardRef((e, t) => {
-  const [r, i] = X6(e, ["value"]), a = Ku(), l = Y6(), c = I0({
+]), Q6 = dt(), CR = _.forwardRef((e, t) => {
+  const [r, i] = Q6(e, ["value"]), a = Ku(), l = X6(), c = I0({
     ...l,
     present: a.value === e.value,
     immediate: !0
   }), d = Ce(a.getContentProps(r), c.getPresenceProps(), i), f = Uu(c.ref, t);
   return /* @__PURE__ */ P.jsx(D0, {
     value: c,
-    children: /* @__PURE__ */ P.jsx(pR, {
+    children: /* @__PURE__ */ P.jsx(mR, {
       presence: c,
       children: /* @__PURE__ */ P.jsx(_e.div, {
         ...d,
@@ -4139,41 +4139,41 @@ var F6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
     })
   });
 });
-SR.displayName = "TabContent";
-var CR = _.forwardRef((e, t) => {
+CR.displayName = "TabContent";
+var ER = _.forwardRef((e, t) => {
   const r = Ku(), i = Ce(r.getIndicatorProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-CR.displayName = "TabIndicator";
-var ER = _.forwardRef((e, t) => {
+ER.displayName = "TabIndicator";
+var _R = _.forwardRef((e, t) => {
   const r = Ku(), i = Ce(r.getListProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-ER.displayName = "TabList";
-var Q6 = dt(), _R = _.forwardRef((e, t) => {
-  const [r, i] = Q6(e, ["disabled", "value"]), a = Ku(), l = Ce(a.getTriggerProps(r), i);
+_R.displayName = "TabList";
+var K6 = dt(), kR = _.forwardRef((e, t) => {
+  const [r, i] = K6(e, ["disabled", "value"]), a = Ku(), l = Ce(a.getTriggerProps(r), i);
   return /* @__PURE__ */ P.jsx(_e.button, {
     ...l,
     ref: t
   });
 });
-_R.displayName = "TabTrigger";
-var K6 = (e) => e.children(Ku()), Z6 = (e) => {
+kR.displayName = "TabTrigger";
+var Z6 = (e) => e.children(Ku()), J6 = (e) => {
   const t = _.useId(), { getRootNode: r } = Ga(), { dir: i } = Yu(), a = {
     id: t,
     dir: i,
     getRootNode: r,
     ...e
-  }, l = Pl(q6, a);
-  return W6(l, Qu);
-}, J6 = dt(), kR = _.forwardRef((e, t) => {
-  const [r, i] = wR(e), [a, l] = J6(i, [
+  }, l = Pl(Y6, a);
+  return F6(l, Qu);
+}, e$ = dt(), TR = _.forwardRef((e, t) => {
+  const [r, i] = SR(e), [a, l] = e$(i, [
     "activationMode",
     "composite",
     "defaultValue",
@@ -4187,10 +4187,10 @@ var K6 = (e) => e.children(Ku()), Z6 = (e) => {
     "orientation",
     "translations",
     "value"
-  ]), c = Z6(a), d = Ce(c.getRootProps(), l);
-  return /* @__PURE__ */ P.jsx(bR, {
+  ]), c = J6(a), d = Ce(c.getRootProps(), l);
+  return /* @__PURE__ */ P.jsx(xR, {
     value: c,
-    children: /* @__PURE__ */ P.jsx(xR, {
+    children: /* @__PURE__ */ P.jsx(wR, {
       value: r,
       children: /* @__PURE__ */ P.jsx(_e.div, {
         ...d,
@@ -4199,12 +4199,12 @@ var K6 = (e) => e.children(Ku()), Z6 = (e) => {
     })
   });
 });
-kR.displayName = "TabsRoot";
-var e$ = dt(), TR = _.forwardRef((e, t) => {
-  const [r, i] = wR(e), [{ value: a }, l] = e$(i, ["value"]), c = Ce(a.getRootProps(), l);
-  return /* @__PURE__ */ P.jsx(bR, {
+TR.displayName = "TabsRoot";
+var t$ = dt(), RR = _.forwardRef((e, t) => {
+  const [r, i] = SR(e), [{ value: a }, l] = t$(i, ["value"]), c = Ce(a.getRootProps(), l);
+  return /* @__PURE__ */ P.jsx(xR, {
     value: a,
-    children: /* @__PURE__ */ P.jsx(xR, {
+    children: /* @__PURE__ */ P.jsx(wR, {
       value: r,
       children: /* @__PURE__ */ P.jsx(_e.div, {
         ...c,
@@ -4213,17 +4213,17 @@ var e$ = dt(), TR = _.forwardRef((e, t) => {
     })
   });
 });
-TR.displayName = "TabsRootProvider";
+RR.displayName = "TabsRootProvider";
 var Dl = /* @__PURE__ */ Ml({
-  Content: () => SR,
-  Context: () => K6,
-  Indicator: () => CR,
-  List: () => ER,
-  Root: () => kR,
-  RootProvider: () => TR,
-  Trigger: () => _R
+  Content: () => CR,
+  Context: () => Z6,
+  Indicator: () => ER,
+  List: () => _R,
+  Root: () => TR,
+  RootProvider: () => RR,
+  Trigger: () => kR
 });
-function t$(e) {
+function n$(e) {
   const { key: t, recipe: r } = e, i = Cg();
   return _.useMemo(() => r ? i.sva(r) : t != null ? i.getSlotRecipeFn(t) : i.sva({ slots: [] }), [t, r, i]);
 }
@@ -4244,7 +4244,7 @@ const mr = (e) => {
     defaultValue: {}
   });
   function p(x) {
-    const { unstyled: S, ...w } = x, C = t$({
+    const { unstyled: S, ...w } = x, C = n$({
       key: t,
       recipe: w.recipe || r
     }), [T, k] = _.useMemo(
@@ -4253,7 +4253,7 @@ const mr = (e) => {
     );
     return {
       styles: _.useMemo(
-        () => S ? uD : C(T),
+        () => S ? dD : C(T),
         [S, T, C]
       ),
       classNames: C.classNameMap,
@@ -4261,7 +4261,7 @@ const mr = (e) => {
     };
   }
   function v(x, S = {}) {
-    const { defaultProps: w, displayName: C } = S, T = Ch(x), k = cD(
+    const { defaultProps: w, displayName: C } = S, T = Ch(x), k = uD(
       i,
       T
     ), z = (A) => {
@@ -4325,15 +4325,15 @@ const mr = (e) => {
     useClassNames: d
   };
 }, {
-  withProvider: RR,
+  withProvider: zR,
   withContext: Zu
 } = mr({ key: "tabs" });
-RR(Dl.RootProvider, "root", { forwardAsChild: !0 });
-const n$ = RR(
+zR(Dl.RootProvider, "root", { forwardAsChild: !0 });
+const r$ = zR(
   Dl.Root,
   "root",
   { forwardAsChild: !0 }
-), r$ = Zu(
+), o$ = Zu(
   Dl.Trigger,
   "trigger",
   { forwardAsChild: !0 }
@@ -4343,7 +4343,7 @@ const n$ = RR(
   { forwardAsChild: !0 }
 );
 Zu("div", "contentGroup");
-const o$ = Zu(
+const i$ = Zu(
   Dl.List,
   "list",
   { forwardAsChild: !0 }
@@ -4353,13 +4353,13 @@ Zu(
   "indicator",
   { forwardAsChild: !0 }
 );
-const { withContext: i$ } = Qo({
+const { withContext: a$ } = Qo({
   key: "text"
-}), be = i$("p");
-var zR = Ee("accordion").parts("root", "item", "itemTrigger", "itemContent", "itemIndicator");
-zR.build();
+}), be = a$("p");
+var OR = Ee("accordion").parts("root", "item", "itemTrigger", "itemContent", "itemIndicator");
+OR.build();
 var iu = (e, t) => ({ x: e, y: t });
-function a$(e) {
+function s$(e) {
   const { x: t, y: r, width: i, height: a } = e, l = t + i / 2, c = r + a / 2;
   return {
     x: t,
@@ -4375,12 +4375,12 @@ function a$(e) {
     center: iu(l, c)
   };
 }
-function s$(e) {
+function l$(e) {
   const t = iu(e.minX, e.minY), r = iu(e.maxX, e.minY), i = iu(e.maxX, e.maxY), a = iu(e.minX, e.maxY);
   return { top: t, right: r, bottom: i, left: a };
 }
-function l$(e, t) {
-  const r = a$(e), { top: i, right: a, left: l, bottom: c } = s$(r), [d] = t.split("-");
+function c$(e, t) {
+  const r = s$(e), { top: i, right: a, left: l, bottom: c } = l$(r), [d] = t.split("-");
   return {
     top: [l, i, a, c],
     right: [i, a, c, l],
@@ -4388,7 +4388,7 @@ function l$(e, t) {
     left: [a, i, l, c]
   }[d];
 }
-function OR(e, t) {
+function AR(e, t) {
   const { x: r, y: i } = t;
   let a = !1;
   for (let l = 0, c = e.length - 1; l < e.length; c = l++) {
@@ -4397,9 +4397,9 @@ function OR(e, t) {
   }
   return a;
 }
-var AR = Ee("avatar").parts("root", "image", "fallback");
-AR.build();
-function c$(e) {
+var NR = Ee("avatar").parts("root", "image", "fallback");
+NR.build();
+function u$(e) {
   const t = {
     each(r) {
       for (let i = 0; i < e.frames?.length; i += 1) {
@@ -4431,7 +4431,7 @@ function c$(e) {
   };
   return t;
 }
-function u$(e) {
+function d$(e) {
   const t = e.frameElement != null ? e.parent : null;
   return {
     addEventListener: (r, i, a) => {
@@ -4455,22 +4455,22 @@ function u$(e) {
   };
 }
 var qE = "pointerdown.outside", YE = "focus.outside";
-function d$(e) {
+function f$(e) {
   for (const t of e)
-    if (Dt(t) && za(t)) return !0;
+    if (Lt(t) && za(t)) return !0;
   return !1;
 }
-var NR = (e) => "clientY" in e;
-function f$(e, t) {
-  if (!NR(t) || !e) return !1;
+var MR = (e) => "clientY" in e;
+function h$(e, t) {
+  if (!MR(t) || !e) return !1;
   const r = e.getBoundingClientRect();
   return r.width === 0 || r.height === 0 ? !1 : r.top <= t.clientY && t.clientY <= r.top + r.height && r.left <= t.clientX && t.clientX <= r.left + r.width;
 }
-function h$(e, t) {
+function g$(e, t) {
   return e.y <= t.y && t.y <= e.y + e.height && e.x <= t.x && t.x <= e.x + e.width;
 }
 function XE(e, t) {
-  if (!t || !NR(e)) return !1;
+  if (!t || !MR(e)) return !1;
   const r = t.scrollHeight > t.clientHeight, i = r && e.clientX > t.offsetLeft + t.clientWidth, a = t.scrollWidth > t.clientWidth, l = a && e.clientY > t.offsetTop + t.clientHeight, c = {
     x: t.offsetLeft,
     y: t.offsetTop,
@@ -4480,9 +4480,9 @@ function XE(e, t) {
     x: e.clientX,
     y: e.clientY
   };
-  return h$(c, d) ? i || l : !1;
+  return g$(c, d) ? i || l : !1;
 }
-function g$(e, t) {
+function p$(e, t) {
   const {
     exclude: r,
     onFocusOutside: i,
@@ -4492,9 +4492,9 @@ function g$(e, t) {
     followControlledElements: d = !0
   } = t;
   if (!e) return;
-  const f = nr(e), g = Et(e), p = c$(g), v = u$(g);
+  const f = nr(e), g = Et(e), p = u$(g), v = d$(g);
   function y(z, A) {
-    if (!Dt(A) || !A.isConnected || co(e, A) || f$(e, z) || d && uL(e, A)) return !1;
+    if (!Lt(A) || !A.isConnected || co(e, A) || h$(e, z) || d && dL(e, A)) return !1;
     const R = f.querySelector(`[aria-controls="${e.id}"]`);
     if (R) {
       const $ = fb(R);
@@ -4514,7 +4514,7 @@ function g$(e, t) {
     function R(N) {
       const $ = c && !VE() ? Pt : (q) => q(), H = N ?? z, V = H?.composedPath?.() ?? [H?.target];
       $(() => {
-        const q = x ? V[0] : Bt(z);
+        const q = x ? V[0] : jt(z);
         if (!(!e || !y(z, q))) {
           if (a || l) {
             const B = vl(a, l);
@@ -4525,8 +4525,8 @@ function g$(e, t) {
             cancelable: !0,
             detail: {
               originalEvent: H,
-              contextmenu: Y2(H),
-              focusable: d$(V),
+              contextmenu: X2(H),
+              focusable: f$(V),
               target: q
             }
           });
@@ -4541,7 +4541,7 @@ function g$(e, t) {
   function k(z) {
     if (S) return;
     (c ? Pt : (R) => R())(() => {
-      const R = z?.composedPath?.() ?? [z?.target], N = x ? R[0] : Bt(z);
+      const R = z?.composedPath?.() ?? [z?.target], N = x ? R[0] : jt(z);
       if (!(!e || !y(z, N))) {
         if (i || l) {
           const $ = vl(i, l);
@@ -4564,12 +4564,12 @@ function g$(e, t) {
     clearTimeout(T), b.forEach((z) => z()), C.forEach((z) => z());
   };
 }
-function p$(e, t) {
+function m$(e, t) {
   const { defer: r } = t, i = r ? Pt : (l) => l(), a = [];
   return a.push(
     i(() => {
       const l = typeof e == "function" ? e() : e;
-      a.push(g$(l, t));
+      a.push(p$(l, t));
     })
   ), () => {
     a.forEach((l) => l?.());
@@ -4579,7 +4579,7 @@ function QE(e, t, r) {
   const i = e.ownerDocument.defaultView || window, a = new i.CustomEvent(t, r);
   return e.dispatchEvent(a);
 }
-function m$(e, t) {
+function v$(e, t) {
   const r = (i) => {
     i.key === "Escape" && (i.isComposing || t?.(i));
   };
@@ -4644,8 +4644,8 @@ var KE = "layer:request-dismiss", Ln = {
     if (t < 0) return;
     this.layers[t].styleTargets?.forEach((i) => {
       const a = i();
-      a && v$(a);
-    }), this.recentlyRemoved.add(e), rR(() => this.recentlyRemoved.delete(e)), t < this.count() - 1 && this.getNestedLayers(e).forEach((a) => Ln.dismiss(a.node, e)), this.layers.splice(t, 1), this.syncLayers();
+      a && y$(a);
+    }), this.recentlyRemoved.add(e), oR(() => this.recentlyRemoved.delete(e)), t < this.count() - 1 && this.getNestedLayers(e).forEach((a) => Ln.dismiss(a.node, e)), this.layers.splice(t, 1), this.syncLayers();
   },
   removeBranch(e) {
     const t = this.branches.indexOf(e);
@@ -4669,9 +4669,9 @@ var KE = "layer:request-dismiss", Ln = {
     const r = this.indexOf(e);
     if (r === -1) return;
     const i = this.layers[r];
-    b$(e, KE, (a) => {
+    x$(e, KE, (a) => {
       i.requestDismiss?.(a), a.defaultPrevented || i?.dismiss();
-    }), y$(e, KE, {
+    }), b$(e, KE, {
       originalLayer: e,
       targetLayer: t,
       originalIndex: r,
@@ -4687,56 +4687,56 @@ function ZE(e, t, r) {
   const a = Ln.countNestedLayersOfType(e.node, e.type);
   a > 0 && r.setAttribute("data-has-nested", e.type), r.style.setProperty("--nested-layer-count", `${a}`);
 }
-function v$(e) {
+function y$(e) {
   e.style.removeProperty("--layer-index"), e.style.removeProperty("--nested-layer-count"), e.style.removeProperty("--z-index"), e.removeAttribute("data-nested"), e.removeAttribute("data-has-nested");
 }
-function y$(e, t, r) {
+function b$(e, t, r) {
   const i = e.ownerDocument.defaultView || window, a = new i.CustomEvent(t, { cancelable: !0, bubbles: !0, detail: r });
   return e.dispatchEvent(a);
 }
-function b$(e, t, r) {
+function x$(e, t, r) {
   e.addEventListener(t, r, { once: !0 });
 }
 var hy = /* @__PURE__ */ new WeakMap(), gu = /* @__PURE__ */ new WeakMap();
-function x$(e) {
+function w$(e) {
   return Ln.isBelowPointerBlockingLayer(e) ? "none" : "auto";
 }
-function MR(e) {
-  const t = x$(e);
+function PR(e) {
+  const t = w$(e);
   e.style.pointerEvents !== t && (e.style.pointerEvents = t);
 }
-function w$(e) {
+function S$(e) {
   if (gu.has(e)) return;
   const t = Et(e);
   if (typeof t.MutationObserver > "u") return;
   const r = new t.MutationObserver(() => {
-    gu.has(e) && MR(e);
+    gu.has(e) && PR(e);
   });
   r.observe(e, { attributes: !0, attributeFilter: ["style"] }), gu.set(e, r);
 }
 function JE() {
   Ln.layers.forEach(({ node: e }) => {
-    MR(e), w$(e);
+    PR(e), S$(e);
   });
 }
-function S$(e) {
+function C$(e) {
   const t = gu.get(e);
   t && (t.disconnect(), gu.delete(e)), e.style.pointerEvents = "";
 }
-function C$(e, t) {
+function E$(e, t) {
   const r = nr(e), i = [];
   return Ln.hasPointerBlockingLayer() && !r.body.hasAttribute("data-inert") && (hy.set(r.body, r.body.style.pointerEvents), queueMicrotask(() => {
     const a = r.body;
     a && (a.style.pointerEvents = "none", a.setAttribute("data-inert", ""));
   })), t?.forEach((a) => {
-    const [l, c] = m6(
+    const [l, c] = v6(
       () => {
         const d = a();
-        return Dt(d) ? d : null;
+        return Lt(d) ? d : null;
       },
       { timeout: 1e3 }
     );
-    l.then((d) => i.push(sR(d, { pointerEvents: "auto" }))), i.push(c);
+    l.then((d) => i.push(lR(d, { pointerEvents: "auto" }))), i.push(c);
   }), () => {
     Ln.hasPointerBlockingLayer() || (queueMicrotask(() => {
       const a = r.body;
@@ -4746,7 +4746,7 @@ function C$(e, t) {
     }), i.forEach((a) => a()));
   };
 }
-function E$(e, t) {
+function _$(e, t) {
   const {
     onDismiss: r,
     onRequestDismiss: i,
@@ -4765,37 +4765,37 @@ function E$(e, t) {
   };
   Ln.add(g), JE();
   function p(S) {
-    const w = Bt(S.detail.originalEvent);
+    const w = jt(S.detail.originalEvent);
     Ln.isBelowPointerBlockingLayer(e) || Ln.isInBranch(w) || (t.onPointerDownOutside?.(S), t.onInteractOutside?.(S), !S.defaultPrevented && (c && console.log("onPointerDownOutside:", S.detail.originalEvent), r?.()));
   }
   function v(S) {
-    const w = Bt(S.detail.originalEvent);
+    const w = jt(S.detail.originalEvent);
     Ln.isInBranch(w) || (t.onFocusOutside?.(S), t.onInteractOutside?.(S), !S.defaultPrevented && (c && console.log("onFocusOutside:", S.detail.originalEvent), r?.()));
   }
   function y(S) {
     Ln.isTopMost(e) && (t.onEscapeKeyDown?.(S), !S.defaultPrevented && r && (S.preventDefault(), r()));
   }
   function b(S) {
-    const w = typeof l == "function" ? l() : l, C = Array.isArray(w) ? w : [w], T = t.persistentElements?.map((k) => k()).filter(Dt);
+    const w = typeof l == "function" ? l() : l, C = Array.isArray(w) ? w : [w], T = t.persistentElements?.map((k) => k()).filter(Lt);
     return T && C.push(...T), C.some((k) => co(k, S)) || Ln.isInNestedLayer(e, S);
   }
   const x = [
-    a ? C$(e, t.persistentElements) : void 0,
-    m$(e, y),
-    p$(e, { exclude: b, onFocusOutside: v, onPointerDownOutside: p, defer: t.defer })
+    a ? E$(e, t.persistentElements) : void 0,
+    v$(e, y),
+    m$(e, { exclude: b, onFocusOutside: v, onPointerDownOutside: p, defer: t.defer })
   ];
   return () => {
-    Ln.remove(e), JE(), S$(e), x.forEach((S) => S?.());
+    Ln.remove(e), JE(), C$(e), x.forEach((S) => S?.());
   };
 }
-function _$(e, t) {
+function k$(e, t) {
   const { warnOnMissingNode: r = !0 } = t;
-  return v6(e, (i) => E$(i, t), {
+  return y6(e, (i) => _$(i, t), {
     defer: t.defer,
     onMissing: r ? () => _h("[@zag-js/dismissable] node is `null` or `undefined`") : void 0
   });
 }
-var PR = Ee("carousel").parts(
+var IR = Ee("carousel").parts(
   "root",
   "itemGroup",
   "item",
@@ -4807,12 +4807,12 @@ var PR = Ee("carousel").parts(
   "autoplayTrigger",
   "progressText"
 );
-PR.build();
-var k$ = PR.extendWith("progressText", "autoplayIndicator"), IR = Ee("checkbox").parts("root", "label", "control", "indicator"), Kf = IR.build();
-function T$(e) {
+IR.build();
+var T$ = IR.extendWith("progressText", "autoplayIndicator"), DR = Ee("checkbox").parts("root", "label", "control", "indicator"), Kf = DR.build();
+function R$(e) {
   return !(e.metaKey || !Gu() && e.altKey || e.ctrlKey || e.key === "Control" || e.key === "Shift" || e.key === "Meta");
 }
-var R$ = /* @__PURE__ */ new Set(["checkbox", "radio", "range", "color", "file", "image", "button", "submit", "reset"]), z$ = [
+var z$ = /* @__PURE__ */ new Set(["checkbox", "radio", "range", "color", "file", "image", "button", "submit", "reset"]), O$ = [
   "a[href]",
   "audio[controls]",
   "button",
@@ -4826,11 +4826,11 @@ var R$ = /* @__PURE__ */ new Set(["checkbox", "radio", "range", "color", "file",
   "textarea",
   "video[controls]"
 ].join(",");
-function O$(e, t, r) {
-  const i = r ? Bt(r) : null, a = nr(i), l = Et(i), c = Tg(a);
-  return e = e || c instanceof l.HTMLInputElement && !R$.has(c?.type) || c instanceof l.HTMLTextAreaElement || c instanceof l.HTMLElement && c.isContentEditable, !(e && t === "keyboard" && r instanceof l.KeyboardEvent && !Reflect.has(N$, r.key));
+function A$(e, t, r) {
+  const i = r ? jt(r) : null, a = nr(i), l = Et(i), c = Tg(a);
+  return e = e || c instanceof l.HTMLInputElement && !z$.has(c?.type) || c instanceof l.HTMLTextAreaElement || c instanceof l.HTMLElement && c.isContentEditable, !(e && t === "keyboard" && r instanceof l.KeyboardEvent && !Reflect.has(M$, r.key));
 }
-var Fo = null, vb = /* @__PURE__ */ new Set(), Uh = /* @__PURE__ */ new Map(), Ia = !1, Li = null, yb = !1, gy = null, A$ = !1, N$ = {
+var Fo = null, vb = /* @__PURE__ */ new Set(), Uh = /* @__PURE__ */ new Map(), Ia = !1, Li = null, yb = !1, gy = null, N$ = !1, M$ = {
   Tab: !0,
   Escape: !0
 };
@@ -4839,30 +4839,30 @@ function Og(e, t) {
     r(e, t);
 }
 function Wh(e) {
-  Li = null, Ia = !0, T$(e) && (Fo = "keyboard", Og("keyboard", e));
+  Li = null, Ia = !0, R$(e) && (Fo = "keyboard", Og("keyboard", e));
 }
 function pr(e) {
   (e.type === "pointermove" || e.type === "mousemove") && gy?.x === e.clientX && gy?.y === e.clientY || (gy = { x: e.clientX, y: e.clientY }, Fo = "pointer", (e.type === "mousedown" || e.type === "pointerdown") && (Li = null, Ia = !0, Og("pointer", e)));
 }
-function DR(e) {
-  if (OL(e)) {
+function LR(e) {
+  if (AL(e)) {
     Li = null, Ia = !0, Fo = "virtual";
     return;
   }
   Li = null;
-  const t = Bt(e), r = t?.closest("label"), i = r?.control;
+  const t = jt(e), r = t?.closest("label"), i = r?.control;
   if (!r || !i || i.matches(":disabled")) return;
-  const a = t?.closest(z$);
+  const a = t?.closest(O$);
   a && r.contains(a) && a !== i || i !== Tg(r.ownerDocument) && (Li = i);
 }
-function LR(e) {
-  const t = Bt(e), r = t === Li;
-  t === Et(t) || t === nr(t) || A$ || !e.isTrusted || (!Ia && !r && !yb && (Fo = "virtual", Og("virtual", e)), Ia = !1, Li = null, yb = !1);
+function $R(e) {
+  const t = jt(e), r = t === Li;
+  t === Et(t) || t === nr(t) || N$ || !e.isTrusted || (!Ia && !r && !yb && (Fo = "virtual", Og("virtual", e)), Ia = !1, Li = null, yb = !1);
 }
-function $R() {
+function VR() {
   Ia = !1, Li = null, yb = !0;
 }
-function M$(e) {
+function P$(e) {
   if (typeof window > "u" || Uh.get(Et(e)))
     return;
   const t = Et(e), r = nr(e);
@@ -4877,15 +4877,15 @@ function M$(e) {
     });
   } catch {
   }
-  r.addEventListener("keydown", Wh, !0), r.addEventListener("keyup", Wh, !0), r.addEventListener("click", DR, !0), t.addEventListener("focus", LR, !0), t.addEventListener("blur", $R, !1), typeof t.PointerEvent < "u" ? (r.addEventListener("pointerdown", pr, !0), r.addEventListener("pointermove", pr, !0), r.addEventListener("pointerup", pr, !0)) : (r.addEventListener("mousedown", pr, !0), r.addEventListener("mousemove", pr, !0), r.addEventListener("mouseup", pr, !0)), t.addEventListener(
+  r.addEventListener("keydown", Wh, !0), r.addEventListener("keyup", Wh, !0), r.addEventListener("click", LR, !0), t.addEventListener("focus", $R, !0), t.addEventListener("blur", VR, !1), typeof t.PointerEvent < "u" ? (r.addEventListener("pointerdown", pr, !0), r.addEventListener("pointermove", pr, !0), r.addEventListener("pointerup", pr, !0)) : (r.addEventListener("mousedown", pr, !0), r.addEventListener("mousemove", pr, !0), r.addEventListener("mouseup", pr, !0)), t.addEventListener(
     "beforeunload",
     () => {
-      P$(e);
+      I$(e);
     },
     { once: !0 }
   ), Uh.set(t, { focus: i });
 }
-var P$ = (e, t) => {
+var I$ = (e, t) => {
   const r = Et(e), i = nr(e), a = Uh.get(r);
   if (a) {
     try {
@@ -4895,13 +4895,13 @@ var P$ = (e, t) => {
       });
     } catch {
     }
-    i.removeEventListener("keydown", Wh, !0), i.removeEventListener("keyup", Wh, !0), i.removeEventListener("click", DR, !0), r.removeEventListener("focus", LR, !0), r.removeEventListener("blur", $R, !1), typeof r.PointerEvent < "u" ? (i.removeEventListener("pointerdown", pr, !0), i.removeEventListener("pointermove", pr, !0), i.removeEventListener("pointerup", pr, !0)) : (i.removeEventListener("mousedown", pr, !0), i.removeEventListener("mousemove", pr, !0), i.removeEventListener("mouseup", pr, !0)), Uh.delete(r);
+    i.removeEventListener("keydown", Wh, !0), i.removeEventListener("keyup", Wh, !0), i.removeEventListener("click", LR, !0), r.removeEventListener("focus", $R, !0), r.removeEventListener("blur", VR, !1), typeof r.PointerEvent < "u" ? (i.removeEventListener("pointerdown", pr, !0), i.removeEventListener("pointermove", pr, !0), i.removeEventListener("pointerup", pr, !0)) : (i.removeEventListener("mousedown", pr, !0), i.removeEventListener("mousemove", pr, !0), i.removeEventListener("mouseup", pr, !0)), Uh.delete(r);
   }
 };
 function bb() {
   return Fo;
 }
-function I$(e) {
+function D$(e) {
   Fo = e, Og(e, null);
 }
 function Fh() {
@@ -4909,16 +4909,16 @@ function Fh() {
 }
 function $0(e = {}) {
   const { isTextInput: t, autoFocus: r, onChange: i, root: a } = e;
-  M$(a), i?.({ isFocusVisible: r || Fh(), modality: Fo });
+  P$(a), i?.({ isFocusVisible: r || Fh(), modality: Fo });
   const l = (c, d) => {
-    O$(!!t, c, d) && i?.({ isFocusVisible: Fh(), modality: c });
+    A$(!!t, c, d) && i?.({ isFocusVisible: Fh(), modality: c });
   };
   return vb.add(l), () => {
     vb.delete(l);
   };
 }
-var VR = (e) => e.ids?.root ?? `checkbox:${e.id}`, e_ = (e) => e.ids?.label ?? `checkbox:${e.id}:label`, D$ = (e) => e.ids?.control ?? `checkbox:${e.id}:control`, xb = (e) => e.ids?.hiddenInput ?? `checkbox:${e.id}:input`, L$ = (e) => e.getById(VR(e)), au = (e) => e.getById(xb(e));
-function $$(e, t) {
+var HR = (e) => e.ids?.root ?? `checkbox:${e.id}`, e_ = (e) => e.ids?.label ?? `checkbox:${e.id}:label`, L$ = (e) => e.ids?.control ?? `checkbox:${e.id}:control`, xb = (e) => e.ids?.hiddenInput ?? `checkbox:${e.id}:input`, $$ = (e) => e.getById(HR(e)), au = (e) => e.getById(xb(e));
+function V$(e, t) {
   const { send: r, context: i, prop: a, computed: l, scope: c } = e, d = !!a("disabled"), f = !!a("readOnly"), g = !!a("required"), p = !!a("invalid"), v = !d && i.get("focused"), y = !d && i.get("focusVisible"), b = l("checked"), x = l("indeterminate"), S = i.get("checked"), w = {
     "data-active": Ae(i.get("active")),
     "data-focus": Ae(v),
@@ -4947,7 +4947,7 @@ function $$(e, t) {
         ...Kf.root.attrs,
         ...w,
         dir: a("dir"),
-        id: VR(c),
+        id: HR(c),
         htmlFor: xb(c),
         onPointerMove() {
           d || r({ type: "CONTEXT.SET", context: { hovered: !0 } });
@@ -4956,7 +4956,7 @@ function $$(e, t) {
           d || r({ type: "CONTEXT.SET", context: { hovered: !1 } });
         },
         onClick(C) {
-          Bt(C) === au(c) && C.stopPropagation();
+          jt(C) === au(c) && C.stopPropagation();
         }
       });
     },
@@ -4973,7 +4973,7 @@ function $$(e, t) {
         ...Kf.control.attrs,
         ...w,
         dir: a("dir"),
-        id: D$(c),
+        id: L$(c),
         "aria-hidden": !0
       });
     },
@@ -4997,7 +4997,7 @@ function $$(e, t) {
         name: a("name"),
         form: a("form"),
         value: a("value"),
-        style: cR,
+        style: uR,
         onFocus() {
           const C = Fh();
           r({ type: "CONTEXT.SET", context: { focused: !0, focusVisible: C } });
@@ -5017,7 +5017,7 @@ function $$(e, t) {
     }
   };
 }
-var { not: t_ } = _g(), V$ = Nl({
+var { not: t_ } = _g(), H$ = Nl({
   props({ props: e }) {
     return {
       value: "on",
@@ -5077,7 +5077,7 @@ var { not: t_ } = _g(), V$ = Nl({
   },
   computed: {
     indeterminate: ({ context: e }) => Rh(e.get("checked")),
-    checked: ({ context: e }) => H$(e.get("checked")),
+    checked: ({ context: e }) => B$(e.get("checked")),
     disabled: ({ context: e, prop: t }) => !!t("disabled") || e.get("fieldsetDisabled")
   },
   states: {
@@ -5090,8 +5090,8 @@ var { not: t_ } = _g(), V$ = Nl({
     effects: {
       trackPressEvent({ context: e, computed: t, scope: r }) {
         if (!t("disabled"))
-          return n6({
-            pointerNode: L$(r),
+          return r6({
+            pointerNode: $$(r),
             keyboardNode: au(r),
             isValidKey: (i) => i.key === " ",
             onPress: () => e.set("active", !1),
@@ -5104,7 +5104,7 @@ var { not: t_ } = _g(), V$ = Nl({
           return $0({ root: t.getRootNode?.() });
       },
       trackFormControlState({ context: e, scope: t }) {
-        return K2(au(t), {
+        return Z2(au(t), {
           onFieldsetDisabledChange(r) {
             e.set("fieldsetDisabled", r);
           },
@@ -5121,7 +5121,7 @@ var { not: t_ } = _g(), V$ = Nl({
       },
       syncInputElement({ context: e, computed: t, scope: r }) {
         const i = au(r);
-        i && (X2(i, t("checked")), i.indeterminate = Rh(e.get("checked")));
+        i && (Q2(i, t("checked")), i.indeterminate = Rh(e.get("checked")));
       },
       removeFocusIfNeeded({ context: e, prop: t }) {
         t("disabled") && e.get("focused") && (e.set("focused", !1), e.set("focusVisible", !1));
@@ -5136,7 +5136,7 @@ var { not: t_ } = _g(), V$ = Nl({
       dispatchChangeEvent({ computed: e, scope: t }) {
         queueMicrotask(() => {
           const r = au(t);
-          Q2(r, { checked: e("checked") });
+          K2(r, { checked: e("checked") });
         });
       }
     }
@@ -5145,14 +5145,14 @@ var { not: t_ } = _g(), V$ = Nl({
 function Rh(e) {
   return e === "indeterminate";
 }
-function H$(e) {
+function B$(e) {
   return Rh(e) ? !1 : !!e;
 }
-var V0 = IR.extendWith("group"), HR = Ee("clipboard").parts("root", "control", "trigger", "indicator", "input", "label");
-HR.build();
-var BR = Ee("collapsible").parts("root", "trigger", "content", "indicator");
+var V0 = DR.extendWith("group"), BR = Ee("clipboard").parts("root", "control", "trigger", "indicator", "input", "label");
 BR.build();
-var jR = Ee("color-picker", [
+var jR = Ee("collapsible").parts("root", "trigger", "content", "indicator");
+jR.build();
+var UR = Ee("color-picker", [
   "root",
   "label",
   "control",
@@ -5178,17 +5178,17 @@ var jR = Ee("color-picker", [
   "formatTrigger",
   "formatSelect"
 ]);
-jR.build();
-const B$ = ["top", "right", "bottom", "left"], Vi = Math.min, Bo = Math.max, Gh = Math.round, Zf = Math.floor, jo = (e) => ({
+UR.build();
+const j$ = ["top", "right", "bottom", "left"], Vi = Math.min, Bo = Math.max, Gh = Math.round, Zf = Math.floor, jo = (e) => ({
   x: e,
   y: e
-}), j$ = {
+}), U$ = {
   left: "right",
   right: "left",
   bottom: "top",
   top: "bottom"
 };
-function UR(e, t, r) {
+function WR(e, t, r) {
   return Bo(e, Vi(t, r));
 }
 function Go(e, t) {
@@ -5213,42 +5213,42 @@ function io(e) {
 function j0(e) {
   return H0(io(e));
 }
-function U$(e, t, r) {
+function W$(e, t, r) {
   r === void 0 && (r = !1);
   const i = Ll(e), a = j0(e), l = B0(a);
   let c = a === "x" ? i === (r ? "end" : "start") ? "right" : "left" : i === "start" ? "bottom" : "top";
   return t.reference[l] > t.floating[l] && (c = qh(c)), [c, qh(c)];
 }
-function W$(e) {
+function F$(e) {
   const t = qh(e);
   return [wb(e), t, wb(t)];
 }
 function wb(e) {
   return e.includes("start") ? e.replace("start", "end") : e.replace("end", "start");
 }
-const n_ = ["left", "right"], r_ = ["right", "left"], F$ = ["top", "bottom"], G$ = ["bottom", "top"];
-function q$(e, t, r) {
+const n_ = ["left", "right"], r_ = ["right", "left"], G$ = ["top", "bottom"], q$ = ["bottom", "top"];
+function Y$(e, t, r) {
   switch (e) {
     case "top":
     case "bottom":
       return r ? t ? r_ : n_ : t ? n_ : r_;
     case "left":
     case "right":
-      return t ? F$ : G$;
+      return t ? G$ : q$;
     default:
       return [];
   }
 }
-function Y$(e, t, r, i) {
+function X$(e, t, r, i) {
   const a = Ll(e);
-  let l = q$(Hi(e), r === "start", i);
+  let l = Y$(Hi(e), r === "start", i);
   return a && (l = l.map((c) => c + "-" + a), t && (l = l.concat(l.map(wb)))), l;
 }
 function qh(e) {
   const t = Hi(e);
-  return j$[t] + e.slice(t.length);
+  return U$[t] + e.slice(t.length);
 }
-function X$(e) {
+function Q$(e) {
   var t, r, i, a;
   return {
     top: (t = e.top) != null ? t : 0,
@@ -5257,8 +5257,8 @@ function X$(e) {
     left: (a = e.left) != null ? a : 0
   };
 }
-function WR(e) {
-  return typeof e != "number" ? X$(e) : {
+function FR(e) {
+  return typeof e != "number" ? Q$(e) : {
     top: e,
     right: e,
     bottom: e,
@@ -5324,7 +5324,7 @@ function o_(e, t, r) {
   const x = Ll(t);
   return x && (b[c] += y * (x === "end" ? 1 : -1) * (r && g ? -1 : 1)), b;
 }
-async function Q$(e, t) {
+async function K$(e, t) {
   var r;
   t === void 0 && (t = {});
   const {
@@ -5340,7 +5340,7 @@ async function Q$(e, t) {
     elementContext: v = "floating",
     altBoundary: y = !1,
     padding: b = 0
-  } = Go(t, e), x = WR(b), w = d[y ? v === "floating" ? "reference" : "floating" : v], C = Yh(await l.getClippingRect({
+  } = Go(t, e), x = FR(b), w = d[y ? v === "floating" ? "reference" : "floating" : v], C = Yh(await l.getClippingRect({
     element: (r = await (l.isElement == null ? void 0 : l.isElement(w))) == null || r ? w : w.contextElement || await (l.getDocumentElement == null ? void 0 : l.getDocumentElement(d.floating)),
     boundary: g,
     rootBoundary: p,
@@ -5366,7 +5366,7 @@ async function Q$(e, t) {
     right: (A.right - C.right + x.right) / z.x
   };
 }
-const K$ = 50, Z$ = async (e, t, r) => {
+const Z$ = 50, J$ = async (e, t, r) => {
   const {
     placement: i = "bottom",
     strategy: a = "absolute",
@@ -5374,7 +5374,7 @@ const K$ = 50, Z$ = async (e, t, r) => {
     platform: c
   } = r, d = c.detectOverflow ? c : {
     ...c,
-    detectOverflow: Q$
+    detectOverflow: K$
   }, f = await (c.isRTL == null ? void 0 : c.isRTL(t));
   let g = await c.getElementRects({
     reference: e,
@@ -5414,7 +5414,7 @@ const K$ = 50, Z$ = async (e, t, r) => {
     p = k ?? p, v = z ?? v, x[C] = {
       ...x[C],
       ...A
-    }, R && b < K$ && (b++, typeof R == "object" && (R.placement && (y = R.placement), R.rects && (g = R.rects === !0 ? await c.getElementRects({
+    }, R && b < Z$ && (b++, typeof R == "object" && (R.placement && (y = R.placement), R.rects && (g = R.rects === !0 ? await c.getElementRects({
       reference: e,
       floating: t,
       strategy: a
@@ -5430,7 +5430,7 @@ const K$ = 50, Z$ = async (e, t, r) => {
     strategy: a,
     middlewareData: x
   };
-}, J$ = (e) => ({
+}, eV = (e) => ({
   name: "arrow",
   options: e,
   async fn(t) {
@@ -5448,13 +5448,13 @@ const K$ = 50, Z$ = async (e, t, r) => {
     } = Go(e, t) || {};
     if (g == null)
       return {};
-    const v = WR(p), y = {
+    const v = FR(p), y = {
       x: r,
       y: i
     }, b = j0(a), x = B0(b), S = await c.getDimensions(g), w = b === "y", C = w ? "top" : "left", T = w ? "bottom" : "right", k = w ? "clientHeight" : "clientWidth", z = l.reference[x] + l.reference[b] - y[b] - l.floating[x], A = y[b] - l.reference[b], R = await (c.getOffsetParent == null ? void 0 : c.getOffsetParent(g));
     let N = R ? R[k] : 0;
     (!N || !await (c.isElement == null ? void 0 : c.isElement(R))) && (N = d.floating[k] || l.floating[x]);
-    const $ = z / 2 - A / 2, H = N / 2 - S[x] / 2 - 1, V = Vi(v[C], H), q = Vi(v[T], H), B = N - S[x] - q, G = N / 2 - S[x] / 2 + $, I = UR(V, G, B), U = !f.arrow && Ll(a) != null && G !== I && l.reference[x] / 2 - (G < V ? V : q) - S[x] / 2 < 0, D = U ? G < V ? G - V : G - B : 0;
+    const $ = z / 2 - A / 2, H = N / 2 - S[x] / 2 - 1, V = Vi(v[C], H), q = Vi(v[T], H), B = N - S[x] - q, G = N / 2 - S[x] / 2 + $, I = WR(V, G, B), U = !f.arrow && Ll(a) != null && G !== I && l.reference[x] / 2 - (G < V ? V : q) - S[x] / 2 < 0, D = U ? G < V ? G - V : G - B : 0;
     return {
       [b]: y[b] + D,
       data: {
@@ -5467,7 +5467,7 @@ const K$ = 50, Z$ = async (e, t, r) => {
       reset: U
     };
   }
-}), eV = function(e) {
+}), tV = function(e) {
   return e === void 0 && (e = {}), {
     name: "flip",
     options: e,
@@ -5491,12 +5491,12 @@ const K$ = 50, Z$ = async (e, t, r) => {
       } = Go(e, t);
       if ((r = l.arrow) != null && r.alignmentOffset)
         return {};
-      const C = Hi(a), T = io(d), k = Hi(d) === d, z = await (f.isRTL == null ? void 0 : f.isRTL(g.floating)), A = y || (k || !S ? [qh(d)] : W$(d)), R = x !== "none";
-      !y && R && A.push(...Y$(d, S, x, z));
+      const C = Hi(a), T = io(d), k = Hi(d) === d, z = await (f.isRTL == null ? void 0 : f.isRTL(g.floating)), A = y || (k || !S ? [qh(d)] : F$(d)), R = x !== "none";
+      !y && R && A.push(...X$(d, S, x, z));
       const N = [d, ...A], $ = await f.detectOverflow(t, w), H = [];
       let V = ((i = l.flip) == null ? void 0 : i.overflows) || [];
       if (p && H.push($[C]), v) {
-        const I = U$(a, c, z);
+        const I = W$(a, c, z);
         H.push($[I[0]], $[I[1]]);
       }
       if (V = [...V, {
@@ -5558,9 +5558,9 @@ function i_(e, t) {
   };
 }
 function a_(e) {
-  return B$.some((t) => e[t] >= 0);
+  return j$.some((t) => e[t] >= 0);
 }
-const tV = function(e) {
+const nV = function(e) {
   return e === void 0 && (e = {}), {
     name: "hide",
     options: e,
@@ -5602,13 +5602,13 @@ const tV = function(e) {
       }
     }
   };
-}, FR = /* @__PURE__ */ new Set(["left", "top"]);
-async function nV(e, t) {
+}, GR = /* @__PURE__ */ new Set(["left", "top"]);
+async function rV(e, t) {
   const {
     placement: r,
     platform: i,
     elements: a
-  } = e, l = await (i.isRTL == null ? void 0 : i.isRTL(a.floating)), c = Hi(r), d = Ll(r), f = io(r) === "y", g = FR.has(c) ? -1 : 1, p = l && f ? -1 : 1, v = Go(t, e);
+  } = e, l = await (i.isRTL == null ? void 0 : i.isRTL(a.floating)), c = Hi(r), d = Ll(r), f = io(r) === "y", g = GR.has(c) ? -1 : 1, p = l && f ? -1 : 1, v = Go(t, e);
   let {
     mainAxis: y,
     crossAxis: b,
@@ -5630,7 +5630,7 @@ async function nV(e, t) {
     y: b * p
   };
 }
-const rV = function(e) {
+const oV = function(e) {
   return e === void 0 && (e = 0), {
     name: "offset",
     options: e,
@@ -5641,7 +5641,7 @@ const rV = function(e) {
         y: l,
         placement: c,
         middlewareData: d
-      } = t, f = await nV(t, e);
+      } = t, f = await rV(t, e);
       return c === ((r = d.offset) == null ? void 0 : r.placement) && (i = d.arrow) != null && i.alignmentOffset ? {} : {
         x: a + f.x,
         y: l + f.y,
@@ -5652,7 +5652,7 @@ const rV = function(e) {
       };
     }
   };
-}, oV = function(e) {
+}, iV = function(e) {
   return e === void 0 && (e = {}), {
     name: "shift",
     options: e,
@@ -5683,7 +5683,7 @@ const rV = function(e) {
         y: i
       }, v = await l.detectOverflow(t, g), y = io(a), b = H0(y);
       let x = p[b], S = p[y];
-      const w = (T, k) => UR(k + v[T === "y" ? "top" : "left"], k, k - v[T === "y" ? "bottom" : "right"]);
+      const w = (T, k) => WR(k + v[T === "y" ? "top" : "left"], k, k - v[T === "y" ? "bottom" : "right"]);
       c && (x = w(b, x)), d && (S = w(y, S));
       const C = f.fn({
         ...t,
@@ -5703,7 +5703,7 @@ const rV = function(e) {
       };
     }
   };
-}, iV = function(e) {
+}, aV = function(e) {
   return e === void 0 && (e = {}), {
     options: e,
     fn(t) {
@@ -5736,7 +5736,7 @@ const rV = function(e) {
       }
       if (v) {
         var k, z;
-        const A = x === "y" ? "width" : "height", R = FR.has(Hi(c)), N = d.reference[b] - d.floating[A] + (R && ((k = f.offset) == null ? void 0 : k[b]) || 0) + (R ? 0 : T.crossAxis), $ = d.reference[b] + d.reference[A] + (R ? 0 : ((z = f.offset) == null ? void 0 : z[b]) || 0) - (R ? T.crossAxis : 0);
+        const A = x === "y" ? "width" : "height", R = GR.has(Hi(c)), N = d.reference[b] - d.floating[A] + (R && ((k = f.offset) == null ? void 0 : k[b]) || 0) + (R ? 0 : T.crossAxis), $ = d.reference[b] + d.reference[A] + (R ? 0 : ((z = f.offset) == null ? void 0 : z[b]) || 0) - (R ? T.crossAxis : 0);
         w < N ? w = N : w > $ && (w = $);
       }
       return {
@@ -5745,7 +5745,7 @@ const rV = function(e) {
       };
     }
   };
-}, aV = function(e) {
+}, sV = function(e) {
   return e === void 0 && (e = {}), {
     name: "size",
     options: e,
@@ -5785,7 +5785,7 @@ function Ag() {
   return typeof window < "u";
 }
 function $l(e) {
-  return GR(e) ? (e.nodeName || "").toLowerCase() : "#document";
+  return qR(e) ? (e.nodeName || "").toLowerCase() : "#document";
 }
 function Hn(e) {
   var t;
@@ -5793,9 +5793,9 @@ function Hn(e) {
 }
 function Ko(e) {
   var t;
-  return (t = (GR(e) ? e.ownerDocument : e.document) || window.document) == null ? void 0 : t.documentElement;
+  return (t = (qR(e) ? e.ownerDocument : e.document) || window.document) == null ? void 0 : t.documentElement;
 }
-function GR(e) {
+function qR(e) {
   return Ag() ? e instanceof Node || e instanceof Hn(e).Node : !1;
 }
 function uo(e) {
@@ -5816,7 +5816,7 @@ function Ng(e) {
   } = fo(e);
   return /auto|scroll|overlay|hidden|clip/.test(t + i + r) && a !== "inline" && a !== "contents";
 }
-function sV(e) {
+function lV(e) {
   return /^(table|td|th)$/.test($l(e));
 }
 function Mg(e) {
@@ -5831,13 +5831,13 @@ function Mg(e) {
     return !1;
   }
 }
-const lV = /transform|translate|scale|rotate|perspective|filter/, cV = /paint|layout|strict|content/, ba = (e) => !!e && e !== "none";
+const cV = /transform|translate|scale|rotate|perspective|filter/, uV = /paint|layout|strict|content/, ba = (e) => !!e && e !== "none";
 let py;
 function U0(e) {
   const t = uo(e) ? fo(e) : e;
-  return ba(t.transform) || ba(t.translate) || ba(t.scale) || ba(t.rotate) || ba(t.perspective) || !W0() && (ba(t.backdropFilter) || ba(t.filter)) || lV.test(t.willChange || "") || cV.test(t.contain || "");
+  return ba(t.transform) || ba(t.translate) || ba(t.scale) || ba(t.rotate) || ba(t.perspective) || !W0() && (ba(t.backdropFilter) || ba(t.filter)) || cV.test(t.willChange || "") || uV.test(t.contain || "");
 }
-function uV(e) {
+function dV(e) {
   let t = Da(e);
   for (; ji(t) && !Cu(t); ) {
     if (U0(t))
@@ -5878,14 +5878,14 @@ function Da(e) {
   );
   return s_(t) ? t.host : t;
 }
-function qR(e) {
+function YR(e) {
   const t = Da(e);
-  return Cu(t) ? (e.ownerDocument || e).body : ji(t) && Ng(t) ? t : qR(t);
+  return Cu(t) ? (e.ownerDocument || e).body : ji(t) && Ng(t) ? t : YR(t);
 }
 function Eu(e, t, r) {
   var i;
   t === void 0 && (t = []), r === void 0 && (r = !0);
-  const a = qR(e), l = a === ((i = e.ownerDocument) == null ? void 0 : i.body), c = Hn(a);
+  const a = YR(e), l = a === ((i = e.ownerDocument) == null ? void 0 : i.body), c = Hn(a);
   if (l) {
     const d = Sb(c);
     return t.concat(c, c.visualViewport || [], Ng(a) ? a : [], d && r ? Eu(d) : []);
@@ -5895,7 +5895,7 @@ function Eu(e, t, r) {
 function Sb(e) {
   return e.parent && Object.getPrototypeOf(e.parent) ? e.frameElement : null;
 }
-function YR(e) {
+function XR(e) {
   const t = fo(e);
   let r = parseFloat(t.width) || 0, i = parseFloat(t.height) || 0;
   const a = ji(e), l = a ? e.offsetWidth : r, c = a ? e.offsetHeight : i, d = Gh(r) !== l || Gh(i) !== c;
@@ -5916,22 +5916,22 @@ function ul(e) {
     width: i,
     height: a,
     $: l
-  } = YR(t);
+  } = XR(t);
   let c = (l ? Gh(r.width) : r.width) / i, d = (l ? Gh(r.height) : r.height) / a;
   return (!c || !Number.isFinite(c)) && (c = 1), (!d || !Number.isFinite(d)) && (d = 1), {
     x: c,
     y: d
   };
 }
-const dV = /* @__PURE__ */ jo(0);
-function XR(e) {
+const fV = /* @__PURE__ */ jo(0);
+function QR(e) {
   const t = Hn(e);
-  return !W0() || !t.visualViewport ? dV : {
+  return !W0() || !t.visualViewport ? fV : {
     x: t.visualViewport.offsetLeft,
     y: t.visualViewport.offsetTop
   };
 }
-function fV(e, t, r) {
+function hV(e, t, r) {
   return t === void 0 && (t = !1), !!r && t && r === Hn(e);
 }
 function La(e, t, r, i) {
@@ -5939,7 +5939,7 @@ function La(e, t, r, i) {
   const a = e.getBoundingClientRect(), l = F0(e);
   let c = jo(1);
   t && (i ? uo(i) && (c = ul(i)) : c = ul(e));
-  const d = fV(l, r, i) ? XR(l) : jo(0);
+  const d = hV(l, r, i) ? QR(l) : jo(0);
   let f = (a.left + d.x) / c.x, g = (a.top + d.y) / c.y, p = a.width / c.x, v = a.height / c.y;
   if (l && i) {
     const y = Hn(l), b = uo(i) ? Hn(i) : i;
@@ -5960,14 +5960,14 @@ function Ig(e, t) {
   const r = Pg(e).scrollLeft;
   return t ? t.left + r : La(Ko(e)).left + r;
 }
-function QR(e, t) {
+function KR(e, t) {
   const r = e.getBoundingClientRect(), i = r.left + t.scrollLeft - Ig(e, r), a = r.top + t.scrollTop;
   return {
     x: i,
     y: a
   };
 }
-function hV(e) {
+function gV(e) {
   let {
     elements: t,
     rect: r,
@@ -5986,7 +5986,7 @@ function hV(e) {
     const b = La(i);
     g = ul(i), p.x = b.x + i.clientLeft, p.y = b.y + i.clientTop;
   }
-  const y = c && !v && !l ? QR(c, f) : jo(0);
+  const y = c && !v && !l ? KR(c, f) : jo(0);
   return {
     width: r.width * g.x,
     height: r.height * g.y,
@@ -5994,10 +5994,10 @@ function hV(e) {
     y: r.y * g.y - f.scrollTop * g.y + p.y + y.y
   };
 }
-function gV(e) {
+function pV(e) {
   return e.getClientRects ? Array.from(e.getClientRects()) : [];
 }
-function pV(e) {
+function mV(e) {
   const t = Pg(e), r = e.ownerDocument.body, i = Bo(e.scrollWidth, e.clientWidth, r.scrollWidth, r.clientWidth), a = Bo(e.scrollHeight, e.clientHeight, r.scrollHeight, r.clientHeight);
   let l = -t.scrollLeft + Ig(e);
   const c = -t.scrollTop;
@@ -6008,8 +6008,8 @@ function pV(e) {
     y: c
   };
 }
-const mV = 25;
-function vV(e, t, r) {
+const vV = 25;
+function yV(e, t, r) {
   r === void 0 && (r = "viewport");
   const i = r === "layoutViewport", a = Hn(e), l = Ko(e), c = a.visualViewport;
   let d = l.clientWidth, f = l.clientHeight, g = 0, p = 0;
@@ -6019,7 +6019,7 @@ function vV(e, t, r) {
   }
   if (Ig(l) <= 0) {
     const y = l.ownerDocument, b = y.body, x = getComputedStyle(b), S = y.compatMode === "CSS1Compat" && parseFloat(x.marginLeft) + parseFloat(x.marginRight) || 0, w = Math.abs(l.clientWidth - b.clientWidth - S), C = getComputedStyle(l).scrollbarGutter === "stable both-edges" ? w / 2 : w;
-    C <= mV && (d -= C);
+    C <= vV && (d -= C);
   }
   return {
     width: d,
@@ -6028,7 +6028,7 @@ function vV(e, t, r) {
     y: p
   };
 }
-function yV(e, t) {
+function bV(e, t) {
   const r = La(e, !0, t === "fixed"), i = r.top + e.clientTop, a = r.left + e.clientLeft, l = ul(e), c = e.clientWidth * l.x, d = e.clientHeight * l.y, f = a * l.x, g = i * l.y;
   return {
     width: c,
@@ -6040,13 +6040,13 @@ function yV(e, t) {
 function l_(e, t, r) {
   let i;
   if (t === "viewport" || t === "layoutViewport")
-    i = vV(e, r, t);
+    i = yV(e, r, t);
   else if (t === "document")
-    i = pV(Ko(e));
+    i = mV(Ko(e));
   else if (uo(t))
-    i = yV(t, r);
+    i = bV(t, r);
   else {
-    const a = XR(e);
+    const a = QR(e);
     i = {
       x: t.x - a.x,
       y: t.y - a.y,
@@ -6056,7 +6056,7 @@ function l_(e, t, r) {
   }
   return Yh(i);
 }
-function bV(e, t) {
+function xV(e, t) {
   const r = t.get(e);
   if (r)
     return r;
@@ -6069,14 +6069,14 @@ function bV(e, t) {
   }
   return t.set(e, i), i;
 }
-function xV(e) {
+function wV(e) {
   let {
     element: t,
     boundary: r,
     rootBoundary: i,
     strategy: a
   } = e;
-  const c = [...r === "clippingAncestors" ? Mg(t) ? [] : bV(t, this._c) : [].concat(r), i], d = l_(t, c[0], a);
+  const c = [...r === "clippingAncestors" ? Mg(t) ? [] : xV(t, this._c) : [].concat(r), i], d = l_(t, c[0], a);
   let f = d.top, g = d.right, p = d.bottom, v = d.left;
   for (let y = 1; y < c.length; y++) {
     const b = l_(t, c[y], a);
@@ -6089,17 +6089,17 @@ function xV(e) {
     y: f
   };
 }
-function wV(e) {
+function SV(e) {
   const {
     width: t,
     height: r
-  } = YR(e);
+  } = XR(e);
   return {
     width: t,
     height: r
   };
 }
-function SV(e, t, r) {
+function CV(e, t, r) {
   const i = ji(t), a = Ko(t), l = r === "fixed", c = La(e, !0, l, t);
   let d = {
     scrollLeft: 0,
@@ -6111,7 +6111,7 @@ function SV(e, t, r) {
     f.x = y.x + t.clientLeft, f.y = y.y + t.clientTop;
   }
   !i && a && (f.x = Ig(a));
-  const g = a && !i && !l ? QR(a, d) : jo(0), p = c.left + d.scrollLeft - f.x - g.x, v = c.top + d.scrollTop - f.y - g.y;
+  const g = a && !i && !l ? KR(a, d) : jo(0), p = c.left + d.scrollLeft - f.x - g.x, v = c.top + d.scrollTop - f.y - g.y;
   return {
     x: p,
     y: v,
@@ -6130,7 +6130,7 @@ function c_(e, t) {
   let r = e.offsetParent;
   return Ko(e) === r && (r = r.ownerDocument.body), r;
 }
-function KR(e, t) {
+function ZR(e, t) {
   const r = Hn(e);
   if (Mg(e))
     return r;
@@ -6144,14 +6144,14 @@ function KR(e, t) {
     return r;
   }
   let i = c_(e, t);
-  for (; i && sV(i) && my(i); )
+  for (; i && lV(i) && my(i); )
     i = c_(i, t);
-  return i && Cu(i) && my(i) && !U0(i) ? r : i || uV(e) || r;
+  return i && Cu(i) && my(i) && !U0(i) ? r : i || dV(e) || r;
 }
-const CV = async function(e) {
-  const t = this.getOffsetParent || KR, r = this.getDimensions, i = await r(e.floating);
+const EV = async function(e) {
+  const t = this.getOffsetParent || ZR, r = this.getDimensions, i = await r(e.floating);
   return {
-    reference: SV(e.reference, await t(e.floating), e.strategy),
+    reference: CV(e.reference, await t(e.floating), e.strategy),
     floating: {
       x: 0,
       y: 0,
@@ -6160,25 +6160,25 @@ const CV = async function(e) {
     }
   };
 };
-function EV(e) {
+function _V(e) {
   return fo(e).direction === "rtl";
 }
-const _V = {
-  convertOffsetParentRelativeRectToViewportRelativeRect: hV,
+const kV = {
+  convertOffsetParentRelativeRectToViewportRelativeRect: gV,
   getDocumentElement: Ko,
-  getClippingRect: xV,
-  getOffsetParent: KR,
-  getElementRects: CV,
-  getClientRects: gV,
-  getDimensions: wV,
+  getClippingRect: wV,
+  getOffsetParent: ZR,
+  getElementRects: EV,
+  getClientRects: pV,
+  getDimensions: SV,
   getScale: ul,
   isElement: uo,
-  isRTL: EV
+  isRTL: _V
 };
-function ZR(e, t) {
+function JR(e, t) {
   return e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height;
 }
-function kV(e, t, r) {
+function TV(e, t, r) {
   let i = null, a;
   const l = Ko(e);
   function c() {
@@ -6202,7 +6202,7 @@ function kV(e, t, r) {
     let N = !0;
     function $(H) {
       const V = H[0].intersectionRatio;
-      if (!ZR(y, e.getBoundingClientRect()))
+      if (!JR(y, e.getBoundingClientRect()))
         return d();
       if (V !== v) {
         if (!N)
@@ -6229,7 +6229,7 @@ function kV(e, t, r) {
     f.removeEventListener("resize", g), c();
   };
 }
-function TV(e, t, r, i) {
+function RV(e, t, r, i) {
   i === void 0 && (i = {});
   const {
     ancestorScroll: a = !0,
@@ -6241,7 +6241,7 @@ function TV(e, t, r, i) {
   p.forEach((C) => {
     a && C.addEventListener("scroll", r), l && C.addEventListener("resize", r);
   });
-  const v = g && d ? kV(g, r, l) : null;
+  const v = g && d ? TV(g, r, l) : null;
   let y = -1, b = null;
   c && (b = new ResizeObserver((C) => {
     let [T] = C;
@@ -6254,7 +6254,7 @@ function TV(e, t, r, i) {
   f && w();
   function w() {
     const C = La(e);
-    S && !ZR(S, C) && r(), S = C, x = requestAnimationFrame(w);
+    S && !JR(S, C) && r(), S = C, x = requestAnimationFrame(w);
   }
   return r(), () => {
     var C;
@@ -6263,13 +6263,13 @@ function TV(e, t, r, i) {
     }), v?.(), (C = b) == null || C.disconnect(), b = null, f && cancelAnimationFrame(x);
   };
 }
-const RV = rV, zV = oV, OV = eV, AV = aV, NV = tV, MV = J$, PV = iV, IV = (e, t, r) => {
+const zV = oV, OV = iV, AV = tV, NV = sV, MV = nV, PV = eV, IV = aV, DV = (e, t, r) => {
   const i = /* @__PURE__ */ new Map(), a = r ?? {}, l = {
-    ..._V,
+    ...kV,
     ...a.platform,
     _c: i
   };
-  return Z$(e, t, {
+  return J$(e, t, {
     ...a,
     platform: l
   });
@@ -6289,17 +6289,17 @@ function u_(e = 0, t = 0, r = 0, i = 0) {
   };
   return { ...a, toJSON: () => a };
 }
-function DV(e) {
+function LV(e) {
   if (!e) return u_();
   const { x: t, y: r, width: i, height: a } = e;
   return u_(t, r, i, a);
 }
-function LV(e, t) {
+function $V(e, t) {
   return {
-    contextElement: Dt(e) ? e : e?.contextElement,
+    contextElement: Lt(e) ? e : e?.contextElement,
     getBoundingClientRect: () => {
       const r = e, i = t?.(r);
-      return i || !r ? DV(i) : r.getBoundingClientRect();
+      return i || !r ? LV(i) : r.getBoundingClientRect();
     }
   };
 }
@@ -6309,12 +6309,12 @@ var Xc = (e) => ({ variable: e, reference: `var(${e})` }), $o = {
   arrowBg: Xc("--arrow-background"),
   transformOrigin: Xc("--transform-origin"),
   arrowOffset: Xc("--arrow-offset")
-}, $V = (e) => e === "top" || e === "bottom" ? "y" : "x";
-function VV(e, t) {
+}, VV = (e) => e === "top" || e === "bottom" ? "y" : "x";
+function HV(e, t) {
   return {
     name: "transformOrigin",
     fn(r) {
-      const { elements: i, middlewareData: a, placement: l, rects: c, y: d } = r, f = l.split("-")[0], g = $V(f), p = a.arrow?.x || 0, v = a.arrow?.y || 0, y = t?.clientWidth || 0, b = t?.clientHeight || 0, x = p + y / 2, S = v + b / 2, w = Math.abs(a.shift?.y || 0), C = c.reference.height / 2, T = b / 2, k = e.offset?.mainAxis ?? e.gutter, z = typeof k == "number" ? k + T : k ?? T, A = w > z, R = {
+      const { elements: i, middlewareData: a, placement: l, rects: c, y: d } = r, f = l.split("-")[0], g = VV(f), p = a.arrow?.x || 0, v = a.arrow?.y || 0, y = t?.clientWidth || 0, b = t?.clientHeight || 0, x = p + y / 2, S = v + b / 2, w = Math.abs(a.shift?.y || 0), C = c.reference.height / 2, T = b / 2, k = e.offset?.mainAxis ?? e.gutter, z = typeof k == "number" ? k + T : k ?? T, A = w > z, R = {
         top: `${x}px calc(100% + ${z}px)`,
         bottom: `${x}px ${-z}px`,
         left: `calc(100% + ${z}px) ${S}px`,
@@ -6331,14 +6331,14 @@ function VV(e, t) {
     }
   };
 }
-var HV = {
+var BV = {
   name: "rects",
   fn({ rects: e }) {
     return {
       data: e
     };
   }
-}, BV = (e) => {
+}, jV = (e) => {
   if (e)
     return {
       name: "shiftArrow",
@@ -6353,14 +6353,14 @@ var HV = {
       }
     };
 };
-function jV(e) {
+function UV(e) {
   const [t, r] = e.split("-");
   return { side: t, align: r, hasAlign: r != null };
 }
-function JR(e) {
+function ez(e) {
   return e.split("-")[0];
 }
-var UV = {
+var WV = {
   strategy: "absolute",
   placement: "bottom",
   listeners: !0,
@@ -6385,14 +6385,14 @@ function ol(e, t) {
 function Dg(e) {
   return typeof e == "function" ? e() : e === "clipping-ancestors" ? "clippingAncestors" : e;
 }
-function WV(e, t, r) {
+function FV(e, t, r) {
   const i = e || t.createElement("div");
-  return MV({ element: i, padding: r.arrowPadding });
+  return PV({ element: i, padding: r.arrowPadding });
 }
-function FV(e, t) {
-  if (!vD(t.offset ?? t.gutter))
-    return RV(({ placement: r }) => {
-      const i = (e?.clientHeight || 0) / 2, a = t.offset?.mainAxis ?? t.gutter, l = typeof a == "number" ? a + i : a ?? i, { hasAlign: c } = jV(r), d = c ? void 0 : t.shift, f = t.offset?.crossAxis ?? d;
+function GV(e, t) {
+  if (!yD(t.offset ?? t.gutter))
+    return zV(({ placement: r }) => {
+      const i = (e?.clientHeight || 0) / 2, a = t.offset?.mainAxis ?? t.gutter, l = typeof a == "number" ? a + i : a ?? i, { hasAlign: c } = UV(r), d = c ? void 0 : t.shift, f = t.offset?.crossAxis ?? d;
       return T0({
         crossAxis: f,
         mainAxis: l,
@@ -6400,9 +6400,9 @@ function FV(e, t) {
       });
     });
 }
-function GV(e) {
+function qV(e) {
   if (e.flip)
-    return OV(() => {
+    return AV(() => {
       const t = Dg(e.boundary);
       return {
         ...t ? { boundary: t } : void 0,
@@ -6411,23 +6411,23 @@ function GV(e) {
       };
     });
 }
-function qV(e) {
+function YV(e) {
   if (!(!e.slide && !e.overlap))
-    return zV(() => {
+    return OV(() => {
       const t = Dg(e.boundary);
       return {
         ...t ? { boundary: t } : void 0,
         mainAxis: e.slide,
         crossAxis: e.overlap,
         padding: e.overflowPadding,
-        limiter: PV()
+        limiter: IV()
       };
     });
 }
-function YV(e) {
+function XV(e) {
   if (e.sizeMiddleware === !1 && !e.sameWidth && !e.fitViewport) return;
   let t, r, i, a;
-  return AV(() => {
+  return NV(() => {
     const l = Dg(e.boundary);
     return {
       padding: e.overflowPadding,
@@ -6439,17 +6439,17 @@ function YV(e) {
     };
   });
 }
-function XV(e) {
+function QV(e) {
   if (e.hideWhenDetached)
-    return NV(() => ({
+    return MV(() => ({
       strategy: "referenceHidden",
       boundary: Dg(e.boundary) ?? "clippingAncestors"
     }));
 }
-function QV(e) {
+function KV(e) {
   return e ? e === !0 ? { ancestorResize: !0, ancestorScroll: !0, elementResize: !0, layoutShift: !0 } : e : {};
 }
-var KV = [
+var ZV = [
   "transform",
   "visibility",
   "pointer-events",
@@ -6461,9 +6461,9 @@ var KV = [
   "--available-width",
   "--available-height",
   "--transform-origin"
-], ZV = ["top", "right", "bottom", "left"];
+], JV = ["top", "right", "bottom", "left"];
 function f_(e, t) {
-  if (!e) return I2;
+  if (!e) return D2;
   const r = new Map(t.map((i) => [i, e.style.getPropertyValue(i)]));
   return () => {
     r.forEach((i, a) => {
@@ -6472,43 +6472,43 @@ function f_(e, t) {
   };
 }
 function h_(e) {
-  return e == null ? null : Dt(e) ? e : typeof e == "object" && e && "contextElement" in e && e.contextElement ? e.contextElement : e;
+  return e == null ? null : Lt(e) ? e : typeof e == "object" && e && "contextElement" in e && e.contextElement ? e.contextElement : e;
 }
-function JV(e, t, r = {}) {
+function eH(e, t, r = {}) {
   const i = () => (typeof t == "function" ? t() : t) ?? null, a = () => {
     const V = typeof e == "function" ? e() : e;
     return r.getAnchorElement?.() ?? V;
   }, l = () => {
     const V = a();
-    return !V && !r.getAnchorRect ? null : LV(V, r.getAnchorRect);
-  }, c = Object.assign({}, UV, r);
+    return !V && !r.getAnchorRect ? null : $V(V, r.getAnchorRect);
+  }, c = Object.assign({}, WV, r);
   let d = [], f = null, g, p;
   function v(V) {
-    g?.(), p?.(), f = V, g = c.restoreStyles ? f_(V, KV) : void 0;
+    g?.(), p?.(), f = V, g = c.restoreStyles ? f_(V, ZV) : void 0;
     const q = V.querySelector("[data-part=arrow]");
-    p = c.restoreStyles ? f_(q, ZV) : void 0, d = [
-      FV(q, c),
-      GV(c),
+    p = c.restoreStyles ? f_(q, JV) : void 0, d = [
+      GV(q, c),
       qV(c),
-      WV(q, V.ownerDocument, c),
-      BV(q),
-      VV(
+      YV(c),
+      FV(q, V.ownerDocument, c),
+      jV(q),
+      HV(
         { gutter: c.gutter, offset: c.offset, overlap: c.overlap },
         q
       ),
-      YV(c),
       XV(c),
-      HV
+      QV(c),
+      BV
     ];
   }
   const { placement: y, strategy: b, onComplete: x, onPositioned: S } = c;
-  let w, C, T = !1, k, z, A = I2;
-  const R = QV(c.listeners);
+  let w, C, T = !1, k, z, A = D2;
+  const R = KV(c.listeners);
   function N() {
     if (!c.listeners) return;
     const V = a(), q = l(), B = i();
     if (!q || !B) return;
-    (h_(V) !== h_(k) || B !== z) && (A(), k = V, z = B, A = TV(q, B, H, R));
+    (h_(V) !== h_(k) || B !== z) && (A(), k = V, z = B, A = RV(q, B, H, R));
   }
   async function $() {
     N();
@@ -6517,7 +6517,7 @@ function JV(e, t, r = {}) {
     V !== f && (v(V), T = !1);
     const q = l();
     if (!q) return;
-    const B = await IV(q, V, {
+    const B = await DV(q, V, {
       placement: y,
       middleware: d,
       strategy: b
@@ -6538,19 +6538,19 @@ function g_(e, t, r = {}) {
   const { defer: i, ...a } = r, l = i ? Pt : (d) => d(), c = [];
   return c.push(
     l(() => {
-      c.push(JV(e, t, a));
+      c.push(eH(e, t, a));
     })
   ), () => {
     c.forEach((d) => d?.());
   };
 }
-var eH = {
+var tH = {
   bottom: "rotate(45deg)",
   left: "rotate(135deg)",
   top: "rotate(225deg)",
   right: "rotate(315deg)"
 };
-function tH(e = {}) {
+function nH(e = {}) {
   const { placement: t, sameWidth: r, fitViewport: i, strategy: a = "absolute" } = e;
   return {
     arrow: {
@@ -6562,7 +6562,7 @@ function tH(e = {}) {
     },
     arrowTip: {
       // @ts-expect-error - Fix this
-      transform: t ? eH[t.split("-")[0]] : void 0,
+      transform: t ? tH[t.split("-")[0]] : void 0,
       background: $o.arrowBg.reference,
       top: "0",
       left: "0",
@@ -6587,7 +6587,7 @@ function tH(e = {}) {
     }
   };
 }
-var nH = jR.extendWith("view"), ez = Ee("combobox").parts(
+var rH = UR.extendWith("view"), tz = Ee("combobox").parts(
   "root",
   "clearTrigger",
   "content",
@@ -6603,8 +6603,8 @@ var nH = jR.extendWith("view"), ez = Ee("combobox").parts(
   "positioner",
   "trigger"
 );
-ez.build();
-var rH = ez.extendWith("empty"), tz = Ee("date-input").parts(
+tz.build();
+var oH = tz.extendWith("empty"), nz = Ee("date-input").parts(
   "root",
   "label",
   "control",
@@ -6612,8 +6612,8 @@ var rH = ez.extendWith("empty"), tz = Ee("date-input").parts(
   "segment",
   "hiddenInput"
 );
-tz.build();
-var nz = Ee("date-picker").parts(
+nz.build();
+var rz = Ee("date-picker").parts(
   "clearTrigger",
   "content",
   "control",
@@ -6639,8 +6639,8 @@ var nz = Ee("date-picker").parts(
   "viewTrigger",
   "yearSelect"
 );
-nz.build();
-var oH = nz.extendWith("view", "valueText"), G0 = Ee("dialog").parts(
+rz.build();
+var iH = rz.extendWith("view", "valueText"), G0 = Ee("dialog").parts(
   "trigger",
   "backdrop",
   "positioner",
@@ -6650,7 +6650,7 @@ var oH = nz.extendWith("view", "valueText"), G0 = Ee("dialog").parts(
   "closeTrigger"
 );
 G0.build();
-var rz = Ee("editable").parts(
+var oz = Ee("editable").parts(
   "root",
   "area",
   "label",
@@ -6661,10 +6661,10 @@ var rz = Ee("editable").parts(
   "cancelTrigger",
   "control"
 );
-rz.build();
-var oz = Ee("field").parts("root", "errorText", "helperText", "input", "label", "select", "textarea", "requiredIndicator"), Tr = oz.build(), iz = Ee("fieldset").parts("root", "errorText", "helperText", "legend");
-iz.build();
-var az = Ee("file-upload").parts(
+oz.build();
+var iz = Ee("field").parts("root", "errorText", "helperText", "input", "label", "select", "textarea", "requiredIndicator"), Tr = iz.build(), az = Ee("fieldset").parts("root", "errorText", "helperText", "legend");
+az.build();
+var sz = Ee("file-upload").parts(
   "root",
   "dropzone",
   "item",
@@ -6678,8 +6678,8 @@ var az = Ee("file-upload").parts(
   "trigger",
   "clearTrigger"
 );
-az.build();
-var sz = Ee("floating-panel").parts(
+sz.build();
+var lz = Ee("floating-panel").parts(
   "trigger",
   "positioner",
   "content",
@@ -6692,10 +6692,10 @@ var sz = Ee("floating-panel").parts(
   "closeTrigger",
   "control"
 );
-sz.build();
-var lz = Ee("hoverCard").parts("arrow", "arrowTip", "trigger", "positioner", "content");
 lz.build();
-var cz = Ee("listbox").parts(
+var cz = Ee("hoverCard").parts("arrow", "arrowTip", "trigger", "positioner", "content");
+cz.build();
+var uz = Ee("listbox").parts(
   "label",
   "input",
   "item",
@@ -6707,10 +6707,10 @@ var cz = Ee("listbox").parts(
   "root",
   "valueText"
 );
-cz.build();
-var iH = cz.extendWith("empty"), uz = Ee("marquee").parts("root", "viewport", "content", "edge", "item");
 uz.build();
-var dz = Ee("menu").parts(
+var aH = uz.extendWith("empty"), dz = Ee("marquee").parts("root", "viewport", "content", "edge", "item");
+dz.build();
+var fz = Ee("menu").parts(
   "arrow",
   "arrowTip",
   "content",
@@ -6725,41 +6725,41 @@ var dz = Ee("menu").parts(
   "separator",
   "trigger",
   "triggerItem"
-), En = dz.build(), $a = (e, t) => {
+), En = fz.build(), $a = (e, t) => {
   const r = e.ids?.trigger;
   return r != null ? Ii(r) ? r(t) : r : t ? `menu:${e.id}:trigger:${t}` : `menu:${e.id}:trigger`;
 }, Cb = (e, t) => {
   const r = e.ids?.contextTrigger;
   return r != null ? Ii(r) ? r(t) : r : t ? `menu:${e.id}:ctx-trigger:${t}` : `menu:${e.id}:ctx-trigger`;
-}, _a = (e) => e.ids?.content ?? `menu:${e.id}:content`, aH = (e) => e.ids?.arrow ?? `menu:${e.id}:arrow`, fz = (e) => e.ids?.positioner ?? `menu:${e.id}:popper`, sH = (e, t) => e.ids?.group?.(t) ?? `menu:${e.id}:group:${t}`, _u = (e, t) => `${e.id}/${t}`, xa = (e) => e?.dataset.value ?? null, p_ = (e, t) => e.ids?.groupLabel?.(t) ?? `menu:${e.id}:group-label:${t}`, eo = (e) => e.getById(_a(e)), m_ = (e) => e.getById(fz(e)), hz = (e) => e.getById($a(e)), lH = (e, t) => t ? e.getById(_u(e, t)) : null, cH = (e) => e.getById(Cb(e)), gz = (e) => qu(e.getRootNode(), `[data-scope="menu"][data-part="trigger"]${Fu(e.id)}`), v_ = (e) => qu(e.getRootNode(), `[data-scope="menu"][data-part="context-trigger"]${Fu(e.id)}`), Jf = (e, t) => t == null ? hz(e) ?? gz(e)[0] : e.getById($a(e, t)), Ju = (e) => {
+}, _a = (e) => e.ids?.content ?? `menu:${e.id}:content`, sH = (e) => e.ids?.arrow ?? `menu:${e.id}:arrow`, hz = (e) => e.ids?.positioner ?? `menu:${e.id}:popper`, lH = (e, t) => e.ids?.group?.(t) ?? `menu:${e.id}:group:${t}`, _u = (e, t) => `${e.id}/${t}`, xa = (e) => e?.dataset.value ?? null, p_ = (e, t) => e.ids?.groupLabel?.(t) ?? `menu:${e.id}:group-label:${t}`, eo = (e) => e.getById(_a(e)), m_ = (e) => e.getById(hz(e)), gz = (e) => e.getById($a(e)), cH = (e, t) => t ? e.getById(_u(e, t)) : null, uH = (e) => e.getById(Cb(e)), pz = (e) => qu(e.getRootNode(), `[data-scope="menu"][data-part="trigger"]${Fu(e.id)}`), v_ = (e) => qu(e.getRootNode(), `[data-scope="menu"][data-part="context-trigger"]${Fu(e.id)}`), Jf = (e, t) => t == null ? gz(e) ?? pz(e)[0] : e.getById($a(e, t)), Ju = (e) => {
   const t = `[role^="menuitem"]${Fu(_a(e))}:not([data-disabled])`;
   return qu(eo(e), t);
-}, uH = (e) => O2(Ju(e)), dH = (e) => A2(Ju(e)), q0 = (e, t) => t ? e.id === t || e.dataset.value === t : !1, fH = (e, t) => {
+}, dH = (e) => A2(Ju(e)), fH = (e) => N2(Ju(e)), q0 = (e, t) => t ? e.id === t || e.dataset.value === t : !1, hH = (e, t) => {
   const r = Ju(e), i = r.findIndex((a) => q0(a, t.value));
-  return fD(r, i, { loop: t.loop ?? t.loopFocus });
-}, hH = (e, t) => {
-  const r = Ju(e), i = r.findIndex((a) => q0(a, t.value));
-  return gD(r, i, { loop: t.loop ?? t.loopFocus });
+  return hD(r, i, { loop: t.loop ?? t.loopFocus });
 }, gH = (e, t) => {
+  const r = Ju(e), i = r.findIndex((a) => q0(a, t.value));
+  return pD(r, i, { loop: t.loop ?? t.loopFocus });
+}, pH = (e, t) => {
   const r = Ju(e), i = r.find((a) => q0(a, t.value));
-  return lR(r, { state: t.typeaheadState, key: t.key, activeId: i?.id ?? null });
-}, eh = (e) => Dt(e) && (e.dataset.disabled === "" || e.hasAttribute("disabled")), y_ = (e) => !!e?.getAttribute("role")?.startsWith("menuitem") && !!e?.hasAttribute("data-controls"), Eb = "menu:select";
-function pH(e, t) {
+  return cR(r, { state: t.typeaheadState, key: t.key, activeId: i?.id ?? null });
+}, eh = (e) => Lt(e) && (e.dataset.disabled === "" || e.hasAttribute("disabled")), y_ = (e) => !!e?.getAttribute("role")?.startsWith("menuitem") && !!e?.hasAttribute("data-controls"), Eb = "menu:select";
+function mH(e, t) {
   if (!e) return;
   const r = Et(e), i = new r.CustomEvent(Eb, { detail: { value: t } });
   e.dispatchEvent(i);
 }
-function mH(e) {
+function vH(e) {
   const t = _a(e);
   return eo(e) ?? e.getDoc().getElementById(t);
 }
-function pz(e, t) {
-  if (!Dt(e)) return !1;
+function mz(e, t) {
+  if (!Lt(e)) return !1;
   for (const r in t) {
-    const i = t[r], a = mH(i.scope);
+    const i = t[r], a = vH(i.scope);
     if (a && co(a, e)) return !0;
     const l = i.refs.get("children");
-    if (Object.keys(l).length > 0 && pz(e, l)) return !0;
+    if (Object.keys(l).length > 0 && mz(e, l)) return !0;
   }
   return !1;
 }
@@ -6769,10 +6769,10 @@ function b_(e) {
     t = t.refs.get("parent");
   t?.send({ type: "CLOSE" });
 }
-function vH(e, t) {
-  return e ? OR(e, t) : !1;
+function yH(e, t) {
+  return e ? AR(e, t) : !1;
 }
-function yH(e, t, r) {
+function bH(e, t, r) {
   const i = Object.keys(e).length > 0;
   if (!t) return null;
   if (!i)
@@ -6787,7 +6787,7 @@ function yH(e, t, r) {
 function dl(e, t) {
   e && (e.refs.set("pointerRoutingLocked", t), e.context.set("pointerRoutingMode", t ? "locked" : "interactive"));
 }
-function mz(e) {
+function vz(e) {
   const t = e.context.get("highlightedValue");
   if (!t) return !1;
   const r = e.refs.get("children");
@@ -6798,14 +6798,14 @@ function mz(e) {
   }
   return !1;
 }
-function bH(e, t) {
-  e && (e.refs.get("pointerRoutingLocked") || t && mz(e) || dl(e, !1));
+function xH(e, t) {
+  e && (e.refs.get("pointerRoutingLocked") || t && vz(e) || dl(e, !1));
 }
-function xH(e) {
-  e && (mz(e) || dl(e, !1));
+function wH(e) {
+  e && (vz(e) || dl(e, !1));
 }
-function wH(e, t) {
-  const { context: r, send: i, state: a, computed: l, prop: c, scope: d } = e, f = a.hasTag("open"), g = r.get("isSubmenu"), p = l("isTypingAhead"), v = c("composite"), y = r.get("currentPlacement"), b = y ? JR(y) : void 0, x = r.get("anchorPoint"), S = r.get("highlightedValue"), w = r.get("triggerValue"), C = tH({
+function SH(e, t) {
+  const { context: r, send: i, state: a, computed: l, prop: c, scope: d } = e, f = a.hasTag("open"), g = r.get("isSubmenu"), p = l("isTypingAhead"), v = c("composite"), y = r.get("currentPlacement"), b = y ? ez(y) : void 0, x = r.get("anchorPoint"), S = r.get("highlightedValue"), w = r.get("triggerValue"), C = nH({
     ...c("positioning"),
     placement: y
   });
@@ -6832,7 +6832,7 @@ function wH(e, t) {
       ...En.item.attrs,
       id: q,
       role: "menuitem",
-      "aria-disabled": H2(V.disabled),
+      "aria-disabled": B2(V.disabled),
       "data-disabled": Ae(V.disabled),
       "data-ownedby": _a(d),
       "data-highlighted": Ae(V.highlighted),
@@ -6973,7 +6973,7 @@ function wH(e, t) {
           });
         },
         onPointerDown(V) {
-          eh(V.currentTarget) || Y2(V) || V.preventDefault();
+          eh(V.currentTarget) || X2(V) || V.preventDefault();
         },
         onClick(V) {
           if (V.defaultPrevented || eh(V.currentTarget)) return;
@@ -7024,13 +7024,13 @@ function wH(e, t) {
       return t.element({
         ...En.positioner.attrs,
         dir: c("dir"),
-        id: fz(d),
+        id: hz(d),
         style: C.floating
       });
     },
     getArrowProps() {
       return t.element({
-        id: aH(d),
+        id: sH(d),
         ...En.arrow.attrs,
         dir: c("dir"),
         style: C.arrow
@@ -7061,10 +7061,10 @@ function wH(e, t) {
           R.pointerType === "mouse" && i({ type: "MENU_POINTERENTER" });
         },
         onKeyDown(R) {
-          if (R.defaultPrevented || !co(R.currentTarget, Bt(R))) return;
-          const N = Bt(R);
+          if (R.defaultPrevented || !co(R.currentTarget, jt(R))) return;
+          const N = jt(R);
           if (!(N?.closest("[role=menu]") === R.currentTarget || N === R.currentTarget)) return;
-          if (R.key === "Tab" && !XL(R)) {
+          if (R.key === "Tab" && !QL(R)) {
             R.preventDefault();
             return;
           }
@@ -7098,7 +7098,7 @@ function wH(e, t) {
             q(R), R.stopPropagation(), R.preventDefault();
             return;
           }
-          c("typeahead") && zL(R) && (NL(R) || F2(N) || (i({ type: "TYPEAHEAD", key: R.key }), R.preventDefault()));
+          c("typeahead") && OL(R) && (ML(R) || G2(N) || (i({ type: "TYPEAHEAD", key: R.key }), R.preventDefault()));
         }
       });
     },
@@ -7163,7 +7163,7 @@ function wH(e, t) {
     },
     getItemGroupProps(R) {
       return t.element({
-        id: sH(d, R.id),
+        id: lH(d, R.id),
         ...En.itemGroup.attrs,
         dir: c("dir"),
         "aria-labelledby": p_(d, R.id),
@@ -7172,7 +7172,7 @@ function wH(e, t) {
     }
   };
 }
-var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
+var { not: hr, and: Gs, or: CH } = _g(), EH = Nl({
   props({ props: e }) {
     return {
       closeOnSelect: !0,
@@ -7180,7 +7180,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
       composite: !0,
       loopFocus: !1,
       navigate(t) {
-        oR(t.node);
+        iR(t.node);
       },
       ...e,
       positioning: {
@@ -7240,14 +7240,14 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
       parent: null,
       children: {},
       pointerRoutingLocked: !1,
-      typeaheadState: { ...lR.defaultOptions },
+      typeaheadState: { ...cR.defaultOptions },
       positioningOverride: {}
     };
   },
   computed: {
     isRtl: ({ prop: e }) => e("dir") === "rtl",
     isTypingAhead: ({ refs: e }) => e.get("typeaheadState").keysSoFar !== "",
-    highlightedId: ({ context: e, scope: t, refs: r }) => yH(r.get("children"), e.get("highlightedValue"), t)
+    highlightedId: ({ context: e, scope: t, refs: r }) => bH(r.get("children"), e.get("highlightedValue"), t)
   },
   watch({ track: e, action: t, context: r, prop: i }) {
     e([() => r.get("isSubmenu")], () => {
@@ -7468,7 +7468,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
       on: {
         "CONTROLLED.OPEN": [
           {
-            guard: SH("isOpenAutoFocusEvent", "isArrowDownEvent"),
+            guard: CH("isOpenAutoFocusEvent", "isArrowDownEvent"),
             target: "open",
             actions: ["highlightFirstItem"]
           },
@@ -7673,7 +7673,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
       isTriggerItemHighlighted: ({ event: e, scope: t, computed: r }) => !!(e.target ?? t.getById(r("highlightedId")))?.hasAttribute("data-controls"),
       isSubmenu: ({ context: e }) => e.get("isSubmenu"),
       isPointerRoutingLocked: ({ refs: e }) => e.get("pointerRoutingLocked"),
-      isHighlightedItemEditable: ({ scope: e, computed: t }) => F2(e.getById(t("highlightedId"))),
+      isHighlightedItemEditable: ({ scope: e, computed: t }) => G2(e.getById(t("highlightedId"))),
       // guard assertions (for controlled mode)
       isOpenControlled: ({ prop: e }) => e("open") !== void 0,
       isArrowLeftEvent: ({ event: e }) => e.previousEvent?.type === "ARROW_LEFT",
@@ -7704,7 +7704,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         return $0({ root: e.getRootNode?.() });
       },
       trackPositioning({ context: e, prop: t, scope: r, refs: i }) {
-        if (cH(r) || v_(r).length > 0) return;
+        if (uH(r) || v_(r).length > 0) return;
         const l = {
           ...t("positioning"),
           ...i.get("positioningOverride")
@@ -7721,20 +7721,20 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         const l = () => eo(t);
         let c = !0;
         const d = (f) => v_(t).some((g) => co(g, f));
-        return _$(l, {
+        return k$(l, {
           type: "menu",
           defer: !0,
-          exclude: [hz(t), ...gz(t)].filter(Boolean),
+          exclude: [gz(t), ...pz(t)].filter(Boolean),
           onInteractOutside: r("onInteractOutside"),
           onRequestDismiss: r("onRequestDismiss"),
           onFocusOutside(f) {
             r("onFocusOutside")?.(f);
-            const g = Bt(f.detail.originalEvent);
+            const g = jt(f.detail.originalEvent);
             if (d(g)) {
               f.preventDefault();
               return;
             }
-            if (pz(g, e.get("children"))) {
+            if (mz(g, e.get("children"))) {
               f.preventDefault();
               return;
             }
@@ -7744,7 +7744,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
           },
           onPointerDownOutside(f) {
             r("onPointerDownOutside")?.(f);
-            const g = Bt(f.detail.originalEvent);
+            const g = jt(f.detail.originalEvent);
             if (d(g) && f.detail.contextmenu) {
               f.preventDefault();
               return;
@@ -7762,7 +7762,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         dl(a, !0);
         const l = t.getDoc();
         return gr(l, "pointermove", (c) => {
-          vH(e.get("intentPolygon"), {
+          yH(e.get("intentPolygon"), {
             x: c.clientX,
             y: c.clientY
           }) || (r({ type: "POINTER_MOVED_AWAY_FROM_SUBMENU" }), dl(a, !1));
@@ -7772,11 +7772,11 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         const r = () => {
           if (bb() === "pointer") return;
           const l = e.getById(t("highlightedId")), c = eo(e);
-          s6(l, { rootEl: c, block: "nearest" });
+          l6(l, { rootEl: c, block: "nearest" });
         };
         return Pt(() => {
-          I$("virtual"), r();
-        }), JL(() => eo(e), {
+          D$("virtual"), r();
+        }), e6(() => eo(e), {
           attributes: ["aria-activedescendant"],
           callback: r
         });
@@ -7816,14 +7816,14 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         const a = e.getById(t("highlightedId"));
         if (!a || a.dataset.disabled) return;
         const l = i.get("highlightedValue");
-        W2(a) ? r("navigate")?.({ value: l, node: a, href: a.href }) : queueMicrotask(() => a.click());
+        F2(a) ? r("navigate")?.({ value: l, node: a, href: a.href }) : queueMicrotask(() => a.click());
       },
       setIntentPolygon({ context: e, scope: t, event: r }) {
         const i = eo(t), a = e.get("currentPlacement");
         if (!i || !a) return;
-        const l = i.getBoundingClientRect(), c = l$(l, a);
+        const l = i.getBoundingClientRect(), c = c$(l, a);
         if (!c) return;
-        const f = JR(a) === "right" ? -5 : 5;
+        const f = ez(a) === "right" ? -5 : 5;
         e.set("intentPolygon", [{ ...r.point, x: r.point.x + f }, ...c]);
       },
       clearIntentPolygon({ context: e }) {
@@ -7841,7 +7841,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         dl(i, !1);
       },
       unlockParentOnClose({ refs: e, context: t }) {
-        bH(e.get("parent"), t.get("isSubmenu"));
+        xH(e.get("parent"), t.get("isSubmenu"));
       },
       setHighlightedItem({ context: e, event: t }) {
         const r = t.value || xa(t.target);
@@ -7853,7 +7853,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
       focusMenu({ scope: e }) {
         Pt(() => {
           const t = eo(e);
-          YL({
+          XL({
             root: t,
             enabled: !co(t, e.getActiveElement()),
             filter(i) {
@@ -7864,18 +7864,18 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
       },
       highlightFirstItem({ context: e, scope: t }) {
         (eo(t) ? queueMicrotask : Pt)(() => {
-          const i = uH(t);
+          const i = dH(t);
           i && e.set("highlightedValue", xa(i));
         });
       },
       highlightLastItem({ context: e, scope: t }) {
         (eo(t) ? queueMicrotask : Pt)(() => {
-          const i = dH(t);
+          const i = fH(t);
           i && e.set("highlightedValue", xa(i));
         });
       },
       highlightNextItem({ context: e, scope: t, event: r, prop: i }) {
-        const a = fH(t, {
+        const a = hH(t, {
           loop: r.loop,
           value: e.get("highlightedValue"),
           loopFocus: i("loopFocus")
@@ -7883,7 +7883,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         e.set("highlightedValue", xa(a));
       },
       highlightPrevItem({ context: e, scope: t, event: r, prop: i }) {
-        const a = hH(t, {
+        const a = gH(t, {
           loop: r.loop,
           value: e.get("highlightedValue"),
           loopFocus: i("loopFocus")
@@ -7893,8 +7893,8 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
       invokeOnSelect({ context: e, prop: t, scope: r }) {
         const i = e.get("highlightedValue");
         if (i == null) return;
-        const a = lH(r, i);
-        pH(a, i), t("onSelect")?.({ value: i });
+        const a = cH(r, i);
+        mH(a, i), t("onSelect")?.({ value: i });
       },
       focusTrigger({ scope: e, context: t, event: r }) {
         t.get("isSubmenu") || t.get("anchorPoint") || r.restoreFocus === !1 || queueMicrotask(() => {
@@ -7902,7 +7902,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         });
       },
       highlightMatchedItem({ scope: e, context: t, event: r, refs: i }) {
-        const a = gH(e, {
+        const a = pH(e, {
           key: r.key,
           value: t.get("highlightedValue"),
           typeaheadState: i.get("typeaheadState")
@@ -7923,7 +7923,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         for (const c in l) {
           if (c === a) continue;
           const d = l[c], f = d.context.get("intentPolygon");
-          f && t.point && OR(f, t.point) || (eo(r)?.focus({ preventScroll: !0 }), d.send({ type: "CLOSE" }));
+          f && t.point && AR(f, t.point) || (eo(r)?.focus({ preventScroll: !0 }), d.send({ type: "CLOSE" }));
         }
       },
       closeRootMenu({ refs: e }) {
@@ -7963,7 +7963,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
         e("onOpenChange")?.({ open: !1 });
       },
       releaseParentRoutingLock({ refs: e, context: t }) {
-        t.get("isSubmenu") && xH(e.get("parent"));
+        t.get("isSubmenu") && wH(e.get("parent"));
       },
       toggleVisibility({ prop: e, event: t, send: r }) {
         r({
@@ -7976,7 +7976,7 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
       }
     }
   }
-}), vz = Ee("numberInput").parts(
+}), yz = Ee("numberInput").parts(
   "root",
   "label",
   "input",
@@ -7986,10 +7986,10 @@ var { not: hr, and: Gs, or: SH } = _g(), CH = Nl({
   "decrementTrigger",
   "scrubber"
 );
-vz.build();
-var yz = Ee("pinInput").parts("root", "label", "input", "control");
 yz.build();
-var bz = Ee("popover").parts(
+var bz = Ee("pinInput").parts("root", "label", "input", "control");
+bz.build();
+var xz = Ee("popover").parts(
   "arrow",
   "arrowTip",
   "anchor",
@@ -8001,7 +8001,7 @@ var bz = Ee("popover").parts(
   "description",
   "closeTrigger"
 );
-bz.build();
+xz.build();
 var Y0 = Ee("progress").parts(
   "root",
   "label",
@@ -8012,7 +8012,7 @@ var Y0 = Ee("progress").parts(
   "circle",
   "circleTrack",
   "circleRange"
-), Po = Y0.build(), EH = (e) => e.ids?.root ?? `progress-${e.id}`, _H = (e) => e.ids?.track ?? `progress-${e.id}-track`, kH = (e) => e.ids?.label ?? `progress-${e.id}-label`, TH = (e) => e.ids?.circle ?? `progress-${e.id}-circle`, RH = {
+), Po = Y0.build(), _H = (e) => e.ids?.root ?? `progress-${e.id}`, kH = (e) => e.ids?.track ?? `progress-${e.id}-track`, TH = (e) => e.ids?.label ?? `progress-${e.id}-label`, RH = (e) => e.ids?.circle ?? `progress-${e.id}-circle`, zH = {
   value: ({ value: e, percent: t, formatter: r }) => {
     if (e === null) return "loading...";
     if (r) {
@@ -8022,8 +8022,8 @@ var Y0 = Ee("progress").parts(
     return e.toString();
   }
 };
-function zH(e, t) {
-  const { context: r, computed: i, prop: a, send: l, scope: c } = e, d = i("percent"), f = i("isIndeterminate") ? "" : i("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = RD(RH, a("translations")), b = i("isIndeterminate"), x = r.get("value"), S = y.value({ value: x, max: g, percent: d, min: p, formatter: i("formatter") }), w = OH(x, g), C = {
+function OH(e, t) {
+  const { context: r, computed: i, prop: a, send: l, scope: c } = e, d = i("percent"), f = i("isIndeterminate") ? "" : i("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = zD(zH, a("translations")), b = i("isIndeterminate"), x = r.get("value"), S = y.value({ value: x, max: g, percent: d, min: p, formatter: i("formatter") }), w = AH(x, g), C = {
     role: "progressbar",
     "aria-label": S,
     "data-max": g,
@@ -8032,7 +8032,7 @@ function zH(e, t) {
     "aria-valuenow": x ?? void 0,
     "data-orientation": v,
     "data-state": w
-  }, T = NH(e);
+  }, T = MH(e);
   return {
     value: x,
     valueAsString: S,
@@ -8054,7 +8054,7 @@ function zH(e, t) {
       return t.element({
         dir: a("dir"),
         ...Po.root.attrs,
-        id: EH(c),
+        id: _H(c),
         "data-max": g,
         "data-value": x ?? void 0,
         "data-state": w,
@@ -8067,7 +8067,7 @@ function zH(e, t) {
     getLabelProps() {
       return t.element({
         dir: a("dir"),
-        id: kH(c),
+        id: TH(c),
         ...Po.label.attrs,
         "data-orientation": v
       });
@@ -8082,7 +8082,7 @@ function zH(e, t) {
     getTrackProps() {
       return t.element({
         dir: a("dir"),
-        id: _H(c),
+        id: kH(c),
         ...Po.track.attrs,
         ...C
       });
@@ -8101,7 +8101,7 @@ function zH(e, t) {
     getCircleProps() {
       return t.element({
         dir: a("dir"),
-        id: TH(c),
+        id: RH(c),
         ...Po.circle.attrs,
         ...C,
         ...T.root
@@ -8133,7 +8133,7 @@ function zH(e, t) {
     }
   };
 }
-function OH(e, t) {
+function AH(e, t) {
   return e == null ? "indeterminate" : e === t ? "complete" : "loading";
 }
 var x_ = {
@@ -8145,16 +8145,16 @@ var x_ = {
     fill: "transparent",
     strokeWidth: "var(--thickness)"
   }
-}, AH = {
+}, NH = {
   style: {
     width: "var(--size)",
     height: "var(--size)"
   }
 };
-function NH(e) {
+function MH(e) {
   const { context: t, computed: r } = e;
   return {
-    root: AH,
+    root: NH,
     track: x_,
     range: {
       opacity: t.get("value") === 0 ? 0 : void 0,
@@ -8171,7 +8171,7 @@ function NH(e) {
     }
   };
 }
-var MH = Nl({
+var PH = Nl({
   props({ props: e }) {
     const t = e.min ?? 0, r = e.max ?? 100;
     return {
@@ -8179,7 +8179,7 @@ var MH = Nl({
       ...e,
       max: r,
       min: t,
-      defaultValue: e.defaultValue !== void 0 ? e.defaultValue : DH(t, r),
+      defaultValue: e.defaultValue !== void 0 ? e.defaultValue : LH(t, r),
       formatOptions: {
         style: "percent",
         ...e.formatOptions
@@ -8205,9 +8205,9 @@ var MH = Nl({
     isIndeterminate: ({ context: e }) => e.get("value") === null,
     percent({ context: e, prop: t }) {
       const r = e.get("value");
-      return M2(r) ? TD(r, t("min"), t("max")) * 100 : -1;
+      return P2(r) ? RD(r, t("min"), t("max")) * 100 : -1;
     },
-    formatter: PD(
+    formatter: ID(
       ({ prop: e }) => [e("locale"), e("formatOptions")],
       ([e, t]) => new Intl.NumberFormat(e, t)
     ),
@@ -8233,16 +8233,16 @@ var MH = Nl({
         if (a != null) {
           if (!X0(r))
             throw new Error(`[progress] The max value passed \`${r}\` is not a valid number`);
-          if (!PH(a, r))
+          if (!IH(a, r))
             throw new Error(`[progress] The value passed \`${a}\` exceeds the max value \`${r}\``);
-          if (!IH(a, i))
+          if (!DH(a, i))
             throw new Error(`[progress] The value passed \`${a}\` exceeds the min value \`${i}\``);
         }
       }
     }
   }
-}), X0 = (e) => M2(e) && !isNaN(e), PH = (e, t) => X0(e) && e <= t, IH = (e, t) => X0(e) && e >= t, DH = (e, t) => e + (t - e) / 2, xz = Ee("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
-xz.build();
+}), X0 = (e) => P2(e) && !isNaN(e), IH = (e, t) => X0(e) && e <= t, DH = (e, t) => X0(e) && e >= t, LH = (e, t) => e + (t - e) / 2, wz = Ee("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
+wz.build();
 var Q0 = Ee("radio-group").parts(
   "root",
   "label",
@@ -8250,19 +8250,19 @@ var Q0 = Ee("radio-group").parts(
   "itemText",
   "itemControl",
   "indicator"
-), qs = Q0.build(), Xh = (e) => e.ids?.root ?? `radio-group:${e.id}`, w_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, wz = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, _b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, LH = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, S_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Sz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Lg = (e) => e.getById(Xh(e)), $H = (e, t) => e.getById(_b(e, t)), VH = (e) => e.getById(Sz(e)), HH = (e) => Lg(e)?.querySelector("input:not(:disabled)"), BH = (e) => Lg(e)?.querySelector("input:not(:disabled):checked"), C_ = (e) => {
+), qs = Q0.build(), Xh = (e) => e.ids?.root ?? `radio-group:${e.id}`, w_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, Sz = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, _b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, $H = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, S_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Cz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Lg = (e) => e.getById(Xh(e)), VH = (e, t) => e.getById(_b(e, t)), HH = (e) => e.getById(Cz(e)), BH = (e) => Lg(e)?.querySelector("input:not(:disabled)"), jH = (e) => Lg(e)?.querySelector("input:not(:disabled):checked"), C_ = (e) => {
   const t = `input[type=radio]${Fu(Xh(e))}:not([disabled])`;
   return qu(Lg(e), t);
-}, jH = (e, t) => {
+}, UH = (e, t) => {
   if (t)
-    return e.getById(wz(e, t));
-}, UH = (e) => ({
+    return e.getById(Sz(e, t));
+}, WH = (e) => ({
   x: e?.offsetLeft ?? 0,
   y: e?.offsetTop ?? 0,
   width: e?.offsetWidth ?? 0,
   height: e?.offsetHeight ?? 0
 });
-function WH(e, t) {
+function FH(e, t) {
   const { context: r, send: i, computed: a, prop: l, scope: c } = e, d = a("isDisabled"), f = l("invalid"), g = l("readOnly");
   function p(b) {
     return {
@@ -8291,7 +8291,7 @@ function WH(e, t) {
     };
   }
   const y = () => {
-    (BH(c) ?? HH(c))?.focus();
+    (jH(c) ?? BH(c))?.focus();
   };
   return {
     focus: y,
@@ -8340,7 +8340,7 @@ function WH(e, t) {
       return t.label({
         ...qs.item.attrs,
         dir: l("dir"),
-        id: wz(c, b.value),
+        id: Sz(c, b.value),
         htmlFor: _b(c, b.value),
         ...v(b),
         onPointerMove() {
@@ -8350,13 +8350,13 @@ function WH(e, t) {
           x.disabled || i({ type: "SET_HOVERED", value: null });
         },
         onPointerDown(S) {
-          x.disabled || AL(S) && (x.focused && S.pointerType === "mouse" && S.preventDefault(), i({ type: "SET_ACTIVE", value: b.value, active: !0 }));
+          x.disabled || NL(S) && (x.focused && S.pointerType === "mouse" && S.preventDefault(), i({ type: "SET_ACTIVE", value: b.value, active: !0 }));
         },
         onPointerUp() {
           x.disabled || i({ type: "SET_ACTIVE", value: null });
         },
         onClick() {
-          !x.disabled && q2() && $H(c, b.value)?.focus();
+          !x.disabled && Y2() && VH(c, b.value)?.focus();
         }
       });
     },
@@ -8373,7 +8373,7 @@ function WH(e, t) {
       return t.element({
         ...qs.itemControl.attrs,
         dir: l("dir"),
-        id: LH(c, b.value),
+        id: $H(c, b.value),
         "data-active": Ae(x.active),
         "aria-hidden": !0,
         ...v(b)
@@ -8413,20 +8413,20 @@ function WH(e, t) {
         },
         disabled: x.disabled || g,
         defaultChecked: x.checked,
-        style: cR
+        style: uR
       });
     },
     getIndicatorProps() {
       const b = r.get("indicatorRect"), x = r.get("animateIndicator");
       return t.element({
-        id: Sz(c),
+        id: Cz(c),
         ...qs.indicator.attrs,
         dir: l("dir"),
-        hidden: r.get("value") == null || FH(b),
+        hidden: r.get("value") == null || GH(b),
         "data-disabled": Ae(d),
         "data-orientation": l("orientation"),
         onTransitionEnd(S) {
-          Bt(S) === S.currentTarget && i({ type: "INDICATOR_TRANSITION_END" });
+          jt(S) === S.currentTarget && i({ type: "INDICATOR_TRANSITION_END" });
         },
         style: {
           "--transition-property": "left, top, width, height",
@@ -8445,7 +8445,7 @@ function WH(e, t) {
     }
   };
 }
-var FH = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { not: GH } = _g(), qH = Nl({
+var GH = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { not: qH } = _g(), YH = Nl({
   props({ props: e }) {
     return {
       orientation: "vertical",
@@ -8511,7 +8511,7 @@ var FH = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
   on: {
     SET_VALUE: [
       {
-        guard: GH("isTrusted"),
+        guard: qH("isTrusted"),
         actions: ["setValue", "dispatchChangeEvent"]
       },
       {
@@ -8540,7 +8540,7 @@ var FH = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
     },
     effects: {
       trackFormControlState({ context: e, scope: t }) {
-        return K2(Lg(t), {
+        return Z2(Lg(t), {
           onFieldsetDisabledChange(r) {
             e.set("fieldsetDisabled", r);
           },
@@ -8590,14 +8590,14 @@ var FH = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         e.set("ssr", !1);
       },
       syncIndicatorRect({ context: e, scope: t, refs: r }) {
-        if (r.get("indicatorCleanup")?.(), !VH(t)) return;
-        const i = e.get("value"), a = jH(t, i);
+        if (r.get("indicatorCleanup")?.(), !HH(t)) return;
+        const i = e.get("value"), a = UH(t, i);
         if (i == null || !a) {
           e.set("indicatorRect", null);
           return;
         }
         const l = () => {
-          e.set("indicatorRect", UH(a));
+          e.set("indicatorRect", WH(a));
         };
         l();
         const c = hb.observe(a, l);
@@ -8606,16 +8606,16 @@ var FH = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       dispatchChangeEvent({ context: e, scope: t }) {
         C_(t).forEach((i) => {
           const a = i.value === e.get("value");
-          a !== i.checked && Q2(i, { checked: a });
+          a !== i.checked && K2(i, { checked: a });
         });
       }
     }
   }
-}), Cz = Ee("rating-group").parts("root", "label", "item", "control");
-Cz.build();
-var Ez = Ee("scroll-area").parts("root", "viewport", "content", "scrollbar", "thumb", "corner");
+}), Ez = Ee("rating-group").parts("root", "label", "item", "control");
 Ez.build();
-var _z = Q0.rename("segment-group"), qa = _z.build(), kz = Ee("select").parts(
+var _z = Ee("scroll-area").parts("root", "viewport", "content", "scrollbar", "thumb", "corner");
+_z.build();
+var kz = Q0.rename("segment-group"), qa = kz.build(), Tz = Ee("select").parts(
   "label",
   "positioner",
   "trigger",
@@ -8632,8 +8632,8 @@ var _z = Q0.rename("segment-group"), qa = _z.build(), kz = Ee("select").parts(
   "control",
   "valueText"
 );
-kz.build();
-var Tz = Ee("slider").parts(
+Tz.build();
+var Rz = Ee("slider").parts(
   "root",
   "label",
   "thumb",
@@ -8645,12 +8645,12 @@ var Tz = Ee("slider").parts(
   "marker",
   "draggingIndicator"
 );
-Tz.build();
-var Rz = Ee("splitter").parts("root", "panel", "resizeTrigger", "resizeTriggerIndicator");
 Rz.build();
-var zz = Ee("switch").parts("root", "label", "control", "thumb");
+var zz = Ee("splitter").parts("root", "panel", "resizeTrigger", "resizeTriggerIndicator");
 zz.build();
-var Oz = Ee("tagsInput").parts(
+var Oz = Ee("switch").parts("root", "label", "control", "thumb");
+Oz.build();
+var Az = Ee("tagsInput").parts(
   "root",
   "label",
   "control",
@@ -8662,8 +8662,8 @@ var Oz = Ee("tagsInput").parts(
   "itemText",
   "itemDeleteTrigger"
 );
-Oz.build();
-var YH = (e) => {
+Az.build();
+var XH = (e) => {
   if (!e) return;
   const t = Su(e), r = Et(e), i = nr(e), a = () => {
     requestAnimationFrame(() => {
@@ -8688,9 +8688,9 @@ var YH = (e) => {
   return f.observe(e, { attributes: !0, attributeFilter: ["rows", "placeholder"] }), i.fonts?.addEventListener("loadingdone", a), () => {
     e.removeEventListener("input", a), e.form?.removeEventListener("reset", a), i.fonts?.removeEventListener("loadingdone", a), d.disconnect(), f.disconnect();
   };
-}, Az = Ee("tooltip").parts("trigger", "arrow", "arrowTip", "positioner", "content");
-Az.build();
-var Nz = Ee("tree-view").parts(
+}, Nz = Ee("tooltip").parts("trigger", "arrow", "arrowTip", "positioner", "content");
+Nz.build();
+var Mz = Ee("tree-view").parts(
   "branch",
   "branchContent",
   "branchControl",
@@ -8707,31 +8707,31 @@ var Nz = Ee("tree-view").parts(
   "root",
   "tree"
 );
-Nz.build();
-var XH = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Mz, Vl] = Wt({
+Mz.build();
+var QH = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Pz, Vl] = Wt({
   name: "CheckboxContext",
   hookName: "useCheckboxContext",
   providerName: "<CheckboxProvider />"
-}), QH = (e) => e.children(Vl()), Pz = _.forwardRef((e, t) => {
+}), KH = (e) => e.children(Vl()), Iz = _.forwardRef((e, t) => {
   const r = Vl(), i = Ce(r.getControlProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-Pz.displayName = "CheckboxControl";
-var [_ne, Iz] = Wt({
+Iz.displayName = "CheckboxControl";
+var [Rne, Dz] = Wt({
   name: "FieldsetContext",
   hookName: "useFieldsetContext",
   providerName: "<FieldsetProvider />",
   strict: !1
 });
-function KH(e) {
+function ZH(e) {
   const { value: t, onChange: r, defaultValue: i } = e, [a, l] = _.useState(i), c = t !== void 0;
   return [c ? t : a, _.useCallback((d) => (c || l(d), r?.(d)), [c, r])];
 }
-function ZH(e = {}) {
-  const t = Iz(), { defaultValue: r, value: i, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = pb(a, { sync: !0 }), [y, b] = KH({
+function JH(e = {}) {
+  const t = Dz(), { defaultValue: r, value: i, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = pb(a, { sync: !0 }), [y, b] = ZH({
     value: i,
     defaultValue: r || [],
     onChange: v
@@ -8767,13 +8767,13 @@ function ZH(e = {}) {
     }
   };
 }
-var [Dz, JH] = Wt({
+var [Lz, e8] = Wt({
   name: "CheckboxGroupContext",
   hookName: "useCheckboxGroupContext",
   providerName: "<CheckboxGroupProvider />",
   strict: !1
-}), e8 = dt(), Lz = _.forwardRef((e, t) => {
-  const [r, i] = e8(e, [
+}), t8 = dt(), $z = _.forwardRef((e, t) => {
+  const [r, i] = t8(e, [
     "defaultValue",
     "value",
     "onValueChange",
@@ -8782,8 +8782,8 @@ var [Dz, JH] = Wt({
     "readOnly",
     "name",
     "maxSelectedValues"
-  ]), a = ZH(r);
-  return /* @__PURE__ */ P.jsx(Dz, {
+  ]), a = JH(r);
+  return /* @__PURE__ */ P.jsx(Lz, {
     value: a,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ref: t,
@@ -8793,10 +8793,10 @@ var [Dz, JH] = Wt({
     })
   });
 });
-Lz.displayName = "CheckboxGroup";
-var t8 = dt(), $z = _.forwardRef((e, t) => {
-  const [r, i] = t8(e, ["value"]);
-  return /* @__PURE__ */ P.jsx(Dz, {
+$z.displayName = "CheckboxGroup";
+var n8 = dt(), Vz = _.forwardRef((e, t) => {
+  const [r, i] = n8(e, ["value"]);
+  return /* @__PURE__ */ P.jsx(Lz, {
     value: r.value,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ref: t,
@@ -8806,37 +8806,37 @@ var t8 = dt(), $z = _.forwardRef((e, t) => {
     })
   });
 });
-$z.displayName = "CheckboxGroupProvider";
+Vz.displayName = "CheckboxGroupProvider";
 var [K0, vr] = Wt({
   name: "FieldContext",
   hookName: "useFieldContext",
   providerName: "<FieldProvider />",
   strict: !1
-}), n8 = (e) => e.children(vr()), Vz = _.forwardRef((e, t) => {
+}), r8 = (e) => e.children(vr()), Hz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r.getErrorTextProps(), e);
   return r?.invalid ? /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   }) : null;
 });
-Vz.displayName = "FieldErrorText";
-var Hz = _.forwardRef((e, t) => {
+Hz.displayName = "FieldErrorText";
+var Bz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r?.getHelperTextProps(), e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   });
 });
-Hz.displayName = "FieldHelperText";
-var Bz = _.forwardRef((e, t) => {
+Bz.displayName = "FieldHelperText";
+var jz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r?.getInputProps(), e);
   return /* @__PURE__ */ P.jsx(_e.input, {
     ...i,
     ref: t
   });
 });
-Bz.displayName = "FieldInput";
-var jz = (e) => {
+jz.displayName = "FieldInput";
+var Uz = (e) => {
   const { value: t, children: r } = e, i = vr(), a = _.useMemo(() => {
     if (!i) throw new Error("Field.Item must be used within Field.Root");
     const l = `field::${i.ids.control}::item::${t}`, c = `${l}::label`, d = () => ({
@@ -8874,16 +8874,16 @@ var jz = (e) => {
     children: r
   });
 };
-jz.displayName = "FieldItem";
-var Uz = _.forwardRef((e, t) => {
+Uz.displayName = "FieldItem";
+var Wz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r?.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(_e.label, {
     ...i,
     ref: t
   });
 });
-Uz.displayName = "FieldLabel";
-var Wz = _.forwardRef(({ fallback: e, ...t }, r) => {
+Wz.displayName = "FieldLabel";
+var Fz = _.forwardRef(({ fallback: e, ...t }, r) => {
   const i = vr();
   if (!i.required) return e;
   const a = Ce(i.getRequiredIndicatorProps(), t);
@@ -8893,10 +8893,10 @@ var Wz = _.forwardRef(({ fallback: e, ...t }, r) => {
     children: t.children ?? "*"
   });
 });
-Wz.displayName = "FieldRequiredIndicator";
-var r8 = (e = {}) => {
-  const t = Iz(), r = Ga(), { ids: i, target: a, disabled: l = !!t?.disabled, invalid: c = !1, readOnly: d = !1, required: f = !1 } = e, [g, p] = _.useState(!1), [v, y] = _.useState(!1), b = _.useId(), x = e.id ?? b, S = _.useRef(null), w = i?.control ?? `field::${x}`, C = i?.errorText ?? `field::${x}::error-text`, T = i?.helperText ?? `field::${x}::helper-text`, k = i?.label ?? `field::${x}::label`;
-  XH(() => {
+Fz.displayName = "FieldRequiredIndicator";
+var o8 = (e = {}) => {
+  const t = Dz(), r = Ga(), { ids: i, target: a, disabled: l = !!t?.disabled, invalid: c = !1, readOnly: d = !1, required: f = !1 } = e, [g, p] = _.useState(!1), [v, y] = _.useState(!1), b = _.useId(), x = e.id ?? b, S = _.useRef(null), w = i?.control ?? `field::${x}`, C = i?.errorText ?? `field::${x}::error-text`, T = i?.helperText ?? `field::${x}::helper-text`, k = i?.label ?? `field::${x}::label`;
+  QH(() => {
     const U = S.current;
     if (!U) return;
     const D = () => {
@@ -8946,7 +8946,7 @@ var r8 = (e = {}) => {
   ]), N = g && c ? C : void 0, $ = _.useMemo(() => () => ({
     "aria-describedby": v ? T : void 0,
     "aria-errormessage": N,
-    "aria-invalid": H2(c),
+    "aria-invalid": B2(c),
     "data-invalid": Ae(c),
     "data-required": Ae(f),
     "data-readonly": Ae(d),
@@ -9007,8 +9007,8 @@ var r8 = (e = {}) => {
     getErrorTextProps: G,
     getRequiredIndicatorProps: I
   };
-}, o8 = dt(), Fz = _.forwardRef((e, t) => {
-  const [r, i] = o8(e, [
+}, i8 = dt(), Gz = _.forwardRef((e, t) => {
+  const [r, i] = i8(e, [
     "id",
     "ids",
     "disabled",
@@ -9016,7 +9016,7 @@ var r8 = (e = {}) => {
     "readOnly",
     "required",
     "target"
-  ]), a = r8(r), l = Ce(a.getRootProps(), i), c = Uu(t, a.refs.rootRef);
+  ]), a = o8(r), l = Ce(a.getRootProps(), i), c = Uu(t, a.refs.rootRef);
   return /* @__PURE__ */ P.jsx(K0, {
     value: a,
     children: /* @__PURE__ */ P.jsx(_e.div, {
@@ -9025,9 +9025,9 @@ var r8 = (e = {}) => {
     })
   });
 });
-Fz.displayName = "FieldRoot";
-var i8 = dt(), Gz = _.forwardRef((e, t) => {
-  const [{ value: r }, i] = i8(e, ["value"]), a = Ce(r.getRootProps(), i);
+Gz.displayName = "FieldRoot";
+var a8 = dt(), qz = _.forwardRef((e, t) => {
+  const [{ value: r }, i] = a8(e, ["value"]), a = Ce(r.getRootProps(), i);
   return /* @__PURE__ */ P.jsx(K0, {
     value: r,
     children: /* @__PURE__ */ P.jsx(_e.div, {
@@ -9036,39 +9036,39 @@ var i8 = dt(), Gz = _.forwardRef((e, t) => {
     })
   });
 });
-Gz.displayName = "FieldRootProvider";
-var qz = _.forwardRef((e, t) => {
+qz.displayName = "FieldRootProvider";
+var Yz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r?.getSelectProps(), e);
   return /* @__PURE__ */ P.jsx(_e.select, {
     ...i,
     ref: t
   });
 });
-qz.displayName = "FieldSelect";
-var Yz = _.forwardRef((e, t) => {
+Yz.displayName = "FieldSelect";
+var Xz = _.forwardRef((e, t) => {
   const { autoresize: r, ...i } = e, a = _.useRef(null), l = vr(), c = Ce(l?.getTextareaProps(), { style: { resize: r ? "none" : void 0 } }, i), d = Uu(t, a);
   return _.useEffect(() => {
     if (r)
-      return YH(a.current);
+      return XH(a.current);
   }, [r]), /* @__PURE__ */ P.jsx(_e.textarea, {
     ...c,
     ref: d
   });
 });
-Yz.displayName = "FieldTextarea";
-var Xz = /* @__PURE__ */ Ml({
-  Context: () => n8,
-  ErrorText: () => Vz,
-  HelperText: () => Hz,
-  Input: () => Bz,
-  Item: () => jz,
-  Label: () => Uz,
-  RequiredIndicator: () => Wz,
-  Root: () => Fz,
-  RootProvider: () => Gz,
-  Select: () => qz,
-  Textarea: () => Yz
-}), Qz = _.forwardRef((e, t) => {
+Xz.displayName = "FieldTextarea";
+var Qz = /* @__PURE__ */ Ml({
+  Context: () => r8,
+  ErrorText: () => Hz,
+  HelperText: () => Bz,
+  Input: () => jz,
+  Item: () => Uz,
+  Label: () => Wz,
+  RequiredIndicator: () => Fz,
+  Root: () => Gz,
+  RootProvider: () => qz,
+  Select: () => Yz,
+  Textarea: () => Xz
+}), Kz = _.forwardRef((e, t) => {
   const r = Vl(), i = Ce(r.getHiddenInputProps(), e), a = vr();
   return /* @__PURE__ */ P.jsx(_e.input, {
     "aria-describedby": a?.ariaDescribedby,
@@ -9076,8 +9076,8 @@ var Xz = /* @__PURE__ */ Ml({
     ref: t
   });
 });
-Qz.displayName = "CheckboxHiddenInput";
-var Kz = _.forwardRef((e, t) => {
+Kz.displayName = "CheckboxHiddenInput";
+var Zz = _.forwardRef((e, t) => {
   const { indeterminate: r, ...i } = e, a = Vl(), l = Ce(a.getIndicatorProps(), i), c = r ? a.indeterminate : a.checked;
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...l,
@@ -9085,17 +9085,17 @@ var Kz = _.forwardRef((e, t) => {
     ref: t
   });
 });
-Kz.displayName = "CheckboxIndicator";
-var Zz = _.forwardRef((e, t) => {
+Zz.displayName = "CheckboxIndicator";
+var Jz = _.forwardRef((e, t) => {
   const r = Vl(), i = Ce(r.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   });
 });
-Zz.displayName = "CheckboxLabel";
-var a8 = (e = {}) => {
-  const t = JH(), r = vr(), i = _.useMemo(() => Ce(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Ga(), { dir: c } = Yu(), d = {
+Jz.displayName = "CheckboxLabel";
+var s8 = (e = {}) => {
+  const t = e8(), r = vr(), i = _.useMemo(() => Ce(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Ga(), { dir: c } = Yu(), d = {
     id: a,
     ids: {
       label: r?.ids.label,
@@ -9108,10 +9108,10 @@ var a8 = (e = {}) => {
     required: r?.required,
     getRootNode: l,
     ...i
-  }, f = Pl(V$, d);
-  return $$(f, Qu);
-}, s8 = dt(), Jz = _.forwardRef((e, t) => {
-  const [r, i] = s8(e, [
+  }, f = Pl(H$, d);
+  return V$(f, Qu);
+}, l8 = dt(), eO = _.forwardRef((e, t) => {
+  const [r, i] = l8(e, [
     "checked",
     "defaultChecked",
     "disabled",
@@ -9124,8 +9124,8 @@ var a8 = (e = {}) => {
     "readOnly",
     "required",
     "value"
-  ]), a = a8(r), l = Ce(a.getRootProps(), i);
-  return /* @__PURE__ */ P.jsx(Mz, {
+  ]), a = s8(r), l = Ce(a.getRootProps(), i);
+  return /* @__PURE__ */ P.jsx(Pz, {
     value: a,
     children: /* @__PURE__ */ P.jsx(_e.label, {
       ...l,
@@ -9133,10 +9133,10 @@ var a8 = (e = {}) => {
     })
   });
 });
-Jz.displayName = "CheckboxRoot";
-var l8 = dt(), eO = _.forwardRef((e, t) => {
-  const [{ value: r }, i] = l8(e, ["value"]), a = Ce(r.getRootProps(), i);
-  return /* @__PURE__ */ P.jsx(Mz, {
+eO.displayName = "CheckboxRoot";
+var c8 = dt(), tO = _.forwardRef((e, t) => {
+  const [{ value: r }, i] = c8(e, ["value"]), a = Ce(r.getRootProps(), i);
+  return /* @__PURE__ */ P.jsx(Pz, {
     value: r,
     children: /* @__PURE__ */ P.jsx(_e.label, {
       ...a,
@@ -9144,48 +9144,48 @@ var l8 = dt(), eO = _.forwardRef((e, t) => {
     })
   });
 });
-eO.displayName = "CheckboxRootProvider";
+tO.displayName = "CheckboxRootProvider";
 var Ya = /* @__PURE__ */ Ml({
-  Context: () => QH,
-  Control: () => Pz,
-  Group: () => Lz,
-  GroupProvider: () => $z,
-  HiddenInput: () => Qz,
-  Indicator: () => Kz,
-  Label: () => Zz,
-  Root: () => Jz,
-  RootProvider: () => eO
-}), [tO, Ft] = Wt({
+  Context: () => KH,
+  Control: () => Iz,
+  Group: () => $z,
+  GroupProvider: () => Vz,
+  HiddenInput: () => Kz,
+  Indicator: () => Zz,
+  Label: () => Jz,
+  Root: () => eO,
+  RootProvider: () => tO
+}), [nO, Ft] = Wt({
   name: "MenuContext",
   hookName: "useMenuContext",
   providerName: "<MenuProvider />",
   strict: !1
-}), nO = _.forwardRef((e, t) => {
+}), rO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getArrowProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-nO.displayName = "MenuArrow";
-var rO = _.forwardRef((e, t) => {
+rO.displayName = "MenuArrow";
+var oO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getArrowTipProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-rO.displayName = "MenuArrowTip";
-var [Z0, c8] = Wt({
+oO.displayName = "MenuArrowTip";
+var [Z0, u8] = Wt({
   name: "MenuItemContext",
   hookName: "useMenuItemContext",
   providerName: "<MenuItemProvider />"
-}), [$g, oO] = Wt({
+}), [$g, iO] = Wt({
   name: "MenuItemPropsContext",
   hookName: "useMenuItemPropsContext",
   providerName: "<MenuItemPropsProvider />"
-}), u8 = dt(), iO = _.forwardRef((e, t) => {
-  const [r, i] = u8(e, [
+}), d8 = dt(), aO = _.forwardRef((e, t) => {
+  const [r, i] = d8(e, [
     "checked",
     "closeOnSelect",
     "disabled",
@@ -9207,10 +9207,10 @@ var [Z0, c8] = Wt({
     })
   });
 });
-iO.displayName = "MenuCheckboxItem";
-var aO = _.forwardRef((e, t) => {
+aO.displayName = "MenuCheckboxItem";
+var sO = _.forwardRef((e, t) => {
   const r = Ft(), i = L0(), a = Ce(r.getContentProps(), i.getPresenceProps(), e), l = Uu(i.ref, t);
-  return /* @__PURE__ */ P.jsx(pR, {
+  return /* @__PURE__ */ P.jsx(mR, {
     presence: i,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...a,
@@ -9218,25 +9218,25 @@ var aO = _.forwardRef((e, t) => {
     })
   });
 });
-aO.displayName = "MenuContent";
-var d8 = (e) => e.children(Ft()), sO = _.forwardRef((e, t) => {
+sO.displayName = "MenuContent";
+var f8 = (e) => e.children(Ft()), lO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getContextTriggerProps(), e);
   return /* @__PURE__ */ P.jsx(_e.button, {
     ...i,
     ref: t
   });
 });
-sO.displayName = "MenuContextTrigger";
-var lO = _.forwardRef((e, t) => {
+lO.displayName = "MenuContextTrigger";
+var cO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getIndicatorProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-lO.displayName = "MenuIndicator";
-var f8 = dt(), cO = _.forwardRef((e, t) => {
-  const [r, i] = f8(e, [
+cO.displayName = "MenuIndicator";
+var h8 = dt(), uO = _.forwardRef((e, t) => {
+  const [r, i] = h8(e, [
     "closeOnSelect",
     "disabled",
     "value",
@@ -9257,17 +9257,17 @@ var f8 = dt(), cO = _.forwardRef((e, t) => {
     })
   });
 });
-cO.displayName = "MenuItem";
-var h8 = (e) => e.children(c8()), [uO, dO] = Wt({
+uO.displayName = "MenuItem";
+var g8 = (e) => e.children(u8()), [dO, fO] = Wt({
   name: "MenuItemGroupContext",
   hookName: "useMenuItemGroupContext",
   providerName: "<MenuItemGroupProvider />"
-}), g8 = dt(), fO = _.forwardRef((e, t) => {
-  const [r, i] = g8(e, ["id"]), a = Ft(), l = {
+}), p8 = dt(), hO = _.forwardRef((e, t) => {
+  const [r, i] = p8(e, ["id"]), a = Ft(), l = {
     id: _.useId(),
     ...r
   }, c = Ce(a.getItemGroupProps(l), i);
-  return /* @__PURE__ */ P.jsx(uO, {
+  return /* @__PURE__ */ P.jsx(dO, {
     value: l,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...c,
@@ -9275,46 +9275,46 @@ var h8 = (e) => e.children(c8()), [uO, dO] = Wt({
     })
   });
 });
-fO.displayName = "MenuItemGroup";
-var hO = _.forwardRef((e, t) => {
-  const r = Ft(), i = dO(), a = Ce(r.getItemGroupLabelProps({ htmlFor: i.id }), e);
-  return /* @__PURE__ */ P.jsx(_e.div, {
-    ...a,
-    ref: t
-  });
-});
-hO.displayName = "MenuItemGroupLabel";
+hO.displayName = "MenuItemGroup";
 var gO = _.forwardRef((e, t) => {
-  const r = Ft(), i = oO(), a = Ce(r.getItemIndicatorProps(i), e);
+  const r = Ft(), i = fO(), a = Ce(r.getItemGroupLabelProps({ htmlFor: i.id }), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...a,
     ref: t
   });
 });
-gO.displayName = "MenuItemIndicator";
+gO.displayName = "MenuItemGroupLabel";
 var pO = _.forwardRef((e, t) => {
-  const r = Ft(), i = oO(), a = Ce(r.getItemTextProps(i), e);
+  const r = Ft(), i = iO(), a = Ce(r.getItemIndicatorProps(i), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...a,
     ref: t
   });
 });
-pO.displayName = "MenuItemText";
+pO.displayName = "MenuItemIndicator";
 var mO = _.forwardRef((e, t) => {
+  const r = Ft(), i = iO(), a = Ce(r.getItemTextProps(i), e);
+  return /* @__PURE__ */ P.jsx(_e.div, {
+    ...a,
+    ref: t
+  });
+});
+mO.displayName = "MenuItemText";
+var vO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getPositionerProps(), e);
   return L0().unmounted ? null : /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-mO.displayName = "MenuPositioner";
-var p8 = dt(), vO = _.forwardRef((e, t) => {
-  const [r, i] = p8(e, [
+vO.displayName = "MenuPositioner";
+var m8 = dt(), yO = _.forwardRef((e, t) => {
+  const [r, i] = m8(e, [
     "closeOnSelect",
     "disabled",
     "value",
     "valueText"
-  ]), a = Ft(), l = dO(), c = {
+  ]), a = Ft(), l = fO(), c = {
     ...r,
     checked: l.value === r.value,
     type: "radio",
@@ -9331,9 +9331,9 @@ var p8 = dt(), vO = _.forwardRef((e, t) => {
     })
   });
 });
-vO.displayName = "MenuRadioItem";
-var m8 = dt(), yO = _.forwardRef((e, t) => {
-  const [r, i] = m8(e, [
+yO.displayName = "MenuRadioItem";
+var v8 = dt(), bO = _.forwardRef((e, t) => {
+  const [r, i] = v8(e, [
     "id",
     "onValueChange",
     "value"
@@ -9341,7 +9341,7 @@ var m8 = dt(), yO = _.forwardRef((e, t) => {
     id: _.useId(),
     ...r
   }, c = Ce(a.getItemGroupProps({ id: l.id }), i);
-  return /* @__PURE__ */ P.jsx(uO, {
+  return /* @__PURE__ */ P.jsx(dO, {
     value: l,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...c,
@@ -9349,37 +9349,37 @@ var m8 = dt(), yO = _.forwardRef((e, t) => {
     })
   });
 });
-yO.displayName = "MenuRadioItemGroup";
-var v8 = (e) => {
+bO.displayName = "MenuRadioItemGroup";
+var y8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Ga(), { dir: i } = Yu(), a = {
     id: t,
     dir: i,
     getRootNode: r,
     ...e
-  }, l = Pl(CH, a);
+  }, l = Pl(EH, a);
   return {
-    api: wH(l, Qu),
+    api: SH(l, Qu),
     service: l
   };
-}, bO = (e) => {
+}, xO = (e) => {
   const t = _.useRef(e), r = _.useRef(!1);
   _.useEffect(() => {
     t.current = e;
   }), _.useEffect(() => {
     r.current !== !0 && (r.current = !0, t.current());
   }, []);
-}, [xO, wO] = Wt({
+}, [wO, SO] = Wt({
   name: "MenuMachineContext",
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
-}), [SO, y8] = Wt({
+}), [CO, b8] = Wt({
   name: "MenuMachineContext",
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
-}), b8 = dt(), x8 = (e) => {
-  const [t, r] = uR(e), [i, a] = b8(r, [
+}), x8 = dt(), w8 = (e) => {
+  const [t, r] = dR(e), [i, a] = x8(r, [
     "anchorPoint",
     "aria-label",
     "closeOnSelect",
@@ -9405,16 +9405,16 @@ var v8 = (e) => {
     "triggerValue",
     "defaultTriggerValue",
     "typeahead"
-  ]), l = Ft(), c = wO(), { api: d, service: f } = v8(i), g = I0(Ce({ present: d.open }, t));
-  bO(() => {
+  ]), l = Ft(), c = SO(), { api: d, service: f } = y8(i), g = I0(Ce({ present: d.open }, t));
+  xO(() => {
     c && l && (l.setChild(f), d.setParent(c));
   });
   const p = _.useCallback(() => l?.getTriggerItemProps(d), [d, l]);
-  return /* @__PURE__ */ P.jsx(SO, {
+  return /* @__PURE__ */ P.jsx(CO, {
     value: p,
-    children: /* @__PURE__ */ P.jsx(xO, {
+    children: /* @__PURE__ */ P.jsx(wO, {
       value: f,
-      children: /* @__PURE__ */ P.jsx(tO, {
+      children: /* @__PURE__ */ P.jsx(nO, {
         value: d,
         children: /* @__PURE__ */ P.jsx(D0, {
           value: g,
@@ -9423,17 +9423,17 @@ var v8 = (e) => {
       })
     })
   });
-}, w8 = (e) => {
-  const t = Ft(), r = wO(), [i, { value: a, children: l }] = uR(e), { api: c, service: d } = a, f = I0(Ce({ present: c.open }, i));
-  bO(() => {
+}, S8 = (e) => {
+  const t = Ft(), r = SO(), [i, { value: a, children: l }] = dR(e), { api: c, service: d } = a, f = I0(Ce({ present: c.open }, i));
+  xO(() => {
     r && t && (t.setChild(d), c.setParent(r));
   });
   const g = _.useCallback(() => t?.getTriggerItemProps(c), [c, t]);
-  return /* @__PURE__ */ P.jsx(SO, {
+  return /* @__PURE__ */ P.jsx(CO, {
     value: g,
-    children: /* @__PURE__ */ P.jsx(xO, {
+    children: /* @__PURE__ */ P.jsx(wO, {
       value: d,
-      children: /* @__PURE__ */ P.jsx(tO, {
+      children: /* @__PURE__ */ P.jsx(nO, {
         value: c,
         children: /* @__PURE__ */ P.jsx(D0, {
           value: f,
@@ -9442,16 +9442,16 @@ var v8 = (e) => {
       })
     })
   });
-}, CO = _.forwardRef((e, t) => {
+}, EO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getSeparatorProps(), e);
   return /* @__PURE__ */ P.jsx(_e.hr, {
     ...i,
     ref: t
   });
 });
-CO.displayName = "MenuSeparator";
-var S8 = dt(), EO = _.forwardRef((e, t) => {
-  const [r, i] = S8(e, ["value"]), a = Ft(), l = L0(), c = a.getTriggerProps(r), d = Ce({
+EO.displayName = "MenuSeparator";
+var C8 = dt(), _O = _.forwardRef((e, t) => {
+  const [r, i] = C8(e, ["value"]), a = Ft(), l = L0(), c = a.getTriggerProps(r), d = Ce({
     ...c,
     "aria-controls": l.unmounted ? void 0 : c["aria-controls"]
   }, i);
@@ -9460,9 +9460,9 @@ var S8 = dt(), EO = _.forwardRef((e, t) => {
     ref: t
   });
 });
-EO.displayName = "MenuTrigger";
-var _O = _.forwardRef((e, t) => {
-  const r = y8(), i = Ce(r?.() ?? {}, e);
+_O.displayName = "MenuTrigger";
+var kO = _.forwardRef((e, t) => {
+  const r = b8(), i = Ce(r?.() ?? {}, e);
   return /* @__PURE__ */ P.jsx($g, {
     value: { value: i["data-value"] },
     children: /* @__PURE__ */ P.jsx(_e.div, {
@@ -9471,95 +9471,95 @@ var _O = _.forwardRef((e, t) => {
     })
   });
 });
-_O.displayName = "MenuTriggerItem";
+kO.displayName = "MenuTriggerItem";
 var _t = /* @__PURE__ */ Ml({
-  Arrow: () => nO,
-  ArrowTip: () => rO,
-  CheckboxItem: () => iO,
-  Content: () => aO,
-  Context: () => d8,
-  ContextTrigger: () => sO,
-  Indicator: () => lO,
-  Item: () => cO,
-  ItemContext: () => h8,
-  ItemGroup: () => fO,
-  ItemGroupLabel: () => hO,
-  ItemIndicator: () => gO,
-  ItemText: () => pO,
-  Positioner: () => mO,
-  RadioItem: () => vO,
-  RadioItemGroup: () => yO,
-  Root: () => x8,
-  RootProvider: () => w8,
-  Separator: () => CO,
-  Trigger: () => EO,
-  TriggerItem: () => _O
-}), kO = (e) => {
-  const { children: t, disabled: r } = e, [i, a] = _.useState(e.container?.current), l = _.useSyncExternalStore(E8, () => !1, () => !0), { getRootNode: c } = Ga();
+  Arrow: () => rO,
+  ArrowTip: () => oO,
+  CheckboxItem: () => aO,
+  Content: () => sO,
+  Context: () => f8,
+  ContextTrigger: () => lO,
+  Indicator: () => cO,
+  Item: () => uO,
+  ItemContext: () => g8,
+  ItemGroup: () => hO,
+  ItemGroupLabel: () => gO,
+  ItemIndicator: () => pO,
+  ItemText: () => mO,
+  Positioner: () => vO,
+  RadioItem: () => yO,
+  RadioItemGroup: () => bO,
+  Root: () => w8,
+  RootProvider: () => S8,
+  Separator: () => EO,
+  Trigger: () => _O,
+  TriggerItem: () => kO
+}), TO = (e) => {
+  const { children: t, disabled: r } = e, [i, a] = _.useState(e.container?.current), l = _.useSyncExternalStore(_8, () => !1, () => !0), { getRootNode: c } = Ga();
   if (_.useEffect(() => {
     a(() => e.container?.current);
   }, [e.container]), l || r) return /* @__PURE__ */ P.jsx(P.Fragment, { children: t });
-  const d = i ?? C8(c);
+  const d = i ?? E8(c);
   return /* @__PURE__ */ P.jsx(P.Fragment, { children: _.Children.map(t, (f) => Xu.createPortal(f, d)) });
-}, C8 = (e) => {
+}, E8 = (e) => {
   const t = e?.(), r = t.getRootNode();
   return Pa(r) ? r : nr(t).body;
-}, E8 = () => () => {
-}, [TO, Zo] = Wt({
+}, _8 = () => () => {
+}, [RO, Zo] = Wt({
   name: "ProgressContext",
   hookName: "useProgressContext",
   providerName: "<ProgressProvider />"
-}), RO = _.forwardRef((e, t) => {
+}), zO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getCircleProps(), e);
   return /* @__PURE__ */ P.jsx(_e.svg, {
     ref: t,
     ...i
   });
 });
-RO.displayName = "ProgressCircle";
-var zO = _.forwardRef((e, t) => {
+zO.displayName = "ProgressCircle";
+var OO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getCircleRangeProps(), e);
   return /* @__PURE__ */ P.jsx(_e.circle, {
     ref: t,
     ...i
   });
 });
-zO.displayName = "ProgressCircleRange";
-var OO = _.forwardRef((e, t) => {
+OO.displayName = "ProgressCircleRange";
+var AO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getCircleTrackProps(), e);
   return /* @__PURE__ */ P.jsx(_e.circle, {
     ref: t,
     ...i
   });
 });
-OO.displayName = "ProgressCircleTrack";
-var _8 = (e) => e.children(Zo()), AO = _.forwardRef((e, t) => {
+AO.displayName = "ProgressCircleTrack";
+var k8 = (e) => e.children(Zo()), NO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   });
 });
-AO.displayName = "ProgressLabel";
-var NO = _.forwardRef((e, t) => {
+NO.displayName = "ProgressLabel";
+var MO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getRangeProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-NO.displayName = "ProgressRange";
-var k8 = (e) => {
+MO.displayName = "ProgressRange";
+var T8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Ga(), { dir: i, locale: a } = Yu(), l = {
     id: t,
     dir: i,
     locale: a,
     getRootNode: r,
     ...e
-  }, c = Pl(MH, l);
-  return zH(c, Qu);
-}, T8 = dt(), MO = _.forwardRef((e, t) => {
-  const [r, i] = T8(e, [
+  }, c = Pl(PH, l);
+  return OH(c, Qu);
+}, R8 = dt(), PO = _.forwardRef((e, t) => {
+  const [r, i] = R8(e, [
     "defaultValue",
     "formatOptions",
     "id",
@@ -9571,8 +9571,8 @@ var k8 = (e) => {
     "orientation",
     "translations",
     "value"
-  ]), a = k8(r), l = Ce(a.getRootProps(), i);
-  return /* @__PURE__ */ P.jsx(TO, {
+  ]), a = T8(r), l = Ce(a.getRootProps(), i);
+  return /* @__PURE__ */ P.jsx(RO, {
     value: a,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...l,
@@ -9580,10 +9580,10 @@ var k8 = (e) => {
     })
   });
 });
-MO.displayName = "ProgressRoot";
-var R8 = dt(), PO = _.forwardRef((e, t) => {
-  const [{ value: r }, i] = R8(e, ["value"]), a = Ce(r.getRootProps(), i);
-  return /* @__PURE__ */ P.jsx(TO, {
+PO.displayName = "ProgressRoot";
+var z8 = dt(), IO = _.forwardRef((e, t) => {
+  const [{ value: r }, i] = z8(e, ["value"]), a = Ce(r.getRootProps(), i);
+  return /* @__PURE__ */ P.jsx(RO, {
     value: r,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...a,
@@ -9591,16 +9591,16 @@ var R8 = dt(), PO = _.forwardRef((e, t) => {
     })
   });
 });
-PO.displayName = "ProgressRootProvider";
-var IO = _.forwardRef((e, t) => {
+IO.displayName = "ProgressRootProvider";
+var DO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getTrackProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-IO.displayName = "ProgressTrack";
-var DO = _.forwardRef((e, t) => {
+DO.displayName = "ProgressTrack";
+var LO = _.forwardRef((e, t) => {
   const { children: r, ...i } = e, a = Zo(), l = Ce(a.getValueTextProps(), i);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...l,
@@ -9608,56 +9608,56 @@ var DO = _.forwardRef((e, t) => {
     children: r || a.percentAsString
   });
 });
-DO.displayName = "ProgressValueText";
-var z8 = dt(), LO = _.forwardRef((e, t) => {
-  const [r, i] = z8(e, ["state"]), a = Zo(), l = Ce(a.getViewProps(r), i);
+LO.displayName = "ProgressValueText";
+var O8 = dt(), $O = _.forwardRef((e, t) => {
+  const [r, i] = O8(e, ["state"]), a = Zo(), l = Ce(a.getViewProps(r), i);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...l,
     ref: t
   });
 });
-LO.displayName = "ProgressView";
+$O.displayName = "ProgressView";
 var Xa = /* @__PURE__ */ Ml({
-  Circle: () => RO,
-  CircleRange: () => zO,
-  CircleTrack: () => OO,
-  Context: () => _8,
-  Label: () => AO,
-  Range: () => NO,
-  Root: () => MO,
-  RootProvider: () => PO,
-  Track: () => IO,
-  ValueText: () => DO,
-  View: () => LO
-}), [$O, Qa] = Wt({
+  Circle: () => zO,
+  CircleRange: () => OO,
+  CircleTrack: () => AO,
+  Context: () => k8,
+  Label: () => NO,
+  Range: () => MO,
+  Root: () => PO,
+  RootProvider: () => IO,
+  Track: () => DO,
+  ValueText: () => LO,
+  View: () => $O
+}), [VO, Qa] = Wt({
   name: "SegmentGroupContext",
   hookName: "useSegmentGroupContext",
   providerName: "<SegmentGroupProvider />"
-}), O8 = (e) => e.children(Qa()), VO = _.forwardRef((e, t) => {
+}), A8 = (e) => e.children(Qa()), HO = _.forwardRef((e, t) => {
   const r = Qa(), i = Ce(r.getIndicatorProps(), qa.indicator.attrs, e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-VO.displayName = "SegmentGroupIndicator";
-var [A8, N8] = Wt({
+HO.displayName = "SegmentGroupIndicator";
+var [N8, M8] = Wt({
   name: "SegmentGroupItemContext",
   hookName: "useSegmentGroupItemContext",
   providerName: "<SegmentGroupItemProvider />"
-}), [M8, J0] = Wt({
+}), [P8, J0] = Wt({
   name: "SegmentGroupItemPropsContext",
   hookName: "useSegmentGroupItemPropsContext",
   providerName: "<SegmentGroupItemPropsProvider />"
-}), P8 = dt(), HO = _.forwardRef((e, t) => {
-  const [r, i] = P8(e, [
+}), I8 = dt(), BO = _.forwardRef((e, t) => {
+  const [r, i] = I8(e, [
     "value",
     "disabled",
     "invalid"
   ]), a = Qa(), l = Ce(a.getItemProps(r), qa.item.attrs, i), c = a.getItemState(r);
-  return /* @__PURE__ */ P.jsx(M8, {
+  return /* @__PURE__ */ P.jsx(P8, {
     value: r,
-    children: /* @__PURE__ */ P.jsx(A8, {
+    children: /* @__PURE__ */ P.jsx(N8, {
       value: c,
       children: /* @__PURE__ */ P.jsx(_e.label, {
         ...l,
@@ -9666,49 +9666,49 @@ var [A8, N8] = Wt({
     })
   });
 });
-HO.displayName = "SegmentGroupItem";
-var I8 = (e) => e.children(N8()), BO = _.forwardRef((e, t) => {
+BO.displayName = "SegmentGroupItem";
+var D8 = (e) => e.children(M8()), jO = _.forwardRef((e, t) => {
   const r = Qa(), i = J0(), a = Ce(r.getItemControlProps(i), qa.itemControl.attrs, e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...a,
     ref: t
   });
 });
-BO.displayName = "SegmentGroupItemControl";
-var jO = _.forwardRef((e, t) => {
+jO.displayName = "SegmentGroupItemControl";
+var UO = _.forwardRef((e, t) => {
   const r = Qa(), i = J0(), a = Ce(r.getItemHiddenInputProps(i), e);
   return /* @__PURE__ */ P.jsx(_e.input, {
     ...a,
     ref: t
   });
 });
-jO.displayName = "SegmentGroupItemHiddenInput";
-var UO = _.forwardRef((e, t) => {
+UO.displayName = "SegmentGroupItemHiddenInput";
+var WO = _.forwardRef((e, t) => {
   const r = Qa(), i = J0(), a = Ce(r.getItemTextProps(i), qa.itemText.attrs, e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...a,
     ref: t
   });
 });
-UO.displayName = "SegmentGroupItemText";
-var WO = _.forwardRef((e, t) => {
+WO.displayName = "SegmentGroupItemText";
+var FO = _.forwardRef((e, t) => {
   const r = Qa(), i = Ce(r.getLabelProps(), qa.label.attrs, e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   });
 });
-WO.displayName = "SegmentGroupLabel";
-var D8 = (e) => {
+FO.displayName = "SegmentGroupLabel";
+var L8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Ga(), { dir: i } = Yu(), a = {
     id: t,
     dir: i,
     getRootNode: r,
     ...e
-  }, l = Pl(qH, a);
-  return WH(l, Qu);
-}, L8 = dt(), FO = _.forwardRef((e, t) => {
-  const [r, i] = L8(e, [
+  }, l = Pl(YH, a);
+  return FH(l, Qu);
+}, $8 = dt(), GO = _.forwardRef((e, t) => {
+  const [r, i] = $8(e, [
     "defaultValue",
     "disabled",
     "form",
@@ -9721,8 +9721,8 @@ var D8 = (e) => {
     "readOnly",
     "required",
     "value"
-  ]), a = D8(r), l = Ce(a.getRootProps(), qa.root.attrs, i);
-  return /* @__PURE__ */ P.jsx($O, {
+  ]), a = L8(r), l = Ce(a.getRootProps(), qa.root.attrs, i);
+  return /* @__PURE__ */ P.jsx(VO, {
     value: a,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...l,
@@ -9730,10 +9730,10 @@ var D8 = (e) => {
     })
   });
 });
-FO.displayName = "SegmentGroupRoot";
-var $8 = dt(), GO = _.forwardRef((e, t) => {
-  const [{ value: r }, i] = $8(e, ["value"]), a = Ce(r.getRootProps(), qa.root.attrs, i);
-  return /* @__PURE__ */ P.jsx($O, {
+GO.displayName = "SegmentGroupRoot";
+var V8 = dt(), qO = _.forwardRef((e, t) => {
+  const [{ value: r }, i] = V8(e, ["value"]), a = Ce(r.getRootProps(), qa.root.attrs, i);
+  return /* @__PURE__ */ P.jsx(VO, {
     value: r,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...a,
@@ -9741,26 +9741,26 @@ var $8 = dt(), GO = _.forwardRef((e, t) => {
     })
   });
 });
-GO.displayName = "SegmentGroupRootProvider";
+qO.displayName = "SegmentGroupRootProvider";
 var Ui = /* @__PURE__ */ Ml({
-  Context: () => O8,
-  Indicator: () => VO,
-  Item: () => HO,
-  ItemContext: () => I8,
-  ItemControl: () => BO,
-  ItemHiddenInput: () => jO,
-  ItemText: () => UO,
-  Label: () => WO,
-  Root: () => FO,
-  RootProvider: () => GO
+  Context: () => A8,
+  Indicator: () => HO,
+  Item: () => BO,
+  ItemContext: () => D8,
+  ItemControl: () => jO,
+  ItemHiddenInput: () => UO,
+  ItemText: () => WO,
+  Label: () => FO,
+  Root: () => GO,
+  RootProvider: () => qO
 });
-function qO(e, t = []) {
+function YO(e, t = []) {
   const r = Object.assign({}, e);
   for (const i of t)
     i in r && delete r[i];
   return r;
 }
-const V8 = (e, t) => {
+const H8 = (e, t) => {
   if (!e || typeof e != "string")
     return { invalid: !0, value: e };
   const [r, i] = e.split("/");
@@ -9832,10 +9832,10 @@ function ho(e, t, r = {}) {
   }
   return l(e);
 }
-function YO(e, t) {
+function XO(e, t) {
   return Array.isArray(e) ? e.map((r) => Rb(r) ? t(r) : r) : $n(e) ? ho(e, (r) => t(r)) : Rb(e) ? t(e) : e;
 }
-const th = ["value", "type", "description"], H8 = (e) => e && typeof e == "object" && !Array.isArray(e), XO = (...e) => {
+const th = ["value", "type", "description"], B8 = (e) => e && typeof e == "object" && !Array.isArray(e), QO = (...e) => {
   const t = $i({}, ...e.map(kb));
   return t.theme?.tokens && ho(
     t.theme.tokens,
@@ -9848,12 +9848,12 @@ const th = ["value", "type", "description"], H8 = (e) => e && typeof e == "objec
     },
     {
       stop(r) {
-        return H8(r) && th.some((i) => r[i] != null);
+        return B8(r) && th.some((i) => r[i] != null);
       }
     }
   ), t;
-}, B8 = (e) => e, Gt = (e) => e, Te = (e) => e, j8 = (e) => e, U8 = (e) => e, Wi = (e) => e, W8 = (e) => e, F8 = (e) => e, G8 = (e) => e;
-function QO() {
+}, j8 = (e) => e, Gt = (e) => e, Te = (e) => e, U8 = (e) => e, W8 = (e) => e, Wi = (e) => e, F8 = (e) => e, G8 = (e) => e, q8 = (e) => e;
+function KO() {
   const e = (t) => t;
   return new Proxy(e, {
     get() {
@@ -9861,23 +9861,23 @@ function QO() {
     }
   });
 }
-const Lt = /* @__PURE__ */ QO(), ex = /* @__PURE__ */ QO(), KO = (e) => e, q8 = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
-function Y8(e) {
-  return `${e}`.replace(q8, (t) => `\\${t}`);
+const $t = /* @__PURE__ */ KO(), ex = /* @__PURE__ */ KO(), ZO = (e) => e, Y8 = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
+function X8(e) {
+  return `${e}`.replace(Y8, (t) => `\\${t}`);
 }
-const X8 = /[A-Z]/g;
-function Q8(e) {
-  return e.replace(X8, (t) => `-${t.toLowerCase()}`);
+const Q8 = /[A-Z]/g;
+function K8(e) {
+  return e.replace(Q8, (t) => `-${t.toLowerCase()}`);
 }
-function ZO(e, t = {}) {
-  const { fallback: r = "", prefix: i = "" } = t, a = Q8(["-", i, Y8(e)].filter(Boolean).join("-"));
+function JO(e, t = {}) {
+  const { fallback: r = "", prefix: i = "" } = t, a = K8(["-", i, X8(e)].filter(Boolean).join("-"));
   return {
     var: a,
     ref: `var(${a}${r ? `, ${r}` : ""})`
   };
 }
-const K8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t})` : t, wa = (e) => {
-  if (K8(e) || e == null) return e;
+const Z8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t})` : t, wa = (e) => {
+  if (Z8(e) || e == null) return e;
   const t = typeof e == "string" && !e.endsWith("deg");
   return typeof e == "number" || t ? `${e}deg` : e;
 }, E_ = (e) => ({
@@ -9921,11 +9921,11 @@ const K8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
       }
     }[t] ?? {};
   }
-}), Z8 = lt("borderColor"), Io = (e) => ({
+}), J8 = lt("borderColor"), Io = (e) => ({
   transition: e,
   transitionTimingFunction: "cubic-bezier(0.4, 0, 0.2, 1)",
   transitionDuration: "150ms"
-}), J8 = B8({
+}), eB = j8({
   hover: [
     "@media (hover: hover)",
     "&:is(:hover, [data-hover]):not(:disabled, [data-disabled])"
@@ -10033,11 +10033,11 @@ const K8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
   vertical: "&[data-orientation=vertical]",
   icon: "& :where(svg)",
   starting: "@starting-style"
-}), il = ZO("bg-currentcolor"), __ = (e) => e === il.ref || e === "currentBg", st = (e) => ({
+}), il = JO("bg-currentcolor"), __ = (e) => e === il.ref || e === "currentBg", st = (e) => ({
   ...e("colors"),
   currentBg: il
-}), eB = KO({
-  conditions: J8,
+}), tB = ZO({
+  conditions: eB,
   utilities: {
     // background
     background: {
@@ -10340,7 +10340,7 @@ const K8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
       values: st,
       transform(e, t) {
         return {
-          "& > :not(style, [hidden]) ~ :not(style, [hidden])": Z8(
+          "& > :not(style, [hidden]) ~ :not(style, [hidden])": J8(
             e,
             t
           )
@@ -10880,7 +10880,7 @@ const K8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
     srOnly: {
       values: { type: "boolean" },
       transform(e) {
-        return tB[e] || {};
+        return nB[e] || {};
       }
     },
     debug: {
@@ -10900,7 +10900,7 @@ const K8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
     },
     cursor: { values: "cursor" }
   }
-}), tB = {
+}), nB = {
   true: {
     position: "absolute",
     width: "1px",
@@ -10923,12 +10923,12 @@ const K8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
     whiteSpace: "normal"
   }
 };
-var nB = "", rB = nB.split(","), oB = "WebkitAppearance,WebkitBorderBefore,WebkitBorderBeforeColor,WebkitBorderBeforeStyle,WebkitBorderBeforeWidth,WebkitBoxReflect,WebkitLineClamp,WebkitMask,WebkitMaskAttachment,WebkitMaskClip,WebkitMaskComposite,WebkitMaskImage,WebkitMaskOrigin,WebkitMaskPosition,WebkitMaskPositionX,WebkitMaskPositionY,WebkitMaskRepeat,WebkitMaskRepeatX,WebkitMaskRepeatY,WebkitMaskSize,WebkitOverflowScrolling,WebkitTapHighlightColor,WebkitTextFillColor,WebkitTextStroke,WebkitTextStrokeColor,WebkitTextStrokeWidth,WebkitTouchCallout,WebkitUserModify,WebkitUserSelect,accentColor,alignContent,alignItems,alignSelf,alignTracks,all,anchorName,anchorScope,animation,animationComposition,animationDelay,animationDirection,animationDuration,animationFillMode,animationIterationCount,animationName,animationPlayState,animationRange,animationRangeEnd,animationRangeStart,animationTimeline,animationTimingFunction,appearance,aspectRatio,backdropFilter,backfaceVisibility,background,backgroundAttachment,backgroundBlendMode,backgroundClip,backgroundColor,backgroundImage,backgroundOrigin,backgroundPosition,backgroundPositionX,backgroundPositionY,backgroundRepeat,backgroundSize,blockSize,border,borderBlock,borderBlockColor,borderBlockEnd,borderBlockEndColor,borderBlockEndStyle,borderBlockEndWidth,borderBlockStart,borderBlockStartColor,borderBlockStartStyle,borderBlockStartWidth,borderBlockStyle,borderBlockWidth,borderBottom,borderBottomColor,borderBottomLeftRadius,borderBottomRightRadius,borderBottomStyle,borderBottomWidth,borderCollapse,borderColor,borderEndEndRadius,borderEndStartRadius,borderImage,borderImageOutset,borderImageRepeat,borderImageSlice,borderImageSource,borderImageWidth,borderInline,borderInlineColor,borderInlineEnd,borderInlineEndColor,borderInlineEndStyle,borderInlineEndWidth,borderInlineStart,borderInlineStartColor,borderInlineStartStyle,borderInlineStartWidth,borderInlineStyle,borderInlineWidth,borderLeft,borderLeftColor,borderLeftStyle,borderLeftWidth,borderRadius,borderRight,borderRightColor,borderRightStyle,borderRightWidth,borderSpacing,borderStartEndRadius,borderStartStartRadius,borderStyle,borderTop,borderTopColor,borderTopLeftRadius,borderTopRightRadius,borderTopStyle,borderTopWidth,borderWidth,bottom,boxAlign,boxDecorationBreak,boxDirection,boxFlex,boxFlexGroup,boxLines,boxOrdinalGroup,boxOrient,boxPack,boxShadow,boxSizing,breakAfter,breakBefore,breakInside,captionSide,caret,caretColor,caretShape,clear,clip,clipPath,clipRule,color,colorInterpolationFilters,colorScheme,columnCount,columnFill,columnGap,columnRule,columnRuleColor,columnRuleStyle,columnRuleWidth,columnSpan,columnWidth,columns,contain,containIntrinsicBlockSize,containIntrinsicHeight,containIntrinsicInlineSize,containIntrinsicSize,containIntrinsicWidth,container,containerName,containerType,content,contentVisibility,cornerShape,counterIncrement,counterReset,counterSet,cursor,cx,cy,d,direction,display,dominantBaseline,emptyCells,fieldSizing,fill,fillOpacity,fillRule,filter,flex,flexBasis,flexDirection,flexFlow,flexGrow,flexShrink,flexWrap,float,floodColor,floodOpacity,font,fontFamily,fontFeatureSettings,fontKerning,fontLanguageOverride,fontOpticalSizing,fontPalette,fontSize,fontSizeAdjust,fontSmooth,fontStretch,fontStyle,fontSynthesis,fontSynthesisPosition,fontSynthesisSmallCaps,fontSynthesisStyle,fontSynthesisWeight,fontVariant,fontVariantAlternates,fontVariantCaps,fontVariantEastAsian,fontVariantEmoji,fontVariantLigatures,fontVariantNumeric,fontVariantPosition,fontVariationSettings,fontWeight,forcedColorAdjust,gap,grid,gridArea,gridAutoColumns,gridAutoFlow,gridAutoRows,gridColumn,gridColumnEnd,gridColumnGap,gridColumnStart,gridGap,gridRow,gridRowEnd,gridRowGap,gridRowStart,gridTemplate,gridTemplateAreas,gridTemplateColumns,gridTemplateRows,hangingPunctuation,height,hyphenateCharacter,hyphenateLimitChars,hyphens,imageOrientation,imageRendering,imageResolution,imeMode,initialLetter,initialLetterAlign,inlineSize,inset,insetBlock,insetBlockEnd,insetBlockStart,insetInline,insetInlineEnd,insetInlineStart,interpolateSize,isolation,justifyContent,justifyItems,justifySelf,justifyTracks,left,letterSpacing,lightingColor,lineBreak,lineClamp,lineHeight,lineHeightStep,listStyle,listStyleImage,listStylePosition,listStyleType,margin,marginBlock,marginBlockEnd,marginBlockStart,marginBottom,marginInline,marginInlineEnd,marginInlineStart,marginLeft,marginRight,marginTop,marginTrim,marker,markerEnd,markerMid,markerStart,mask,maskBorder,maskBorderMode,maskBorderOutset,maskBorderRepeat,maskBorderSlice,maskBorderSource,maskBorderWidth,maskClip,maskComposite,maskImage,maskMode,maskOrigin,maskPosition,maskRepeat,maskSize,maskType,masonryAutoFlow,mathDepth,mathShift,mathStyle,maxBlockSize,maxHeight,maxInlineSize,maxLines,maxWidth,minBlockSize,minHeight,minInlineSize,minWidth,mixBlendMode,objectFit,objectPosition,offset,offsetAnchor,offsetDistance,offsetPath,offsetPosition,offsetRotate,opacity,order,orphans,outline,outlineColor,outlineOffset,outlineStyle,outlineWidth,overflow,overflowAnchor,overflowBlock,overflowClipBox,overflowClipMargin,overflowInline,overflowWrap,overflowX,overflowY,overlay,overscrollBehavior,overscrollBehaviorBlock,overscrollBehaviorInline,overscrollBehaviorX,overscrollBehaviorY,padding,paddingBlock,paddingBlockEnd,paddingBlockStart,paddingBottom,paddingInline,paddingInlineEnd,paddingInlineStart,paddingLeft,paddingRight,paddingTop,page,pageBreakAfter,pageBreakBefore,pageBreakInside,paintOrder,perspective,perspectiveOrigin,placeContent,placeItems,placeSelf,pointerEvents,position,positionAnchor,positionArea,positionTry,positionTryFallbacks,positionTryOrder,positionVisibility,printColorAdjust,quotes,r,resize,right,rotate,rowGap,rubyAlign,rubyMerge,rubyPosition,rx,ry,scale,scrollBehavior,scrollMargin,scrollMarginBlock,scrollMarginBlockEnd,scrollMarginBlockStart,scrollMarginBottom,scrollMarginInline,scrollMarginInlineEnd,scrollMarginInlineStart,scrollMarginLeft,scrollMarginRight,scrollMarginTop,scrollPadding,scrollPaddingBlock,scrollPaddingBlockEnd,scrollPaddingBlockStart,scrollPaddingBottom,scrollPaddingInline,scrollPaddingInlineEnd,scrollPaddingInlineStart,scrollPaddingLeft,scrollPaddingRight,scrollPaddingTop,scrollSnapAlign,scrollSnapCoordinate,scrollSnapDestination,scrollSnapPointsX,scrollSnapPointsY,scrollSnapStop,scrollSnapType,scrollSnapTypeX,scrollSnapTypeY,scrollTimeline,scrollTimelineAxis,scrollTimelineName,scrollbarColor,scrollbarGutter,scrollbarWidth,shapeImageThreshold,shapeMargin,shapeOutside,shapeRendering,stopColor,stopOpacity,stroke,strokeDasharray,strokeDashoffset,strokeLinecap,strokeLinejoin,strokeMiterlimit,strokeOpacity,strokeWidth,tabSize,tableLayout,textAlign,textAlignLast,textAnchor,textBox,textBoxEdge,textBoxTrim,textCombineUpright,textDecoration,textDecorationColor,textDecorationLine,textDecorationSkip,textDecorationSkipInk,textDecorationStyle,textDecorationThickness,textEmphasis,textEmphasisColor,textEmphasisPosition,textEmphasisStyle,textIndent,textJustify,textOrientation,textOverflow,textRendering,textShadow,textSizeAdjust,textSpacingTrim,textTransform,textUnderlineOffset,textUnderlinePosition,textWrap,textWrapMode,textWrapStyle,timelineScope,top,touchAction,transform,transformBox,transformOrigin,transformStyle,transition,transitionBehavior,transitionDelay,transitionDuration,transitionProperty,transitionTimingFunction,translate,unicodeBidi,userSelect,vectorEffect,verticalAlign,viewTimeline,viewTimelineAxis,viewTimelineInset,viewTimelineName,viewTransitionName,visibility,whiteSpace,whiteSpaceCollapse,widows,width,willChange,wordBreak,wordSpacing,wordWrap,writingMode,x,y,zIndex,zoom,alignmentBaseline,baselineShift,colorInterpolation,colorRendering,glyphOrientationVertical", iB = oB.split(",").concat(rB), aB = new Map(iB.map((e) => [e, !0]));
-function sB(e) {
+var rB = "", oB = rB.split(","), iB = "WebkitAppearance,WebkitBorderBefore,WebkitBorderBeforeColor,WebkitBorderBeforeStyle,WebkitBorderBeforeWidth,WebkitBoxReflect,WebkitLineClamp,WebkitMask,WebkitMaskAttachment,WebkitMaskClip,WebkitMaskComposite,WebkitMaskImage,WebkitMaskOrigin,WebkitMaskPosition,WebkitMaskPositionX,WebkitMaskPositionY,WebkitMaskRepeat,WebkitMaskRepeatX,WebkitMaskRepeatY,WebkitMaskSize,WebkitOverflowScrolling,WebkitTapHighlightColor,WebkitTextFillColor,WebkitTextStroke,WebkitTextStrokeColor,WebkitTextStrokeWidth,WebkitTouchCallout,WebkitUserModify,WebkitUserSelect,accentColor,alignContent,alignItems,alignSelf,alignTracks,all,anchorName,anchorScope,animation,animationComposition,animationDelay,animationDirection,animationDuration,animationFillMode,animationIterationCount,animationName,animationPlayState,animationRange,animationRangeEnd,animationRangeStart,animationTimeline,animationTimingFunction,appearance,aspectRatio,backdropFilter,backfaceVisibility,background,backgroundAttachment,backgroundBlendMode,backgroundClip,backgroundColor,backgroundImage,backgroundOrigin,backgroundPosition,backgroundPositionX,backgroundPositionY,backgroundRepeat,backgroundSize,blockSize,border,borderBlock,borderBlockColor,borderBlockEnd,borderBlockEndColor,borderBlockEndStyle,borderBlockEndWidth,borderBlockStart,borderBlockStartColor,borderBlockStartStyle,borderBlockStartWidth,borderBlockStyle,borderBlockWidth,borderBottom,borderBottomColor,borderBottomLeftRadius,borderBottomRightRadius,borderBottomStyle,borderBottomWidth,borderCollapse,borderColor,borderEndEndRadius,borderEndStartRadius,borderImage,borderImageOutset,borderImageRepeat,borderImageSlice,borderImageSource,borderImageWidth,borderInline,borderInlineColor,borderInlineEnd,borderInlineEndColor,borderInlineEndStyle,borderInlineEndWidth,borderInlineStart,borderInlineStartColor,borderInlineStartStyle,borderInlineStartWidth,borderInlineStyle,borderInlineWidth,borderLeft,borderLeftColor,borderLeftStyle,borderLeftWidth,borderRadius,borderRight,borderRightColor,borderRightStyle,borderRightWidth,borderSpacing,borderStartEndRadius,borderStartStartRadius,borderStyle,borderTop,borderTopColor,borderTopLeftRadius,borderTopRightRadius,borderTopStyle,borderTopWidth,borderWidth,bottom,boxAlign,boxDecorationBreak,boxDirection,boxFlex,boxFlexGroup,boxLines,boxOrdinalGroup,boxOrient,boxPack,boxShadow,boxSizing,breakAfter,breakBefore,breakInside,captionSide,caret,caretColor,caretShape,clear,clip,clipPath,clipRule,color,colorInterpolationFilters,colorScheme,columnCount,columnFill,columnGap,columnRule,columnRuleColor,columnRuleStyle,columnRuleWidth,columnSpan,columnWidth,columns,contain,containIntrinsicBlockSize,containIntrinsicHeight,containIntrinsicInlineSize,containIntrinsicSize,containIntrinsicWidth,container,containerName,containerType,content,contentVisibility,cornerShape,counterIncrement,counterReset,counterSet,cursor,cx,cy,d,direction,display,dominantBaseline,emptyCells,fieldSizing,fill,fillOpacity,fillRule,filter,flex,flexBasis,flexDirection,flexFlow,flexGrow,flexShrink,flexWrap,float,floodColor,floodOpacity,font,fontFamily,fontFeatureSettings,fontKerning,fontLanguageOverride,fontOpticalSizing,fontPalette,fontSize,fontSizeAdjust,fontSmooth,fontStretch,fontStyle,fontSynthesis,fontSynthesisPosition,fontSynthesisSmallCaps,fontSynthesisStyle,fontSynthesisWeight,fontVariant,fontVariantAlternates,fontVariantCaps,fontVariantEastAsian,fontVariantEmoji,fontVariantLigatures,fontVariantNumeric,fontVariantPosition,fontVariationSettings,fontWeight,forcedColorAdjust,gap,grid,gridArea,gridAutoColumns,gridAutoFlow,gridAutoRows,gridColumn,gridColumnEnd,gridColumnGap,gridColumnStart,gridGap,gridRow,gridRowEnd,gridRowGap,gridRowStart,gridTemplate,gridTemplateAreas,gridTemplateColumns,gridTemplateRows,hangingPunctuation,height,hyphenateCharacter,hyphenateLimitChars,hyphens,imageOrientation,imageRendering,imageResolution,imeMode,initialLetter,initialLetterAlign,inlineSize,inset,insetBlock,insetBlockEnd,insetBlockStart,insetInline,insetInlineEnd,insetInlineStart,interpolateSize,isolation,justifyContent,justifyItems,justifySelf,justifyTracks,left,letterSpacing,lightingColor,lineBreak,lineClamp,lineHeight,lineHeightStep,listStyle,listStyleImage,listStylePosition,listStyleType,margin,marginBlock,marginBlockEnd,marginBlockStart,marginBottom,marginInline,marginInlineEnd,marginInlineStart,marginLeft,marginRight,marginTop,marginTrim,marker,markerEnd,markerMid,markerStart,mask,maskBorder,maskBorderMode,maskBorderOutset,maskBorderRepeat,maskBorderSlice,maskBorderSource,maskBorderWidth,maskClip,maskComposite,maskImage,maskMode,maskOrigin,maskPosition,maskRepeat,maskSize,maskType,masonryAutoFlow,mathDepth,mathShift,mathStyle,maxBlockSize,maxHeight,maxInlineSize,maxLines,maxWidth,minBlockSize,minHeight,minInlineSize,minWidth,mixBlendMode,objectFit,objectPosition,offset,offsetAnchor,offsetDistance,offsetPath,offsetPosition,offsetRotate,opacity,order,orphans,outline,outlineColor,outlineOffset,outlineStyle,outlineWidth,overflow,overflowAnchor,overflowBlock,overflowClipBox,overflowClipMargin,overflowInline,overflowWrap,overflowX,overflowY,overlay,overscrollBehavior,overscrollBehaviorBlock,overscrollBehaviorInline,overscrollBehaviorX,overscrollBehaviorY,padding,paddingBlock,paddingBlockEnd,paddingBlockStart,paddingBottom,paddingInline,paddingInlineEnd,paddingInlineStart,paddingLeft,paddingRight,paddingTop,page,pageBreakAfter,pageBreakBefore,pageBreakInside,paintOrder,perspective,perspectiveOrigin,placeContent,placeItems,placeSelf,pointerEvents,position,positionAnchor,positionArea,positionTry,positionTryFallbacks,positionTryOrder,positionVisibility,printColorAdjust,quotes,r,resize,right,rotate,rowGap,rubyAlign,rubyMerge,rubyPosition,rx,ry,scale,scrollBehavior,scrollMargin,scrollMarginBlock,scrollMarginBlockEnd,scrollMarginBlockStart,scrollMarginBottom,scrollMarginInline,scrollMarginInlineEnd,scrollMarginInlineStart,scrollMarginLeft,scrollMarginRight,scrollMarginTop,scrollPadding,scrollPaddingBlock,scrollPaddingBlockEnd,scrollPaddingBlockStart,scrollPaddingBottom,scrollPaddingInline,scrollPaddingInlineEnd,scrollPaddingInlineStart,scrollPaddingLeft,scrollPaddingRight,scrollPaddingTop,scrollSnapAlign,scrollSnapCoordinate,scrollSnapDestination,scrollSnapPointsX,scrollSnapPointsY,scrollSnapStop,scrollSnapType,scrollSnapTypeX,scrollSnapTypeY,scrollTimeline,scrollTimelineAxis,scrollTimelineName,scrollbarColor,scrollbarGutter,scrollbarWidth,shapeImageThreshold,shapeMargin,shapeOutside,shapeRendering,stopColor,stopOpacity,stroke,strokeDasharray,strokeDashoffset,strokeLinecap,strokeLinejoin,strokeMiterlimit,strokeOpacity,strokeWidth,tabSize,tableLayout,textAlign,textAlignLast,textAnchor,textBox,textBoxEdge,textBoxTrim,textCombineUpright,textDecoration,textDecorationColor,textDecorationLine,textDecorationSkip,textDecorationSkipInk,textDecorationStyle,textDecorationThickness,textEmphasis,textEmphasisColor,textEmphasisPosition,textEmphasisStyle,textIndent,textJustify,textOrientation,textOverflow,textRendering,textShadow,textSizeAdjust,textSpacingTrim,textTransform,textUnderlineOffset,textUnderlinePosition,textWrap,textWrapMode,textWrapStyle,timelineScope,top,touchAction,transform,transformBox,transformOrigin,transformStyle,transition,transitionBehavior,transitionDelay,transitionDuration,transitionProperty,transitionTimingFunction,translate,unicodeBidi,userSelect,vectorEffect,verticalAlign,viewTimeline,viewTimelineAxis,viewTimelineInset,viewTimelineName,viewTransitionName,visibility,whiteSpace,whiteSpaceCollapse,widows,width,willChange,wordBreak,wordSpacing,wordWrap,writingMode,x,y,zIndex,zoom,alignmentBaseline,baselineShift,colorInterpolation,colorRendering,glyphOrientationVertical", aB = iB.split(",").concat(oB), sB = new Map(aB.map((e) => [e, !0]));
+function lB(e) {
   const t = /* @__PURE__ */ Object.create(null);
   return (r) => (t[r] === void 0 && (t[r] = e(r)), t[r]);
 }
-var lB = /&|@/, cB = /* @__PURE__ */ sB((e) => aB.has(e) || e.startsWith("--") || lB.test(e));
+var cB = /&|@/, uB = /* @__PURE__ */ lB((e) => sB.has(e) || e.startsWith("--") || cB.test(e));
 function Pr(e, t) {
   const r = {};
   for (const i in e) {
@@ -10937,7 +10937,7 @@ function Pr(e, t) {
   }
   return r;
 }
-function JO(e, t) {
+function eA(e, t) {
   const r = {};
   return ho(
     e,
@@ -10947,14 +10947,14 @@ function JO(e, t) {
     { stop: t }
   ), r;
 }
-var uB = Object.defineProperty, dB = (e, t, r) => t in e ? uB(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, k_ = (e, t, r) => dB(e, typeof t != "symbol" ? t + "" : t, r);
+var dB = Object.defineProperty, fB = (e, t, r) => t in e ? dB(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, k_ = (e, t, r) => fB(e, typeof t != "symbol" ? t + "" : t, r);
 function Qh(e) {
   if (e === null) return "null";
   if (e === void 0) return "undefined";
   const t = typeof e;
   return t === "string" ? `s:${e}` : t === "number" ? `n:${e}` : t === "boolean" ? `b:${e}` : t === "function" ? `f:${e.name || "anonymous"}` : Array.isArray(e) ? `a:[${e.map(Qh).join(",")}]` : t === "object" ? `o:{${Object.keys(e).sort().map((i) => `${i}:${Qh(e[i])}`).join(",")}}` : String(e);
 }
-class fB {
+class hB {
   constructor(t = 500) {
     k_(this, "cache", /* @__PURE__ */ new Map()), k_(this, "maxSize"), this.maxSize = t;
   }
@@ -10976,41 +10976,41 @@ class fB {
   }
 }
 const Zt = (e) => {
-  const t = new fB();
+  const t = new hB();
   function r(...i) {
     const a = i.length === 1 ? Qh(i[0]) : i.map(Qh).join("|");
     let l = t.get(a);
     return l === void 0 && (l = e.apply(this, i), t.set(a, l)), l;
   }
   return r;
-}, eA = 16, Kh = "px", tx = "em", pu = "rem";
-function tA(e = "") {
+}, tA = 16, Kh = "px", tx = "em", pu = "rem";
+function nA(e = "") {
   const t = new RegExp(String.raw`-?\d+(?:\.\d+|\d*)`), r = new RegExp(`${Kh}|${tx}|${pu}`);
   return e.match(
     new RegExp(`${t.source}(${r.source})`)
   )?.[1];
 }
-function nA(e = "") {
+function rA(e = "") {
   if (typeof e == "number")
     return `${e}px`;
-  const t = tA(e);
+  const t = nA(e);
   if (!t || t === Kh)
     return e;
   if (t === tx || t === pu)
-    return `${parseFloat(e) * eA}${Kh}`;
+    return `${parseFloat(e) * tA}${Kh}`;
 }
-function rA(e = "") {
-  const t = tA(e);
+function oA(e = "") {
+  const t = nA(e);
   if (!t || t === pu)
     return e;
   if (t === tx)
     return `${parseFloat(e)}${pu}`;
   if (t === Kh)
-    return `${parseFloat(e) / eA}${pu}`;
+    return `${parseFloat(e) / tA}${pu}`;
 }
-const hB = (e) => e.charAt(0).toUpperCase() + e.slice(1);
-function gB(e) {
-  const t = pB(e), r = Object.fromEntries(t);
+const gB = (e) => e.charAt(0).toUpperCase() + e.slice(1);
+function pB(e) {
+  const t = mB(e), r = Object.fromEntries(t);
   function i(y) {
     return r[y];
   }
@@ -11018,7 +11018,7 @@ function gB(e) {
     return Ys(i(y));
   }
   function l() {
-    const y = Object.keys(r), b = mB(y), x = y.flatMap((S) => {
+    const y = Object.keys(r), b = vB(y), x = y.flatMap((S) => {
       const w = i(S), C = [
         `${S}Down`,
         Ys({ max: zh(w.min) })
@@ -11028,7 +11028,7 @@ function gB(e) {
       b.map(([S, w]) => {
         const C = i(S), T = i(w);
         return [
-          `${S}To${hB(w)}`,
+          `${S}To${gB(w)}`,
           Ys({ min: C.min, max: zh(T.min) })
         ];
       })
@@ -11060,16 +11060,16 @@ function gB(e) {
   };
 }
 function zh(e) {
-  const t = parseFloat(nA(e) ?? "") - 0.04;
-  return rA(`${t}px`);
-}
-function pB(e) {
-  return Object.entries(e).sort(([, r], [, i]) => parseInt(r, 10) < parseInt(i, 10) ? -1 : 1).map(([r, i], a, l) => {
-    let c = null;
-    return a <= l.length - 1 && (c = l[a + 1]?.[1]), c != null && (c = zh(c)), [r, { name: r, min: rA(i), max: c }];
-  });
+  const t = parseFloat(rA(e) ?? "") - 0.04;
+  return oA(`${t}px`);
 }
 function mB(e) {
+  return Object.entries(e).sort(([, r], [, i]) => parseInt(r, 10) < parseInt(i, 10) ? -1 : 1).map(([r, i], a, l) => {
+    let c = null;
+    return a <= l.length - 1 && (c = l[a + 1]?.[1]), c != null && (c = zh(c)), [r, { name: r, min: oA(i), max: c }];
+  });
+}
+function vB(e) {
   const t = [];
   return e.forEach((r, i) => {
     let a = i;
@@ -11089,13 +11089,13 @@ function Ys({
     t && `(max-width: ${t})`
   ].filter(Boolean).join(" and ");
 }
-const vB = /^@|&|&$/, yB = (e) => {
+const yB = /^@|&|&$/, bB = (e) => {
   const { breakpoints: t, conditions: r = {} } = e, i = Pr(r, (p, v) => [`_${p}`, v]), a = Object.assign({}, i, t.conditions);
   function l() {
     return Object.keys(a);
   }
   function c(p) {
-    return l().includes(p) || vB.test(p) || p.startsWith("_");
+    return l().includes(p) || yB.test(p) || p.startsWith("_");
   }
   const d = Zt((p) => p.filter((v) => v !== "base").sort((v, y) => {
     const b = c(v), x = c(y);
@@ -11115,11 +11115,11 @@ const vB = /^@|&|&$/, yB = (e) => {
     breakpoints: t.keys(),
     expandAtRule: f
   };
-}, rt = Object.freeze(/* @__PURE__ */ Object.create(null)), bB = Object.freeze([]);
+}, rt = Object.freeze(/* @__PURE__ */ Object.create(null)), xB = Object.freeze([]);
 function Vg() {
   return /* @__PURE__ */ Object.create(null);
 }
-const oA = (e) => ({
+const iA = (e) => ({
   minMax: new RegExp(
     `(!?\\(\\s*min(-device-)?-${e})(.|
 )+\\(\\s*max(-device)?-${e}`,
@@ -11132,26 +11132,26 @@ const oA = (e) => ({
     "i"
   ),
   max: new RegExp(`\\(\\s*max(-device)?-${e}`, "i")
-}), xB = oA("width"), wB = oA("height"), iA = (e) => ({
+}), wB = iA("width"), SB = iA("height"), aA = (e) => ({
   isMin: N_(e.minMax, e.maxMin, e.min),
   isMax: N_(e.maxMin, e.minMax, e.max)
-}), { isMin: zb, isMax: T_ } = iA(xB), { isMin: Ob, isMax: R_ } = iA(wB), z_ = /print/i, O_ = /^print$/i, SB = /(-?\d*\.?\d+)(ch|em|ex|px|rem)/, CB = /(\d)/, su = Number.MAX_VALUE, EB = { ch: 8.8984375, em: 16, rem: 16, ex: 8.296875, px: 1 };
+}), { isMin: zb, isMax: T_ } = aA(wB), { isMin: Ob, isMax: R_ } = aA(SB), z_ = /print/i, O_ = /^print$/i, CB = /(-?\d*\.?\d+)(ch|em|ex|px|rem)/, EB = /(\d)/, su = Number.MAX_VALUE, _B = { ch: 8.8984375, em: 16, rem: 16, ex: 8.296875, px: 1 };
 function A_(e) {
-  const t = SB.exec(e) || (zb(e) || Ob(e) ? CB.exec(e) : null);
+  const t = CB.exec(e) || (zb(e) || Ob(e) ? EB.exec(e) : null);
   if (!t) return su;
   if (t[0] === "0") return 0;
   const r = parseFloat(t[1]), i = t[2];
-  return r * (EB[i] || 1);
+  return r * (_B[i] || 1);
 }
 function N_(e, t, r) {
   return (i) => e.test(i) || !t.test(i) && r.test(i);
 }
-function _B(e, t) {
+function kB(e, t) {
   const r = z_.test(e), i = O_.test(e), a = z_.test(t), l = O_.test(t);
   return r && a ? !i && l ? 1 : i && !l ? -1 : e.localeCompare(t) : r ? 1 : a ? -1 : null;
 }
-const kB = Zt((e, t) => {
-  const r = _B(e, t);
+const TB = Zt((e, t) => {
+  const r = kB(e, t);
   if (r !== null) return r;
   const i = zb(e) || Ob(e), a = T_(e) || R_(e), l = zb(t) || Ob(t), c = T_(t) || R_(t);
   if (i && c) return -1;
@@ -11160,12 +11160,12 @@ const kB = Zt((e, t) => {
   return d === su && f === su ? e.localeCompare(t) : d === su ? 1 : f === su ? -1 : d !== f ? d > f ? a ? -1 : 1 : a ? 1 : -1 : e.localeCompare(t);
 });
 function M_(e) {
-  return e.sort(([t], [r]) => kB(t, r));
+  return e.sort(([t], [r]) => TB(t, r));
 }
-function aA(e) {
+function sA(e) {
   const t = [], r = [], i = {};
   for (const [c, d] of Object.entries(e))
-    c.startsWith("@media") ? t.push([c, d]) : c.startsWith("@container") ? r.push([c, d]) : $n(d) ? i[c] = aA(d) : i[c] = d;
+    c.startsWith("@media") ? t.push([c, d]) : c.startsWith("@container") ? r.push([c, d]) : $n(d) ? i[c] = sA(d) : i[c] = d;
   const a = M_(t), l = M_(r);
   return {
     ...i,
@@ -11173,44 +11173,44 @@ function aA(e) {
     ...Object.fromEntries(l)
   };
 }
-const sA = /\s*!(important)?/i, TB = Zt(
-  (e) => Dr(e) ? sA.test(e) : !1
-), RB = Zt(
-  (e) => Dr(e) ? e.replace(sA, "").trim() : e
+const lA = /\s*!(important)?/i, RB = Zt(
+  (e) => Dr(e) ? lA.test(e) : !1
+), zB = Zt(
+  (e) => Dr(e) ? e.replace(lA, "").trim() : e
 );
-function lA(e) {
-  const { transform: t, conditions: r, normalize: i } = e, a = AB(e);
+function cA(e) {
+  const { transform: t, conditions: r, normalize: i } = e, a = NB(e);
   return Zt(function(...c) {
     const d = a(...c), f = i(d), g = Vg();
     return ho(f, (p, v) => {
       if (p == null) return;
-      const [y, ...b] = r.sort(v).map(r.resolve), x = TB(p);
-      x && (p = RB(p));
+      const [y, ...b] = r.sort(v).map(r.resolve), x = RB(p);
+      x && (p = zB(p));
       let S = t(y, p) ?? rt;
       S = ho(
         S,
         (w) => Dr(w) && x ? `${w} !important` : w,
         { getKey: (w) => r.expandAtRule(w) }
-      ), zB(g, b.flat(), S);
-    }), aA(g);
+      ), OB(g, b.flat(), S);
+    }), sA(g);
   });
 }
-function zB(e, t, r) {
+function OB(e, t, r) {
   let i = e;
   for (const a of t)
     a && (i[a] || (i[a] = Vg()), i = i[a]);
   $i(i, r);
 }
-function OB(...e) {
+function AB(...e) {
   return e.filter((t) => {
     if (!$n(t)) return !1;
     const r = Bu(t);
     return Object.keys(r).length > 0;
   });
 }
-function AB(e) {
+function NB(e) {
   function t(r) {
-    const i = OB(...r);
+    const i = AB(...r);
     return i.length === 1 ? i : i.map((a) => e.normalize(a));
   }
   return Zt(function(...i) {
@@ -11224,13 +11224,13 @@ const Ab = (e) => ({
   compoundVariants: [],
   ...e
 });
-function NB(e) {
+function MB(e) {
   const { css: t, conditions: r, normalize: i, layers: a } = e;
   function l(d = {}) {
     const f = Ab(d), { base: g, defaultVariants: p, compoundVariants: v } = f, y = Pr(f.variants, (k, z) => [
       k,
       Pr(z, (A, R) => [A, i(R)])
-    ]), b = lA({
+    ]), b = cA({
       conditions: r,
       normalize: i,
       transform(k, z) {
@@ -11249,7 +11249,7 @@ function NB(e) {
       );
       return a.wrap("recipes", t(R, N));
     }), S = Object.keys(y), w = (k) => {
-      const z = qO(k, ["recipe"]), [A, R] = cl(z, S), N = S.includes("colorPalette"), $ = S.includes("orientation");
+      const z = YO(k, ["recipe"]), [A, R] = cl(z, S), N = S.includes("colorPalette"), $ = S.includes("orientation");
       return N || (A.colorPalette = k.colorPalette || p.colorPalette), $ && (R.orientation = k.orientation), [A, R];
     }, C = Pr(y, (k, z) => [
       k,
@@ -11266,7 +11266,7 @@ function NB(e) {
       config: d,
       splitVariantProps: w,
       merge(k) {
-        return l(MB(this, k));
+        return l(PB(this, k));
       }
     });
   }
@@ -11279,7 +11279,7 @@ function NB(e) {
   return l;
 }
 const P_ = (e) => (e?.__cva__ ? e.config : e) ?? rt;
-function MB(e, t) {
+function PB(e, t) {
   const r = Ab(P_(e)), i = Ab(P_(t)), a = _0(Object.keys(r.variants), Object.keys(i.variants)), l = $i({}, r.base, i.base), c = Object.fromEntries(
     a.map((p) => [
       p,
@@ -11294,7 +11294,7 @@ function MB(e, t) {
     compoundVariants: f
   };
 }
-const PB = {
+const IB = {
   reset: "reset",
   base: "base",
   tokens: "tokens",
@@ -11305,8 +11305,8 @@ const PB = {
   tokens: 2,
   recipes: 3
 };
-function IB(e) {
-  const t = e.layers ?? PB, i = Object.values(t).sort((a, l) => I_[a] - I_[l]);
+function DB(e) {
+  const t = e.layers ?? IB, i = Object.values(t).sort((a, l) => I_[a] - I_[l]);
   return {
     names: i,
     atRule: `@layer ${i.join(", ")};`,
@@ -11315,7 +11315,7 @@ function IB(e) {
     }
   };
 }
-function DB(e) {
+function LB(e) {
   const { utility: t, normalize: r } = e, { hasShorthand: i, resolveShorthand: a } = t;
   return function(l) {
     return ho(l, r, {
@@ -11324,7 +11324,7 @@ function DB(e) {
     });
   };
 }
-function LB(e) {
+function $B(e) {
   const { preflight: t } = e;
   if (!t) return {};
   const { scope: r = "", level: i = "parent" } = $n(t) ? t : {};
@@ -11474,23 +11474,23 @@ function LB(e) {
   } else a ? c[a] = l : Object.assign(c, l);
   return c;
 }
-function $B(e) {
+function VB(e) {
   const { conditions: t, isValidProperty: r } = e, i = Zt((a, l) => r(a) ? !l.split(",").every((c) => c === "base" || t.has(c)) : !0);
   return function(l) {
     return ho(l, (c) => c, {
       stop: (c) => Array.isArray(c),
-      getKey: (c, d) => !$n(d) || t.has(c) ? c : i(c, Object.keys(d).join(",")) ? HB(c).map((f) => {
+      getKey: (c, d) => !$n(d) || t.has(c) ? c : i(c, Object.keys(d).join(",")) ? BB(c).map((f) => {
         const g = f.startsWith("&") ? f.slice(1) : f;
-        return VB(g) ? `${g} &` : `&${g}`;
+        return HB(g) ? `${g} &` : `&${g}`;
       }).join(", ") : c
     });
   };
 }
-function VB(e) {
+function HB(e) {
   const t = e.toLowerCase();
   return t.startsWith(":host-context") || t.startsWith(":host") || t.startsWith("::slotted");
 }
-function HB(e) {
+function BB(e) {
   const t = [];
   let r = 0, i = "", a = !1;
   for (let l = 0; l < e.length; l++) {
@@ -11507,12 +11507,12 @@ function HB(e) {
   }
   return i && t.push(i.trim()), t;
 }
-const BB = (e = rt) => {
+const jB = (e = rt) => {
   const t = (a) => ({
     base: e.base?.[a] ?? rt,
     variants: Vg(),
     defaultVariants: e.defaultVariants ?? rt,
-    compoundVariants: e.compoundVariants ? jB(e.compoundVariants, a) : bB
+    compoundVariants: e.compoundVariants ? UB(e.compoundVariants, a) : xB
   }), i = (e.slots ?? []).map((a) => [a, t(a)]);
   for (const [a, l] of Object.entries(
     e.variants ?? {}
@@ -11525,21 +11525,21 @@ const BB = (e = rt) => {
         (p = g.variants)[a] ?? (p[a] = {}), g.variants[a][c] = d[f] ?? rt;
       });
   return Object.fromEntries(i);
-}, jB = (e, t) => e.filter((r) => r.css[t]).map((r) => ({
+}, UB = (e, t) => e.filter((r) => r.css[t]).map((r) => ({
   ...r,
   css: r.css[t]
 }));
-function UB(e) {
+function WB(e) {
   const { cva: t } = e;
   return function(i = rt) {
-    const a = Object.entries(BB(i)).map(
+    const a = Object.entries(jB(i)).map(
       ([v, y]) => [v, t(y)]
     ), l = Zt(function(y) {
       const b = a.map(([x, S]) => [x, S(y)]);
       return Object.fromEntries(b);
     }), c = i.variants ?? rt, d = Object.keys(c);
     function f(v) {
-      const y = qO(v, ["recipe"]), [b, x] = cl(y, d), S = d.includes("colorPalette"), w = d.includes("orientation");
+      const y = YO(v, ["recipe"]), [b, x] = cl(y, d), S = d.includes("colorPalette"), w = d.includes("orientation");
       return S || (b.colorPalette = v.colorPalette || i.defaultVariants?.colorPalette), w && (x.orientation = v.orientation), [b, x];
     }
     const g = Pr(c, (v, y) => [
@@ -11560,9 +11560,9 @@ function UB(e) {
     });
   };
 }
-const WB = () => (e) => Array.from(new Set(e)), FB = /([\0-\x1f\x7f]|^-?\d)|^-$|^-|[^\x80-\uFFFF\w-]/g, GB = function(e, t) {
+const FB = () => (e) => Array.from(new Set(e)), GB = /([\0-\x1f\x7f]|^-?\d)|^-$|^-|[^\x80-\uFFFF\w-]/g, qB = function(e, t) {
   return t ? e === "\0" ? "�" : e === "-" && e.length === 1 ? "\\-" : e.slice(0, -1) + "\\" + e.charCodeAt(e.length - 1).toString(16) : "\\" + e;
-}, cA = (e) => (e + "").replace(FB, GB), uA = (e, t) => {
+}, uA = (e) => (e + "").replace(GB, qB), dA = (e, t) => {
   let r = "", i = 0, a = "char", l = "", c = "";
   const d = [];
   for (; i < e.length; ) {
@@ -11582,7 +11582,7 @@ const WB = () => (e) => Array.from(new Set(e)), FB = /([\0-\x1f\x7f]|^-?\d)|^-$|
       continue;
     }
     if (a === "fallback" && c + f === ", var(") {
-      const y = qB(e.slice(i + 1)) + i + 1, b = e.slice(i + 1, y);
+      const y = YB(e.slice(i + 1)) + i + 1, b = e.slice(i + 1, y);
       if (y === -1)
         break;
       r += ", var(" + b + ")", i = y + 1, a = d.pop() ?? a, c = "";
@@ -11591,10 +11591,10 @@ const WB = () => (e) => Array.from(new Set(e)), FB = /([\0-\x1f\x7f]|^-?\d)|^-$|
     if (a === "token" || a === "fallback") {
       if (i++, f === ")") {
         a = d.pop() ?? a ?? "char", c += f;
-        const p = l && (t(l) ?? cA(l));
+        const p = l && (t(l) ?? uA(l));
         if (c) {
           if (c = c.slice(1).trim(), !c.startsWith("token(") && c.endsWith(")") && (c = c.slice(0, -1)), c.includes("token(")) {
-            const y = uA(c, t);
+            const y = dA(c, t);
             y && (c = y.slice(0, -1));
           } else if (c) {
             const y = t(c);
@@ -11617,7 +11617,7 @@ const WB = () => (e) => Array.from(new Set(e)), FB = /([\0-\x1f\x7f]|^-?\d)|^-$|
     r += f, i++;
   }
   return r;
-}, qB = (e) => {
+}, YB = (e) => {
   let t = 0;
   const r = ["("];
   for (; t < e.length; ) {
@@ -11630,18 +11630,18 @@ const WB = () => (e) => Array.from(new Set(e)), FB = /([\0-\x1f\x7f]|^-?\d)|^-$|
   }
   return t;
 };
-function dA(e) {
+function fA(e) {
   const t = {};
   return e.forEach((r, i) => {
     r instanceof Map ? t[i] = Object.fromEntries(r) : t[i] = r;
   }), t;
 }
-const fA = /({([^}]*)})/g, YB = /[{}]/g, XB = /\w+\.\w+/, hA = (e) => {
+const hA = /({([^}]*)})/g, XB = /[{}]/g, QB = /\w+\.\w+/, gA = (e) => {
   if (!Dr(e)) return [];
-  const t = e.match(fA);
-  return t ? t.map((r) => r.replace(YB, "").trim()) : [];
-}, QB = (e) => fA.test(e);
-function gA(e) {
+  const t = e.match(hA);
+  return t ? t.map((r) => r.replace(XB, "").trim()) : [];
+}, KB = (e) => hA.test(e);
+function pA(e) {
   if (!e.extensions?.references)
     return e.extensions?.cssVar?.ref ?? e.value;
   const t = e.extensions.references ?? {};
@@ -11651,12 +11651,12 @@ function gA(e) {
     const l = i[a], c = t[l];
     if (c.extensions.conditions)
       continue;
-    const d = gA(c);
+    const d = pA(c);
     r = r.replace(`{${l}}`, d);
   }
   return e.value = r, delete e.extensions.references, e.value;
 }
-function pA(e, t) {
+function mA(e, t) {
   if (t == null || !Array.isArray(t))
     return t;
   switch (e) {
@@ -11671,18 +11671,18 @@ function pA(e, t) {
       return t;
   }
 }
-function KB(e, t) {
+function ZB(e, t) {
   const r = {};
   for (const i in t)
-    r[i] = pA(e, t[i]);
+    r[i] = mA(e, t[i]);
   return r;
 }
-const ZB = /calc/g;
-function mA(e) {
+const JB = /calc/g;
+function vA(e) {
   return $n(e) && e.reference ? e.reference : String(e);
 }
-const Hg = (e, ...t) => t.map(mA).join(` ${e} `).replace(ZB, ""), D_ = (...e) => `calc(${Hg("+", ...e)})`, L_ = (...e) => `calc(${Hg("-", ...e)})`, Nb = (...e) => `calc(${Hg("*", ...e)})`, $_ = (...e) => `calc(${Hg("/", ...e)})`, V_ = (e) => {
-  const t = mA(e);
+const Hg = (e, ...t) => t.map(vA).join(` ${e} `).replace(JB, ""), D_ = (...e) => `calc(${Hg("+", ...e)})`, L_ = (...e) => `calc(${Hg("-", ...e)})`, Nb = (...e) => `calc(${Hg("*", ...e)})`, $_ = (...e) => `calc(${Hg("/", ...e)})`, V_ = (e) => {
+  const t = vA(e);
   return t != null && !Number.isNaN(parseFloat(t)) ? String(t).startsWith("-") ? String(t).slice(1) : `-${t}` : Nb(t, -1);
 }, nl = Object.assign(
   (e) => ({
@@ -11700,7 +11700,7 @@ const Hg = (e, ...t) => t.map(mA).join(` ${e} `).replace(ZB, ""), D_ = (...e) =>
     divide: $_,
     negate: V_
   }
-), JB = {
+), ej = {
   enforce: "pre",
   transform(e) {
     const { prefix: t, allTokens: r, formatCssVar: i, formatTokenName: a, registerToken: l } = e;
@@ -11727,22 +11727,22 @@ const Hg = (e, ...t) => t.map(mA).join(` ${e} `).replace(ZB, ""), D_ = (...e) =>
       l(y);
     });
   }
-}, ej = /* @__PURE__ */ new Set([
+}, tj = /* @__PURE__ */ new Set([
   "spacing",
   "sizes",
   "borderWidths",
   "fontSizes",
   "radii"
-]), tj = {
+]), nj = {
   enforce: "post",
   transform(e) {
-    e.allTokens.filter((r) => ej.has(r.extensions.category) && !r.extensions.negative).forEach((r) => {
+    e.allTokens.filter((r) => tj.has(r.extensions.category) && !r.extensions.negative).forEach((r) => {
       Object.assign(r.extensions, {
-        pixelValue: nA(r.value)
+        pixelValue: rA(r.value)
       });
     });
   }
-}, nj = {
+}, rj = {
   enforce: "post",
   transform(e) {
     const { allTokens: t, registerToken: r, formatTokenName: i } = e, a = t.filter(
@@ -11778,7 +11778,7 @@ const Hg = (e, ...t) => t.map(mA).join(` ${e} `).replace(ZB, ""), D_ = (...e) =>
       }, "pre");
     });
   }
-}, rj = {
+}, oj = {
   enforce: "post",
   transform(e) {
     const t = [], r = [];
@@ -11796,12 +11796,12 @@ const Hg = (e, ...t) => t.map(mA).join(` ${e} `).replace(ZB, ""), D_ = (...e) =>
       i.extensions.conditions && !a.extensions.conditions && (a.extensions.conditions = i.extensions.conditions), e.tokenMap.set(i.name, a);
     });
   }
-}, oj = [
-  JB,
+}, ij = [
+  ej,
+  rj,
   nj,
-  tj,
-  rj
-], ij = {
+  oj
+], aj = {
   type: "extensions",
   enforce: "pre",
   name: "tokens/css-var",
@@ -11811,19 +11811,19 @@ const Hg = (e, ...t) => t.map(mA).join(` ${e} `).replace(ZB, ""), D_ = (...e) =>
       cssVar: i(c.filter(Boolean), r)
     };
   }
-}, aj = {
+}, sj = {
   enforce: "post",
   type: "value",
   name: "tokens/conditionals",
   transform(e, t) {
-    const { prefix: r, formatCssVar: i, getByName: a } = t, l = hA(e.value);
+    const { prefix: r, formatCssVar: i, getByName: a } = t, l = gA(e.value);
     return l.length && l.forEach((c) => {
       if (!a(c)) return;
       const d = i(c.split("."), r);
       e.value = e.value.replaceAll(`{${c}}`, d.ref);
     }), e.value;
   }
-}, sj = {
+}, lj = {
   type: "extensions",
   enforce: "pre",
   name: "tokens/colors/colorPalette",
@@ -11846,33 +11846,33 @@ const Hg = (e, ...t) => t.map(mA).join(` ${e} `).replace(ZB, ""), D_ = (...e) =>
       colorPalette: { value: l, roots: i, keys: c }
     };
   }
-}, lj = [
-  ij,
+}, cj = [
   aj,
-  sj
+  sj,
+  lj
 ], H_ = (e) => $n(e) && Object.prototype.hasOwnProperty.call(e, "value");
-function cj(e) {
+function uj(e) {
   return e ? {
-    breakpoints: YO(e, (t) => ({ value: t })),
+    breakpoints: XO(e, (t) => ({ value: t })),
     sizes: Pr(e, (t, r) => [
       `breakpoint-${t}`,
       { value: r }
     ])
   } : { breakpoints: {}, sizes: {} };
 }
-function uj(e) {
+function dj(e) {
   const {
     prefix: t = "",
     tokens: r = {},
     semanticTokens: i = {},
     breakpoints: a = {}
-  } = e, l = (F) => F.join("."), c = (F, Z) => ZO(F.join("-"), { prefix: Z }), d = [], f = /* @__PURE__ */ new Map(), g = /* @__PURE__ */ new Map(), p = /* @__PURE__ */ new Map(), v = /* @__PURE__ */ new Map(), y = /* @__PURE__ */ new Map(), b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), w = [];
+  } = e, l = (F) => F.join("."), c = (F, Z) => JO(F.join("-"), { prefix: Z }), d = [], f = /* @__PURE__ */ new Map(), g = /* @__PURE__ */ new Map(), p = /* @__PURE__ */ new Map(), v = /* @__PURE__ */ new Map(), y = /* @__PURE__ */ new Map(), b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), w = [];
   function C(F, Z) {
     d.push(F), (F.extensions.condition === "base" || !f.has(F.name)) && f.set(F.name, F), Z && S.forEach((pe) => {
       pe.enforce === Z && se(pe, F);
     });
   }
-  const T = cj(a), k = Bu({
+  const T = uj(a), k = Bu({
     ...r,
     breakpoints: T.breakpoints,
     sizes: {
@@ -11886,7 +11886,7 @@ function uj(e) {
       (F, Z) => {
         const pe = Z.includes("DEFAULT");
         Z = B_(Z);
-        const le = Z[0], ue = l(Z), ve = Dr(F) ? { value: F } : F, ze = pA(le, ve.value), Oe = {
+        const le = Z[0], ue = l(Z), ve = Dr(F) ? { value: F } : F, ze = mA(le, ve.value), Oe = {
           value: ze,
           originalValue: ze,
           name: ue,
@@ -11905,8 +11905,8 @@ function uj(e) {
       i,
       (F, Z) => {
         const pe = Z.includes("DEFAULT");
-        Z = vA(B_(Z));
-        const le = Z[0], ue = l(Z), ve = Dr(F.value) || Array.isArray(F.value) ? { value: { base: F.value } } : F, ze = KB(le, ve.value), Oe = {
+        Z = yA(B_(Z));
+        const le = Z[0], ue = l(Z), ve = Dr(F.value) || Array.isArray(F.value) ? { value: { base: F.value } } : F, ze = ZB(le, ve.value), Oe = {
           value: ze.base ?? "",
           originalValue: ze.base ?? "",
           name: ue,
@@ -11958,7 +11958,7 @@ function uj(e) {
     !Z || pe || Z.roots.forEach((ue) => {
       const ve = l(ue);
       v.has(ve) || v.set(ve, /* @__PURE__ */ new Map());
-      const ze = fj(
+      const ze = hj(
         [...F.path],
         [...ue]
       ), Oe = l(ze), Pe = A(Oe);
@@ -11983,7 +11983,7 @@ function uj(e) {
   function B() {
     d.forEach((F) => {
       R(F), N(F), $(F), H(F), V(F);
-    }), q = dA(b);
+    }), q = fA(b);
   }
   const G = (F, Z) => {
     if (!F || typeof F != "string") return { invalid: !0, value: F };
@@ -11999,7 +11999,7 @@ function uj(e) {
       color: Oe,
       value: `color-mix(in srgb, ${Oe} ${ze}, transparent)`
     };
-  }, I = Zt((F, Z) => y.get(F) ?? Z), U = Zt((F) => q[F] || null), D = Zt((F) => uA(F, (Z) => {
+  }, I = Zt((F, Z) => y.get(F) ?? Z), U = Zt((F) => q[F] || null), D = Zt((F) => dA(F, (Z) => {
     if (!Z) return;
     if (Z.includes("/")) {
       const le = G(Z, (ue) => I(ue));
@@ -12008,7 +12008,7 @@ function uj(e) {
       return le.value;
     }
     const pe = I(Z);
-    return pe || (XB.test(Z) ? cA(Z) : Z);
+    return pe || (QB.test(Z) ? uA(Z) : Z);
   })), W = {
     prefix: t,
     allTokens: d,
@@ -12062,14 +12062,14 @@ function uj(e) {
   }
   function he() {
     d.slice().forEach((F) => {
-      const Z = dj(F);
+      const Z = fj(F);
       !Z || Z.length === 0 || Z.forEach((pe) => {
         C(pe);
       });
     });
   }
   function L(F) {
-    const Z = hA(F), pe = [];
+    const Z = gA(F), pe = [];
     for (let le = 0; le < Z.length; le++) {
       const ue = A(Z[le]);
       ue && pe.push(ue);
@@ -12078,32 +12078,32 @@ function uj(e) {
   }
   function K() {
     d.forEach((F) => {
-      if (!QB(F.value)) return;
+      if (!KB(F.value)) return;
       const Z = L(F.value);
       F.extensions.references = Z.reduce((pe, le) => (pe[le.name] = le, pe), {});
     });
   }
   function me() {
     d.forEach((F) => {
-      gA(F);
+      pA(F);
     });
   }
   function ge() {
     J("pre"), ce("pre"), he(), K(), me(), J("post"), ce("post"), B();
   }
-  return z(), Y(...lj), ne(...oj), ge(), W;
+  return z(), Y(...cj), ne(...ij), ge(), W;
 }
 function B_(e) {
   return e[0] === "DEFAULT" ? e : e.filter((t) => t !== "DEFAULT");
 }
-function vA(e) {
+function yA(e) {
   return e.filter((t) => t !== "base");
 }
-function dj(e) {
+function fj(e) {
   if (!e.extensions.conditions) return;
   const { conditions: t } = e.extensions, r = [];
   return ho(t, (i, a) => {
-    const l = vA(a);
+    const l = yA(a);
     if (!l.length) return;
     const c = {
       ...e,
@@ -12116,7 +12116,7 @@ function dj(e) {
     r.push(c);
   }), r;
 }
-function fj(e, t) {
+function hj(e, t) {
   const r = e.findIndex(
     (i, a) => t.every(
       (l, c) => e[a + c] === l
@@ -12124,7 +12124,7 @@ function fj(e, t) {
   );
   return r === -1 || (e.splice(r, t.length), e.splice(r, 0, "colorPalette")), e;
 }
-WB()([
+FB()([
   "aspectRatios",
   "zIndex",
   "opacity",
@@ -12150,14 +12150,14 @@ WB()([
   "breakpoints",
   "assets"
 ]);
-function hj(e) {
+function gj(e) {
   return Pr(e, (t, r) => [
     t,
     r
   ]);
 }
-function gj(e) {
-  const t = hj(e.config), r = e.tokens, i = /* @__PURE__ */ new Map(), a = /* @__PURE__ */ new Map();
+function pj(e) {
+  const t = gj(e.config), r = e.tokens, i = /* @__PURE__ */ new Map(), a = /* @__PURE__ */ new Map();
   function l($, H) {
     t[$] = H, c($, H);
   }
@@ -12174,7 +12174,7 @@ function gj(e) {
       (Array.isArray(V) ? V : [V]).forEach((B) => i.set(B, $));
     }
   }, g = () => {
-    const $ = dA(r.colorPaletteMap);
+    const $ = fA(r.colorPaletteMap);
     l("colorPalette", {
       values: Object.keys($),
       transform: Zt((H) => $[H])
@@ -12236,7 +12236,7 @@ function gj(e) {
     const B = a.get(V)?.[H];
     if (!q.transform)
       return w($, B ?? H);
-    const G = (I) => V8(I, C);
+    const G = (I) => H8(I, C);
     return q.transform(B ?? H, {
       raw: H,
       token: C,
@@ -12259,23 +12259,23 @@ function gj(e) {
     addPropertyType: b
   };
 }
-function yA(...e) {
-  const t = XO(...e), {
+function bA(...e) {
+  const t = QO(...e), {
     theme: r = {},
     utilities: i = {},
     globalCss: a = {},
     cssVarsRoot: l = ":where(:root, :host)",
     cssVarsPrefix: c = "chakra",
     preflight: d
-  } = t, f = IB(t), g = uj({
+  } = t, f = DB(t), g = dj({
     breakpoints: r.breakpoints,
     tokens: r.tokens,
     semanticTokens: r.semanticTokens,
     prefix: c
-  }), p = gB(r.breakpoints ?? rt), v = yB({
+  }), p = pB(r.breakpoints ?? rt), v = bB({
     conditions: t.conditions ?? rt,
     breakpoints: p
-  }), y = gj({
+  }), y = pj({
     config: i,
     tokens: g
   });
@@ -12286,7 +12286,7 @@ function yA(...e) {
       animationStyle: K
     });
     for (const [ge, F] of Object.entries(me)) {
-      const Z = JO(F ?? rt, bA);
+      const Z = eA(F ?? rt, xA);
       y.register(ge, {
         values: Object.keys(Z),
         transform(pe) {
@@ -12300,7 +12300,7 @@ function yA(...e) {
     Object.keys(r.keyframes ?? rt)
   );
   const x = /* @__PURE__ */ new Set(["css", ...y.keys(), ...v.keys()]), S = Zt(
-    (he) => x.has(he) || cB(he)
+    (he) => x.has(he) || uB(he)
   ), w = (he) => {
     if (Array.isArray(he)) {
       const L = Vg();
@@ -12314,22 +12314,22 @@ function yA(...e) {
       return L;
     }
     return he;
-  }, C = DB({
+  }, C = LB({
     utility: y,
     normalize: w
-  }), T = $B({
+  }), T = VB({
     conditions: v,
     isValidProperty: S
-  }), k = lA({
+  }), k = cA({
     transform: y.transform,
     conditions: v,
     normalize: C
-  }), z = NB({
+  }), z = MB({
     css: k,
     conditions: v,
     normalize: C,
     layers: f
-  }), A = UB({ cva: z });
+  }), A = WB({ cva: z });
   function R() {
     const he = {};
     for (const [L, K] of g.cssVarMap.entries()) {
@@ -12355,10 +12355,10 @@ function yA(...e) {
     return cl(he, S);
   }
   function H() {
-    const he = LB({ preflight: d });
+    const he = $B({ preflight: d });
     return f.wrap("reset", he);
   }
-  const V = pj(g), q = (he, L) => V.get(he)?.value || L;
+  const V = mj(g), q = (he, L) => V.get(he)?.value || L;
   q.var = (he, L) => V.get(he)?.variable || L;
   function B(he, L) {
     return r.recipes?.[he] ?? L;
@@ -12431,7 +12431,7 @@ function yA(...e) {
     query: ce
   };
 }
-function pj(e) {
+function mj(e) {
   const t = /* @__PURE__ */ new Map(), r = new Set(e.allTokens.map((i) => i.name));
   for (const i of r) {
     const a = e.getByName(i);
@@ -12441,9 +12441,9 @@ function pj(e) {
   }
   return t;
 }
-const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
+const xA = (e) => $n(e) && "value" in e, vy = (e) => ({
   list() {
-    return Object.keys(JO(e, bA));
+    return Object.keys(eA(e, xA));
   },
   search(t) {
     return this.list().filter((r) => r.includes(t));
@@ -12468,13 +12468,13 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   search(t) {
     return this.list().filter((r) => r.includes(t));
   }
-}), mj = {
+}), vj = {
   sm: "480px",
   md: "768px",
   lg: "1024px",
   xl: "1280px",
   "2xl": "1536px"
-}, yy = "var(--chakra-empty, )", vj = U8({
+}, yy = "var(--chakra-empty, )", yj = W8({
   "*": {
     fontFeatureSettings: '"cv11"',
     "--ring-inset": yy,
@@ -12524,7 +12524,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   "*::selection": {
     bg: "colorPalette.emphasized/80"
   }
-}), yj = G8({
+}), bj = q8({
   // fill: some background color + color combination
   "fill.muted": {
     value: {
@@ -12633,7 +12633,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   none: {
     value: {}
   }
-}), bj = F8({
+}), xj = G8({
   "slide-fade-in": {
     value: {
       transformOrigin: "var(--transform-origin)",
@@ -12746,7 +12746,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     variant: "subtle",
     size: "sm"
   }
-}), xj = Gt({
+}), wj = Gt({
   className: "chakra-button",
   base: {
     display: "inline-flex",
@@ -13011,7 +13011,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     variant: "solid",
     size: "md"
   }
-}), { variants: wj, defaultVariants: Sj } = nx, Cj = Gt({
+}), { variants: Sj, defaultVariants: Cj } = nx, Ej = Gt({
   className: "chakra-code",
   base: {
     fontFamily: "mono",
@@ -13019,9 +13019,9 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     display: "inline-flex",
     borderRadius: "l2"
   },
-  variants: wj,
-  defaultVariants: Sj
-}), xA = Gt({
+  variants: Sj,
+  defaultVariants: Cj
+}), wA = Gt({
   className: "color-swatch",
   base: {
     boxSize: "var(--swatch-size)",
@@ -13057,7 +13057,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     size: "md",
     shape: "rounded"
   }
-}), Ej = Gt({
+}), _j = Gt({
   className: "chakra-container",
   base: {
     position: "relative",
@@ -13080,7 +13080,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
       }
     }
   }
-}), _j = Gt({
+}), kj = Gt({
   className: "chakra-heading",
   base: {
     fontFamily: "heading",
@@ -13104,7 +13104,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   defaultVariants: {
     size: "xl"
   }
-}), kj = Gt({
+}), Tj = Gt({
   className: "chakra-icon",
   base: {
     display: "inline-block",
@@ -13223,7 +13223,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     size: "md",
     variant: "outline"
   }
-}), Tj = Gt({
+}), Rj = Gt({
   className: "chakra-input-addon",
   base: {
     flex: "0 0 auto",
@@ -13260,7 +13260,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     size: "md",
     variant: "outline"
   }
-}), Rj = Gt({
+}), zj = Gt({
   className: "chakra-kbd",
   base: {
     display: "inline-flex",
@@ -13314,7 +13314,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     size: "md",
     variant: "raised"
   }
-}), zj = Gt({
+}), Oj = Gt({
   className: "chakra-link",
   base: {
     display: "inline-flex",
@@ -13346,7 +13346,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   defaultVariants: {
     variant: "plain"
   }
-}), Oj = Gt({
+}), Aj = Gt({
   className: "chakra-mark",
   base: {
     bg: "transparent",
@@ -13468,7 +13468,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     variant: "solid",
     size: "md"
   }
-}), Aj = Gt({
+}), Nj = Gt({
   className: "chakra-separator",
   base: {
     display: "block",
@@ -13514,7 +13514,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     variant: "solid",
     orientation: "horizontal"
   }
-}), Nj = Gt({
+}), Mj = Gt({
   className: "chakra-skeleton",
   base: {},
   variants: {
@@ -13561,7 +13561,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     variant: "pulse",
     loading: !0
   }
-}), Mj = Gt({
+}), Pj = Gt({
   className: "chakra-skip-nav",
   base: {
     display: "inline-flex",
@@ -13590,7 +13590,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
       insetStart: "6"
     }
   }
-}), Pj = Gt({
+}), Ij = Gt({
   className: "chakra-spinner",
   base: {
     display: "inline-block",
@@ -13619,7 +13619,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   defaultVariants: {
     size: "md"
   }
-}), Ij = Gt({
+}), Dj = Gt({
   className: "chakra-textarea",
   base: {
     width: "100%",
@@ -13702,27 +13702,27 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
     size: "md",
     variant: "outline"
   }
-}), Dj = {
+}), Lj = {
   badge: nx,
-  button: xj,
-  code: Cj,
-  container: Ej,
-  heading: _j,
+  button: wj,
+  code: Ej,
+  container: _j,
+  heading: kj,
   input: Nt,
-  inputAddon: Tj,
-  kbd: Rj,
-  link: zj,
-  mark: Oj,
-  separator: Aj,
-  skeleton: Nj,
-  skipNavLink: Mj,
-  spinner: Pj,
-  textarea: Ij,
-  icon: kj,
+  inputAddon: Rj,
+  kbd: zj,
+  link: Oj,
+  mark: Aj,
+  separator: Nj,
+  skeleton: Mj,
+  skipNavLink: Pj,
+  spinner: Ij,
+  textarea: Dj,
+  icon: Tj,
   checkmark: ln,
   radiomark: cn,
-  colorSwatch: xA
-}, Lj = ex.colors({
+  colorSwatch: wA
+}, $j = ex.colors({
   bg: {
     DEFAULT: {
       value: { _light: "{colors.white}", _dark: "{colors.black}" }
@@ -14070,11 +14070,11 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
       value: { _light: "{colors.cyan.500}", _dark: "{colors.cyan.400}" }
     }
   }
-}), $j = ex.radii({
+}), Vj = ex.radii({
   l1: { value: "{radii.xs}" },
   l2: { value: "{radii.sm}" },
   l3: { value: "{radii.md}" }
-}), Vj = ex.shadows({
+}), Hj = ex.shadows({
   xs: {
     value: {
       _light: "0px 1px 2px {colors.gray.900/10}, 0px 0px 1px {colors.gray.900/20}",
@@ -14123,19 +14123,19 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
       _dark: "inset 0 0 0 1px {colors.gray.300/5}"
     }
   }
-}), Hj = zR.extendWith("itemBody"), Bj = Ee("action-bar").parts(
+}), Bj = OR.extendWith("itemBody"), jj = Ee("action-bar").parts(
   "positioner",
   "content",
   "separator",
   "selectionTrigger",
   "closeTrigger"
-), jj = Ee("alert").parts(
+), Uj = Ee("alert").parts(
   "title",
   "description",
   "root",
   "indicator",
   "content"
-), Uj = Ee("breadcrumb").parts(
+), Wj = Ee("breadcrumb").parts(
   "link",
   "currentLink",
   "item",
@@ -14143,19 +14143,19 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   "root",
   "ellipsis",
   "separator"
-), Wj = Ee("blockquote").parts(
+), Fj = Ee("blockquote").parts(
   "root",
   "icon",
   "content",
   "caption"
-), Fj = Ee("card").parts(
+), Gj = Ee("card").parts(
   "root",
   "header",
   "body",
   "footer",
   "title",
   "description"
-), Gj = Ee("checkbox-card", [
+), qj = Ee("checkbox-card", [
   "root",
   "control",
   "label",
@@ -14163,63 +14163,63 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   "addon",
   "indicator",
   "content"
-]), qj = Ee("data-list").parts(
+]), Yj = Ee("data-list").parts(
   "root",
   "item",
   "itemLabel",
   "itemValue"
-), Yj = oH.extendWith("indicatorGroup"), Xj = G0.extendWith(
+), Xj = iH.extendWith("indicatorGroup"), Qj = G0.extendWith(
   "header",
   "body",
   "footer",
   "backdrop"
-), Qj = G0.extendWith(
+), Kj = G0.extendWith(
   "header",
   "body",
   "footer",
   "backdrop"
-), Kj = rz.extendWith("textarea"), Zj = Ee("empty-state", [
+), Zj = oz.extendWith("textarea"), Jj = Ee("empty-state", [
   "root",
   "content",
   "indicator",
   "title",
   "description"
-]), Jj = oz.extendWith("requiredIndicator"), e7 = iz.extendWith("content"), t7 = az.extendWith(
+]), e7 = iz.extendWith("requiredIndicator"), t7 = az.extendWith("content"), n7 = sz.extendWith(
   "itemContent",
   "dropzoneContent",
   "fileText"
-), n7 = Ee("list").parts(
+), r7 = Ee("list").parts(
   "root",
   "item",
   "indicator"
-), r7 = dz.extendWith("itemCommand"), o7 = Ee("select").parts(
+), o7 = fz.extendWith("itemCommand"), i7 = Ee("select").parts(
   "root",
   "field",
   "indicator"
-), i7 = bz.extendWith(
+), a7 = xz.extendWith(
   "header",
   "body",
   "footer"
-), wA = Q0.extendWith(
+), SA = Q0.extendWith(
   "itemAddon",
   "itemIndicator"
-), a7 = wA.extendWith(
+), s7 = SA.extendWith(
   "itemContent",
   "itemDescription"
-), s7 = Cz.extendWith("itemIndicator"), l7 = kz.extendWith("indicatorGroup"), c7 = rH.extendWith(
+), l7 = Ez.extendWith("itemIndicator"), c7 = Tz.extendWith("indicatorGroup"), u7 = oH.extendWith(
   "indicatorGroup",
   "empty"
-), u7 = Tz.extendWith(
+), d7 = Rz.extendWith(
   "markerIndicator",
   "markerLabel"
-), d7 = Ee("stat").parts(
+), f7 = Ee("stat").parts(
   "root",
   "label",
   "helpText",
   "valueText",
   "valueUnit",
   "indicator"
-), f7 = Ee("status").parts("root", "indicator"), h7 = Ee("steps", [
+), h7 = Ee("status").parts("root", "indicator"), g7 = Ee("steps", [
   "root",
   "list",
   "item",
@@ -14232,7 +14232,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   "nextTrigger",
   "prevTrigger",
   "progress"
-]), g7 = zz.extendWith("indicator"), p7 = Ee("table").parts(
+]), p7 = Oz.extendWith("indicator"), m7 = Ee("table").parts(
   "root",
   "header",
   "body",
@@ -14241,27 +14241,27 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   "cell",
   "footer",
   "caption"
-), m7 = Ee("toast").parts(
+), v7 = Ee("toast").parts(
   "root",
   "title",
   "description",
   "indicator",
   "closeTrigger",
   "actionTrigger"
-), v7 = Ee("tabs").parts(
+), y7 = Ee("tabs").parts(
   "root",
   "trigger",
   "list",
   "content",
   "contentGroup",
   "indicator"
-), y7 = Ee("tag").parts(
+), b7 = Ee("tag").parts(
   "root",
   "label",
   "closeTrigger",
   "startElement",
   "endElement"
-), b7 = Ee("timeline").parts(
+), x7 = Ee("timeline").parts(
   "root",
   "item",
   "content",
@@ -14270,7 +14270,7 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   "connector",
   "title",
   "description"
-), x7 = nH.extendWith("channelText"), w7 = Ee("code-block", [
+), w7 = rH.extendWith("channelText"), S7 = Ee("code-block", [
   "root",
   "content",
   "title",
@@ -14285,14 +14285,14 @@ const bA = (e) => $n(e) && "value" in e, vy = (e) => ({
   "collapseTrigger",
   "collapseIndicator",
   "collapseText"
-]), S7 = Rz.extendWith(
+]), C7 = zz.extendWith(
   "resizeTriggerSeparator",
   "resizeTriggerIndicator"
 );
-HR.extendWith("valueText");
-const C7 = iH, E7 = Te({
+BR.extendWith("valueText");
+const E7 = aH, _7 = Te({
   className: "chakra-accordion",
-  slots: Hj.keys(),
+  slots: Bj.keys(),
   base: {
     root: {
       width: "full",
@@ -14426,9 +14426,9 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "outline"
   }
-}), _7 = Te({
+}), k7 = Te({
   className: "chakra-action-bar",
-  slots: Bj.keys(),
+  slots: jj.keys(),
   base: {
     positioner: {
       position: "fixed",
@@ -14504,8 +14504,8 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     placement: "bottom"
   }
-}), k7 = Te({
-  slots: jj.keys(),
+}), T7 = Te({
+  slots: Uj.keys(),
   className: "chakra-alert",
   base: {
     root: {
@@ -14651,8 +14651,8 @@ const C7 = iH, E7 = Te({
     size: "md",
     inline: !1
   }
-}), T7 = Te({
-  slots: AR.keys(),
+}), R7 = Te({
+  slots: NR.keys(),
   className: "chakra-avatar",
   base: {
     root: {
@@ -14785,9 +14785,9 @@ const C7 = iH, E7 = Te({
     shape: "full",
     variant: "subtle"
   }
-}), R7 = Te({
+}), z7 = Te({
   className: "chakra-blockquote",
-  slots: Wj.keys(),
+  slots: Fj.keys(),
   base: {
     root: {
       position: "relative",
@@ -14859,9 +14859,9 @@ const C7 = iH, E7 = Te({
     variant: "subtle",
     justify: "start"
   }
-}), z7 = Te({
+}), O7 = Te({
   className: "chakra-breadcrumb",
-  slots: Uj.keys(),
+  slots: Wj.keys(),
   base: {
     list: {
       display: "flex",
@@ -14950,9 +14950,9 @@ const C7 = iH, E7 = Te({
     variant: "plain",
     size: "md"
   }
-}), O7 = Te({
+}), A7 = Te({
   className: "chakra-card",
-  slots: Fj.keys(),
+  slots: Gj.keys(),
   base: {
     root: {
       display: "flex",
@@ -15044,9 +15044,9 @@ const C7 = iH, E7 = Te({
     variant: "outline",
     size: "md"
   }
-}), A7 = Te({
+}), N7 = Te({
   className: "carousel",
-  slots: k$.keys(),
+  slots: T$.keys(),
   base: {
     root: {
       position: "relative",
@@ -15102,7 +15102,7 @@ const C7 = iH, E7 = Te({
     }
   },
   defaultVariants: {}
-}), N7 = Te({
+}), M7 = Te({
   slots: V0.keys(),
   className: "chakra-checkbox",
   base: {
@@ -15161,8 +15161,8 @@ const C7 = iH, E7 = Te({
     variant: "solid",
     size: "md"
   }
-}), M7 = Te({
-  slots: Gj.keys(),
+}), P7 = Te({
+  slots: qj.keys(),
   className: "chakra-checkbox-card",
   base: {
     root: {
@@ -15361,8 +15361,8 @@ const C7 = iH, E7 = Te({
     align: "start",
     orientation: "horizontal"
   }
-}), P7 = Te({
-  slots: w7.keys(),
+}), I7 = Te({
+  slots: S7.keys(),
   className: "code-block",
   base: {
     root: {
@@ -15580,8 +15580,8 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), I7 = Te({
-  slots: BR.keys(),
+}), D7 = Te({
+  slots: jR.keys(),
   className: "chakra-collapsible",
   base: {
     content: {
@@ -15602,9 +15602,9 @@ const C7 = iH, E7 = Te({
       }
     }
   }
-}), D7 = Te({
+}), L7 = Te({
   className: "colorPicker",
-  slots: x7.keys(),
+  slots: w7.keys(),
   base: {
     root: {
       display: "flex",
@@ -15718,7 +15718,7 @@ const C7 = iH, E7 = Te({
       gap: "2"
     },
     swatch: {
-      ...xA.base,
+      ...wA.base,
       borderRadius: "l1"
     },
     swatchIndicator: {
@@ -15854,9 +15854,9 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "outline"
   }
-}), L7 = Te({
+}), $7 = Te({
   className: "chakra-combobox",
-  slots: c7.keys(),
+  slots: u7.keys(),
   base: {
     root: {
       display: "flex",
@@ -16138,8 +16138,8 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "outline"
   }
-}), $7 = Te({
-  slots: qj.keys(),
+}), V7 = Te({
+  slots: Yj.keys(),
   className: "chakra-data-list",
   base: {
     itemLabel: {
@@ -16228,9 +16228,9 @@ const C7 = iH, E7 = Te({
     orientation: "vertical",
     variant: "subtle"
   }
-}), V7 = Te({
+}), H7 = Te({
   className: "chakra-date-input",
-  slots: tz.keys(),
+  slots: nz.keys(),
   base: {
     root: {
       display: "flex",
@@ -16415,7 +16415,7 @@ const C7 = iH, E7 = Te({
   _icon: {
     boxSize: "4"
   }
-}), H7 = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='currentColor' stroke-width='2' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='m6 9 6 6 6-6'/%3E%3C/svg%3E")`, F_ = Wi({
+}), B7 = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='currentColor' stroke-width='2' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='m6 9 6 6 6-6'/%3E%3C/svg%3E")`, F_ = Wi({
   height: "var(--datepicker-select-height)",
   ps: "2",
   pe: "8",
@@ -16426,13 +16426,13 @@ const C7 = iH, E7 = Te({
   focusVisibleRing: "inside",
   appearance: "none",
   fieldSizing: "content",
-  backgroundImage: H7,
+  backgroundImage: B7,
   backgroundRepeat: "no-repeat",
   backgroundPosition: "right 0.375rem center",
   backgroundSize: "1.25em"
-}), B7 = Te({
+}), j7 = Te({
   className: "date-picker",
-  slots: Yj.keys(),
+  slots: Xj.keys(),
   base: {
     root: {
       display: "flex",
@@ -16775,8 +16775,8 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "outline"
   }
-}), j7 = Te({
-  slots: Xj.keys(),
+}), U7 = Te({
+  slots: Qj.keys(),
   className: "chakra-dialog",
   base: {
     backdrop: {
@@ -16999,8 +16999,8 @@ const C7 = iH, E7 = Te({
     placement: "top",
     motionPreset: "scale"
   }
-}), U7 = Te({
-  slots: Qj.keys(),
+}), W7 = Te({
+  slots: Kj.keys(),
   className: "chakra-drawer",
   base: {
     backdrop: {
@@ -17211,8 +17211,8 @@ const C7 = iH, E7 = Te({
   textAlign: "inherit",
   bg: "transparent",
   borderRadius: "l2"
-}), W7 = Te({
-  slots: Kj.keys(),
+}), F7 = Te({
+  slots: Zj.keys(),
   className: "chakra-editable",
   base: {
     root: {
@@ -17284,8 +17284,8 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), F7 = Te({
-  slots: Zj.keys(),
+}), G7 = Te({
+  slots: Jj.keys(),
   className: "chakra-empty-state",
   base: {
     root: {
@@ -17366,9 +17366,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), G7 = Te({
+}), q7 = Te({
   className: "chakra-field",
-  slots: Jj.keys(),
+  slots: e7.keys(),
   base: {
     requiredIndicator: {
       color: "fg.error",
@@ -17428,9 +17428,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     orientation: "vertical"
   }
-}), q7 = Te({
+}), Y7 = Te({
   className: "fieldset",
-  slots: e7.keys(),
+  slots: t7.keys(),
   base: {
     root: {
       display: "flex",
@@ -17484,9 +17484,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), Y7 = Te({
+}), X7 = Te({
   className: "chakra-file-upload",
-  slots: t7.keys(),
+  slots: n7.keys(),
   base: {
     root: {
       display: "flex",
@@ -17587,8 +17587,8 @@ const C7 = iH, E7 = Te({
     }
   },
   defaultVariants: {}
-}), X7 = Te({
-  slots: sz.keys(),
+}), Q7 = Te({
+  slots: lz.keys(),
   className: "chakra-floating-panel",
   base: {
     positioner: {
@@ -17659,9 +17659,9 @@ const C7 = iH, E7 = Te({
       }
     }
   }
-}), Q7 = Te({
+}), K7 = Te({
   className: "chakra-hover-card",
-  slots: lz.keys(),
+  slots: cz.keys(),
   base: {
     content: {
       position: "relative",
@@ -17722,9 +17722,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), K7 = Te({
+}), Z7 = Te({
   className: "chakra-list",
-  slots: n7.keys(),
+  slots: r7.keys(),
   base: {
     root: {
       display: "flex",
@@ -17780,9 +17780,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     variant: "marker"
   }
-}), Z7 = Te({
+}), J7 = Te({
   className: "chakra-listbox",
-  slots: C7.keys(),
+  slots: E7.keys(),
   base: {
     root: {
       display: "flex",
@@ -17904,9 +17904,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     variant: "subtle"
   }
-}), J7 = Te({
+}), e9 = Te({
   className: "chakra-marquee",
-  slots: uz.keys(),
+  slots: dz.keys(),
   base: {
     root: {
       position: "relative",
@@ -17989,9 +17989,9 @@ const C7 = iH, E7 = Te({
       }
     }
   }
-}), e9 = Te({
+}), t9 = Te({
   className: "chakra-menu",
-  slots: r7.keys(),
+  slots: o7.keys(),
   base: {
     content: {
       outline: 0,
@@ -18131,7 +18131,7 @@ const C7 = iH, E7 = Te({
   }
 }), lu = Te({
   className: "chakra-select",
-  slots: l7.keys(),
+  slots: c7.keys(),
   base: {
     root: {
       display: "flex",
@@ -18417,9 +18417,9 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "outline"
   }
-}), t9 = Te({
+}), n9 = Te({
   className: "chakra-native-select",
-  slots: o7.keys(),
+  slots: i7.keys(),
   base: {
     root: {
       height: "fit-content",
@@ -18587,9 +18587,9 @@ const C7 = iH, E7 = Te({
   _active: {
     bg: "bg.emphasized"
   }
-}), n9 = Te({
+}), r9 = Te({
   className: "chakra-number-input",
-  slots: vz.keys(),
+  slots: yz.keys(),
   base: {
     root: {
       position: "relative",
@@ -18668,9 +18668,9 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "outline"
   }
-}), { variants: Y_, defaultVariants: r9 } = Nt, o9 = Te({
+}), { variants: Y_, defaultVariants: o9 } = Nt, i9 = Te({
   className: "chakra-pin-input",
-  slots: yz.keys(),
+  slots: bz.keys(),
   base: {
     input: {
       ...Nt.base,
@@ -18706,10 +18706,10 @@ const C7 = iH, E7 = Te({
       }
     }
   },
-  defaultVariants: r9
-}), i9 = Te({
+  defaultVariants: o9
+}), a9 = Te({
   className: "chakra-popover",
-  slots: i7.keys(),
+  slots: a7.keys(),
   base: {
     content: {
       position: "relative",
@@ -18790,7 +18790,7 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), a9 = Te({
+}), s9 = Te({
   slots: Y0.keys(),
   className: "chakra-progress",
   base: {
@@ -18909,7 +18909,7 @@ const C7 = iH, E7 = Te({
     size: "md",
     shape: "rounded"
   }
-}), s9 = Te({
+}), l9 = Te({
   className: "chakra-progress-circle",
   slots: Y0.keys(),
   base: {
@@ -18997,8 +18997,8 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), l9 = Te({
-  slots: xz.keys(),
+}), c9 = Te({
+  slots: wz.keys(),
   className: "chakra-qr-code",
   base: {
     root: {
@@ -19053,9 +19053,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), c9 = Te({
+}), u9 = Te({
   className: "chakra-radio-card",
-  slots: a7.keys(),
+  slots: s7.keys(),
   base: {
     root: {
       display: "flex",
@@ -19268,9 +19268,9 @@ const C7 = iH, E7 = Te({
     align: "start",
     orientation: "horizontal"
   }
-}), u9 = Te({
+}), d9 = Te({
   className: "chakra-radio-group",
-  slots: wA.keys(),
+  slots: SA.keys(),
   base: {
     item: {
       display: "inline-flex",
@@ -19325,9 +19325,9 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "solid"
   }
-}), d9 = Te({
+}), f9 = Te({
   className: "chakra-rating-group",
-  slots: s7.keys(),
+  slots: l7.keys(),
   base: {
     root: {
       display: "inline-flex"
@@ -19406,9 +19406,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), f9 = Te({
+}), h9 = Te({
   className: "chakra-scroll-area",
-  slots: Ez.keys(),
+  slots: _z.keys(),
   base: {
     root: {
       display: "flex",
@@ -19538,9 +19538,9 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "hover"
   }
-}), h9 = Te({
+}), g9 = Te({
   className: "chakra-segment-group",
-  slots: _z.keys(),
+  slots: kz.keys(),
   base: {
     root: {
       "--segment-radius": "radii.l2",
@@ -19658,9 +19658,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), g9 = Te({
+}), p9 = Te({
   className: "chakra-slider",
-  slots: u7.keys(),
+  slots: d7.keys(),
   base: {
     root: {
       display: "flex",
@@ -19850,8 +19850,8 @@ const C7 = iH, E7 = Te({
     variant: "outline",
     orientation: "horizontal"
   }
-}), p9 = Te({
-  slots: S7.keys(),
+}), m9 = Te({
+  slots: C7.keys(),
   className: "splitter",
   base: {
     resizeTrigger: {
@@ -19922,9 +19922,9 @@ const C7 = iH, E7 = Te({
       }
     }
   }
-}), m9 = Te({
+}), v9 = Te({
   className: "chakra-stat",
-  slots: d7.keys(),
+  slots: f7.keys(),
   base: {
     root: {
       display: "flex",
@@ -19998,9 +19998,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), v9 = Te({
+}), y9 = Te({
   className: "chakra-status",
-  slots: f7.keys(),
+  slots: h7.keys(),
   base: {
     root: {
       display: "inline-flex",
@@ -20038,9 +20038,9 @@ const C7 = iH, E7 = Te({
   defaultVariants: {
     size: "md"
   }
-}), y9 = Te({
+}), b9 = Te({
   className: "chakra-steps",
-  slots: h7.keys(),
+  slots: g7.keys(),
   base: {
     root: {
       display: "flex",
@@ -20249,8 +20249,8 @@ const C7 = iH, E7 = Te({
     variant: "solid",
     orientation: "horizontal"
   }
-}), b9 = Te({
-  slots: g7.keys(),
+}), x9 = Te({
+  slots: p7.keys(),
   className: "chakra-switch",
   base: {
     root: {
@@ -20405,9 +20405,9 @@ const C7 = iH, E7 = Te({
     variant: "solid",
     size: "md"
   }
-}), x9 = Te({
+}), w9 = Te({
   className: "chakra-table",
-  slots: p7.keys(),
+  slots: m7.keys(),
   base: {
     root: {
       fontVariantNumeric: "lining-nums tabular-nums",
@@ -20562,8 +20562,8 @@ const C7 = iH, E7 = Te({
     variant: "line",
     size: "md"
   }
-}), w9 = Te({
-  slots: v7.keys(),
+}), S9 = Te({
+  slots: y7.keys(),
   className: "chakra-tabs",
   base: {
     root: {
@@ -20829,8 +20829,8 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "line"
   }
-}), nh = nx.variants?.variant, S9 = Te({
-  slots: y7.keys(),
+}), nh = nx.variants?.variant, C9 = Te({
+  slots: b7.keys(),
   className: "chakra-tag",
   base: {
     root: {
@@ -20949,8 +20949,8 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "surface"
   }
-}), C9 = Te({
-  slots: Oz.keys(),
+}), E9 = Te({
+  slots: Az.keys(),
   className: "tags-input",
   base: {
     root: {
@@ -21180,8 +21180,8 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "outline"
   }
-}), E9 = Te({
-  slots: b7.keys(),
+}), _9 = Te({
+  slots: x7.keys(),
   className: "chakra-timeline",
   base: {
     root: {
@@ -21331,8 +21331,8 @@ const C7 = iH, E7 = Te({
     variant: "solid",
     showLastSeparator: !1
   }
-}), _9 = Te({
-  slots: m7.keys(),
+}), k9 = Te({
+  slots: v7.keys(),
   className: "chakra-toast",
   base: {
     root: {
@@ -21425,8 +21425,8 @@ const C7 = iH, E7 = Te({
       }
     }
   }
-}), k9 = Te({
-  slots: Az.keys(),
+}), T9 = Te({
+  slots: Nz.keys(),
   className: "chakra-tooltip",
   base: {
     content: {
@@ -21494,8 +21494,8 @@ const C7 = iH, E7 = Te({
   _selected: {
     layerStyle: "fill.solid"
   }
-}), T9 = Te({
-  slots: Nz.keys(),
+}), R9 = Te({
+  slots: Mz.keys(),
   className: "chakra-tree-view",
   base: {
     root: {
@@ -21616,65 +21616,65 @@ const C7 = iH, E7 = Te({
     size: "md",
     variant: "subtle"
   }
-}), R9 = {
-  accordion: E7,
-  actionBar: _7,
-  alert: k7,
-  avatar: T7,
-  blockquote: R7,
-  breadcrumb: z7,
-  card: O7,
-  carousel: A7,
-  checkbox: N7,
-  checkboxCard: M7,
-  codeBlock: P7,
-  collapsible: I7,
-  dataList: $7,
-  dateInput: V7,
-  datePicker: B7,
-  dialog: j7,
-  drawer: U7,
-  editable: W7,
-  emptyState: F7,
-  field: G7,
-  fieldset: q7,
-  fileUpload: Y7,
-  hoverCard: Q7,
-  list: K7,
-  listbox: Z7,
-  menu: e9,
-  nativeSelect: t9,
-  numberInput: n9,
-  pinInput: o9,
-  popover: i9,
-  progress: a9,
-  progressCircle: s9,
-  radioCard: c9,
-  radioGroup: u9,
-  ratingGroup: d9,
-  scrollArea: f9,
-  segmentGroup: h9,
+}), z9 = {
+  accordion: _7,
+  actionBar: k7,
+  alert: T7,
+  avatar: R7,
+  blockquote: z7,
+  breadcrumb: O7,
+  card: A7,
+  carousel: N7,
+  checkbox: M7,
+  checkboxCard: P7,
+  codeBlock: I7,
+  collapsible: D7,
+  dataList: V7,
+  dateInput: H7,
+  datePicker: j7,
+  dialog: U7,
+  drawer: W7,
+  editable: F7,
+  emptyState: G7,
+  field: q7,
+  fieldset: Y7,
+  fileUpload: X7,
+  hoverCard: K7,
+  list: Z7,
+  listbox: J7,
+  menu: t9,
+  nativeSelect: n9,
+  numberInput: r9,
+  pinInput: i9,
+  popover: a9,
+  progress: s9,
+  progressCircle: l9,
+  radioCard: u9,
+  radioGroup: d9,
+  ratingGroup: f9,
+  scrollArea: h9,
+  segmentGroup: g9,
   select: lu,
-  combobox: L7,
-  slider: g9,
-  splitter: p9,
-  stat: m9,
-  steps: y9,
-  switch: b9,
-  table: x9,
-  tabs: w9,
-  tag: S9,
-  tagsInput: C9,
-  toast: _9,
-  tooltip: k9,
-  status: v9,
-  timeline: E9,
-  colorPicker: D7,
-  qrCode: l9,
-  treeView: T9,
-  marquee: J7,
-  floatingPanel: X7
-}, z9 = W8({
+  combobox: $7,
+  slider: p9,
+  splitter: m9,
+  stat: v9,
+  steps: b9,
+  switch: x9,
+  table: w9,
+  tabs: S9,
+  tag: C9,
+  tagsInput: E9,
+  toast: k9,
+  tooltip: T9,
+  status: y9,
+  timeline: _9,
+  colorPicker: L7,
+  qrCode: c9,
+  treeView: R9,
+  marquee: e9,
+  floatingPanel: Q7
+}, O9 = F8({
   "2xs": { value: { fontSize: "2xs", lineHeight: "0.75rem" } },
   xs: { value: { fontSize: "xs", lineHeight: "1rem" } },
   sm: { value: { fontSize: "sm", lineHeight: "1.25rem" } },
@@ -21717,19 +21717,19 @@ const C7 = iH, E7 = Te({
       fontWeight: "medium"
     }
   }
-}), O9 = Lt.animations({
+}), A9 = $t.animations({
   spin: { value: "spin 1s linear infinite" },
   ping: { value: "ping 1s cubic-bezier(0, 0, 0.2, 1) infinite" },
   pulse: { value: "pulse 2s cubic-bezier(0.4, 0, 0.6, 1) infinite" },
   bounce: { value: "bounce 1s infinite" }
-}), A9 = Lt.aspectRatios({
+}), N9 = $t.aspectRatios({
   square: { value: "1 / 1" },
   landscape: { value: "4 / 3" },
   portrait: { value: "3 / 4" },
   wide: { value: "16 / 9" },
   ultrawide: { value: "18 / 5" },
   golden: { value: "1.618 / 1" }
-}), N9 = Lt.blurs({
+}), M9 = $t.blurs({
   none: { value: " " },
   sm: { value: "4px" },
   md: { value: "8px" },
@@ -21738,13 +21738,13 @@ const C7 = iH, E7 = Te({
   "2xl": { value: "24px" },
   "3xl": { value: "40px" },
   "4xl": { value: "64px" }
-}), M9 = Lt.borders({
+}), P9 = $t.borders({
   xs: { value: "0.5px solid" },
   sm: { value: "1px solid" },
   md: { value: "2px solid" },
   lg: { value: "4px solid" },
   xl: { value: "8px solid" }
-}), P9 = Lt.colors({
+}), I9 = $t.colors({
   transparent: { value: "transparent" },
   current: { value: "currentColor" },
   black: { value: "#09090B" },
@@ -21905,7 +21905,7 @@ const C7 = iH, E7 = Te({
     900: { value: "#45061f" },
     950: { value: "#2c0514" }
   }
-}), I9 = Lt.cursor({
+}), D9 = $t.cursor({
   button: { value: "pointer" },
   checkbox: { value: "default" },
   disabled: { value: "not-allowed" },
@@ -21914,7 +21914,7 @@ const C7 = iH, E7 = Te({
   radio: { value: "default" },
   slider: { value: "default" },
   switch: { value: "pointer" }
-}), D9 = Lt.durations({
+}), L9 = $t.durations({
   fastest: { value: "50ms" },
   faster: { value: "100ms" },
   fast: { value: "150ms" },
@@ -21922,12 +21922,12 @@ const C7 = iH, E7 = Te({
   slow: { value: "300ms" },
   slower: { value: "400ms" },
   slowest: { value: "500ms" }
-}), L9 = Lt.easings({
+}), $9 = $t.easings({
   "ease-in": { value: "cubic-bezier(0.42, 0, 1, 1)" },
   "ease-out": { value: "cubic-bezier(0, 0, 0.58, 1)" },
   "ease-in-out": { value: "cubic-bezier(0.42, 0, 0.58, 1)" },
   "ease-in-smooth": { value: "cubic-bezier(0.32, 0.72, 0, 1)" }
-}), $9 = Lt.fontSizes({
+}), V9 = $t.fontSizes({
   "2xs": { value: "0.625rem" },
   xs: { value: "0.75rem" },
   sm: { value: "0.875rem" },
@@ -21942,7 +21942,7 @@ const C7 = iH, E7 = Te({
   "7xl": { value: "4.5rem" },
   "8xl": { value: "6rem" },
   "9xl": { value: "8rem" }
-}), V9 = Lt.fontWeights({
+}), H9 = $t.fontWeights({
   thin: { value: "100" },
   extralight: { value: "200" },
   light: { value: "300" },
@@ -21952,7 +21952,7 @@ const C7 = iH, E7 = Te({
   bold: { value: "700" },
   extrabold: { value: "800" },
   black: { value: "900" }
-}), J_ = '-apple-system, BlinkMacSystemFont, "Segoe UI", Helvetica, Arial, sans-serif, "Apple Color Emoji", "Segoe UI Emoji", "Segoe UI Symbol"', H9 = Lt.fonts({
+}), J_ = '-apple-system, BlinkMacSystemFont, "Segoe UI", Helvetica, Arial, sans-serif, "Apple Color Emoji", "Segoe UI Emoji", "Segoe UI Symbol"', B9 = $t.fonts({
   heading: {
     value: `Inter, ${J_}`
   },
@@ -21962,7 +21962,7 @@ const C7 = iH, E7 = Te({
   mono: {
     value: 'SFMono-Regular,Menlo,Monaco,Consolas,"Liberation Mono","Courier New",monospace'
   }
-}), B9 = j8({
+}), j9 = U8({
   spin: {
     "0%": { transform: "rotate(0deg)" },
     "100%": { transform: "rotate(360deg)" }
@@ -22126,19 +22126,19 @@ const C7 = iH, E7 = Te({
     from: { transform: "translateY(0%)" },
     to: { transform: "translateY(var(--marquee-translate))" }
   }
-}), j9 = Lt.letterSpacings({
+}), U9 = $t.letterSpacings({
   tighter: { value: "-0.05em" },
   tight: { value: "-0.025em" },
   wide: { value: "0.025em" },
   wider: { value: "0.05em" },
   widest: { value: "0.1em" }
-}), U9 = Lt.lineHeights({
+}), W9 = $t.lineHeights({
   shorter: { value: 1.25 },
   short: { value: 1.375 },
   moderate: { value: 1.5 },
   tall: { value: 1.625 },
   taller: { value: 2 }
-}), W9 = Lt.radii({
+}), F9 = $t.radii({
   none: { value: "0" },
   "2xs": { value: "0.0625rem" },
   xs: { value: "0.125rem" },
@@ -22150,7 +22150,7 @@ const C7 = iH, E7 = Te({
   "3xl": { value: "1.5rem" },
   "4xl": { value: "2rem" },
   full: { value: "9999px" }
-}), SA = Lt.spacing({
+}), CA = $t.spacing({
   0.5: { value: "0.125rem" },
   1: { value: "0.25rem" },
   1.5: { value: "0.375rem" },
@@ -22185,7 +22185,7 @@ const C7 = iH, E7 = Te({
   72: { value: "18rem" },
   80: { value: "20rem" },
   96: { value: "24rem" }
-}), F9 = Lt.sizes({
+}), G9 = $t.sizes({
   "3xs": { value: "14rem" },
   "2xs": { value: "16rem" },
   xs: { value: "20rem" },
@@ -22200,7 +22200,7 @@ const C7 = iH, E7 = Te({
   "6xl": { value: "72rem" },
   "7xl": { value: "80rem" },
   "8xl": { value: "90rem" }
-}), G9 = Lt.sizes({
+}), q9 = $t.sizes({
   max: { value: "max-content" },
   min: { value: "min-content" },
   fit: { value: "fit-content" },
@@ -22214,7 +22214,7 @@ const C7 = iH, E7 = Te({
   lvw: { value: "100lvw" },
   vw: { value: "100vw" },
   vh: { value: "100vh" }
-}), q9 = Lt.sizes({
+}), Y9 = $t.sizes({
   "1/2": { value: "50%" },
   "1/3": { value: "33.333333%" },
   "2/3": { value: "66.666667%" },
@@ -22240,12 +22240,12 @@ const C7 = iH, E7 = Te({
   "9/12": { value: "75%" },
   "10/12": { value: "83.333333%" },
   "11/12": { value: "91.666667%" }
-}), Y9 = Lt.sizes({
-  ...F9,
-  ...SA,
-  ...q9,
-  ...G9
-}), X9 = Lt.zIndex({
+}), X9 = $t.sizes({
+  ...G9,
+  ...CA,
+  ...Y9,
+  ...q9
+}), Q9 = $t.zIndex({
   hide: { value: -1 },
   base: { value: 0 },
   docked: { value: 10 },
@@ -22259,47 +22259,47 @@ const C7 = iH, E7 = Te({
   toast: { value: 1700 },
   tooltip: { value: 1800 },
   max: { value: 2147483647 }
-}), Q9 = {
-  aspectRatios: A9,
-  animations: O9,
-  blurs: N9,
-  borders: M9,
-  colors: P9,
-  durations: D9,
-  easings: L9,
-  fonts: H9,
-  fontSizes: $9,
-  fontWeights: V9,
-  letterSpacings: j9,
-  lineHeights: U9,
-  radii: W9,
-  spacing: SA,
-  sizes: Y9,
-  zIndex: X9,
-  cursor: I9
-}, K9 = {
-  colors: Lj,
-  shadows: Vj,
-  radii: $j
-}, Z9 = "chakra", J9 = ":where(html, .chakra-theme)", eU = KO({
+}), K9 = {
+  aspectRatios: N9,
+  animations: A9,
+  blurs: M9,
+  borders: P9,
+  colors: I9,
+  durations: L9,
+  easings: $9,
+  fonts: B9,
+  fontSizes: V9,
+  fontWeights: H9,
+  letterSpacings: U9,
+  lineHeights: W9,
+  radii: F9,
+  spacing: CA,
+  sizes: X9,
+  zIndex: Q9,
+  cursor: D9
+}, Z9 = {
+  colors: $j,
+  shadows: Hj,
+  radii: Vj
+}, J9 = "chakra", eU = ":where(html, .chakra-theme)", tU = ZO({
   preflight: !0,
-  cssVarsPrefix: Z9,
-  cssVarsRoot: J9,
-  globalCss: vj,
+  cssVarsPrefix: J9,
+  cssVarsRoot: eU,
+  globalCss: yj,
   theme: {
-    breakpoints: mj,
-    keyframes: B9,
-    tokens: Q9,
-    semanticTokens: K9,
-    recipes: Dj,
-    slotRecipes: R9,
-    textStyles: z9,
-    layerStyles: yj,
-    animationStyles: bj
+    breakpoints: vj,
+    keyframes: j9,
+    tokens: K9,
+    semanticTokens: Z9,
+    recipes: Lj,
+    slotRecipes: z9,
+    textStyles: O9,
+    layerStyles: bj,
+    animationStyles: xj
   }
-}), CA = XO(eB, eU);
-yA(CA);
-const EA = it("div", {
+}), EA = QO(tB, tU);
+bA(EA);
+const _A = it("div", {
   base: {
     position: "absolute",
     display: "flex",
@@ -22333,8 +22333,8 @@ const EA = it("div", {
     axis: "both"
   }
 });
-EA.displayName = "AbsoluteCenter";
-const tU = (e) => /* @__PURE__ */ P.jsx(
+_A.displayName = "AbsoluteCenter";
+const nU = (e) => /* @__PURE__ */ P.jsx(
   it.svg,
   {
     viewBox: "0 0 24 24",
@@ -22346,7 +22346,7 @@ const tU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "M20 6 9 17l-5-5" })
   }
-), nU = (e) => /* @__PURE__ */ P.jsx(
+), rU = (e) => /* @__PURE__ */ P.jsx(
   it.svg,
   {
     viewBox: "0 0 24 24",
@@ -22358,7 +22358,7 @@ const tU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "m6 9 6 6 6-6" })
   }
-), rU = (e) => /* @__PURE__ */ P.jsx(
+), oU = (e) => /* @__PURE__ */ P.jsx(
   it.svg,
   {
     viewBox: "0 0 24 24",
@@ -22370,7 +22370,7 @@ const tU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "m9 18 6-6-6-6" })
   }
-), oU = (e) => /* @__PURE__ */ P.jsxs(
+), iU = (e) => /* @__PURE__ */ P.jsxs(
   it.svg,
   {
     viewBox: "0 0 24 24",
@@ -22386,7 +22386,7 @@ const tU = (e) => /* @__PURE__ */ P.jsx(
       /* @__PURE__ */ P.jsx("circle", { cx: "5", cy: "12", r: "1" })
     ]
   }
-), iU = (e) => /* @__PURE__ */ P.jsx(
+), aU = (e) => /* @__PURE__ */ P.jsx(
   it.svg,
   {
     stroke: "currentColor",
@@ -22416,22 +22416,22 @@ const tU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11 7H13V9H11V7ZM11 11H13V17H11V11Z" })
   }
-), _A = (e) => /* @__PURE__ */ P.jsx(it.svg, { viewBox: "0 0 24 24", fill: "currentColor", ...e, children: /* @__PURE__ */ P.jsx(
+), kA = (e) => /* @__PURE__ */ P.jsx(it.svg, { viewBox: "0 0 24 24", fill: "currentColor", ...e, children: /* @__PURE__ */ P.jsx(
   "path",
   {
     fillRule: "evenodd",
     clipRule: "evenodd",
     d: "M18.7071 6.70711C19.0976 6.31658 19.0976 5.68342 18.7071 5.29289C18.3166 4.90237 17.6834 4.90237 17.2929 5.29289L12 10.5858L6.70711 5.29289C6.31658 4.90237 5.68342 4.90237 5.29289 5.29289C4.90237 5.68342 4.90237 6.31658 5.29289 6.70711L10.5858 12L5.29289 17.2929C4.90237 17.6834 4.90237 18.3166 5.29289 18.7071C5.68342 19.0976 6.31658 19.0976 6.70711 18.7071L12 13.4142L17.2929 18.7071C17.6834 19.0976 18.3166 19.0976 18.7071 18.7071C19.0976 18.3166 19.0976 17.6834 18.7071 17.2929L13.4142 12L18.7071 6.70711Z"
   }
-) }), [aU, sU] = Ra({
+) }), [sU, lU] = Ra({
   name: "AlertStatusContext",
   hookName: "useAlertStatusContext",
   providerName: "<Alert />"
 }), {
-  withProvider: lU,
+  withProvider: cU,
   withContext: rx,
-  useStyles: cU
-} = mr({ key: "alert" }), Bg = lU(
+  useStyles: uU
+} = mr({ key: "alert" }), Bg = cU(
   "div",
   "root",
   {
@@ -22439,39 +22439,39 @@ const tU = (e) => /* @__PURE__ */ P.jsx(
     wrapElement(e, t) {
       return (
         // @ts-ignore fix later
-        /* @__PURE__ */ P.jsx(aU, { value: { status: t.status || "info" }, children: e })
+        /* @__PURE__ */ P.jsx(sU, { value: { status: t.status || "info" }, children: e })
       );
     }
   }
 ), jg = rx(
   "div",
   "title"
-), kA = rx("div", "description"), TA = rx(
+), TA = rx("div", "description"), RA = rx(
   "div",
   "content"
-), uU = {
+), dU = {
   info: tk,
   warning: ek,
-  success: iU,
+  success: aU,
   error: ek,
   neutral: tk
 }, Ug = _.forwardRef(
   function(t, r) {
-    const i = sU(), a = cU(), l = typeof i.status == "string" ? uU[i.status] : _.Fragment, { children: c = /* @__PURE__ */ P.jsx(l, {}), ...d } = t;
+    const i = lU(), a = uU(), l = typeof i.status == "string" ? dU[i.status] : _.Fragment, { children: c = /* @__PURE__ */ P.jsx(l, {}), ...d } = t;
     return /* @__PURE__ */ P.jsx(it.span, { ref: r, ...d, css: [a.indicator, t.css], children: c });
   }
-), { withContext: dU } = Qo({
+), { withContext: fU } = Qo({
   key: "badge"
-}), ox = dU("span"), {
-  withProvider: fU,
+}), ox = fU("span"), {
+  withProvider: hU,
   withContext: Hl
-} = mr({ key: "breadcrumb" }), hU = fU(
+} = mr({ key: "breadcrumb" }), gU = hU(
   "nav",
   "root",
   {
     defaultProps: { "aria-label": "breadcrumb" }
   }
-), gU = Hl(
+), pU = Hl(
   "ol",
   "list"
 ), rh = Hl(
@@ -22487,22 +22487,22 @@ const by = Hl("span", "currentLink", {
 }), xy = Hl("li", "separator", {
   defaultProps: {
     "aria-hidden": !0,
-    children: /* @__PURE__ */ P.jsx(rU, {})
+    children: /* @__PURE__ */ P.jsx(oU, {})
   }
 });
 Hl("li", "ellipsis", {
   defaultProps: {
     role: "presentation",
     "aria-hidden": !0,
-    children: /* @__PURE__ */ P.jsx(oU, {})
+    children: /* @__PURE__ */ P.jsx(iU, {})
   }
 });
-const { withContext: pU } = Qo({
+const { withContext: mU } = Qo({
   key: "spinner"
-}), mU = pU("span"), RA = _.forwardRef(
+}), vU = mU("span"), zA = _.forwardRef(
   function(t, r) {
     const {
-      spinner: i = /* @__PURE__ */ P.jsx(mU, { size: "inherit", borderWidth: "0.125em", color: "inherit" }),
+      spinner: i = /* @__PURE__ */ P.jsx(vU, { size: "inherit", borderWidth: "0.125em", color: "inherit" }),
       spinnerPlacement: a = "start",
       children: l,
       text: c,
@@ -22514,20 +22514,20 @@ const { withContext: pU } = Qo({
       c,
       a === "end" && i
     ] }) : i ? /* @__PURE__ */ P.jsxs(ou, { ref: r, display: "contents", ...f, children: [
-      /* @__PURE__ */ P.jsx(EA, { display: "inline-flex", children: i }),
+      /* @__PURE__ */ P.jsx(_A, { display: "inline-flex", children: i }),
       /* @__PURE__ */ P.jsx(ou, { visibility: "hidden", display: "contents", children: l })
     ] }) : /* @__PURE__ */ P.jsx(ou, { ref: r, display: "contents", ...f, children: l }) : l;
   }
 );
-RA.displayName = "Loader";
-const { useRecipeResult: vU, usePropsContext: yU } = Qo(
+zA.displayName = "Loader";
+const { useRecipeResult: yU, usePropsContext: bU } = Qo(
   { key: "button" }
 ), mt = _.forwardRef(
   function(t, r) {
-    const i = yU(), a = _.useMemo(
+    const i = bU(), a = _.useMemo(
       () => wu(i, t),
       [i, t]
-    ), l = vU(a), {
+    ), l = yU(a), {
       loading: c,
       loadingText: d,
       children: f,
@@ -22546,7 +22546,7 @@ const { useRecipeResult: vU, usePropsContext: yU } = Qo(
         className: Vn(l.className, a.className),
         css: [l.styles, a.css],
         children: !a.asChild && c ? /* @__PURE__ */ P.jsx(
-          RA,
+          zA,
           {
             spinner: g,
             text: d,
@@ -22559,9 +22559,9 @@ const { useRecipeResult: vU, usePropsContext: yU } = Qo(
   }
 );
 mt.displayName = "Button";
-const zA = _.forwardRef(
+const OA = _.forwardRef(
   function(t, r) {
-    const i = z2({ key: "checkmark", recipe: t.recipe }), [a, l] = i.splitVariantProps(t), {
+    const i = O2({ key: "checkmark", recipe: t.recipe }), [a, l] = i.splitVariantProps(t), {
       checked: c,
       indeterminate: d,
       disabled: f,
@@ -22569,7 +22569,7 @@ const zA = _.forwardRef(
       children: p,
       css: v,
       ...y
-    } = l, b = g ? R2 : i(a);
+    } = l, b = g ? z2 : i(a);
     return /* @__PURE__ */ P.jsx(
       it.svg,
       {
@@ -22589,23 +22589,23 @@ const zA = _.forwardRef(
     );
   }
 );
-zA.displayName = "Checkmark";
+OA.displayName = "Checkmark";
 const {
-  withProvider: OA,
-  withContext: AA,
-  useStyles: bU
+  withProvider: AA,
+  withContext: NA,
+  useStyles: xU
 } = mr({ key: "checkbox" });
-OA(Ya.RootProvider, "root", { forwardAsChild: !0 });
-const ix = OA(
+AA(Ya.RootProvider, "root", { forwardAsChild: !0 });
+const ix = AA(
   Ya.Root,
   "root",
   { forwardAsChild: !0 }
-), ax = AA(
+), ax = NA(
   Ya.Label,
   "label",
   { forwardAsChild: !0 }
-), xU = _.forwardRef(function(t, r) {
-  const { checked: i, indeterminate: a, ...l } = t, c = Vl(), d = bU();
+), wU = _.forwardRef(function(t, r) {
+  const { checked: i, indeterminate: a, ...l } = t, c = Vl(), d = xU();
   return i && c.checked ? /* @__PURE__ */ P.jsx(
     it.svg,
     {
@@ -22625,7 +22625,7 @@ const ix = OA(
       children: a
     }
   ) : /* @__PURE__ */ P.jsx(
-    zA,
+    OA,
     {
       ref: r,
       checked: c.checked,
@@ -22636,12 +22636,12 @@ const ix = OA(
       css: [d.indicator, t.css]
     }
   );
-}), sx = AA(
+}), sx = NA(
   Ya.Control,
   "control",
   {
     forwardAsChild: !0,
-    defaultProps: { children: /* @__PURE__ */ P.jsx(xU, {}) }
+    defaultProps: { children: /* @__PURE__ */ P.jsx(wU, {}) }
   }
 );
 it(
@@ -22672,13 +22672,13 @@ const lx = Ya.HiddenInput, cx = _.forwardRef(
 );
 cx.displayName = "IconButton";
 const ux = _.forwardRef(function(t, r) {
-  return /* @__PURE__ */ P.jsx(cx, { variant: "ghost", "aria-label": "Close", ref: r, ...t, children: t.children ?? /* @__PURE__ */ P.jsx(_A, {}) });
+  return /* @__PURE__ */ P.jsx(cx, { variant: "ghost", "aria-label": "Close", ref: r, ...t, children: t.children ?? /* @__PURE__ */ P.jsx(kA, {}) });
 });
 ux.displayName = "CloseButton";
-const { withContext: wU } = Qo({
+const { withContext: SU } = Qo({
   key: "code"
-}), Mb = wU("code");
-function SU(e) {
+}), Mb = SU("code");
+function CU(e) {
   const { gap: t, direction: r } = e, i = {
     column: {
       marginY: t,
@@ -22706,10 +22706,10 @@ function SU(e) {
     }
   };
   return {
-    "&": YO(r, (a) => i[a])
+    "&": XO(r, (a) => i[a])
   };
 }
-function CU(e) {
+function EU(e) {
   return _.Children.toArray(e).filter(
     (t) => _.isValidElement(t)
   );
@@ -22727,9 +22727,9 @@ const Wg = _.forwardRef(
       className: p,
       ...v
     } = t, y = _.useMemo(
-      () => SU({ gap: c, direction: i }),
+      () => CU({ gap: c, direction: i }),
       [c, i]
-    ), b = _.useMemo(() => _.isValidElement(g) ? CU(f).map((x, S, w) => {
+    ), b = _.useMemo(() => _.isValidElement(g) ? EU(f).map((x, S, w) => {
       const C = typeof x.key < "u" ? x.key : S, T = g, k = _.cloneElement(T, {
         css: [y, T.props.css]
       });
@@ -22757,24 +22757,24 @@ const Wg = _.forwardRef(
 );
 Wg.displayName = "Stack";
 const {
-  withProvider: EU,
+  withProvider: _U,
   withContext: dx
-} = mr({ key: "dataList" }), _U = EU(
+} = mr({ key: "dataList" }), kU = _U(
   "dl",
   "root"
-), kU = dx(
+), TU = dx(
   "div",
   "item"
-), TU = dx("dt", "itemLabel"), RU = dx("dd", "itemValue"), {
-  withProvider: zU,
+), RU = dx("dt", "itemLabel"), zU = dx("dd", "itemValue"), {
+  withProvider: OU,
   withContext: Fg
-} = mr({ key: "emptyState" }), OU = zU(
+} = mr({ key: "emptyState" }), AU = OU(
   "div",
   "root"
-), AU = Fg("div", "content");
+), NU = Fg("div", "content");
 Fg("div", "indicator");
-const NU = Fg("h3", "title"), MU = Fg("p", "description");
-function PU(e) {
+const MU = Fg("h3", "title"), PU = Fg("p", "description");
+function IU(e) {
   const { each: t, fallback: r, children: i } = e;
   return t?.length === 0 ? r || null : t?.map(i);
 }
@@ -22812,32 +22812,32 @@ const $e = _.forwardRef(
   }
 );
 $e.displayName = "Flex";
-const jt = _.forwardRef(
+const Dt = _.forwardRef(
   function(t, r) {
     return /* @__PURE__ */ P.jsx(Wg, { align: "center", ...t, direction: "row", ref: r });
   }
 );
-jt.displayName = "HStack";
-const { withContext: IU } = Qo({
+Dt.displayName = "HStack";
+const { withContext: DU } = Qo({
   key: "input"
-}), NA = IU(Xz.Input), { withContext: DU } = Qo({
+}), MA = DU(Qz.Input), { withContext: LU } = Qo({
   key: "link"
-}), LU = DU("a"), {
-  withRootProvider: MA,
+}), $U = LU("a"), {
+  withRootProvider: PA,
   withContext: en
 } = mr({ key: "menu" });
-MA(
+PA(
   _t.RootProvider
 );
-const fx = MA(_t.Root, {
+const fx = PA(_t.Root, {
   defaultProps: { lazyMount: !0, unmountOnExit: !0 }
-}), PA = en(
+}), IA = en(
   _t.Trigger,
   "trigger",
   { forwardAsChild: !0 }
 );
 en(_t.ContextTrigger, "contextTrigger", { forwardAsChild: !0 });
-const IA = en(
+const DA = en(
   _t.Positioner,
   "positioner",
   { forwardAsChild: !0 }
@@ -22847,11 +22847,11 @@ en(
   "separator",
   { forwardAsChild: !0 }
 );
-const DA = en(
+const LA = en(
   _t.Content,
   "content",
   { forwardAsChild: !0 }
-), $U = en(
+), VU = en(
   _t.ArrowTip,
   "arrowTip",
   { forwardAsChild: !0 }
@@ -22859,7 +22859,7 @@ const DA = en(
 en(
   _t.Arrow,
   "arrow",
-  { forwardAsChild: !0, defaultProps: { children: /* @__PURE__ */ P.jsx($U, {}) } }
+  { forwardAsChild: !0, defaultProps: { children: /* @__PURE__ */ P.jsx(VU, {}) } }
 );
 en(
   _t.Indicator,
@@ -22872,7 +22872,7 @@ en(
   { forwardAsChild: !0 }
 );
 en(_t.ItemGroupLabel, "itemGroupLabel", { forwardAsChild: !0 });
-const LA = en(
+const $A = en(
   _t.Item,
   "item",
   { forwardAsChild: !0 }
@@ -22883,13 +22883,13 @@ en(
   "itemText",
   { forwardAsChild: !0 }
 );
-const VU = en(
+const HU = en(
   "kbd",
   "itemCommand"
 );
 en(_t.ItemIndicator, "itemIndicator", {
   forwardAsChild: !0,
-  defaultProps: { children: /* @__PURE__ */ P.jsx(tU, { boxSize: "4" }) }
+  defaultProps: { children: /* @__PURE__ */ P.jsx(nU, { boxSize: "4" }) }
 });
 en(_t.CheckboxItem, "item", { forwardAsChild: !0 });
 en(_t.RadioItemGroup, "itemGroup", { forwardAsChild: !0 });
@@ -22900,24 +22900,24 @@ en(
 );
 _t.Context;
 _t.ItemContext;
-const [HU, $A] = Ra({
+const [BU, VA] = Ra({
   name: "NativeSelectBasePropsContext",
   hookName: "useNativeSelectBaseProps",
   providerName: "<NativeSelectRoot />",
   strict: !1
 }), {
-  withProvider: BU,
-  useClassNames: VA,
-  useStyles: HA
-} = mr({ key: "nativeSelect" }), Zh = BU("div", "root", {
+  withProvider: jU,
+  useClassNames: HA,
+  useStyles: BA
+} = mr({ key: "nativeSelect" }), Zh = jU("div", "root", {
   wrapElement(e, t) {
     const r = vr(), i = !!(r?.disabled ?? t.disabled), a = !!(r?.invalid ?? t.invalid);
-    return /* @__PURE__ */ P.jsx(HU, { value: { disabled: i, invalid: a }, children: e });
+    return /* @__PURE__ */ P.jsx(BU, { value: { disabled: i, invalid: a }, children: e });
   }
-}), jU = it(Xz.Select, {}, { forwardAsChild: !0 }), Jh = _.forwardRef(function(t, r) {
-  const { children: i, placeholder: a, unstyled: l, ...c } = t, { disabled: d, invalid: f } = $A(), g = HA(), p = VA();
+}), UU = it(Qz.Select, {}, { forwardAsChild: !0 }), Jh = _.forwardRef(function(t, r) {
+  const { children: i, placeholder: a, unstyled: l, ...c } = t, { disabled: d, invalid: f } = VA(), g = BA(), p = HA();
   return /* @__PURE__ */ P.jsxs(
-    jU,
+    UU,
     {
       disabled: d,
       "data-invalid": Ae(f),
@@ -22933,7 +22933,7 @@ const [HU, $A] = Ra({
   );
 });
 function eg(e) {
-  const { unstyled: t, ...r } = e, i = HA(), { disabled: a, invalid: l } = $A(), c = VA();
+  const { unstyled: t, ...r } = e, i = BA(), { disabled: a, invalid: l } = VA(), c = HA();
   return /* @__PURE__ */ P.jsx(
     it.div,
     {
@@ -22942,16 +22942,16 @@ function eg(e) {
       "data-invalid": Ae(l),
       className: Vn(c.indicator, e.className),
       css: [t ? void 0 : i.indicator, e.css],
-      children: e.children ?? /* @__PURE__ */ P.jsx(nU, {})
+      children: e.children ?? /* @__PURE__ */ P.jsx(rU, {})
     }
   );
 }
 const {
-  withProvider: BA,
+  withProvider: jA,
   withContext: Gg
 } = mr({ key: "progress" });
-BA(Xa.RootProvider, "root", { forwardAsChild: !0 });
-const UU = BA(
+jA(Xa.RootProvider, "root", { forwardAsChild: !0 });
+const WU = jA(
   Xa.Root,
   "root"
 );
@@ -22960,11 +22960,11 @@ Gg(
   "label",
   { forwardAsChild: !0 }
 );
-const WU = Gg(
+const FU = Gg(
   Xa.Track,
   "track",
   { forwardAsChild: !0 }
-), FU = Gg(
+), GU = Gg(
   Xa.Range,
   "range",
   { forwardAsChild: !0 }
@@ -22972,46 +22972,46 @@ const WU = Gg(
 Gg(Xa.ValueText, "valueText", { forwardAsChild: !0 });
 Xa.Context;
 const {
-  withProvider: jA,
+  withProvider: UA,
   withContext: hx
 } = mr({ key: "segmentGroup" });
-jA(Ui.RootProvider, "root", { forwardAsChild: !0 });
-const UA = jA(Ui.Root, "root", {
+UA(Ui.RootProvider, "root", { forwardAsChild: !0 });
+const WA = UA(Ui.Root, "root", {
   forwardAsChild: !0,
   forwardProps: ["orientation"],
   defaultProps: {
     orientation: "horizontal"
   }
-}), GU = hx(Ui.Item, "item", { forwardAsChild: !0 }), qU = hx(Ui.ItemText, "itemText", { forwardAsChild: !0 }), WA = hx(Ui.Indicator, "indicator", { forwardAsChild: !0 });
-function YU(e) {
+}), qU = hx(Ui.Item, "item", { forwardAsChild: !0 }), YU = hx(Ui.ItemText, "itemText", { forwardAsChild: !0 }), FA = hx(Ui.Indicator, "indicator", { forwardAsChild: !0 });
+function XU(e) {
   return e.map((t) => typeof t == "string" ? { value: t, label: t } : t);
 }
-const FA = (e) => {
-  const { items: t, ...r } = e, i = _.useMemo(() => YU(t), [t]);
-  return /* @__PURE__ */ P.jsx(PU, { each: i, children: (a) => /* @__PURE__ */ P.jsxs(
-    GU,
+const GA = (e) => {
+  const { items: t, ...r } = e, i = _.useMemo(() => XU(t), [t]);
+  return /* @__PURE__ */ P.jsx(IU, { each: i, children: (a) => /* @__PURE__ */ P.jsxs(
+    qU,
     {
       value: a.value,
       disabled: a.disabled,
       ...r,
       children: [
-        /* @__PURE__ */ P.jsx(qU, { children: a.label }),
-        /* @__PURE__ */ P.jsx(XU, {})
+        /* @__PURE__ */ P.jsx(YU, { children: a.label }),
+        /* @__PURE__ */ P.jsx(QU, {})
       ]
     },
     a.value
   ) });
-}, XU = Ui.ItemHiddenInput;
+}, QU = Ui.ItemHiddenInput;
 Ui.Context;
 Ui.ItemContext;
-const { withContext: QU } = Qo({
+const { withContext: KU } = Qo({
   key: "skeleton"
-}), qg = QU("div"), KU = _.forwardRef(function(t, r) {
+}), qg = KU("div"), ZU = _.forwardRef(function(t, r) {
   const { size: i, ...a } = t;
-  return /* @__PURE__ */ P.jsx(T2, { size: i, asChild: !0, ref: r, children: /* @__PURE__ */ P.jsx(qg, { ...a }) });
+  return /* @__PURE__ */ P.jsx(R2, { size: i, asChild: !0, ref: r, children: /* @__PURE__ */ P.jsx(qg, { ...a }) });
 });
-KU.displayName = "SkeletonCircle";
-const ZU = _.forwardRef(
+ZU.displayName = "SkeletonCircle";
+const JU = _.forwardRef(
   function(t, r) {
     const { loading: i = !0, noOfLines: a = 3, gap: l, rootProps: c, ...d } = t;
     return /* @__PURE__ */ P.jsx(Wg, { gap: l, width: "full", ref: r, ...c, children: Array.from({ length: i ? a : 1 }).map((f, g) => /* @__PURE__ */ P.jsx(
@@ -23026,7 +23026,7 @@ const ZU = _.forwardRef(
     )) });
   }
 );
-ZU.displayName = "SkeletonText";
+JU.displayName = "SkeletonText";
 const Va = it("div", {
   base: {
     flex: 1,
@@ -23036,13 +23036,13 @@ const Va = it("div", {
 });
 Va.displayName = "Spacer";
 const {
-  StylesProvider: JU,
-  ClassNamesProvider: eW,
-  useRecipeResult: tW,
+  StylesProvider: eW,
+  ClassNamesProvider: tW,
+  useRecipeResult: nW,
   withContext: Jo
-} = mr({ key: "table" }), GA = _.forwardRef(
+} = mr({ key: "table" }), qA = _.forwardRef(
   function({ native: t, ...r }, i) {
-    const { styles: a, props: l, classNames: c } = tW(r), d = _.useMemo(() => t ? {
+    const { styles: a, props: l, classNames: c } = nW(r), d = _.useMemo(() => t ? {
       ...a.root,
       "& thead": a.header,
       "& tbody": a.body,
@@ -23052,7 +23052,7 @@ const {
       "& td": a.cell,
       "& caption": a.caption
     } : a.root, [a, t]);
-    return /* @__PURE__ */ P.jsx(eW, { value: c, children: /* @__PURE__ */ P.jsx(JU, { value: a, children: /* @__PURE__ */ P.jsx(
+    return /* @__PURE__ */ P.jsx(tW, { value: c, children: /* @__PURE__ */ P.jsx(eW, { value: a, children: /* @__PURE__ */ P.jsx(
       it.table,
       {
         ref: i,
@@ -23075,7 +23075,7 @@ it("div", {
     maxWidth: "100%"
   }
 });
-const nW = Jo("thead", "header");
+const rW = Jo("thead", "header");
 Jo("tfoot", "footer");
 const Xs = Jo("th", "columnHeader"), ro = Jo(
   "td",
@@ -23086,7 +23086,7 @@ Jo("caption", "caption", {
     captionSide: "bottom"
   }
 });
-const qA = Jo(
+const YA = Jo(
   "tbody",
   "body"
 );
@@ -23095,25 +23095,25 @@ Jo(
   "col"
 );
 const {
-  withProvider: rW,
+  withProvider: oW,
   withContext: Yg
-} = mr({ key: "tag" }), oW = rW(
+} = mr({ key: "tag" }), iW = oW(
   "div",
   "root"
-), iW = Yg(
+), aW = Yg(
   "span",
   "label"
-), aW = Yg("button", "closeTrigger", {
-  defaultProps: { type: "button", children: /* @__PURE__ */ P.jsx(_A, {}) }
+), sW = Yg("button", "closeTrigger", {
+  defaultProps: { type: "button", children: /* @__PURE__ */ P.jsx(kA, {}) }
 });
 Yg("span", "startElement");
-const sW = Yg(
+const lW = Yg(
   "span",
   "endElement"
 );
 var wy = { exports: {} }, Qc = {}, Sy = { exports: {} }, Cy = {};
 var nk;
-function lW() {
+function cW() {
   return nk || (nk = 1, (function(e) {
     function t(D, W) {
       var Y = D.length;
@@ -23333,14 +23333,14 @@ function lW() {
   })(Cy)), Cy;
 }
 var rk;
-function cW() {
-  return rk || (rk = 1, Sy.exports = lW()), Sy.exports;
+function uW() {
+  return rk || (rk = 1, Sy.exports = cW()), Sy.exports;
 }
 var ok;
-function uW() {
+function dW() {
   if (ok) return Qc;
   ok = 1;
-  var e = cW(), t = Vu(), r = dR();
+  var e = uW(), t = Vu(), r = fR();
   function i(n) {
     var o = "https://react.dev/errors/" + n;
     if (1 < arguments.length) {
@@ -24022,18 +24022,18 @@ Error generating stack: ` + u.message + `
       ue.p = s;
     }
   }
-  var br = Math.random().toString(36).slice(2), Vt = "__reactFiber$" + br, fn = "__reactProps$" + br, ti = "__reactContainer$" + br, Sd = "__reactEvents$" + br, Cd = "__reactListeners$" + br, Tp = "__reactHandles$" + br, Ed = "__reactResources$" + br, Ki = "__reactMarker$" + br, os = "__reactLoad$" + br;
+  var br = Math.random().toString(36).slice(2), Ht = "__reactFiber$" + br, fn = "__reactProps$" + br, ti = "__reactContainer$" + br, Sd = "__reactEvents$" + br, Cd = "__reactListeners$" + br, Tp = "__reactHandles$" + br, Ed = "__reactResources$" + br, Ki = "__reactMarker$" + br, os = "__reactLoad$" + br;
   function is(n) {
-    delete n[Vt], delete n[fn], delete n[Cd], delete n[Tp];
+    delete n[Ht], delete n[fn], delete n[Cd], delete n[Tp];
   }
   function yo(n) {
     var o;
-    if (o = n[Vt]) return o;
+    if (o = n[Ht]) return o;
     for (var s = n.parentNode; s; ) {
-      if (o = s[ti] || s[Vt]) {
+      if (o = s[ti] || s[Ht]) {
         if (s = o.alternate, o.child !== null || s !== null && s.child !== null)
           for (n = VC(n); n !== null; ) {
-            if (s = n[Vt]) return s;
+            if (s = n[Ht]) return s;
             n = VC(n);
           }
         return o;
@@ -24043,7 +24043,7 @@ Error generating stack: ` + u.message + `
     return null;
   }
   function ni(n) {
-    if (n = n[Vt] || n[ti]) {
+    if (n = n[Ht] || n[ti]) {
       var o = n.tag;
       if (o === 5 || o === 6 || o === 13 || o === 31 || o === 26 || o === 27 || o === 3)
         return n;
@@ -24076,7 +24076,7 @@ Error generating stack: ` + u.message + `
   var Rp = RegExp(
     "^[:A-Z_a-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD][:A-Z_a-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\-.0-9\\u00B7\\u0300-\\u036F\\u203F-\\u2040]*$"
   ), tc = {}, aw = {};
-  function rP(n) {
+  function oP(n) {
     return ql.call(aw, n) ? !0 : ql.call(tc, n) ? !1 : Rp.test(n) ? aw[n] = !0 : (tc[n] = !0, !1);
   }
   var Ye = !1;
@@ -24085,7 +24085,7 @@ Error generating stack: ` + u.message + `
     return Ye = !1, n;
   }
   function Td(n, o, s) {
-    if (rP(o))
+    if (oP(o))
       if (s === null) n.removeAttribute(o);
       else {
         switch (typeof s) {
@@ -24150,7 +24150,7 @@ Error generating stack: ` + u.message + `
     var o = n.type;
     return (n = n.nodeName) && n.toLowerCase() === "input" && (o === "checkbox" || o === "radio");
   }
-  function oP(n, o, s) {
+  function iP(n, o, s) {
     var u = Object.getOwnPropertyDescriptor(
       n.constructor.prototype,
       o
@@ -24183,7 +24183,7 @@ Error generating stack: ` + u.message + `
   function zp(n) {
     if (!n._valueTracker) {
       var o = lw(n) ? "checked" : "value";
-      n._valueTracker = oP(
+      n._valueTracker = iP(
         n,
         o,
         "" + n[o]
@@ -24197,10 +24197,10 @@ Error generating stack: ` + u.message + `
     var s = o.getValue(), u = "";
     return n && (u = lw(n) ? n.checked ? "true" : "false" : n.value), n = u, n !== s ? (o.setValue(n), !0) : !1;
   }
-  var iP = /[\n"\\]/g;
+  var aP = /[\n"\\]/g;
   function or(n) {
     return n.replace(
-      iP,
+      aP,
       function(o) {
         return "\\" + o.charCodeAt(0).toString(16) + " ";
       }
@@ -24271,14 +24271,14 @@ Error generating stack: ` + u.message + `
     }
     n.textContent = o;
   }
-  var aP = new Set(
+  var sP = new Set(
     "animationIterationCount aspectRatio borderImageOutset borderImageSlice borderImageWidth boxFlex boxFlexGroup boxOrdinalGroup columnCount columns flex flexGrow flexPositive flexShrink flexNegative flexOrder gridArea gridRow gridRowEnd gridRowSpan gridRowStart gridColumn gridColumnEnd gridColumnSpan gridColumnStart fontWeight lineClamp lineHeight opacity order orphans scale tabSize widows zIndex zoom fillOpacity floodOpacity stopOpacity strokeDasharray strokeDashoffset strokeMiterlimit strokeOpacity strokeWidth MozAnimationIterationCount MozBoxFlex MozBoxFlexGroup MozLineClamp msAnimationIterationCount msFlex msZoom msFlexGrow msFlexNegative msFlexOrder msFlexPositive msFlexShrink msGridColumn msGridColumnSpan msGridRow msGridRowSpan WebkitAnimationIterationCount WebkitBoxFlex WebKitBoxFlexGroup WebkitBoxOrdinalGroup WebkitColumnCount WebkitColumns WebkitFlex WebkitFlexGrow WebkitFlexPositive WebkitFlexShrink WebkitLineClamp".split(
       " "
     )
   );
   function hw(n, o, s) {
     var u = o.indexOf("--") === 0;
-    s == null || typeof s == "boolean" || s === "" ? u ? n.setProperty(o, "") : o === "float" ? n.cssFloat = "" : n[o] = "" : u ? n.setProperty(o, s) : typeof s != "number" || s === 0 || aP.has(o) ? o === "float" ? n.cssFloat = s : n[o] = ("" + s).trim() : n[o] = s + "px";
+    s == null || typeof s == "boolean" || s === "" ? u ? n.setProperty(o, "") : o === "float" ? n.cssFloat = "" : n[o] = "" : u ? n.setProperty(o, s) : typeof s != "number" || s === 0 || sP.has(o) ? o === "float" ? n.cssFloat = s : n[o] = ("" + s).trim() : n[o] = s + "px";
   }
   function gw(n, o, s) {
     if (o != null && typeof o != "object")
@@ -24308,7 +24308,7 @@ Error generating stack: ` + u.message + `
         return !0;
     }
   }
-  var sP = /* @__PURE__ */ new Map([
+  var lP = /* @__PURE__ */ new Map([
     ["acceptCharset", "accept-charset"],
     ["htmlFor", "for"],
     ["httpEquiv", "http-equiv"],
@@ -24388,9 +24388,9 @@ Error generating stack: ` + u.message + `
     ["writingMode", "writing-mode"],
     ["xmlnsXlink", "xmlns:xlink"],
     ["xHeight", "x-height"]
-  ]), lP = /^[\u0000-\u001F ]*j[\r\n\t]*a[\r\n\t]*v[\r\n\t]*a[\r\n\t]*s[\r\n\t]*c[\r\n\t]*r[\r\n\t]*i[\r\n\t]*p[\r\n\t]*t[\r\n\t]*:/i;
+  ]), cP = /^[\u0000-\u001F ]*j[\r\n\t]*a[\r\n\t]*v[\r\n\t]*a[\r\n\t]*s[\r\n\t]*c[\r\n\t]*r[\r\n\t]*i[\r\n\t]*p[\r\n\t]*t[\r\n\t]*:/i;
   function zd(n) {
-    return lP.test("" + n) ? "javascript:throw new Error('React has blocked a javascript: URL as a security precaution.')" : n;
+    return cP.test("" + n) ? "javascript:throw new Error('React has blocked a javascript: URL as a security precaution.')" : n;
   }
   function Ur() {
   }
@@ -24553,7 +24553,7 @@ Error generating stack: ` + u.message + `
     },
     defaultPrevented: 0,
     isTrusted: 0
-  }, Md = xn(ii), oc = N({}, ii, { view: 0, detail: 0 }), cP = xn(oc), $p, Vp, ic, Pd = N({}, oc, {
+  }, Md = xn(ii), oc = N({}, ii, { view: 0, detail: 0 }), uP = xn(oc), $p, Vp, ic, Pd = N({}, oc, {
     screenX: 0,
     screenY: 0,
     clientX: 0,
@@ -24576,15 +24576,15 @@ Error generating stack: ` + u.message + `
     movementY: function(n) {
       return "movementY" in n ? n.movementY : Vp;
     }
-  }), bw = xn(Pd), uP = N({}, Pd, { dataTransfer: 0 }), dP = xn(uP), fP = N({}, oc, { relatedTarget: 0 }), Hp = xn(fP), hP = N({}, ii, {
+  }), bw = xn(Pd), dP = N({}, Pd, { dataTransfer: 0 }), fP = xn(dP), hP = N({}, oc, { relatedTarget: 0 }), Hp = xn(hP), gP = N({}, ii, {
     animationName: 0,
     elapsedTime: 0,
     pseudoElement: 0
-  }), gP = xn(hP), pP = N({}, ii, {
+  }), pP = xn(gP), mP = N({}, ii, {
     clipboardData: function(n) {
       return "clipboardData" in n ? n.clipboardData : window.clipboardData;
     }
-  }), mP = xn(pP), vP = N({}, ii, { data: 0 }), xw = xn(vP), yP = {
+  }), vP = xn(mP), yP = N({}, ii, { data: 0 }), xw = xn(yP), bP = {
     Esc: "Escape",
     Spacebar: " ",
     Left: "ArrowLeft",
@@ -24597,7 +24597,7 @@ Error generating stack: ` + u.message + `
     Apps: "ContextMenu",
     Scroll: "ScrollLock",
     MozPrintableKey: "Unidentified"
-  }, bP = {
+  }, xP = {
     8: "Backspace",
     9: "Tab",
     12: "Clear",
@@ -24634,26 +24634,26 @@ Error generating stack: ` + u.message + `
     144: "NumLock",
     145: "ScrollLock",
     224: "Meta"
-  }, xP = {
+  }, wP = {
     Alt: "altKey",
     Control: "ctrlKey",
     Meta: "metaKey",
     Shift: "shiftKey"
   };
-  function wP(n) {
+  function SP(n) {
     var o = this.nativeEvent;
-    return o.getModifierState ? o.getModifierState(n) : (n = xP[n]) ? !!o[n] : !1;
+    return o.getModifierState ? o.getModifierState(n) : (n = wP[n]) ? !!o[n] : !1;
   }
   function Bp() {
-    return wP;
+    return SP;
   }
-  var SP = N({}, oc, {
+  var CP = N({}, oc, {
     key: function(n) {
       if (n.key) {
-        var o = yP[n.key] || n.key;
+        var o = bP[n.key] || n.key;
         if (o !== "Unidentified") return o;
       }
-      return n.type === "keypress" ? (n = Ad(n), n === 13 ? "Enter" : String.fromCharCode(n)) : n.type === "keydown" || n.type === "keyup" ? bP[n.keyCode] || "Unidentified" : "";
+      return n.type === "keypress" ? (n = Ad(n), n === 13 ? "Enter" : String.fromCharCode(n)) : n.type === "keydown" || n.type === "keyup" ? xP[n.keyCode] || "Unidentified" : "";
     },
     code: 0,
     location: 0,
@@ -24673,7 +24673,7 @@ Error generating stack: ` + u.message + `
     which: function(n) {
       return n.type === "keypress" ? Ad(n) : n.type === "keydown" || n.type === "keyup" ? n.keyCode : 0;
     }
-  }), CP = xn(SP), EP = N({}, Pd, {
+  }), EP = xn(CP), _P = N({}, Pd, {
     pointerId: 0,
     width: 0,
     height: 0,
@@ -24684,7 +24684,7 @@ Error generating stack: ` + u.message + `
     twist: 0,
     pointerType: 0,
     isPrimary: 0
-  }), ww = xn(EP), _P = N({}, ii, { submitter: 0 }), kP = xn(_P), TP = N({}, oc, {
+  }), ww = xn(_P), kP = N({}, ii, { submitter: 0 }), TP = xn(kP), RP = N({}, oc, {
     touches: 0,
     targetTouches: 0,
     changedTouches: 0,
@@ -24693,11 +24693,11 @@ Error generating stack: ` + u.message + `
     ctrlKey: 0,
     shiftKey: 0,
     getModifierState: Bp
-  }), RP = xn(TP), zP = N({}, ii, {
+  }), zP = xn(RP), OP = N({}, ii, {
     propertyName: 0,
     elapsedTime: 0,
     pseudoElement: 0
-  }), OP = xn(zP), AP = N({}, Pd, {
+  }), AP = xn(OP), NP = N({}, Pd, {
     deltaX: function(n) {
       return "deltaX" in n ? n.deltaX : "wheelDeltaX" in n ? -n.wheelDeltaX : 0;
     },
@@ -24706,17 +24706,17 @@ Error generating stack: ` + u.message + `
     },
     deltaZ: 0,
     deltaMode: 0
-  }), NP = xn(AP), MP = N({}, ii, {
+  }), MP = xn(NP), PP = N({}, ii, {
     newState: 0,
     oldState: 0,
     source: 0
-  }), PP = xn(MP), IP = [9, 13, 27, 32], jp = wo && "CompositionEvent" in window, ac = null;
+  }), IP = xn(PP), DP = [9, 13, 27, 32], jp = wo && "CompositionEvent" in window, ac = null;
   wo && "documentMode" in document && (ac = document.documentMode);
-  var DP = wo && "TextEvent" in window && !ac, Sw = wo && (!jp || ac && 8 < ac && 11 >= ac), Cw = " ", Ew = !1;
+  var LP = wo && "TextEvent" in window && !ac, Sw = wo && (!jp || ac && 8 < ac && 11 >= ac), Cw = " ", Ew = !1;
   function _w(n, o) {
     switch (n) {
       case "keyup":
-        return IP.indexOf(o.keyCode) !== -1;
+        return DP.indexOf(o.keyCode) !== -1;
       case "keydown":
         return o.keyCode !== 229;
       case "keypress":
@@ -24731,7 +24731,7 @@ Error generating stack: ` + u.message + `
     return n = n.detail, typeof n == "object" && "data" in n ? n.data : null;
   }
   var us = !1;
-  function LP(n, o) {
+  function $P(n, o) {
     switch (n) {
       case "compositionend":
         return kw(o);
@@ -24743,7 +24743,7 @@ Error generating stack: ` + u.message + `
         return null;
     }
   }
-  function $P(n, o) {
+  function VP(n, o) {
     if (us)
       return n === "compositionend" || !jp && _w(n, o) ? (n = vw(), Od = Lp = oi = null, us = !1, n) : null;
     switch (n) {
@@ -24762,7 +24762,7 @@ Error generating stack: ` + u.message + `
         return null;
     }
   }
-  var VP = {
+  var HP = {
     color: !0,
     date: !0,
     datetime: !0,
@@ -24781,7 +24781,7 @@ Error generating stack: ` + u.message + `
   };
   function Tw(n) {
     var o = n && n.nodeName && n.nodeName.toLowerCase();
-    return o === "input" ? !!VP[n.type] : o === "textarea";
+    return o === "input" ? !!HP[n.type] : o === "textarea";
   }
   function Rw(n, o, s, u) {
     ls ? cs ? cs.push(u) : cs = [u] : ls = u, o = Df(o, "onChange"), 0 < o.length && (s = new Md(
@@ -24793,7 +24793,7 @@ Error generating stack: ` + u.message + `
     ), n.push({ event: s, listeners: o }));
   }
   var sc = null, lc = null;
-  function HP(n) {
+  function BP(n) {
     pC(n, 0);
   }
   function Id(n) {
@@ -24827,27 +24827,27 @@ Error generating stack: ` + u.message + `
         lc,
         n,
         Pp(n)
-      ), mw(HP, o);
+      ), mw(BP, o);
     }
   }
-  function BP(n, o, s) {
+  function jP(n, o, s) {
     n === "focusin" ? (Nw(), sc = o, lc = s, sc.attachEvent("onpropertychange", Mw)) : n === "focusout" && Nw();
   }
-  function jP(n) {
+  function UP(n) {
     if (n === "selectionchange" || n === "keyup" || n === "keydown")
       return Id(lc);
   }
-  function UP(n, o) {
+  function WP(n, o) {
     if (n === "click") return Id(o);
   }
-  function WP(n, o) {
+  function FP(n, o) {
     if (n === "input" || n === "change")
       return Id(o);
   }
-  function FP(n, o) {
+  function GP(n, o) {
     return n === o && (n !== 0 || 1 / n === 1 / o) || n !== n && o !== o;
   }
-  var Gn = typeof Object.is == "function" ? Object.is : FP;
+  var Gn = typeof Object.is == "function" ? Object.is : GP;
   function cc(n, o) {
     if (Gn(n, o)) return !0;
     if (typeof n != "object" || n === null || typeof o != "object" || o === null)
@@ -24916,7 +24916,7 @@ Error generating stack: ` + u.message + `
     var o = n && n.nodeName && n.nodeName.toLowerCase();
     return o && (o === "input" && (n.type === "text" || n.type === "search" || n.type === "tel" || n.type === "url" || n.type === "password") || o === "textarea" || n.contentEditable === "true");
   }
-  var GP = wo && "documentMode" in document && 11 >= document.documentMode, ds = null, qp = null, uc = null, Yp = !1;
+  var qP = wo && "documentMode" in document && 11 >= document.documentMode, ds = null, qp = null, uc = null, Yp = !1;
   function $w(n, o, s) {
     var u = s.window === s ? s.document : s.nodeType === 9 ? s : s.ownerDocument;
     Yp || ds == null || ds !== Fp(u) || (u = ds, "selectionStart" in u && Gp(u) ? u = { start: u.selectionStart, end: u.selectionEnd } : (u = (u.ownerDocument && u.ownerDocument.defaultView || window).getSelection(), u = {
@@ -24955,19 +24955,19 @@ Error generating stack: ` + u.message + `
         return Xp[n] = o[s];
     return n;
   }
-  var Hw = ea("animationend"), Bw = ea("animationiteration"), jw = ea("animationstart"), qP = ea("transitionrun"), YP = ea("transitionstart"), XP = ea("transitioncancel"), Uw = ea("transitionend"), Ww = /* @__PURE__ */ new Map(), Qp = "abort auxClick beforeToggle cancel canPlay canPlayThrough click close contextMenu copy cut drag dragEnd dragEnter dragExit dragLeave dragOver dragStart drop durationChange emptied encrypted ended error fullscreenChange fullscreenError gotPointerCapture input invalid keyDown keyPress keyUp load loadedData loadedMetadata loadStart lostPointerCapture mouseDown mouseMove mouseOut mouseOver mouseUp paste pause play playing pointerCancel pointerDown pointerMove pointerOut pointerOver pointerUp progress rateChange reset resize seeked seeking stalled submit suspend timeUpdate touchCancel touchEnd touchStart volumeChange scroll toggle touchMove waiting wheel".split(
+  var Hw = ea("animationend"), Bw = ea("animationiteration"), jw = ea("animationstart"), YP = ea("transitionrun"), XP = ea("transitionstart"), QP = ea("transitioncancel"), Uw = ea("transitionend"), Ww = /* @__PURE__ */ new Map(), Qp = "abort auxClick beforeToggle cancel canPlay canPlayThrough click close contextMenu copy cut drag dragEnd dragEnter dragExit dragLeave dragOver dragStart drop durationChange emptied encrypted ended error fullscreenChange fullscreenError gotPointerCapture input invalid keyDown keyPress keyUp load loadedData loadedMetadata loadStart lostPointerCapture mouseDown mouseMove mouseOut mouseOver mouseUp paste pause play playing pointerCancel pointerDown pointerMove pointerOut pointerOver pointerUp progress rateChange reset resize seeked seeking stalled submit suspend timeUpdate touchCancel touchEnd touchStart volumeChange scroll toggle touchMove waiting wheel".split(
     " "
   );
   Qp.push("scrollEnd");
   function wr(n, o) {
     Ww.set(n, o), xr(o, [n]);
   }
-  var QP = 0;
+  var KP = 0;
   function So(n, o) {
     if (n.name != null && n.name !== "auto") return n.name;
     if (o.autoName !== null) return o.autoName;
     n = _r.identifierPrefix;
-    var s = QP++;
+    var s = KP++;
     return n = "_" + n + "t_" + s.toString(32) + "_", o.autoName = n;
   }
   function Fw(n) {
@@ -25043,11 +25043,11 @@ Error generating stack: ` + u.message + `
     return n.tag === 3 ? n.stateNode : null;
   }
   var gs = {};
-  function KP(n, o, s, u) {
+  function ZP(n, o, s, u) {
     this.tag = n, this.key = s, this.sibling = this.child = this.return = this.stateNode = this.type = this.elementType = null, this.index = 0, this.refCleanup = this.ref = null, this.pendingProps = o, this.dependencies = this.memoizedState = this.updateQueue = this.memoizedProps = null, this.mode = u, this.subtreeFlags = this.flags = 0, this.deletions = null, this.childLanes = this.lanes = 0, this.alternate = null;
   }
   function Nn(n, o, s, u) {
-    return new KP(n, o, s, u);
+    return new ZP(n, o, s, u);
   }
   function Jp(n) {
     return n = n.prototype, !(!n || !n.isReactComponent);
@@ -25073,7 +25073,7 @@ Error generating stack: ` + u.message + `
     var E = 0;
     if (u = n, typeof u == "function") Jp(u) && (E = 1);
     else if (typeof u == "string")
-      E = _I(
+      E = kI(
         n,
         s,
         ht.current
@@ -25206,7 +25206,7 @@ Error generating stack: ` + u.message + `
   }
   function Zw(n) {
     var o = n.stateNode, s = n.type, u = n.memoizedProps;
-    switch (o[Vt] = n, o[fn] = u, s) {
+    switch (o[Ht] = n, o[fn] = u, s) {
       case "dialog":
         Ue("cancel", o), Ue("close", o);
         break;
@@ -25409,7 +25409,7 @@ Error generating stack: ` + u.message + `
     } else ko = ko.next = o;
     return s;
   }
-  var ZP = typeof AbortController < "u" ? AbortController : function() {
+  var JP = typeof AbortController < "u" ? AbortController : function() {
     var n = [], o = this.signal = {
       aborted: !1,
       addEventListener: function(s, u) {
@@ -25421,7 +25421,7 @@ Error generating stack: ` + u.message + `
         return s();
       });
     };
-  }, JP = e.unstable_scheduleCallback, e3 = e.unstable_NormalPriority, Rt = {
+  }, e3 = e.unstable_scheduleCallback, t3 = e.unstable_NormalPriority, Rt = {
     $$typeof: U,
     Consumer: null,
     Provider: null,
@@ -25431,13 +25431,13 @@ Error generating stack: ` + u.message + `
   };
   function sm() {
     return {
-      controller: new ZP(),
+      controller: new JP(),
       data: /* @__PURE__ */ new Map(),
       refCount: 0
     };
   }
   function hc(n) {
-    n.refCount--, n.refCount === 0 && JP(e3, function() {
+    n.refCount--, n.refCount === 0 && e3(t3, function() {
       n.controller.abort();
     });
   }
@@ -25451,12 +25451,12 @@ Error generating stack: ` + u.message + `
     }
   }
   var gc = null;
-  function t3(n) {
+  function n3(n) {
     var o = n.transitionTypes;
     return n.transitionTypes = null, o;
   }
   var pc = null, lm = 0, sa = 0, ys = null;
-  function n3(n, o) {
+  function r3(n, o) {
     if (pc === null) {
       var s = pc = [];
       lm = 0, sa = Ev(), ys = {
@@ -25477,7 +25477,7 @@ Error generating stack: ` + u.message + `
       for (var o = 0; o < n.length; o++) (0, n[o])();
     }
   }
-  function r3(n, o) {
+  function o3(n, o) {
     var s = [], u = {
       status: "pending",
       value: null,
@@ -25499,7 +25499,7 @@ Error generating stack: ` + u.message + `
   }
   var n1 = le.S;
   le.S = function(n, o) {
-    if (YS = vn(), typeof o == "object" && o !== null && typeof o.then == "function" && n3(n, o), gc !== null)
+    if (YS = vn(), typeof o == "object" && o !== null && typeof o.then == "function" && r3(n, o), gc !== null)
       for (var s = Ds; s !== null; )
         e1(s, gc), s = s.next;
     if (s = n.types, s !== null) {
@@ -25846,11 +25846,11 @@ Error generating stack: ` + u.message + `
         Ge = oe(ke, ee, Ne, Ge.value, de), Ge !== null && (n && (At = Ge.alternate, At !== null && ke.delete(
           At.key === null ? Ne : At.key
         )), X = m(Ge, X, Ne), Fe === null ? xe = Ge : Fe.sibling = Ge, Fe = Ge);
-      return n && ke.forEach(function(LI) {
-        return o(ee, LI);
+      return n && ke.forEach(function($I) {
+        return o(ee, $I);
       }), Ve && _o(ee, Ne), xe;
     }
-    function De(ee, X, re, de) {
+    function Le(ee, X, re, de) {
       if (typeof re == "object" && re !== null && re.type === q && re.key === null && re.props.ref === void 0 && (re = re.props.children), typeof re == "object" && re !== null) {
         switch (re.$$typeof) {
           case H:
@@ -25916,7 +25916,7 @@ Error generating stack: ` + u.message + `
             }
             return E(ee);
           case se:
-            return re = ca(re), De(
+            return re = ca(re), Le(
               ee,
               X,
               re,
@@ -25940,14 +25940,14 @@ Error generating stack: ` + u.message + `
           );
         }
         if (typeof re.then == "function")
-          return De(
+          return Le(
             ee,
             X,
             Qd(re),
             de
           );
         if (re.$$typeof === U)
-          return De(
+          return Le(
             ee,
             X,
             Gd(ee, re),
@@ -25960,7 +25960,7 @@ Error generating stack: ` + u.message + `
     return function(ee, X, re, de) {
       try {
         mc = 0;
-        var xe = De(
+        var xe = Le(
           ee,
           X,
           re,
@@ -26074,11 +26074,11 @@ Error generating stack: ` + u.message + `
           e: {
             var ye = n, we = M;
             Q = o;
-            var De = s;
+            var Le = s;
             switch (we.tag) {
               case 1:
                 if (ye = we.payload, typeof ye == "function") {
-                  fe = ye.call(De, fe, Q);
+                  fe = ye.call(Le, fe, Q);
                   break e;
                 }
                 fe = ye;
@@ -26086,7 +26086,7 @@ Error generating stack: ` + u.message + `
               case 3:
                 ye.flags = ye.flags & -65537 | 128;
               case 0:
-                if (ye = we.payload, Q = typeof ye == "function" ? ye.call(De, fe, Q) : ye, Q == null) break e;
+                if (ye = we.payload, Q = typeof ye == "function" ? ye.call(Le, fe, Q) : ye, Q == null) break e;
                 fe = N({}, fe, Q);
                 break e;
               case 2:
@@ -26177,7 +26177,7 @@ Error generating stack: ` + u.message + `
     }
     return null;
   }
-  var Ro = 0, Ie = null, ot = null, zt = null, ef = !1, ws = !1, fa = !1, tf = 0, wc = 0, Ss = null, o3 = 0;
+  var Ro = 0, De = null, ot = null, zt = null, ef = !1, ws = !1, fa = !1, tf = 0, wc = 0, Ss = null, i3 = 0;
   function bt() {
     throw Error(i(321));
   }
@@ -26188,7 +26188,7 @@ Error generating stack: ` + u.message + `
     return !0;
   }
   function xm(n, o, s, u, h, m) {
-    return Ro = m, Ie = o, o.memoizedState = null, o.updateQueue = null, o.lanes = 0, le.H = n === null || n.memoizedState === null ? Q1 : K1, fa = !1, m = s(u, h), fa = !1, ws && (m = p1(
+    return Ro = m, De = o, o.memoizedState = null, o.updateQueue = null, o.lanes = 0, le.H = n === null || n.memoizedState === null ? Q1 : K1, fa = !1, m = s(u, h), fa = !1, ws && (m = p1(
       o,
       s,
       u,
@@ -26198,11 +26198,11 @@ Error generating stack: ` + u.message + `
   function g1(n) {
     le.H = cf;
     var o = ot !== null && ot.next !== null;
-    if (Ro = 0, zt = ot = Ie = null, ef = !1, wc = 0, Ss = null, o) throw Error(i(300));
+    if (Ro = 0, zt = ot = De = null, ef = !1, wc = 0, Ss = null, o) throw Error(i(300));
     n === null || Ot || (n = n.dependencies, n !== null && Fd(n) && (Ot = !0));
   }
   function p1(n, o, s, u) {
-    Ie = n;
+    De = n;
     var h = 0;
     do {
       if (ws && (Ss = null), wc = 0, ws = !1, 25 <= h) throw Error(i(301));
@@ -26210,13 +26210,13 @@ Error generating stack: ` + u.message + `
         var m = n.updateQueue;
         m.lastEffect = null, m.events = null, m.stores = null, m.memoCache != null && (m.memoCache.index = 0);
       }
-      le.H = f3, m = o(s, u);
+      le.H = h3, m = o(s, u);
     } while (ws);
     return m;
   }
-  function i3() {
+  function a3() {
     var n = le.H, o = n.useState()[0];
-    return o = typeof o.then == "function" ? Sc(o) : o, n = n.useState()[0], (ot !== null ? ot.memoizedState : null) !== n && (Ie.flags |= 1024), o;
+    return o = typeof o.then == "function" ? Sc(o) : o, n = n.useState()[0], (ot !== null ? ot.memoizedState : null) !== n && (De.flags |= 1024), o;
   }
   function wm() {
     var n = tf !== 0;
@@ -26233,7 +26233,7 @@ Error generating stack: ` + u.message + `
       }
       ef = !1;
     }
-    Ro = 0, zt = ot = Ie = null, ws = !1, wc = tf = 0, Ss = null;
+    Ro = 0, zt = ot = De = null, ws = !1, wc = tf = 0, Ss = null;
   }
   function wn() {
     var n = {
@@ -26243,26 +26243,26 @@ Error generating stack: ` + u.message + `
       queue: null,
       next: null
     };
-    return zt === null ? Ie.memoizedState = zt = n : zt = zt.next = n, zt;
+    return zt === null ? De.memoizedState = zt = n : zt = zt.next = n, zt;
   }
   function Ct() {
     if (ot === null) {
-      var n = Ie.alternate;
+      var n = De.alternate;
       n = n !== null ? n.memoizedState : null;
     } else n = ot.next;
-    var o = zt === null ? Ie.memoizedState : zt.next;
+    var o = zt === null ? De.memoizedState : zt.next;
     if (o !== null)
       zt = o, ot = n;
     else {
       if (n === null)
-        throw Ie.alternate === null ? Error(i(467)) : Error(i(310));
+        throw De.alternate === null ? Error(i(467)) : Error(i(310));
       ot = n, n = {
         memoizedState: ot.memoizedState,
         baseState: ot.baseState,
         baseQueue: ot.baseQueue,
         queue: ot.queue,
         next: null
-      }, zt === null ? Ie.memoizedState = zt = n : zt = zt.next = n;
+      }, zt === null ? De.memoizedState = zt = n : zt = zt.next = n;
     }
     return zt;
   }
@@ -26271,7 +26271,7 @@ Error generating stack: ` + u.message + `
   }
   function Sc(n) {
     var o = wc;
-    return wc += 1, Ss === null && (Ss = []), n = i1(Ss, n, o), o = Ie, (zt === null ? o.memoizedState : zt.next) === null && (o = o.alternate, le.H = o === null || o.memoizedState === null ? Q1 : K1), n;
+    return wc += 1, Ss === null && (Ss = []), n = i1(Ss, n, o), o = De, (zt === null ? o.memoizedState : zt.next) === null && (o = o.alternate, le.H = o === null || o.memoizedState === null ? Q1 : K1), n;
   }
   function rf(n) {
     if (n !== null && typeof n == "object") {
@@ -26282,9 +26282,9 @@ Error generating stack: ` + u.message + `
     throw Error(i(438, String(n)));
   }
   function Em(n) {
-    var o = null, s = Ie.updateQueue;
+    var o = null, s = De.updateQueue;
     if (s !== null && (o = s.memoCache), o == null) {
-      var u = Ie.alternate;
+      var u = De.alternate;
       u !== null && (u = u.updateQueue, u !== null && (u = u.memoCache, u != null && (o = {
         data: u.data.map(function(h) {
           return h.slice();
@@ -26292,7 +26292,7 @@ Error generating stack: ` + u.message + `
         index: 0
       })));
     }
-    if (o == null && (o = { data: [], index: 0 }), s === null && (s = nf(), Ie.updateQueue = s), s.memoCache = o, s = o.data[o.index], s === void 0)
+    if (o == null && (o = { data: [], index: 0 }), s === null && (s = nf(), De.updateQueue = s), s.memoCache = o, s = o.data[o.index], s === void 0)
       for (s = o.data[o.index] = Array(n), u = 0; u < n; u++)
         s[u] = he;
     return o.index++, s;
@@ -26346,7 +26346,7 @@ Error generating stack: ` + u.message + `
               hasEagerState: te.hasEagerState,
               eagerState: te.eagerState,
               next: null
-            }, j === null ? (M = j = fe, E = m) : j = j.next = fe, Ie.lanes |= Q, xi |= Q;
+            }, j === null ? (M = j = fe, E = m) : j = j.next = fe, De.lanes |= Q, xi |= Q;
           fe = te.action, fa && s(m, fe), m = te.hasEagerState ? te.eagerState : s(m, fe);
         } else
           Q = {
@@ -26357,7 +26357,7 @@ Error generating stack: ` + u.message + `
             hasEagerState: te.hasEagerState,
             eagerState: te.eagerState,
             next: null
-          }, j === null ? (M = j = Q, E = m) : j = j.next = Q, Ie.lanes |= fe, xi |= fe;
+          }, j === null ? (M = j = Q, E = m) : j = j.next = Q, De.lanes |= fe, xi |= fe;
         te = te.next;
       } while (te !== null && te !== o);
       if (j === null ? E = m : j.next = M, !Gn(m, n.memoizedState) && (Ot = !0, ie && (s = ys, s !== null)))
@@ -26382,7 +26382,7 @@ Error generating stack: ` + u.message + `
     return [m, u];
   }
   function m1(n, o, s) {
-    var u = Ie, h = Ct(), m = Ve;
+    var u = De, h = Ct(), m = Ve;
     if (m) {
       if (s === void 0) throw Error(i(407));
       s = s();
@@ -26405,7 +26405,7 @@ Error generating stack: ` + u.message + `
     return s;
   }
   function v1(n, o, s) {
-    n.flags |= 16384, n = { getSnapshot: o, value: s }, o = Ie.updateQueue, o === null ? (o = nf(), Ie.updateQueue = o, o.stores = [n]) : (s = o.stores, s === null ? o.stores = [n] : s.push(n));
+    n.flags |= 16384, n = { getSnapshot: o, value: s }, o = De.updateQueue, o === null ? (o = nf(), De.updateQueue = o, o.stores = [n]) : (s = o.stores, s === null ? o.stores = [n] : s.push(n));
   }
   function y1(n, o, s, u) {
     o.value = s, o.getSnapshot = u, x1(o) && w1(n);
@@ -26457,7 +26457,7 @@ Error generating stack: ` + u.message + `
       typeof u == "function" ? u : zo
     );
   }
-  function a3(n, o, s, u, h) {
+  function s3(n, o, s, u, h) {
     if (lf(n)) throw Error(i(485));
     if (n = o.action, n !== null) {
       var m = {
@@ -26531,7 +26531,7 @@ Error generating stack: ` + u.message + `
       var s = at.formState;
       if (s !== null) {
         e: {
-          var u = Ie;
+          var u = De;
           if (Ve) {
             if (ct) {
               t: {
@@ -26571,11 +26571,11 @@ Error generating stack: ` + u.message + `
       lastRenderedState: o
     }, s.queue = u, s = q1.bind(
       null,
-      Ie,
+      De,
       u
     ), u.dispatch = s, u = Tm(!1), m = Pm.bind(
       null,
-      Ie,
+      De,
       !1,
       u.queue
     ), u = wn(), h = {
@@ -26583,9 +26583,9 @@ Error generating stack: ` + u.message + `
       dispatch: null,
       action: n,
       pending: null
-    }, u.queue = h, s = a3.bind(
+    }, u.queue = h, s = s3.bind(
       null,
-      Ie,
+      De,
       h,
       m,
       s
@@ -26609,14 +26609,14 @@ Error generating stack: ` + u.message + `
     else u = o;
     o = Ct();
     var h = o.queue, m = h.dispatch;
-    return s !== o.memoizedState && (Ie.flags |= 2048, Cs(
+    return s !== o.memoizedState && (De.flags |= 2048, Cs(
       9,
       { destroy: void 0 },
-      s3.bind(null, h, s),
+      l3.bind(null, h, s),
       null
     )), [u, m, n];
   }
-  function s3(n, o) {
+  function l3(n, o) {
     n.action = o;
   }
   function A1(n) {
@@ -26628,14 +26628,14 @@ Error generating stack: ` + u.message + `
     return s.memoizedState = n, [o, u, !1];
   }
   function Cs(n, o, s, u) {
-    return n = { tag: n, create: s, deps: u, inst: o, next: null }, o = Ie.updateQueue, o === null && (o = nf(), Ie.updateQueue = o), s = o.lastEffect, s === null ? o.lastEffect = n.next = n : (u = s.next, s.next = n, n.next = u, o.lastEffect = n), n;
+    return n = { tag: n, create: s, deps: u, inst: o, next: null }, o = De.updateQueue, o === null && (o = nf(), De.updateQueue = o), s = o.lastEffect, s === null ? o.lastEffect = n.next = n : (u = s.next, s.next = n, n.next = u, o.lastEffect = n), n;
   }
   function N1() {
     return Ct().memoizedState;
   }
   function af(n, o, s, u) {
     var h = wn();
-    Ie.flags |= n, h.memoizedState = Cs(
+    De.flags |= n, h.memoizedState = Cs(
       1 | o,
       { destroy: void 0 },
       s,
@@ -26646,7 +26646,7 @@ Error generating stack: ` + u.message + `
     var h = Ct();
     u = u === void 0 ? null : u;
     var m = h.memoizedState.inst;
-    ot !== null && u !== null && bm(u, ot.memoizedState.deps) ? h.memoizedState = Cs(o, m, s, u) : (Ie.flags |= n, h.memoizedState = Cs(
+    ot !== null && u !== null && bm(u, ot.memoizedState.deps) ? h.memoizedState = Cs(o, m, s, u) : (De.flags |= n, h.memoizedState = Cs(
       1 | o,
       m,
       s,
@@ -26659,11 +26659,11 @@ Error generating stack: ` + u.message + `
   function zm(n, o) {
     sf(2048, 8, n, o);
   }
-  function l3(n) {
-    Ie.flags |= 4;
-    var o = Ie.updateQueue;
+  function c3(n) {
+    De.flags |= 4;
+    var o = De.updateQueue;
     if (o === null)
-      o = nf(), Ie.updateQueue = o, o.events = [n];
+      o = nf(), De.updateQueue = o, o.events = [n];
     else {
       var s = o.events;
       s === null ? o.events = [n] : s.push(n);
@@ -26671,7 +26671,7 @@ Error generating stack: ` + u.message + `
   }
   function P1(n) {
     var o = Ct().memoizedState;
-    return l3({ ref: o, nextImpl: n }), function() {
+    return c3({ ref: o, nextImpl: n }), function() {
       if ((Xe & 2) !== 0) throw Error(i(440));
       return o.impl.apply(void 0, arguments);
     };
@@ -26723,10 +26723,10 @@ Error generating stack: ` + u.message + `
     return s.memoizedState = [u, o], u;
   }
   function Am(n, o, s) {
-    return s === void 0 || (Ro & 1073741824) !== 0 && (We & 261930) === 0 ? n.memoizedState = o : (n.memoizedState = s, n = QS(), Ie.lanes |= n, xi |= n, s);
+    return s === void 0 || (Ro & 1073741824) !== 0 && (We & 261930) === 0 ? n.memoizedState = o : (n.memoizedState = s, n = QS(), De.lanes |= n, xi |= n, s);
   }
   function B1(n, o, s, u) {
-    return Gn(s, o) ? s : gi.current !== null ? (n = Am(n, s, u), Gn(n, o) || (Ot = !0), n) : (Ro & 106) === 0 || (Ro & 1073741824) !== 0 && (We & 261930) === 0 ? (Ot = !0, n.memoizedState = s) : (n = QS(), Ie.lanes |= n, xi |= n, o);
+    return Gn(s, o) ? s : gi.current !== null ? (n = Am(n, s, u), Gn(n, o) || (Ot = !0), n) : (Ro & 106) === 0 || (Ro & 1073741824) !== 0 && (We & 261930) === 0 ? (Ot = !0, n.memoizedState = s) : (n = QS(), De.lanes |= n, xi |= n, o);
   }
   function j1(n, o, s, u, h) {
     var m = ue.p;
@@ -26736,7 +26736,7 @@ Error generating stack: ` + u.message + `
     try {
       var j = h(), te = le.S;
       if (te !== null && te(M, j), j !== null && typeof j == "object" && typeof j.then == "function") {
-        var ie = r3(
+        var ie = o3(
           j,
           u
         );
@@ -26765,7 +26765,7 @@ Error generating stack: ` + u.message + `
       ue.p = m, E !== null && M.types !== null && (E.types = M.types), le.T = E;
     }
   }
-  function c3() {
+  function u3() {
   }
   function Nm(n, o, s, u) {
     if (n.tag !== 5) throw Error(i(476));
@@ -26775,7 +26775,7 @@ Error generating stack: ` + u.message + `
       h,
       o,
       ve,
-      s === null ? c3 : function() {
+      s === null ? u3 : function() {
         return W1(n), s(u);
       }
     );
@@ -26829,7 +26829,7 @@ Error generating stack: ` + u.message + `
   function G1() {
     return Ct().memoizedState;
   }
-  function u3(n) {
+  function d3(n) {
     for (var o = n.return; o !== null; ) {
       switch (o.tag) {
         case 24:
@@ -26843,7 +26843,7 @@ Error generating stack: ` + u.message + `
       o = o.return;
     }
   }
-  function d3(n, o, s) {
+  function f3(n, o, s) {
     var u = Kn();
     s = {
       lane: u,
@@ -26905,7 +26905,7 @@ Error generating stack: ` + u.message + `
   }
   function lf(n) {
     var o = n.alternate;
-    return n === Ie || o !== null && o === Ie;
+    return n === De || o !== null && o === De;
   }
   function Y1(n, o) {
     ws = ef = !0;
@@ -27001,9 +27001,9 @@ Error generating stack: ` + u.message + `
         dispatch: null,
         lastRenderedReducer: n,
         lastRenderedState: h
-      }, u.queue = n, n = n.dispatch = d3.bind(
+      }, u.queue = n, n = n.dispatch = f3.bind(
         null,
-        Ie,
+        De,
         n
       ), [u.memoizedState, n];
     },
@@ -27013,7 +27013,7 @@ Error generating stack: ` + u.message + `
     },
     useState: function(n) {
       n = Tm(n);
-      var o = n.queue, s = q1.bind(null, Ie, o);
+      var o = n.queue, s = q1.bind(null, De, o);
       return o.dispatch = s, [n.memoizedState, s];
     },
     useDebugValue: Om,
@@ -27025,14 +27025,14 @@ Error generating stack: ` + u.message + `
       var n = Tm(!1);
       return n = j1.bind(
         null,
-        Ie,
+        De,
         n.queue,
         !0,
         !1
       ), wn().memoizedState = n, [!1, n];
     },
     useSyncExternalStore: function(n, o, s) {
-      var u = Ie, h = wn();
+      var u = De, h = wn();
       if (Ve) {
         if (s === void 0)
           throw Error(i(407));
@@ -27065,7 +27065,7 @@ Error generating stack: ` + u.message + `
         var s = Fr, u = Wr;
         s = (u & ~(1 << 32 - bn(u) - 1)).toString(32) + s, o = "_" + o + "R_" + s, s = tf++, 0 < s && (o += "H" + s.toString(32)), o += "_";
       } else
-        s = o3++, o = "_" + o + "r_" + s.toString(32) + "_";
+        s = i3++, o = "_" + o + "r_" + s.toString(32) + "_";
       return n.memoizedState = o;
     },
     useHostTransitionStatus: Mm,
@@ -27083,16 +27083,16 @@ Error generating stack: ` + u.message + `
       };
       return o.queue = s, o = Pm.bind(
         null,
-        Ie,
+        De,
         !0,
         s
       ), s.dispatch = o, [n, o];
     },
     useMemoCache: Em,
     useCacheRefresh: function() {
-      return wn().memoizedState = u3.bind(
+      return wn().memoizedState = d3.bind(
         null,
-        Ie
+        De
       );
     },
     useEffectEvent: function(n) {
@@ -27147,7 +27147,7 @@ Error generating stack: ` + u.message + `
     useMemoCache: Em,
     useCacheRefresh: G1,
     useEffectEvent: P1
-  }, f3 = {
+  }, h3 = {
     readContext: tn,
     use: rf,
     useCallback: V1,
@@ -27291,7 +27291,7 @@ Error generating stack: ` + u.message + `
       });
     });
   }
-  function h3(n, o, s, u, h) {
+  function g3(n, o, s, u, h) {
     if (s.flags |= 32768, u !== null && typeof u == "object" && typeof u.then == "function") {
       if (o = s.alternate, o !== null && ia(
         o,
@@ -27350,7 +27350,7 @@ Error generating stack: ` + u.message + `
     return !1;
   }
   var $m = Error(i(461)), Ot = !1;
-  function Ht(n, o, s, u) {
+  function Bt(n, o, s, u) {
     o.child = n === null ? c1(o, null, s, u) : da(
       o,
       n.child,
@@ -27373,7 +27373,7 @@ Error generating stack: ` + u.message + `
       E,
       m,
       h
-    ), M = wm(), n !== null && !Ot ? (Sm(n, o, h), Oo(n, o, h)) : (Ve && M && jd(o), o.flags |= 1, Ht(n, o, u, h), o.child);
+    ), M = wm(), n !== null && !Ot ? (Sm(n, o, h), Oo(n, o, h)) : (Ve && M && jd(o), o.flags |= 1, Bt(n, o, u, h), o.child);
   }
   function sS(n, o, s, u, h) {
     if (n === null) {
@@ -27454,7 +27454,7 @@ Error generating stack: ` + u.message + `
         );
     } else
       m !== null ? (qd(o, m.cachePool), f1(o, m), mi(), o.memoizedState = null) : (n !== null && qd(o, null), pm(), mi());
-    return Ht(n, o, h, s), o.child;
+    return Bt(n, o, h, s), o.child;
   }
   function Ec(n, o) {
     return n !== null && n.tag === 22 || o.stateNode !== null || (o.stateNode = {
@@ -27480,7 +27480,7 @@ Error generating stack: ` + u.message + `
   function dS(n, o, s) {
     return da(o, n.child, null, s), n = df(o, o.pendingProps), n.flags |= 2, qn(o), o.memoizedState = null, n;
   }
-  function g3(n, o, s) {
+  function p3(n, o, s) {
     var u = o.pendingProps, h = (o.flags & 128) !== 0;
     if (o.flags &= -129, n === null) {
       if (Ve) {
@@ -27550,7 +27550,7 @@ Error generating stack: ` + u.message + `
       u,
       void 0,
       h
-    ), u = wm(), n !== null && !Ot ? (Sm(n, o, h), Oo(n, o, h)) : (Ve && u && jd(o), o.flags |= 1, Ht(n, o, s, h), o.child);
+    ), u = wm(), n !== null && !Ot ? (Sm(n, o, h), Oo(n, o, h)) : (Ve && u && jd(o), o.flags |= 1, Bt(n, o, s, h), o.child);
   }
   function fS(n, o, s, u, h, m) {
     return aa(o), o.updateQueue = null, s = p1(
@@ -27558,7 +27558,7 @@ Error generating stack: ` + u.message + `
       u,
       s,
       h
-    ), g1(n), u = wm(), n !== null && !Ot ? (Sm(n, o, m), Oo(n, o, m)) : (Ve && u && jd(o), o.flags |= 1, Ht(n, o, s, m), o.child);
+    ), g1(n), u = wm(), n !== null && !Ot ? (Sm(n, o, m), Oo(n, o, m)) : (Ve && u && jd(o), o.flags |= 1, Bt(n, o, s, m), o.child);
   }
   function hS(n, o, s, u, h) {
     if (aa(o), o.stateNode === null) {
@@ -27634,14 +27634,14 @@ Error generating stack: ` + u.message + `
       null,
       s,
       h
-    )) : Ht(n, o, s, h), o.memoizedState = m.state, n = o.child) : n = Oo(
+    )) : Bt(n, o, s, h), o.memoizedState = m.state, n = o.child) : n = Oo(
       n,
       o,
       h
     ), n;
   }
   function gS(n, o, s, u) {
-    return ra(), o.flags |= 256, Ht(n, o, s, u), o.child;
+    return ra(), o.flags |= 256, Bt(n, o, s, u), o.child;
   }
   var Hm = {
     dehydrated: null,
@@ -27688,7 +27688,7 @@ Error generating stack: ` + u.message + `
     if (M !== null) {
       var j = M.dehydrated;
       if (j !== null)
-        return p3(
+        return m3(
           n,
           o,
           m,
@@ -27734,7 +27734,7 @@ Error generating stack: ` + u.message + `
       o.pendingProps.children
     ), n.flags |= 2, o.memoizedState = null, n;
   }
-  function p3(n, o, s, u, h, m, E, M) {
+  function m3(n, o, s, u, h, m, E, M) {
     if (s)
       return o.flags & 256 ? (pi(o), o.flags &= -257, hf(
         n,
@@ -27822,7 +27822,7 @@ Error generating stack: ` + u.message + `
     if (o.flags & 128)
       return xc(o, E), null;
     var M = (E & 2) !== 0;
-    if (M ? (E = E & 1 | 2, o.flags |= 128) : E &= 1, xc(o, E), h === "backwards" && n !== null ? (Wm(n), Ht(n, o, u, s), Wm(n)) : Ht(n, o, u, s), u = Ve ? dc : 0, !M && n !== null && (n.flags & 128) !== 0)
+    if (M ? (E = E & 1 | 2, o.flags |= 128) : E &= 1, xc(o, E), h === "backwards" && n !== null ? (Wm(n), Bt(n, o, u, s), Wm(n)) : Bt(n, o, u, s), u = Ve ? dc : 0, !M && n !== null && (n.flags & 128) !== 0)
       e: for (n = o.child; n !== null; ) {
         if (n.tag === 13)
           n.memoizedState !== null && mS(n, s, o);
@@ -27895,7 +27895,7 @@ Error generating stack: ` + u.message + `
   }
   function yS(n, o, s) {
     var u = o.pendingProps;
-    return ci(o, o.type, u.value), Ht(n, o, u.children, s), o.child;
+    return ci(o, o.type, u.value), Bt(n, o, u.children, s), o.child;
   }
   function Oo(n, o, s) {
     if (n !== null && (o.dependencies = n.dependencies), xi |= o.lanes, (s & o.childLanes) === 0)
@@ -27920,7 +27920,7 @@ Error generating stack: ` + u.message + `
   function Gm(n, o) {
     return (n.lanes & o) !== 0 ? !0 : (n = n.dependencies, !!(n !== null && Fd(n)));
   }
-  function m3(n, o, s) {
+  function v3(n, o, s) {
     switch (o.tag) {
       case 3:
         dn(o, o.stateNode.containerInfo), ci(o, Rt, n.memoizedState.cache), ra();
@@ -28004,7 +28004,7 @@ Error generating stack: ` + u.message + `
         Ot = !0;
       else {
         if (!Gm(n, s) && (o.flags & 128) === 0)
-          return Ot = !1, m3(
+          return Ot = !1, v3(
             n,
             o,
             s
@@ -28140,7 +28140,7 @@ Error generating stack: ` + u.message + `
               );
               break e;
             }
-            Ht(n, o, u, s);
+            Bt(n, o, u, s);
           }
           o = o.child;
         }
@@ -28167,14 +28167,14 @@ Error generating stack: ` + u.message + `
           o.type,
           o.pendingProps,
           St.current
-        ), Yt = o, cr = !0, h = ct, Ei(o.type) ? (jv = h, ct = dr(u.firstChild)) : ct = h), Ht(
+        ), Yt = o, cr = !0, h = ct, Ei(o.type) ? (jv = h, ct = dr(u.firstChild)) : ct = h), Bt(
           n,
           o,
           o.pendingProps.children,
           s
         ), Es(n, o), n === null && (o.flags |= 4194304), o.child;
       case 5:
-        return n === null && Ve && ((h = u = ct) && (u = uI(
+        return n === null && Ve && ((h = u = ct) && (u = dI(
           u,
           o.type,
           o.pendingProps,
@@ -28182,13 +28182,13 @@ Error generating stack: ` + u.message + `
         ), u !== null ? (o.stateNode = u, Yt = o, ct = dr(u.firstChild), cr = !1, h = !0) : h = !1), h || li(o)), mn(o), h = o.type, m = o.pendingProps, E = n !== null ? n.memoizedProps : null, u = m.children, Mv(h, m) ? u = null : E !== null && Mv(h, E) && (o.flags |= 32), o.memoizedState !== null && (h = xm(
           n,
           o,
-          i3,
+          a3,
           null,
           null,
           s
-        ), js._currentValue = h), Es(n, o), Ht(n, o, u, s), o.child;
+        ), js._currentValue = h), Es(n, o), Bt(n, o, u, s), o.child;
       case 6:
-        return n === null && Ve && ((n = s = ct) && (s = dI(
+        return n === null && Ve && ((n = s = ct) && (s = fI(
           s,
           o.pendingProps,
           cr
@@ -28204,7 +28204,7 @@ Error generating stack: ` + u.message + `
           null,
           u,
           s
-        ) : Ht(n, o, u, s), o.child;
+        ) : Bt(n, o, u, s), o.child;
       case 11:
         return aS(
           n,
@@ -28214,16 +28214,16 @@ Error generating stack: ` + u.message + `
           s
         );
       case 7:
-        return u = o.pendingProps, Es(n, o), Ht(n, o, u, s), o.child;
+        return u = o.pendingProps, Es(n, o), Bt(n, o, u, s), o.child;
       case 8:
-        return Ht(
+        return Bt(
           n,
           o,
           o.pendingProps.children,
           s
         ), o.child;
       case 12:
-        return Ht(
+        return Bt(
           n,
           o,
           o.pendingProps.children,
@@ -28232,7 +28232,7 @@ Error generating stack: ` + u.message + `
       case 10:
         return yS(n, o, s);
       case 9:
-        return h = o.type._context, u = o.pendingProps.children, aa(o), h = tn(h), u = u(h), o.flags |= 1, Ht(n, o, u, s), o.child;
+        return h = o.type._context, u = o.pendingProps.children, aa(o), h = tn(h), u = u(h), o.flags |= 1, Bt(n, o, u, s), o.child;
       case 14:
         return sS(
           n,
@@ -28252,7 +28252,7 @@ Error generating stack: ` + u.message + `
       case 19:
         return Fm(n, o, s);
       case 31:
-        return g3(n, o, s);
+        return p3(n, o, s);
       case 22:
         return cS(
           n,
@@ -28266,7 +28266,7 @@ Error generating stack: ` + u.message + `
           [Rt],
           s,
           !0
-        ))), Ht(
+        ))), Bt(
           n,
           o,
           o.pendingProps.children,
@@ -28278,7 +28278,7 @@ Error generating stack: ` + u.message + `
           paired: null,
           clones: null,
           ref: null
-        }), u = o.pendingProps, u.name != null && u.name !== "auto" ? o.flags |= n === null ? 18882560 : 18874368 : Ve && jd(o), n !== null && n.memoizedProps.name !== u.name ? o.flags |= 4194816 : Es(n, o), Ht(n, o, u.children, s), o.child;
+        }), u = o.pendingProps, u.name != null && u.name !== "auto" ? o.flags |= n === null ? 18882560 : 18874368 : Ve && jd(o), n !== null && n.memoizedProps.name !== u.name ? o.flags |= 4194816 : Es(n, o), Bt(n, o, u.children, s), o.child;
       case 29:
         throw o.pendingProps;
     }
@@ -28334,7 +28334,7 @@ Error generating stack: ` + u.message + `
         s |= h.lanes | h.childLanes, u |= h.subtreeFlags, u |= h.flags, h.return = n, h = h.sibling;
     return n.subtreeFlags |= u, n.childLanes = s, o;
   }
-  function v3(n, o, s) {
+  function y3(n, o, s) {
     var u = o.pendingProps;
     switch (nm(o), o.tag) {
       case 16:
@@ -28434,7 +28434,7 @@ Error generating stack: ` + u.message + `
                     m = typeof u.is == "string" ? E.createElement(h, { is: u.is }) : E.createElement(h);
                 }
             }
-            m[Vt] = o, m[fn] = u;
+            m[Ht] = o, m[fn] = u;
             e: for (E = o.child; E !== null; ) {
               if (E.tag === 5 || E.tag === 6)
                 m.appendChild(E.stateNode);
@@ -28487,11 +28487,11 @@ Error generating stack: ` + u.message + `
                 case 5:
                   u = h.memoizedProps;
               }
-            n[Vt] = o, n = !!(n.nodeValue === s || u !== null && u.suppressHydrationWarning === !0 || bC(n.nodeValue, s)), n || li(o, !0);
+            n[Ht] = o, n = !!(n.nodeValue === s || u !== null && u.suppressHydrationWarning === !0 || bC(n.nodeValue, s)), n || li(o, !0);
           } else
             n = Dc(n).createTextNode(
               u
-            ), n[Vt] = o, o.stateNode = n;
+            ), n[Ht] = o, o.stateNode = n;
         }
         return ut(o), null;
       case 31:
@@ -28500,7 +28500,7 @@ Error generating stack: ` + u.message + `
             if (n === null) {
               if (!u) throw Error(i(318));
               if (n = o.memoizedState, n = n !== null ? n.dehydrated : null, !n) throw Error(i(557));
-              n[Vt] = o;
+              n[Ht] = o;
             } else
               ra(), (o.flags & 128) === 0 && (o.memoizedState = null), o.flags |= 4;
             ut(o), n = !1;
@@ -28518,7 +28518,7 @@ Error generating stack: ` + u.message + `
             if (n === null) {
               if (!h) throw Error(i(318));
               if (h = o.memoizedState, h = h !== null ? h.dehydrated : null, !h) throw Error(i(317));
-              h[Vt] = o;
+              h[Ht] = o;
             } else
               ra(), (o.flags & 128) === 0 && (o.memoizedState = null), o.flags |= 4;
             ut(o), h = !1;
@@ -28587,7 +28587,7 @@ Error generating stack: ` + u.message + `
     }
     throw Error(i(156, o.tag));
   }
-  function y3(n, o) {
+  function b3(n, o) {
     switch (nm(o), o.tag) {
       case 1:
         return n = o.flags, n & 65536 ? (o.flags = n & -65537 | 128, o) : null;
@@ -28752,7 +28752,7 @@ Error generating stack: ` + u.message + `
               v(
                 n.child,
                 !1,
-                lI,
+                cI,
                 E,
                 void 0,
                 void 0
@@ -28801,7 +28801,7 @@ Error generating stack: ` + u.message + `
       o = o.return;
   }
   function Tc(n) {
-    for (var o = n.return; o !== null && (Xm(o) && cI(n.stateNode, o.stateNode), !Ym(o)); )
+    for (var o = n.return; o !== null && (Xm(o) && uI(n.stateNode, o.stateNode), !Ym(o)); )
       o = o.return;
   }
   function Ym(n) {
@@ -28830,7 +28830,7 @@ Error generating stack: ` + u.message + `
   function Km(n, o, s) {
     try {
       var u = n.stateNode;
-      W3(u, n.type, s, o), u[fn] = o;
+      F3(u, n.type, s, o), u[fn] = o;
     } catch (h) {
       tt(n, n.return, h);
     }
@@ -28892,7 +28892,7 @@ Error generating stack: ` + u.message + `
     try {
       for (var u = n.type, h = o.attributes; h.length; )
         o.removeAttributeNode(h[0]);
-      an(o, u, s), o[Vt] = n, o[fn] = s;
+      an(o, u, s), o[Ht] = n, o[fn] = s;
     } catch (m) {
       tt(n, n.return, m);
     }
@@ -29124,7 +29124,7 @@ Error generating stack: ` + u.message + `
     }
   }
   var Xt = !1, Ze = !1, Xr = !1, iv = !1, MS = typeof WeakSet == "function" ? WeakSet : Set, Qt = null, Qr = !1, Rc = !1, wf = !1, av = !1;
-  function b3(n, o, s) {
+  function x3(n, o, s) {
     if (n = n.containerInfo, Av = Us, n = Lw(n), Gp(n)) {
       if ("selectionStart" in n)
         var u = {
@@ -29322,10 +29322,10 @@ Error generating stack: ` + u.message + `
         Kr(n, s), u & 4 && $S(n, s);
         break;
       case 13:
-        Kr(n, s), u & 4 && VS(n, s), u & 64 && (n = s.memoizedState, n !== null && (n = n.dehydrated, n !== null && (s = A3.bind(
+        Kr(n, s), u & 4 && VS(n, s), u & 64 && (n = s.memoizedState, n !== null && (n = n.dehydrated, n !== null && (s = N3.bind(
           null,
           s
-        ), fI(n, s))));
+        ), hI(n, s))));
         break;
       case 22:
         if (u = s.memoizedState !== null || Xt, !u) {
@@ -29563,7 +29563,7 @@ Error generating stack: ` + u.message + `
         tt(o, o.return, s);
       }
   }
-  function x3(n) {
+  function w3(n) {
     switch (n.tag) {
       case 31:
       case 13:
@@ -29577,11 +29577,11 @@ Error generating stack: ` + u.message + `
     }
   }
   function Cf(n, o) {
-    var s = x3(n);
+    var s = w3(n);
     o.forEach(function(u) {
       if (!s.has(u)) {
         s.add(u);
-        var h = N3.bind(null, n, u);
+        var h = M3.bind(null, n, u);
         u.then(h, h);
       }
     });
@@ -29651,10 +29651,10 @@ Error generating stack: ` + u.message + `
                     o = n.type, s = n.memoizedProps, h = m.ownerDocument || m;
                     t: switch (o) {
                       case "title":
-                        u = h.getElementsByTagName("title")[0], (!u || u[Ki] || u[Vt] || u.namespaceURI === "http://www.w3.org/2000/svg" || u.hasAttribute("itemprop")) && (u = h.createElement(o), h.head.insertBefore(
+                        u = h.getElementsByTagName("title")[0], (!u || u[Ki] || u[Ht] || u.namespaceURI === "http://www.w3.org/2000/svg" || u.hasAttribute("itemprop")) && (u = h.createElement(o), h.head.insertBefore(
                           u,
                           h.querySelector("head > title")
-                        )), an(u, o, s), u[Vt] = n, Tt(u), o = u;
+                        )), an(u, o, s), u[Ht] = n, Tt(u), o = u;
                         break e;
                       case "link":
                         if (m = qC(
@@ -29687,7 +29687,7 @@ Error generating stack: ` + u.message + `
                       default:
                         throw Error(i(468, o));
                     }
-                    u[Vt] = n, Tt(u), o = u;
+                    u[Ht] = n, Tt(u), o = u;
                   }
                   n.stateNode = o;
                 }
@@ -30350,7 +30350,7 @@ Error generating stack: ` + u.message + `
           n,
           o,
           s
-        ), n.flags & ga && (n.memoizedState !== null ? kI(
+        ), n.flags & ga && (n.memoizedState !== null ? TI(
           s,
           Cr,
           n.memoizedState,
@@ -30515,7 +30515,7 @@ Error generating stack: ` + u.message + `
         }
     }
   }
-  var w3 = {
+  var S3 = {
     getCacheForType: function(n) {
       var o = tn(Rt), s = o.data.get(n);
       return s === void 0 && (s = n(), o.data.set(n, s)), s;
@@ -30523,7 +30523,7 @@ Error generating stack: ` + u.message + `
     cacheSignal: function() {
       return tn(Rt).controller.signal;
     }
-  }, S3 = typeof WeakMap == "function" ? WeakMap : Map, Xe = 0, at = null, je = null, We = 0, et = 0, Xn = null, bi = !1, Rs = !1, dv = !1, No = 0, xt = 0, xi = 0, ma = 0, _f = 0, Qn = 0, zs = 0, Ac = null, In = null, fv = !1, kf = 0, YS = 0, Tf = 1 / 0, Rf = null, wi = null, vt = 0, _r = null, va = null, Zr = 0, hv = 0, gv = null, XS = null, Os = null, As = null, Ns = null, Nc = 0, zf = null;
+  }, C3 = typeof WeakMap == "function" ? WeakMap : Map, Xe = 0, at = null, je = null, We = 0, et = 0, Xn = null, bi = !1, Rs = !1, dv = !1, No = 0, xt = 0, xi = 0, ma = 0, _f = 0, Qn = 0, zs = 0, Ac = null, In = null, fv = !1, kf = 0, YS = 0, Tf = 1 / 0, Rf = null, wi = null, vt = 0, _r = null, va = null, Zr = 0, hv = 0, gv = null, XS = null, Os = null, As = null, Ns = null, Nc = 0, zf = null;
   function Kn() {
     return (Xe & 2) !== 0 && We !== 0 ? We & -We : le.T !== null ? Ev() : xd();
   }
@@ -30558,13 +30558,13 @@ Error generating stack: ` + u.message + `
   }
   function KS(n, o, s) {
     if ((Xe & 6) !== 0) throw Error(i(327));
-    var u = !s && (o & 127) === 0 && (o & n.expiredLanes) === 0 || Xi(n, o), h = u ? _3(n, o) : mv(n, o, !0), m = u;
+    var u = !s && (o & 127) === 0 && (o & n.expiredLanes) === 0 || Xi(n, o), h = u ? k3(n, o) : mv(n, o, !0), m = u;
     do {
       if (h === 0) {
         Rs && !u && Si(n, o, 0, !1);
         break;
       } else {
-        if (s = n.current.alternate, m && !C3(s)) {
+        if (s = n.current.alternate, m && !E3(s)) {
           h = mv(n, o, !1), m = !1;
           continue;
         }
@@ -30694,7 +30694,7 @@ Error generating stack: ` + u.message + `
       o,
       m,
       fe
-    ), we && (ye = fe, we = n.containerInfo, we = (we.nodeType === 9 ? we : we.ownerDocument).__reactViewTransition, we != null && (ye.count++, ye.waitingForViewTransition = !0, ye = Hc.bind(ye), we.finished.then(ye, ye))), ye = (m & 62914560) === m ? kf - vn() : (m & 4194048) === m ? YS - vn() : 0, ye = TI(
+    ), we && (ye = fe, we = n.containerInfo, we = (we.nodeType === 9 ? we : we.ownerDocument).__reactViewTransition, we != null && (ye.count++, ye.waitingForViewTransition = !0, ye = Hc.bind(ye), we.finished.then(ye, ye))), ye = (m & 62914560) === m ? kf - vn() : (m & 4194048) === m ? YS - vn() : 0, ye = RI(
       fe,
       ye
     ), ye !== null)) {
@@ -30735,7 +30735,7 @@ Error generating stack: ` + u.message + `
       fe
     );
   }
-  function C3(n) {
+  function E3(n) {
     for (var o = n; ; ) {
       var s = o.tag;
       if ((s === 0 || s === 11 || s === 15) && o.flags & 16384 && (s = o.updateQueue, s !== null && (s = s.stores, s !== null)))
@@ -30785,10 +30785,10 @@ Error generating stack: ` + u.message + `
   }
   function Ps(n, o) {
     var s = n.timeoutHandle;
-    return s !== -1 && (n.timeoutHandle = -1, q3(s)), s = n.cancelPendingCommit, s !== null && (n.cancelPendingCommit = null, s()), Zr = 0, pv(), at = n, je = s = Eo(n.current, null), We = o, et = 0, Xn = null, bi = !1, Rs = Xi(n, o), dv = !1, zs = Qn = _f = ma = xi = xt = 0, In = Ac = null, fv = !1, No = Ql(n, o), Ld(), s;
+    return s !== -1 && (n.timeoutHandle = -1, Y3(s)), s = n.cancelPendingCommit, s !== null && (n.cancelPendingCommit = null, s()), Zr = 0, pv(), at = n, je = s = Eo(n.current, null), We = o, et = 0, Xn = null, bi = !1, Rs = Xi(n, o), dv = !1, zs = Qn = _f = ma = xi = xt = 0, In = Ac = null, fv = !1, No = Ql(n, o), Ld(), s;
   }
   function JS(n, o) {
-    Ie = null, le.H = cf, o === bs || o === Yd ? (o = a1(), et = 3) : o === um ? (o = a1(), et = 4) : et = o === $m ? 8 : o !== null && typeof o == "object" && typeof o.then == "function" ? 6 : 1, Xn = o, je === null && (xt = 1, uf(
+    De = null, le.H = cf, o === bs || o === Yd ? (o = a1(), et = 3) : o === um ? (o = a1(), et = 4) : et = o === $m ? 8 : o !== null && typeof o == "object" && typeof o.then == "function" ? 6 : 1, Xn = o, je === null && (xt = 1, uf(
       n,
       ar(o, n.current)
     ));
@@ -30803,7 +30803,7 @@ Error generating stack: ` + u.message + `
   }
   function nC() {
     var n = le.A;
-    return le.A = w3, n;
+    return le.A = S3, n;
   }
   function Af() {
     xt = 4, bi || (We & 4194048) !== We && nn.current !== null || (Rs = !0), (xi & 134217727) === 0 && (ma & 134217727) === 0 || at === null || Si(
@@ -30842,7 +30842,7 @@ Error generating stack: ` + u.message + `
               te = et, et = 0, Xn = null, Is(n, M, j, te);
           }
         }
-        E3(), E = xt;
+        _3(), E = xt;
         break;
       } catch (ie) {
         JS(n, ie);
@@ -30850,10 +30850,10 @@ Error generating stack: ` + u.message + `
     while (!0);
     return o && n.shellSuspendCounter++, ko = oa = null, Xe = u, le.H = h, le.A = m, je === null && (at = null, We = 0, Ld()), E;
   }
-  function E3() {
+  function _3() {
     for (; je !== null; ) rC(je);
   }
-  function _3(n, o) {
+  function k3(n, o) {
     var s = Xe;
     Xe |= 2;
     var u = tC(), h = nC();
@@ -30920,7 +30920,7 @@ Error generating stack: ` + u.message + `
               throw Error(i(462));
           }
         }
-        k3();
+        T3();
         break;
       } catch (ie) {
         JS(n, ie);
@@ -30928,7 +30928,7 @@ Error generating stack: ` + u.message + `
     while (!0);
     return ko = oa = null, le.H = u, le.A = h, Xe = s, je !== null ? 0 : (at = null, We = 0, Ld(), xt);
   }
-  function k3() {
+  function T3() {
     for (; je !== null && !vp(); )
       rC(je);
   }
@@ -30973,7 +30973,7 @@ Error generating stack: ` + u.message + `
     ko = oa = null, Cm(o), xs = null, mc = 0;
     var h = o.return;
     try {
-      if (h3(
+      if (g3(
         n,
         h,
         o,
@@ -31007,7 +31007,7 @@ Error generating stack: ` + u.message + `
         return;
       }
       n = o.return;
-      var s = v3(
+      var s = y3(
         o.alternate,
         o,
         No
@@ -31026,7 +31026,7 @@ Error generating stack: ` + u.message + `
   }
   function iC(n, o) {
     do {
-      var s = y3(n.alternate, n);
+      var s = b3(n.alternate, n);
       if (s !== null) {
         s.flags &= 32767, je = s;
         return;
@@ -31047,7 +31047,7 @@ Error generating stack: ` + u.message + `
     if ((Xe & 6) !== 0) throw Error(i(327));
     if (o !== null) {
       if (o === n.current) throw Error(i(177));
-      n === at && (je = at = null, We = 0), va = o, _r = n, Zr = s, gv = h, XS = u, T3(
+      n === at && (je = at = null, We = 0), va = o, _r = n, Zr = s, gv = h, XS = u, R3(
         n,
         o,
         s,
@@ -31058,7 +31058,7 @@ Error generating stack: ` + u.message + `
       );
     }
   }
-  function T3(n, o, s, u, h, m, E) {
+  function R3(n, o, s, u, h, m, E) {
     var M = o.lanes | o.childLanes;
     if (hv = M, M |= Kp, kp(
       n,
@@ -31067,35 +31067,35 @@ Error generating stack: ` + u.message + `
       u,
       h,
       m
-    ), As = null, (s & 335544064) === s ? (Ns = t3(n), u = 10262) : (Ns = null, u = 10256), (o.subtreeFlags & u) !== 0 || (o.flags & u) !== 0 ? (n.callbackNode = null, n.callbackPriority = 0, M3(Za, function() {
+    ), As = null, (s & 335544064) === s ? (Ns = n3(n), u = 10262) : (Ns = null, u = 10256), (o.subtreeFlags & u) !== 0 || (o.flags & u) !== 0 ? (n.callbackNode = null, n.callbackPriority = 0, P3(Za, function() {
       return xv(), null;
     })) : (n.callbackNode = null, n.callbackPriority = 0), yf = !1, u = (o.flags & 13878) !== 0, (o.subtreeFlags & 13878) !== 0 || u) {
       u = le.T, le.T = null, h = ue.p, ue.p = 2, m = Xe, Xe |= 4;
       try {
-        b3(n, o, s);
+        x3(n, o, s);
       } finally {
         Xe = m, ue.p = h, le.T = u;
       }
     }
-    vt = 1, yf ? Os = J3(
+    vt = 1, yf ? Os = eI(
       E,
       n.containerInfo,
       Ns,
       vv,
       yv,
-      z3,
+      O3,
       bv,
       xv,
-      R3
+      z3
     ) : (vv(), yv(), bv());
   }
-  function R3(n) {
+  function z3(n) {
     if (vt !== 0) {
       var o = _r.onRecoverableError;
       o(n, { componentStack: null });
     }
   }
-  function z3() {
+  function O3() {
     vt === 3 && (vt = 0, jS(va, _r), vt = 4);
   }
   function vv() {
@@ -31125,18 +31125,18 @@ Error generating stack: ` + u.message + `
               else {
                 var fe = M.ownerDocument || document, Q = fe && fe.defaultView || window;
                 if (Q.getSelection) {
-                  var oe = Q.getSelection(), ye = M.textContent.length, we = Math.min(j.start, ye), De = j.end === void 0 ? we : Math.min(j.end, ye);
-                  !oe.extend && we > De && (E = De, De = we, we = E);
+                  var oe = Q.getSelection(), ye = M.textContent.length, we = Math.min(j.start, ye), Le = j.end === void 0 ? we : Math.min(j.end, ye);
+                  !oe.extend && we > Le && (E = Le, Le = we, we = E);
                   var ee = Iw(
                     M,
                     we
                   ), X = Iw(
                     M,
-                    De
+                    Le
                   );
                   if (ee && X && (oe.rangeCount !== 1 || oe.anchorNode !== ee.node || oe.anchorOffset !== ee.offset || oe.focusNode !== X.node || oe.focusOffset !== X.offset)) {
                     var re = fe.createRange();
-                    re.setStart(ee.node, ee.offset), oe.removeAllRanges(), we > De ? (oe.addRange(re), oe.extend(X.node, X.offset)) : (re.setEnd(X.node, X.offset), oe.addRange(re));
+                    re.setStart(ee.node, ee.offset), oe.removeAllRanges(), we > Le ? (oe.addRange(re), oe.extend(X.node, X.offset)) : (re.setEnd(X.node, X.offset), oe.addRange(re));
                   }
                 }
               }
@@ -31280,25 +31280,25 @@ Error generating stack: ` + u.message + `
   function wv(n, o, s) {
     var u = n.pingCache;
     if (u === null) {
-      u = n.pingCache = new S3();
+      u = n.pingCache = new C3();
       var h = /* @__PURE__ */ new Set();
       u.set(o, h);
     } else
       h = u.get(o), h === void 0 && (h = /* @__PURE__ */ new Set(), u.set(o, h));
-    h.has(s) || (dv = !0, h.add(s), n = O3.bind(null, n, o, s), o.then(n, n));
+    h.has(s) || (dv = !0, h.add(s), n = A3.bind(null, n, o, s), o.then(n, n));
   }
-  function O3(n, o, s) {
+  function A3(n, o, s) {
     var u = n.pingCache;
     u !== null && u.delete(o), n.pingedLanes |= n.suspendedLanes & s, n.warmLanes &= ~s, at === n && (We & s) === s && ((xt === 4 || xt === 3 && (We & 62914560) === We && 300 > vn() - kf) && (Xe & 2) === 0 ? Ps(n, 0) : _f |= s, zs === We && (zs = 0)), Jr(n);
   }
   function cC(n, o) {
     o === 0 && (o = Kl()), n = ta(n, o), n !== null && (Qi(n, o), Jr(n));
   }
-  function A3(n) {
+  function N3(n) {
     var o = n.memoizedState, s = 0;
     o !== null && (s = o.retryLane), cC(n, s);
   }
-  function N3(n, o) {
+  function M3(n, o) {
     var s = 0;
     switch (n.tag) {
       case 31:
@@ -31317,12 +31317,12 @@ Error generating stack: ` + u.message + `
     }
     u !== null && u.delete(o), cC(n, s);
   }
-  function M3(n, o) {
+  function P3(n, o) {
     return Yl(n, o);
   }
   var Ds = null, Ls = null, Sv = !1, Pf = !1, Cv = !1, Ci = 0;
   function Jr(n) {
-    n !== Ls && n.next === null && (Ls === null ? Ds = Ls = n : Ls = Ls.next = n), Pf = !0, Sv || (Sv = !0, I3());
+    n !== Ls && n.next === null && (Ls === null ? Ds = Ls = n : Ls = Ls.next = n), Pf = !0, Sv || (Sv = !0, D3());
   }
   function Mc(n, o) {
     if (!Cv && Pf) {
@@ -31349,13 +31349,13 @@ Error generating stack: ` + u.message + `
       Cv = !1;
     }
   }
-  function P3() {
+  function I3() {
     uC();
   }
   function uC() {
     Pf = Sv = !1;
     var n = 0;
-    Ci !== 0 && G3() && (n = Ci);
+    Ci !== 0 && q3() && (n = Ci);
     for (var o = vn(), s = null, u = Ds; u !== null; ) {
       var h = u.next, m = dC(u, o);
       m === 0 ? (u.next = null, s === null ? Ds = h : s.next = h, h === null && (Ls = s)) : (s = u, (n !== 0 || (m & 3) !== 0) && (Pf = !0)), u = h;
@@ -31410,11 +31410,11 @@ Error generating stack: ` + u.message + `
     if (Mf()) return null;
     KS(n, o, !0);
   }
-  function I3() {
-    Y3(function() {
+  function D3() {
+    X3(function() {
       (Xe & 6) !== 0 ? Yl(
         hd,
-        P3
+        I3
       ) : uC();
     });
   }
@@ -31428,7 +31428,7 @@ Error generating stack: ` + u.message + `
   function gC(n) {
     return n == null || typeof n == "symbol" || typeof n == "boolean" ? null : typeof n == "function" ? n : zd(n);
   }
-  function D3(n, o, s, u, h) {
+  function L3(n, o, s, u, h) {
     if (o === "submit" && s && s.stateNode === h) {
       var m = gC(
         (h[fn] || null).action
@@ -31482,13 +31482,13 @@ Error generating stack: ` + u.message + `
     }
   }
   for (var _v = 0; _v < Qp.length; _v++) {
-    var kv = Qp[_v], L3 = kv.toLowerCase(), $3 = kv[0].toUpperCase() + kv.slice(1);
+    var kv = Qp[_v], $3 = kv.toLowerCase(), V3 = kv[0].toUpperCase() + kv.slice(1);
     wr(
-      L3,
-      "on" + $3
+      $3,
+      "on" + V3
     );
   }
-  wr(Hw, "onAnimationEnd"), wr(Bw, "onAnimationIteration"), wr(jw, "onAnimationStart"), wr("dblclick", "onDoubleClick"), wr("focusin", "onFocus"), wr("focusout", "onBlur"), wr(qP, "onTransitionRun"), wr(YP, "onTransitionStart"), wr(XP, "onTransitionCancel"), wr(Uw, "onTransitionEnd"), ri("onMouseEnter", ["mouseout", "mouseover"]), ri("onMouseLeave", ["mouseout", "mouseover"]), ri("onPointerEnter", ["pointerout", "pointerover"]), ri("onPointerLeave", ["pointerout", "pointerover"]), xr(
+  wr(Hw, "onAnimationEnd"), wr(Bw, "onAnimationIteration"), wr(jw, "onAnimationStart"), wr("dblclick", "onDoubleClick"), wr("focusin", "onFocus"), wr("focusout", "onBlur"), wr(YP, "onTransitionRun"), wr(XP, "onTransitionStart"), wr(QP, "onTransitionCancel"), wr(Uw, "onTransitionEnd"), ri("onMouseEnter", ["mouseout", "mouseover"]), ri("onMouseLeave", ["mouseout", "mouseover"]), ri("onPointerEnter", ["pointerout", "pointerover"]), ri("onPointerLeave", ["pointerout", "pointerover"]), xr(
     "onChange",
     "change click focusin focusout input keydown keyup selectionchange".split(" ")
   ), xr(
@@ -31513,7 +31513,7 @@ Error generating stack: ` + u.message + `
   );
   var Pc = "abort canplay canplaythrough durationchange emptied encrypted ended error loadeddata loadedmetadata loadstart pause play playing progress ratechange resize seeked seeking stalled suspend timeupdate volumechange waiting".split(
     " "
-  ), V3 = new Set(
+  ), H3 = new Set(
     "beforetoggle cancel close invalid load scroll scrollend toggle".split(" ").concat(Pc)
   );
   function pC(n, o) {
@@ -31570,7 +31570,7 @@ Error generating stack: ` + u.message + `
   function Rv(n) {
     if (!n[If]) {
       n[If] = !0, _d.forEach(function(s) {
-        s !== "selectionchange" && (V3.has(s) || Tv(s, !1, n), Tv(s, !0, n));
+        s !== "selectionchange" && (H3.has(s) || Tv(s, !1, n), Tv(s, !0, n));
       });
       var o = n.nodeType === 9 ? n : n.ownerDocument;
       o === null || o[If] || (o[If] = !0, Tv("selectionchange", !1, o));
@@ -31579,10 +31579,10 @@ Error generating stack: ` + u.message + `
   function mC(n, o, s, u) {
     switch (iE(o)) {
       case 2:
-        var h = AI;
+        var h = NI;
         break;
       case 8:
-        h = NI;
+        h = MI;
         break;
       default:
         h = Yv;
@@ -31637,7 +31637,7 @@ Error generating stack: ` + u.message + `
               if (Ad(s) === 0) break e;
             case "keydown":
             case "keyup":
-              oe = CP;
+              oe = EP;
               break;
             case "focusin":
               ye = "focus", oe = Hp;
@@ -31669,33 +31669,33 @@ Error generating stack: ` + u.message + `
             case "dragover":
             case "dragstart":
             case "drop":
-              oe = dP;
+              oe = fP;
               break;
             case "touchcancel":
             case "touchend":
             case "touchmove":
             case "touchstart":
-              oe = RP;
+              oe = zP;
               break;
             case Hw:
             case Bw:
             case jw:
-              oe = gP;
+              oe = pP;
               break;
             case Uw:
-              oe = OP;
+              oe = AP;
               break;
             case "scroll":
             case "scrollend":
-              oe = cP;
+              oe = uP;
               break;
             case "wheel":
-              oe = NP;
+              oe = MP;
               break;
             case "copy":
             case "cut":
             case "paste":
-              oe = mP;
+              oe = vP;
               break;
             case "gotpointercapture":
             case "lostpointercapture":
@@ -31708,19 +31708,19 @@ Error generating stack: ` + u.message + `
               oe = ww;
               break;
             case "submit":
-              oe = kP;
+              oe = TP;
               break;
             case "toggle":
             case "beforetoggle":
-              oe = PP;
+              oe = IP;
           }
-          var we = (o & 4) !== 0, De = !we && (n === "scroll" || n === "scrollend"), ee = we ? Q !== null ? Q + "Capture" : null : Q;
+          var we = (o & 4) !== 0, Le = !we && (n === "scroll" || n === "scrollend"), ee = we ? Q !== null ? Q + "Capture" : null : Q;
           we = [];
           for (var X = te, re; X !== null; ) {
             var de = X;
             if (re = de.stateNode, de = de.tag, de !== 5 && de !== 26 && de !== 27 || re === null || ee === null || (de = nc(X, ee), de != null && we.push(
               Ic(X, de, re)
-            )), De) break;
+            )), Le) break;
             X = X.return;
           }
           0 < we.length && (Q = new oe(
@@ -31736,31 +31736,31 @@ Error generating stack: ` + u.message + `
         e: {
           if (oe = n === "mouseover" || n === "pointerover", Q = n === "mouseout" || n === "pointerout", oe && s !== Mp && (ye = s.relatedTarget || s.fromElement) && (yo(ye) || ye[ti]))
             break e;
-          (Q || oe) && (ye = ie.window === ie ? ie : (oe = ie.ownerDocument) ? oe.defaultView || oe.parentWindow : window, Q ? (oe = s.relatedTarget || s.toElement, Q = te, oe = oe ? yo(oe) : null, oe !== null && (De = l(oe), we = oe.tag, oe !== De || we !== 5 && we !== 27 && we !== 6) && (oe = null)) : (Q = null, oe = te), Q !== oe && (we = bw, de = "onMouseLeave", ee = "onMouseEnter", X = "mouse", (n === "pointerout" || n === "pointerover") && (we = ww, de = "onPointerLeave", ee = "onPointerEnter", X = "pointer"), De = Q == null ? ye : Zi(Q), re = oe == null ? ye : Zi(oe), ye = new we(
+          (Q || oe) && (ye = ie.window === ie ? ie : (oe = ie.ownerDocument) ? oe.defaultView || oe.parentWindow : window, Q ? (oe = s.relatedTarget || s.toElement, Q = te, oe = oe ? yo(oe) : null, oe !== null && (Le = l(oe), we = oe.tag, oe !== Le || we !== 5 && we !== 27 && we !== 6) && (oe = null)) : (Q = null, oe = te), Q !== oe && (we = bw, de = "onMouseLeave", ee = "onMouseEnter", X = "mouse", (n === "pointerout" || n === "pointerover") && (we = ww, de = "onPointerLeave", ee = "onPointerEnter", X = "pointer"), Le = Q == null ? ye : Zi(Q), re = oe == null ? ye : Zi(oe), ye = new we(
             de,
             X + "leave",
             Q,
             s,
             ie
-          ), ye.target = De, ye.relatedTarget = re, de = null, yo(ie) === te && (we = new we(
+          ), ye.target = Le, ye.relatedTarget = re, de = null, yo(ie) === te && (we = new we(
             ee,
             X + "enter",
             oe,
             s,
             ie
-          ), we.target = re, we.relatedTarget = De, de = we), De = de, we = Q && oe ? R(
+          ), we.target = re, we.relatedTarget = Le, de = we), Le = de, we = Q && oe ? R(
             Q,
             oe,
-            H3
+            B3
           ) : null, Q !== null && vC(
             fe,
             ye,
             Q,
             we,
             !1
-          ), oe !== null && De !== null && vC(
+          ), oe !== null && Le !== null && vC(
             fe,
-            De,
+            Le,
             oe,
             we,
             !0
@@ -31771,13 +31771,13 @@ Error generating stack: ` + u.message + `
             var xe = zw;
           else if (Tw(Q))
             if (Ow)
-              xe = WP;
+              xe = FP;
             else {
-              xe = jP;
-              var Fe = BP;
+              xe = UP;
+              var Fe = jP;
             }
           else
-            oe = Q.nodeName, !oe || oe.toLowerCase() !== "input" || Q.type !== "checkbox" && Q.type !== "radio" ? te && Np(te.elementType) && (xe = zw) : xe = UP;
+            oe = Q.nodeName, !oe || oe.toLowerCase() !== "input" || Q.type !== "checkbox" && Q.type !== "radio" ? te && Np(te.elementType) && (xe = zw) : xe = WP;
           if (xe && (xe = xe(n, te))) {
             Rw(
               fe,
@@ -31805,7 +31805,7 @@ Error generating stack: ` + u.message + `
             Yp = !1, $w(fe, s, ie);
             break;
           case "selectionchange":
-            if (GP) break;
+            if (qP) break;
           case "keydown":
           case "keyup":
             $w(fe, s, ie);
@@ -31834,7 +31834,7 @@ Error generating stack: ` + u.message + `
           null,
           s,
           ie
-        ), fe.push({ event: Ne, listeners: Fe }), ke ? Ne.data = ke : (ke = kw(s), ke !== null && (Ne.data = ke)))), (ke = DP ? LP(n, s) : $P(n, s)) && (Ne = Df(te, "onBeforeInput"), 0 < Ne.length && (Fe = new xw(
+        ), fe.push({ event: Ne, listeners: Fe }), ke ? Ne.data = ke : (ke = kw(s), ke !== null && (Ne.data = ke)))), (ke = LP ? $P(n, s) : VP(n, s)) && (Ne = Df(te, "onBeforeInput"), 0 < Ne.length && (Fe = new xw(
           "onBeforeInput",
           "beforeinput",
           null,
@@ -31843,7 +31843,7 @@ Error generating stack: ` + u.message + `
         ), fe.push({
           event: Fe,
           listeners: Ne
-        }), Fe.data = ke)), D3(
+        }), Fe.data = ke)), L3(
           fe,
           n,
           te,
@@ -31873,7 +31873,7 @@ Error generating stack: ` + u.message + `
     }
     return [];
   }
-  function H3(n) {
+  function B3(n) {
     if (n === null) return null;
     do
       n = n.return;
@@ -31892,10 +31892,10 @@ Error generating stack: ` + u.message + `
     }
     E.length !== 0 && n.push({ event: o, listeners: E });
   }
-  var B3 = /\r\n?/g, j3 = /\u0000|\uFFFD/g;
+  var j3 = /\r\n?/g, U3 = /\u0000|\uFFFD/g;
   function yC(n) {
-    return (typeof n == "string" ? n : "" + n).replace(B3, `
-`).replace(j3, "");
+    return (typeof n == "string" ? n : "" + n).replace(j3, `
+`).replace(U3, "");
   }
   function bC(n, o) {
     return o = yC(o), yC(n) === o;
@@ -32157,7 +32157,7 @@ Error generating stack: ` + u.message + `
         return;
       default:
         if (!(2 < s.length) || s[0] !== "o" && s[0] !== "O" || s[1] !== "n" && s[1] !== "N")
-          s = sP.get(s) || s, Td(n, s, u);
+          s = lP.get(s) || s, Td(n, s, u);
         else return;
     }
     Ye = !0;
@@ -32397,8 +32397,8 @@ Error generating stack: ` + u.message + `
     for (M in s)
       s.hasOwnProperty(M) && (u = s[M], u != null && nt(n, o, M, u, s, null));
   }
-  var U3 = {};
-  function W3(n, o, s, u) {
+  var W3 = {};
+  function F3(n, o, s, u) {
     switch (o) {
       case "div":
       case "span":
@@ -32605,11 +32605,11 @@ Error generating stack: ` + u.message + `
         return;
       default:
         if (Np(o)) {
-          for (var De in s)
-            Q = s[De], s.hasOwnProperty(De) && Q !== void 0 && !u.hasOwnProperty(De) && Ov(
+          for (var Le in s)
+            Q = s[Le], s.hasOwnProperty(Le) && Q !== void 0 && !u.hasOwnProperty(Le) && Ov(
               n,
               o,
-              De,
+              Le,
               void 0,
               u,
               Q
@@ -32645,7 +32645,7 @@ Error generating stack: ` + u.message + `
         return !1;
     }
   }
-  function F3() {
+  function G3() {
     if (typeof performance.getEntriesByType == "function") {
       for (var n = 0, o = 0, s = performance.getEntriesByType("resource"), u = 0; u < s.length; u++) {
         var h = s[u], m = h.transferSize, E = h.initiatorType, M = h.duration;
@@ -32692,20 +32692,20 @@ Error generating stack: ` + u.message + `
   function CC(n, o, s, u) {
     return s = Dc(
       s
-    ).createElement(n), s[Vt] = u, s[fn] = o, an(s, n, o), Tt(s), s;
+    ).createElement(n), s[Ht] = u, s[fn] = o, an(s, n, o), Tt(s), s;
   }
   function Mv(n, o) {
     return n === "textarea" || n === "noscript" || typeof o.children == "string" || typeof o.children == "number" || typeof o.children == "bigint" || typeof o.dangerouslySetInnerHTML == "object" && o.dangerouslySetInnerHTML !== null && o.dangerouslySetInnerHTML.__html != null;
   }
   var Pv = null;
-  function G3() {
+  function q3() {
     var n = window.event;
     return n && n.type === "popstate" ? n === Pv ? !1 : (Pv = n, !0) : (Pv = null, !1);
   }
-  var Iv = typeof setTimeout == "function" ? setTimeout : void 0, q3 = typeof clearTimeout == "function" ? clearTimeout : void 0, EC = typeof Promise == "function" ? Promise : void 0, _C = typeof requestAnimationFrame == "function" ? requestAnimationFrame : Iv, Y3 = typeof queueMicrotask == "function" ? queueMicrotask : typeof EC < "u" ? function(n) {
-    return EC.resolve(null).then(n).catch(X3);
+  var Iv = typeof setTimeout == "function" ? setTimeout : void 0, Y3 = typeof clearTimeout == "function" ? clearTimeout : void 0, EC = typeof Promise == "function" ? Promise : void 0, _C = typeof requestAnimationFrame == "function" ? requestAnimationFrame : Iv, X3 = typeof queueMicrotask == "function" ? queueMicrotask : typeof EC < "u" ? function(n) {
+    return EC.resolve(null).then(n).catch(Q3);
   } : Iv;
-  function X3(n) {
+  function Q3(n) {
     setTimeout(function() {
       throw n;
     });
@@ -32772,7 +32772,7 @@ Error generating stack: ` + u.message + `
     var s = o != null ? o.hasOwnProperty("viewTransitionName") ? o.viewTransitionName : o.hasOwnProperty("view-transition-name") ? o["view-transition-name"] : null : null;
     n.viewTransitionName = s == null || typeof s == "boolean" ? "" : ("" + s).trim(), s = o != null ? o.hasOwnProperty("viewTransitionClass") ? o.viewTransitionClass : o.hasOwnProperty("view-transition-class") ? o["view-transition-class"] : null : null, n.viewTransitionClass = s == null || typeof s == "boolean" ? "" : ("" + s).trim(), n.display === "inline-block" && (o == null ? n.display = n.margin = "" : (s = o.display, n.display = s == null || typeof s == "boolean" ? "" : s, s = o.margin, s != null ? n.margin = s : (s = o.hasOwnProperty("marginTop") ? o.marginTop : o["margin-top"], n.marginTop = s == null || typeof s == "boolean" ? "" : s, o = o.hasOwnProperty("marginBottom") ? o.marginBottom : o["margin-bottom"], n.marginBottom = o == null || typeof o == "boolean" ? "" : o)));
   }
-  function Q3(n, o, s) {
+  function K3(n, o, s) {
     return s = s.ownerDocument.defaultView, {
       rect: n,
       abs: o.position === "absolute" || o.position === "fixed",
@@ -32782,15 +32782,15 @@ Error generating stack: ` + u.message + `
   }
   function Dv(n) {
     var o = n.getBoundingClientRect(), s = getComputedStyle(n);
-    return Q3(o, s, n);
-  }
-  function K3(n) {
-    return n.documentElement.clientHeight;
+    return K3(o, s, n);
   }
   function Z3(n) {
+    return n.documentElement.clientHeight;
+  }
+  function J3(n) {
     this.addEventListener("load", n), this.addEventListener("error", n);
   }
-  function J3(n, o, s, u, h, m, E, M, j) {
+  function eI(n, o, s, u, h, m, E, M, j) {
     var te = o.nodeType === 9 ? o : o.ownerDocument;
     try {
       var ie = te.startViewTransition({
@@ -32798,9 +32798,9 @@ Error generating stack: ` + u.message + `
           var Q = te.defaultView, oe = Q.navigation && Q.navigation.transition, ye = te.fonts.status;
           u();
           var we = [];
-          if (ye === "loaded" && (K3(te), te.fonts.status === "loading" && we.push(te.fonts.ready)), ye = we.length, n !== null)
-            for (var De = n.suspenseyImages, ee = 0, X = 0; X < De.length; X++) {
-              var re = De[X];
+          if (ye === "loaded" && (Z3(te), te.fonts.status === "loading" && we.push(te.fonts.ready)), ye = we.length, n !== null)
+            for (var Le = n.suspenseyImages, ee = 0, X = 0; X < Le.length; X++) {
+              var re = Le[X];
               if (!re.complete) {
                 var de = re.getBoundingClientRect();
                 if (0 < de.bottom && 0 < de.right && de.top < Q.innerHeight && de.left < Q.innerWidth) {
@@ -32809,7 +32809,7 @@ Error generating stack: ` + u.message + `
                     break;
                   }
                   re = new Promise(
-                    Z3.bind(re)
+                    J3.bind(re)
                   ), we.push(re);
                 }
               }
@@ -32837,13 +32837,13 @@ Error generating stack: ` + u.message + `
           for (var Q = te.documentElement.getAnimations({
             subtree: !0
           }), oe = 0; oe < Q.length; oe++) {
-            var ye = Q[oe], we = ye.effect, De = we.pseudoElement;
-            if (De != null && De.startsWith("::view-transition")) {
+            var ye = Q[oe], we = ye.effect, Le = we.pseudoElement;
+            if (Le != null && Le.startsWith("::view-transition")) {
               fe.push(ye), ye = we.getKeyframes();
-              for (var ee = De = void 0, X = !0, re = 0; re < ye.length; re++) {
+              for (var ee = Le = void 0, X = !0, re = 0; re < ye.length; re++) {
                 var de = ye[re], xe = de.width;
-                if (De === void 0) De = xe;
-                else if (De !== xe) {
+                if (Le === void 0) Le = xe;
+                else if (Le !== xe) {
                   X = !1;
                   break;
                 }
@@ -32854,10 +32854,10 @@ Error generating stack: ` + u.message + `
                 }
                 delete de.width, delete de.height, de.transform === "none" && delete de.transform;
               }
-              X && De !== void 0 && ee !== void 0 && (we.setKeyframes(ye), X = getComputedStyle(
+              X && Le !== void 0 && ee !== void 0 && (we.setKeyframes(ye), X = getComputedStyle(
                 we.target,
                 we.pseudoElement
-              ), X.width !== De || X.height !== ee) && (X = ye[0], X.width = De, X.height = ee, X = ye[ye.length - 1], X.width = De, X.height = ee, we.setKeyframes(ye));
+              ), X.width !== Le || X.height !== ee) && (X = ye[0], X.width = Le, X.height = ee, X = ye[ye.length - 1], X.width = Le, X.height = ee, we.setKeyframes(ye));
             }
           }
           E();
@@ -32932,7 +32932,7 @@ Error generating stack: ` + u.message + `
         }), v(
           this._fragmentFiber.child,
           !1,
-          eI,
+          tI,
           n,
           M,
           u
@@ -32941,7 +32941,7 @@ Error generating stack: ` + u.message + `
       this._eventListeners = m;
     }
   };
-  function eI(n, o, s, u) {
+  function tI(n, o, s, u) {
     return w(n).addEventListener(
       o,
       s,
@@ -32962,14 +32962,14 @@ Error generating stack: ` + u.message + `
       h = $s(h.optionsOrUseCapture), v(
         this._fragmentFiber.child,
         !1,
-        tI,
+        nI,
         n,
         s,
         h
       ), u.splice(o, 1), m !== null && m();
     }
   };
-  function tI(n, o, s, u) {
+  function nI(n, o, s, u) {
     return w(n).removeEventListener(
       o,
       s,
@@ -33031,7 +33031,7 @@ Error generating stack: ` + u.message + `
     );
   };
   function MC(n, o) {
-    return n.tag === 6 ? !1 : (n = w(n), hI(n, o));
+    return n.tag === 6 ? !1 : (n = w(n), gI(n, o));
   }
   Zn.prototype.focusLast = function(n) {
     var o = [];
@@ -33055,26 +33055,26 @@ Error generating stack: ` + u.message + `
     n !== null && (n = w(n), n = Dc(n).activeElement, n !== null && v(
       this._fragmentFiber.child,
       !1,
-      nI,
+      rI,
       n,
       void 0,
       void 0
     ));
   };
-  function nI(n, o) {
+  function rI(n, o) {
     return n.tag === 6 ? !1 : (n = w(n), n === o || n.contains(o) ? (o.blur(), !0) : !1);
   }
   Zn.prototype.observeUsing = function(n) {
     this._observers === null && (this._observers = /* @__PURE__ */ new Set()), this._observers.add(n), v(
       this._fragmentFiber.child,
       !1,
-      rI,
+      oI,
       n,
       void 0,
       void 0
     );
   };
-  function rI(n, o) {
+  function oI(n, o) {
     return n.tag === 6 || (n = w(n), o.observe(n)), !1;
   }
   Zn.prototype.unobserveUsing = function(n) {
@@ -33083,7 +33083,7 @@ Error generating stack: ` + u.message + `
       o.delete(n), v(
         this._fragmentFiber.child,
         !1,
-        oI,
+        iI,
         n,
         void 0,
         void 0
@@ -33095,16 +33095,16 @@ Error generating stack: ` + u.message + `
       kr.length = o;
     }
   };
-  function oI(n, o) {
+  function iI(n, o) {
     return n.tag === 6 || (n = w(n), o.unobserve(n)), !1;
   }
   var kr = [], $v = !1;
-  function iI(n, o, s) {
+  function aI(n, o, s) {
     kr.push({
       fragmentInstance: n,
       observer: o,
       instance: s
-    }), $v || ($v = !0, gI(function() {
+    }), $v || ($v = !0, pI(function() {
       $v = !1;
       var u = kr;
       kr = [];
@@ -33119,13 +33119,13 @@ Error generating stack: ` + u.message + `
     return v(
       this._fragmentFiber.child,
       !1,
-      aI,
+      sI,
       n,
       void 0,
       void 0
     ), n;
   };
-  function aI(n, o) {
+  function sI(n, o) {
     if (n.tag === 6) {
       n = n.stateNode;
       var s = n.ownerDocument.createRange();
@@ -33182,7 +33182,7 @@ Error generating stack: ` + u.message + `
       return Node.DOCUMENT_POSITION_DISCONNECTED;
     u = m.compareDocumentPosition(o) & Node.DOCUMENT_POSITION_CONTAINED_BY, m = m.compareDocumentPosition(h) & Node.DOCUMENT_POSITION_CONTAINED_BY;
     var E = o.compareDocumentPosition(n), M = h.compareDocumentPosition(n), j = E & Node.DOCUMENT_POSITION_CONTAINED_BY || M & Node.DOCUMENT_POSITION_CONTAINED_BY;
-    return M = u && m && E & Node.DOCUMENT_POSITION_FOLLOWING && M & Node.DOCUMENT_POSITION_PRECEDING, o = u && o === n || m && h === n || j || M ? Node.DOCUMENT_POSITION_CONTAINED_BY : !u && o === n || !m && h === n ? Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC : E, o & Node.DOCUMENT_POSITION_DISCONNECTED || o & Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC || sI(
+    return M = u && m && E & Node.DOCUMENT_POSITION_FOLLOWING && M & Node.DOCUMENT_POSITION_PRECEDING, o = u && o === n || m && h === n || j || M ? Node.DOCUMENT_POSITION_CONTAINED_BY : !u && o === n || !m && h === n ? Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC : E, o & Node.DOCUMENT_POSITION_DISCONNECTED || o & Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC || lI(
       o,
       this._fragmentFiber,
       s[0],
@@ -33190,7 +33190,7 @@ Error generating stack: ` + u.message + `
       n
     ) ? o : Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC;
   };
-  function sI(n, o, s, u, h) {
+  function lI(n, o, s, u, h) {
     var m = yo(h);
     if (n & Node.DOCUMENT_POSITION_CONTAINED_BY) {
       if (s = !!m)
@@ -33284,7 +33284,7 @@ Error generating stack: ` + u.message + `
       h.tag === 6 ? (h = w(h), PC(h, s)) : w(h).scrollIntoView(n), u += s ? -1 : 1;
     }
   };
-  function lI(n, o) {
+  function cI(n, o) {
     return n = w(n), IC(n, o), !1;
   }
   function IC(n, o) {
@@ -33309,7 +33309,7 @@ Error generating stack: ` + u.message + `
       kr.length = E, m.observe(n);
     }), IC(n, o));
   }
-  function cI(n, o) {
+  function uI(n, o) {
     var s = o._eventListeners;
     if (s !== null)
       for (var u = 0; u < s.length; u++) {
@@ -33321,7 +33321,7 @@ Error generating stack: ` + u.message + `
         );
       }
     n.nodeType !== 3 && (s = o._observers, s !== null && s.forEach(function(m) {
-      typeof m.rootMargin == "string" ? iI(
+      typeof m.rootMargin == "string" ? aI(
         o,
         m,
         n
@@ -33347,7 +33347,7 @@ Error generating stack: ` + u.message + `
       n.removeChild(s);
     }
   }
-  function uI(n, o, s, u) {
+  function dI(n, o, s, u) {
     for (; n.nodeType === 1; ) {
       var h = s;
       if (n.nodeName.toLowerCase() !== o.toLowerCase()) {
@@ -33384,7 +33384,7 @@ Error generating stack: ` + u.message + `
     }
     return null;
   }
-  function dI(n, o, s) {
+  function fI(n, o, s) {
     if (o === "") return null;
     for (; n.nodeType !== 3; )
       if ((n.nodeType !== 1 || n.nodeName !== "INPUT" || n.type !== "hidden") && !s || (n = dr(n.nextSibling), n === null)) return null;
@@ -33401,7 +33401,7 @@ Error generating stack: ` + u.message + `
   function Bv(n) {
     return n.data === "$!" || n.data === "$?" && n.ownerDocument.readyState !== "loading";
   }
-  function fI(n, o) {
+  function hI(n, o) {
     var s = n.ownerDocument;
     if (n.data === "$~") n._reactRetry = o;
     else if (n.data !== "$?" || s.readyState !== "loading")
@@ -33456,7 +33456,7 @@ Error generating stack: ` + u.message + `
     }
     return null;
   }
-  function hI(n, o) {
+  function gI(n, o) {
     function s() {
       u = !0;
     }
@@ -33469,7 +33469,7 @@ Error generating stack: ` + u.message + `
     }
     return u;
   }
-  function gI(n) {
+  function pI(n) {
     _C(function() {
       _C(function(o) {
         return n(o);
@@ -33494,7 +33494,7 @@ Error generating stack: ` + u.message + `
   function BC(n, o, s) {
     for (var u in s) {
       var h = s[u];
-      s.hasOwnProperty(u) && h != null && nt(n, o, u, null, U3, h);
+      s.hasOwnProperty(u) && h != null && nt(n, o, u, null, W3, h);
     }
     s.dangerouslySetInnerHTML != null && (n.textContent = ""), n.onclick === Ur && (n.onclick = null), is(n);
   }
@@ -33513,21 +33513,21 @@ Error generating stack: ` + u.message + `
   }
   var Mo = ue.d;
   ue.d = {
-    f: pI,
-    r: mI,
-    D: vI,
-    C: yI,
-    L: bI,
-    m: xI,
-    X: SI,
-    S: wI,
-    M: CI
+    f: mI,
+    r: vI,
+    D: yI,
+    C: bI,
+    L: xI,
+    m: wI,
+    X: CI,
+    S: SI,
+    M: EI
   };
-  function pI() {
+  function mI() {
     var n = Mo.f(), o = Of();
     return n || o;
   }
-  function mI(n) {
+  function vI(n) {
     var o = ni(n);
     o !== null && o.tag === 5 && o.type === "form" ? W1(o) : Mo.r(n);
   }
@@ -33539,13 +33539,13 @@ Error generating stack: ` + u.message + `
       h = 'link[rel="' + n + '"][href="' + h + '"]', typeof s == "string" && (h += '[crossorigin="' + s + '"]'), jC.has(h) || (jC.add(h), n = { rel: n, crossOrigin: s, href: o }, u.querySelector(h) === null && (o = u.createElement("link"), an(o, "link", n), Tt(o), u.head.appendChild(o)));
     }
   }
-  function vI(n) {
+  function yI(n) {
     Mo.D(n), UC("dns-prefetch", n, null);
   }
-  function yI(n, o) {
+  function bI(n, o) {
     Mo.C(n, o), UC("preconnect", n, o);
   }
-  function bI(n, o, s) {
+  function xI(n, o, s) {
     Mo.L(n, o, s);
     var u = Vs;
     if (u && n && o) {
@@ -33578,7 +33578,7 @@ Error generating stack: ` + u.message + `
       }
     }
   }
-  function xI(n, o) {
+  function wI(n, o) {
     Mo.m(n, o);
     var s = Vs;
     if (s && n) {
@@ -33607,7 +33607,7 @@ Error generating stack: ` + u.message + `
       }
     }
   }
-  function wI(n, o, s) {
+  function SI(n, o, s) {
     Mo.S(n, o, s);
     var u = Vs;
     if (u && n) {
@@ -33643,7 +33643,7 @@ Error generating stack: ` + u.message + `
       }
     }
   }
-  function SI(n, o) {
+  function CI(n, o) {
     Mo.X(n, o);
     var s = Vs;
     if (s && n) {
@@ -33656,7 +33656,7 @@ Error generating stack: ` + u.message + `
       }, u.set(h, m));
     }
   }
-  function CI(n, o) {
+  function EI(n, o) {
     Mo.M(n, o);
     var s = Vs;
     if (s && n) {
@@ -33707,7 +33707,7 @@ Error generating stack: ` + u.message + `
             media: s.media,
             hrefLang: s.hrefLang,
             referrerPolicy: s.referrerPolicy
-          }, fr.set(n, m)), EI(
+          }, fr.set(n, m)), _I(
             h,
             n,
             m,
@@ -33744,7 +33744,7 @@ Error generating stack: ` + u.message + `
       precedence: null
     });
   }
-  function EI(n, o, s, u) {
+  function _I(n, o, s, u) {
     if (o = n.querySelector(
       'link[rel="preload"][as="style"][' + o + "]"
     )) {
@@ -33835,7 +33835,7 @@ Error generating stack: ` + u.message + `
     if (u.has(n)) return u;
     for (u.set(n, null), s = s.getElementsByTagName(n), h = 0; h < s.length; h++) {
       var m = s[h];
-      if (!(m[Ki] || m[Vt] || n === "link" && m.getAttribute("rel") === "stylesheet") && m.namespaceURI !== "http://www.w3.org/2000/svg") {
+      if (!(m[Ki] || m[Ht] || n === "link" && m.getAttribute("rel") === "stylesheet") && m.namespaceURI !== "http://www.w3.org/2000/svg") {
         var E = m.getAttribute(o) || "";
         E = n + E;
         var M = u.get(E);
@@ -33850,7 +33850,7 @@ Error generating stack: ` + u.message + `
       o === "title" ? n.querySelector("head > title") : null
     );
   }
-  function _I(n, o, s) {
+  function kI(n, o, s) {
     if (s === 1 || o.itemProp != null) return !1;
     switch (n) {
       case "meta":
@@ -33880,9 +33880,9 @@ Error generating stack: ` + u.message + `
     return (n.width || 100) * (n.height || 100) * (typeof devicePixelRatio == "number" ? devicePixelRatio : 1) * 0.25;
   }
   function KC(n, o) {
-    typeof o.decode == "function" && (n.imgCount++, o.complete || (n.imgBytes += QC(o), n.suspenseyImages.push(o)), n = RI.bind(n), o.decode().then(n, n));
+    typeof o.decode == "function" && (n.imgCount++, o.complete || (n.imgBytes += QC(o), n.suspenseyImages.push(o)), n = zI.bind(n), o.decode().then(n, n));
   }
-  function kI(n, o, s, u) {
+  function TI(n, o, s, u) {
     if (s.type === "stylesheet" && (typeof u.media != "string" || matchMedia(u.media).matches !== !1) && (s.state.loading & 4) === 0) {
       if (s.instance === null) {
         var h = Hs(u.href), m = o.querySelector(
@@ -33902,7 +33902,7 @@ Error generating stack: ` + u.message + `
     }
   }
   var Vf = 0;
-  function TI(n, o) {
+  function RI(n, o) {
     return n.stylesheets && n.count === 0 && Bf(n, n.stylesheets), 0 < n.count || 0 < n.imgCount ? function(s) {
       var u = setTimeout(function() {
         if (n.stylesheets && Bf(n, n.stylesheets), n.unsuspend) {
@@ -33910,7 +33910,7 @@ Error generating stack: ` + u.message + `
           n.unsuspend = null, m();
         }
       }, 6e4 + o);
-      0 < n.imgBytes && Vf === 0 && (Vf = 62500 * F3());
+      0 < n.imgBytes && Vf === 0 && (Vf = 62500 * G3());
       var h = setTimeout(
         function() {
           if (n.waitingForImages = !1, n.count === 0 && (n.stylesheets && Bf(n, n.stylesheets), n.unsuspend)) {
@@ -33937,14 +33937,14 @@ Error generating stack: ` + u.message + `
   function Hc() {
     this.count--, ZC(this);
   }
-  function RI() {
+  function zI() {
     this.imgCount--, ZC(this);
   }
   var Hf = null;
   function Bf(n, o) {
-    n.stylesheets = null, n.unsuspend !== null && (n.count++, Hf = /* @__PURE__ */ new Map(), o.forEach(zI, n), Hf = null, Hc.call(n));
+    n.stylesheets = null, n.unsuspend !== null && (n.count++, Hf = /* @__PURE__ */ new Map(), o.forEach(OI, n), Hf = null, Hc.call(n));
   }
-  function zI(n, o) {
+  function OI(n, o) {
     if (!(o.state.loading & 4)) {
       var s = Hf.get(n);
       if (s) var u = s.get(null);
@@ -33969,11 +33969,11 @@ Error generating stack: ` + u.message + `
     _currentValue2: ve,
     _threadCount: 0
   };
-  function OI(n, o, s, u, h, m, E, M, j) {
+  function AI(n, o, s, u, h, m, E, M, j) {
     this.tag = 1, this.containerInfo = n, this.pingCache = this.current = this.pendingChildren = null, this.timeoutHandle = -1, this.callbackNode = this.next = this.pendingContext = this.context = this.cancelPendingCommit = null, this.callbackPriority = 0, this.expirationTimes = Zl(-1), this.entangledLanes = this.shellSuspendCounter = this.errorRecoveryDisabledLanes = this.expiredLanes = this.warmLanes = this.pingedLanes = this.suspendedLanes = this.pendingLanes = 0, this.entanglements = Zl(0), this.hiddenUpdates = Zl(null), this.identifierPrefix = u, this.onUncaughtError = h, this.onCaughtError = m, this.onRecoverableError = E, this.pooledCache = null, this.pooledCacheLanes = 0, this.formState = j, this.transitionTypes = null, this.incompleteTransitions = /* @__PURE__ */ new Map();
   }
   function JC(n, o, s, u, h, m, E, M, j, te, ie, fe) {
-    return n = new OI(
+    return n = new AI(
       n,
       o,
       s,
@@ -34019,7 +34019,7 @@ Error generating stack: ` + u.message + `
     }
   }
   var Us = !0;
-  function AI(n, o, s, u) {
+  function NI(n, o, s, u) {
     var h = le.T;
     le.T = null;
     var m = ue.p;
@@ -34029,7 +34029,7 @@ Error generating stack: ` + u.message + `
       ue.p = m, le.T = h;
     }
   }
-  function NI(n, o, s, u) {
+  function MI(n, o, s, u) {
     var h = le.T;
     le.T = null;
     var m = ue.p;
@@ -34050,7 +34050,7 @@ Error generating stack: ` + u.message + `
           jf,
           s
         ), aE(n, u);
-      else if (PI(
+      else if (II(
         h,
         n,
         o,
@@ -34058,7 +34058,7 @@ Error generating stack: ` + u.message + `
         u
       ))
         u.stopPropagation();
-      else if (aE(n, u), o & 4 && -1 < MI.indexOf(n)) {
+      else if (aE(n, u), o & 4 && -1 < PI.indexOf(n)) {
         for (; h !== null; ) {
           var m = ni(h);
           if (m !== null)
@@ -34219,7 +34219,7 @@ Error generating stack: ` + u.message + `
         return 32;
     }
   }
-  var Kv = !1, _i = null, ki = null, Ti = null, Bc = /* @__PURE__ */ new Map(), jc = /* @__PURE__ */ new Map(), Ri = [], MI = "mousedown mouseup touchcancel touchend touchstart auxclick dblclick pointercancel pointerdown pointerup dragend dragstart drop compositionend compositionstart keydown keypress keyup input textInput copy cut paste click change contextmenu reset".split(
+  var Kv = !1, _i = null, ki = null, Ti = null, Bc = /* @__PURE__ */ new Map(), jc = /* @__PURE__ */ new Map(), Ri = [], PI = "mousedown mouseup touchcancel touchend touchstart auxclick dblclick pointercancel pointerdown pointerup dragend dragstart drop compositionend compositionstart keydown keypress keyup input textInput copy cut paste click change contextmenu reset".split(
     " "
   );
   function aE(n, o) {
@@ -34254,7 +34254,7 @@ Error generating stack: ` + u.message + `
       targetContainers: [h]
     }, o !== null && (o = ni(o), o !== null && rE(o)), n) : (n.eventSystemFlags |= u, o = n.targetContainers, h !== null && o.indexOf(h) === -1 && o.push(h), n);
   }
-  function PI(n, o, s, u, h) {
+  function II(n, o, s, u, h) {
     switch (o) {
       case "focusin":
         return _i = Uc(
@@ -34358,13 +34358,13 @@ Error generating stack: ` + u.message + `
   function lE(n, o, s) {
     Uf(n) && s.delete(o);
   }
-  function II() {
+  function DI() {
     Kv = !1, _i !== null && Uf(_i) && (_i = null), ki !== null && Uf(ki) && (ki = null), Ti !== null && Uf(Ti) && (Ti = null), Bc.forEach(lE), jc.forEach(lE);
   }
   function Wf(n, o) {
     n.blockedOn === o && (n.blockedOn = null, Kv || (Kv = !0, e.unstable_scheduleCallback(
       e.unstable_NormalPriority,
-      II
+      DI
     )));
   }
   var Ff = null;
@@ -34497,7 +34497,7 @@ Error generating stack: ` + u.message + `
       throw typeof n.render == "function" ? Error(i(188)) : (n = Object.keys(n).join(","), Error(i(268, n)));
     return n = g(o), n = n !== null ? p(n) : null, n = n === null ? null : n.stateNode, n;
   };
-  var DI = {
+  var LI = {
     bundleType: 0,
     version: "19.3.1",
     rendererPackageName: "react-dom",
@@ -34509,7 +34509,7 @@ Error generating stack: ` + u.message + `
     if (!qf.isDisabled && qf.supportsFiber)
       try {
         Yi = qf.inject(
-          DI
+          LI
         ), yn = qf;
       } catch {
       }
@@ -34551,7 +34551,7 @@ Error generating stack: ` + u.message + `
   }, Qc.version = "19.3.1", Qc;
 }
 var ik;
-function dW() {
+function fW() {
   if (ik) return wy.exports;
   ik = 1;
   function e() {
@@ -34562,18 +34562,18 @@ function dW() {
         console.error(t);
       }
   }
-  return e(), wy.exports = uW(), wy.exports;
+  return e(), wy.exports = dW(), wy.exports;
 }
-var fW = dW();
-var gx = /^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i, YA = /^[\\/]{2}/;
-function hW(e, t) {
+var hW = fW();
+var gx = /^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i, XA = /^[\\/]{2}/;
+function gW(e, t) {
   return t + e.replace(/\\/g, "/");
 }
 var ak = "popstate";
 function sk(e) {
   return typeof e == "object" && e != null && "pathname" in e && "search" in e && "hash" in e && "state" in e && "key" in e;
 }
-function gW(e = {}) {
+function pW(e = {}) {
   function t(i, a) {
     let l = a.state?.masked, { pathname: c, search: d, hash: f } = l || i.location;
     return Ib(
@@ -34592,7 +34592,7 @@ function gW(e = {}) {
   function r(i, a) {
     return typeof a == "string" ? a : yl(a);
   }
-  return mW(
+  return vW(
     t,
     r,
     null,
@@ -34612,7 +34612,7 @@ function Lr(e, t) {
     }
   }
 }
-function pW() {
+function mW() {
   return Math.random().toString(36).substring(2, 10);
 }
 function lk(e, t) {
@@ -34638,7 +34638,7 @@ function Ib(e, t, r = null, i, a) {
     // full Locations now and avoid the need to run through this flow at all
     // But that's a pretty big refactor to the current test suite so going to
     // keep as is for the time being and just let any incoming keys take precedence
-    key: t && t.key || i || pW(),
+    key: t && t.key || i || mW(),
     mask: a
   };
 }
@@ -34659,7 +34659,7 @@ function ed(e) {
   }
   return t;
 }
-function mW(e, t, r, i = {}) {
+function vW(e, t, r, i = {}) {
   let { window: a = document.defaultView, v5Compat: l = !1 } = i, c = a.history, d = "POP", f = null, g = p();
   g == null && (g = 0, c.replaceState({ ...c.state, idx: g }, ""));
   function p() {
@@ -34692,7 +34692,7 @@ function mW(e, t, r, i = {}) {
     c.replaceState(k, "", z), l && f && f({ action: d, location: S.location, delta: 0 });
   }
   function x(w) {
-    return vW(a, w);
+    return yW(a, w);
   }
   let S = {
     get action() {
@@ -34728,33 +34728,33 @@ function mW(e, t, r, i = {}) {
   };
   return S;
 }
-function vW(e, t, r = !1) {
+function yW(e, t, r = !1) {
   let i = "http://localhost";
   e && (i = e.location.origin !== "null" ? e.location.origin : e.location.href), Ut(i, "No window.location.(origin|href) available to create URL");
   let a = typeof t == "string" ? t : yl(t);
-  return a = a.replace(/ $/, "%20"), !r && YA.test(a) && (a = i + a), new URL(a, i);
+  return a = a.replace(/ $/, "%20"), !r && XA.test(a) && (a = i + a), new URL(a, i);
 }
-function XA(e, t, r = "/") {
-  return yW(e, t, r, !1);
+function QA(e, t, r = "/") {
+  return bW(e, t, r, !1);
 }
-function yW(e, t, r, i, a) {
+function bW(e, t, r, i, a) {
   let l = typeof t == "string" ? ed(t) : t, c = qo(l.pathname || "/", r);
   if (c == null)
     return null;
-  let d = bW(e), f = null, g = OW(c);
+  let d = xW(e), f = null, g = AW(c);
   for (let p = 0; f == null && p < d.length; ++p)
-    f = zW(
+    f = OW(
       d[p],
       g,
       i
     );
   return f;
 }
-function bW(e) {
-  let t = QA(e);
-  return xW(t), t;
+function xW(e) {
+  let t = KA(e);
+  return wW(t), t;
 }
-function QA(e, t = [], r = [], i = "", a = !1) {
+function KA(e, t = [], r = [], i = "", a = !1) {
   let l = (c, d, f = a, g) => {
     let p = {
       relativePath: g === void 0 ? c.path || "" : g,
@@ -34776,7 +34776,7 @@ function QA(e, t = [], r = [], i = "", a = !1) {
       // @ts-expect-error
       c.index !== !0,
       `Index routes must not have child routes. Please remove all child routes from route path "${v}".`
-    ), QA(
+    ), KA(
       c.children,
       t,
       y,
@@ -34784,9 +34784,9 @@ function QA(e, t = [], r = [], i = "", a = !1) {
       f
     )), !(c.path == null && !c.index) && t.push({
       path: v,
-      score: TW(v, c.index),
+      score: RW(v, c.index),
       routesMeta: y.map((b, x) => {
-        let [S, w] = JA(
+        let [S, w] = eN(
           b.relativePath,
           b.caseSensitive,
           x === y.length - 1
@@ -34803,17 +34803,17 @@ function QA(e, t = [], r = [], i = "", a = !1) {
     if (c.path === "" || !c.path?.includes("?"))
       l(c, d);
     else
-      for (let f of KA(c.path))
+      for (let f of ZA(c.path))
         l(c, d, !0, f);
   }), t;
 }
-function KA(e) {
+function ZA(e) {
   let t = e.split("/");
   if (t.length === 0) return [];
   let [r, ...i] = t, a = r.endsWith("?"), l = r.replace(/\?$/, "");
   if (i.length === 0)
     return a ? [l, ""] : [l];
-  let c = KA(i.join("/")), d = [];
+  let c = ZA(i.join("/")), d = [];
   return d.push(
     ...c.map(
       (f) => f === "" ? l : [l, f].join("/")
@@ -34822,23 +34822,23 @@ function KA(e) {
     (f) => e.startsWith("/") && f === "" ? "/" : f
   );
 }
-function xW(e) {
+function wW(e) {
   e.sort(
-    (t, r) => t.score !== r.score ? r.score - t.score : RW(
+    (t, r) => t.score !== r.score ? r.score - t.score : zW(
       t.routesMeta.map((i) => i.childrenIndex),
       r.routesMeta.map((i) => i.childrenIndex)
     )
   );
 }
-var wW = /^:[\w-]+$/, SW = 3, CW = 2, EW = 1, _W = 10, kW = -2, ck = (e) => e === "*";
-function TW(e, t) {
+var SW = /^:[\w-]+$/, CW = 3, EW = 2, _W = 1, kW = 10, TW = -2, ck = (e) => e === "*";
+function RW(e, t) {
   let r = e.split("/"), i = r.length;
-  return r.some(ck) && (i += kW), t && (i += CW), r.filter((a) => !ck(a)).reduce(
-    (a, l) => a + (wW.test(l) ? SW : l === "" ? EW : _W),
+  return r.some(ck) && (i += TW), t && (i += EW), r.filter((a) => !ck(a)).reduce(
+    (a, l) => a + (SW.test(l) ? CW : l === "" ? _W : kW),
     i
   );
 }
-function RW(e, t) {
+function zW(e, t) {
   return e.length === t.length && e.slice(0, -1).every((i, a) => i === t[a]) ? (
     // If two routes are siblings, we should try to match the earlier sibling
     // first. This allows people to have fine-grained control over the matching
@@ -34851,7 +34851,7 @@ function RW(e, t) {
     0
   );
 }
-function zW(e, t, r = !1) {
+function OW(e, t, r = !1) {
   let { routesMeta: i } = e, a = {}, l = "/", c = [];
   for (let d = 0; d < i.length; ++d) {
     let f = i[d], g = d === i.length - 1, p = l === "/" ? t : t.slice(l.length) || "/", v = {
@@ -34860,7 +34860,7 @@ function zW(e, t, r = !1) {
       end: g
     }, y = (
       // Use precomputed matcher if it exists
-      f.matcher && f.compiledParams ? ZA(
+      f.matcher && f.compiledParams ? JA(
         v,
         p,
         f.matcher,
@@ -34880,7 +34880,7 @@ function zW(e, t, r = !1) {
       // TODO: Can this as be avoided?
       params: a,
       pathname: Ir([l, y.pathname]),
-      pathnameBase: MW(
+      pathnameBase: PW(
         Ir([l, y.pathnameBase])
       ),
       route: b
@@ -34890,14 +34890,14 @@ function zW(e, t, r = !1) {
 }
 function tg(e, t) {
   typeof e == "string" && (e = { path: e, caseSensitive: !1, end: !0 });
-  let [r, i] = JA(
+  let [r, i] = eN(
     e.path,
     e.caseSensitive,
     e.end
   );
-  return ZA(e, t, r, i);
+  return JA(e, t, r, i);
 }
-function ZA(e, t, r, i) {
+function JA(e, t, r, i) {
   let a = t.match(r);
   if (!a) return null;
   let l = a[0], c = bl(l, 1), d = a.slice(1);
@@ -34921,7 +34921,7 @@ function ZA(e, t, r, i) {
     pattern: e
   };
 }
-function JA(e, t = !1, r = !0) {
+function eN(e, t = !1, r = !0) {
   Lr(
     e === "*" || !e.endsWith("*") || e.endsWith("/*"),
     `Route path "${e}" will be treated as if it were "${e.replace(/\*$/, "/*")}" because the \`*\` character must always follow a \`/\` in the pattern. To get rid of this warning, please change the route path to "${e.replace(/\*$/, "/*")}".`
@@ -34938,7 +34938,7 @@ function JA(e, t = !1, r = !0) {
   ).replace(/\/([\w-]+)\?(\/|$)/g, "(/$1)?$2");
   return e.endsWith("*") ? (i.push({ paramName: "*" }), a += e === "*" || e === "/*" ? "(.*)$" : "(?:\\/(.+)|\\/*)$") : r ? a += "\\/*$" : e !== "" && e !== "/" && (a += "(?:(?=\\/|$))"), [new RegExp(a, t ? void 0 : "i"), i];
 }
-function OW(e) {
+function AW(e) {
   try {
     return e.split("/").map((t) => decodeURIComponent(t).replace(/\//g, "%2F")).join("/");
   } catch (t) {
@@ -34955,16 +34955,16 @@ function qo(e, t) {
   let r = t.endsWith("/") ? t.length - 1 : t.length, i = e.charAt(r);
   return i && i !== "/" ? null : e.slice(r) || "/";
 }
-function AW(e, t = "/") {
+function NW(e, t = "/") {
   let {
     pathname: r,
     search: i = "",
     hash: a = ""
   } = typeof e == "string" ? ed(e) : e, l;
-  return r ? (r = tN(r), r.startsWith("/") || r.startsWith("\\") ? l = uk(r.substring(1), "/") : l = uk(r, t)) : l = t, {
+  return r ? (r = nN(r), r.startsWith("/") || r.startsWith("\\") ? l = uk(r.substring(1), "/") : l = uk(r, t)) : l = t, {
     pathname: l,
-    search: PW(i),
-    hash: IW(a)
+    search: IW(i),
+    hash: DW(a)
   };
 }
 function uk(e, t) {
@@ -34978,13 +34978,13 @@ function Ey(e, t, r, i) {
     i
   )}].  Please separate it out to the \`to.${r}\` field. Alternatively you may provide the full path as a string in <Link to="..."> and the router will parse it for you.`;
 }
-function NW(e) {
+function MW(e) {
   return e.filter(
     (t, r) => r === 0 || t.route.path && t.route.path.length > 0
   );
 }
-function eN(e) {
-  let t = NW(e);
+function tN(e) {
+  let t = MW(e);
   return t.map(
     (r, i) => i === t.length - 1 ? r.pathname : r.pathnameBase
   );
@@ -35014,30 +35014,30 @@ function px(e, t, r, i = !1) {
     }
     d = v >= 0 ? t[v] : "/";
   }
-  let f = AW(a, d), g = c && c !== "/" && c.endsWith("/"), p = (l || c === ".") && r.endsWith("/");
+  let f = NW(a, d), g = c && c !== "/" && c.endsWith("/"), p = (l || c === ".") && r.endsWith("/");
   return !f.pathname.endsWith("/") && (g || p) && (f.pathname += "/"), f;
 }
-var tN = (e) => e.replace(/[\\/]{2,}/g, "/"), Ir = (e) => tN(e.join("/"));
+var nN = (e) => e.replace(/[\\/]{2,}/g, "/"), Ir = (e) => nN(e.join("/"));
 function bl(e, t = 0) {
   let r = e.length;
   for (; r > t && e.charCodeAt(r - 1) === 47; )
     r--;
   return r === e.length ? e : e.slice(0, r);
 }
-var MW = (e) => bl(e).replace(/^\/*/, "/"), PW = (e) => !e || e === "?" ? "" : e.startsWith("?") ? e : "?" + e, IW = (e) => !e || e === "#" ? "" : e.startsWith("#") ? e : "#" + e, DW = class {
+var PW = (e) => bl(e).replace(/^\/*/, "/"), IW = (e) => !e || e === "?" ? "" : e.startsWith("?") ? e : "?" + e, DW = (e) => !e || e === "#" ? "" : e.startsWith("#") ? e : "#" + e, LW = class {
   constructor(e, t, r, i = !1) {
     this.status = e, this.statusText = t || "", this.internal = i, r instanceof Error ? (this.data = r.toString(), this.error = r) : this.data = r;
   }
 };
-function LW(e) {
+function $W(e) {
   return e != null && typeof e.status == "number" && typeof e.statusText == "string" && typeof e.internal == "boolean" && "data" in e;
 }
-function $W(e) {
+function VW(e) {
   let t = e.map((r) => r.route.path).filter(Boolean);
   return Ir(t) || "/";
 }
-var nN = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
-function rN(e, t) {
+var rN = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
+function oN(e, t) {
   let r = e;
   if (typeof r != "string" || !gx.test(r))
     return {
@@ -35046,9 +35046,9 @@ function rN(e, t) {
       to: r
     };
   let i = r, a = !1;
-  if (nN)
+  if (rN)
     try {
-      let l = new URL(window.location.href), c = YA.test(r) ? new URL(hW(r, l.protocol)) : new URL(r), d = qo(c.pathname, t);
+      let l = new URL(window.location.href), c = XA.test(r) ? new URL(gW(r, l.protocol)) : new URL(r), d = qo(c.pathname, t);
       c.origin === l.origin && d != null ? r = d + c.search + c.hash : a = !0;
     } catch {
       Lr(
@@ -35064,7 +35064,7 @@ function rN(e, t) {
 }
 Object.getOwnPropertyNames(Object.prototype).sort().join("\0");
 var dk = new URL("http://localhost");
-function oN(e) {
+function iN(e) {
   if (e.createURL)
     return e.createURL("/");
   try {
@@ -35076,13 +35076,13 @@ function oN(e) {
 function _y(e, t) {
   return e.origin === t.origin && (e.origin !== "null" || e.protocol === t.protocol && e.host === t.host);
 }
-function VW(e, t) {
+function HW(e, t) {
   if (e.startsWith("//"))
     return !0;
   let r = t.protocol.toLowerCase();
   return e.toLowerCase().startsWith(r) ? t.host === "" || e.slice(r.length).startsWith("//") : !1;
 }
-function iN(e, t, r, i) {
+function aN(e, t, r, i) {
   let a = null;
   try {
     a = e == null ? null : new URL(e, r);
@@ -35092,24 +35092,24 @@ function iN(e, t, r, i) {
   if (i === "reject") {
     if (c || d)
       throw new Error("External navigation is not allowed");
-  } else if (d && (a == null || !VW(e, a) || !_y(a, l)))
+  } else if (d && (a == null || !HW(e, a) || !_y(a, l)))
     throw new Error("External navigation is not allowed");
 }
-var aN = [
+var sN = [
   "POST",
   "PUT",
   "PATCH",
   "DELETE"
 ];
 new Set(
-  aN
+  sN
 );
-var HW = [
-  "GET",
-  ...aN
-];
-new Set(HW);
 var BW = [
+  "GET",
+  ...sN
+];
+new Set(BW);
+var jW = [
   "about:",
   "blob:",
   "chrome:",
@@ -35122,9 +35122,9 @@ var BW = [
   // eslint-disable-next-line no-script-url
   "javascript:"
 ];
-function jW(e) {
+function UW(e) {
   try {
-    return BW.includes(new URL(e).protocol);
+    return jW.includes(new URL(e).protocol);
   } catch {
     return !1;
   }
@@ -35133,20 +35133,20 @@ var Bl = _.createContext(null);
 Bl.displayName = "DataRouter";
 var Xg = _.createContext(null);
 Xg.displayName = "DataRouterState";
-var sN = _.createContext(!1);
-function UW() {
-  return _.useContext(sN);
+var lN = _.createContext(!1);
+function WW() {
+  return _.useContext(lN);
 }
-var lN = _.createContext({
+var cN = _.createContext({
   isTransitioning: !1
 });
-lN.displayName = "ViewTransition";
-var WW = _.createContext(
+cN.displayName = "ViewTransition";
+var FW = _.createContext(
   /* @__PURE__ */ new Map()
 );
-WW.displayName = "Fetchers";
-var FW = _.createContext(null);
-FW.displayName = "Await";
+FW.displayName = "Fetchers";
+var GW = _.createContext(null);
+GW.displayName = "Await";
 var yr = _.createContext(
   null
 );
@@ -35163,9 +35163,9 @@ var ei = _.createContext({
 ei.displayName = "Route";
 var mx = _.createContext(null);
 mx.displayName = "RouteError";
-var cN = "REACT_ROUTER_ERROR", GW = "REDIRECT", qW = "ROUTE_ERROR_RESPONSE";
-function YW(e) {
-  if (e.startsWith(`${cN}:${GW}:{`))
+var uN = "REACT_ROUTER_ERROR", qW = "REDIRECT", YW = "ROUTE_ERROR_RESPONSE";
+function XW(e) {
+  if (e.startsWith(`${uN}:${qW}:{`))
     try {
       let t = JSON.parse(e.slice(28));
       if (typeof t == "object" && t && typeof t.status == "number" && typeof t.statusText == "string" && typeof t.location == "string" && typeof t.reloadDocument == "boolean" && typeof t.replace == "boolean")
@@ -35173,14 +35173,14 @@ function YW(e) {
     } catch {
     }
 }
-function XW(e) {
+function QW(e) {
   if (e.startsWith(
-    `${cN}:${qW}:{`
+    `${uN}:${YW}:{`
   ))
     try {
       let t = JSON.parse(e.slice(40));
       if (typeof t == "object" && t && typeof t.status == "number" && typeof t.statusText == "string")
-        return new DW(
+        return new LW(
           t.status,
           t.statusText,
           t.data
@@ -35188,7 +35188,7 @@ function XW(e) {
     } catch {
     }
 }
-function QW(e, { relative: t } = {}) {
+function KW(e, { relative: t } = {}) {
   Ut(
     td(),
     // TODO: This error is probably because they somehow have 2 versions of the
@@ -35209,27 +35209,27 @@ function po() {
     "useLocation() may be used only in the context of a <Router> component."
   ), _.useContext(Qg).location;
 }
-var uN = "You should call navigate() in a React.useEffect(), not when your component is first rendered.";
-function dN(e) {
+var dN = "You should call navigate() in a React.useEffect(), not when your component is first rendered.";
+function fN(e) {
   _.useContext(yr).static || _.useLayoutEffect(e);
 }
-function fN() {
+function hN() {
   let { isDataRoute: e } = _.useContext(ei);
-  return e ? cF() : KW();
+  return e ? uF() : ZW();
 }
-function KW() {
+function ZW() {
   Ut(
     td(),
     // TODO: This error is probably because they somehow have 2 versions of the
     // router loaded. We can help them understand how to avoid that.
     "useNavigate() may be used only in the context of a <Router> component."
   );
-  let e = _.useContext(Bl), { basename: t, navigator: r } = _.useContext(yr), { matches: i } = _.useContext(ei), { pathname: a } = po(), l = JSON.stringify(eN(i)), c = _.useRef(!1);
-  return dN(() => {
+  let e = _.useContext(Bl), { basename: t, navigator: r } = _.useContext(yr), { matches: i } = _.useContext(ei), { pathname: a } = po(), l = JSON.stringify(tN(i)), c = _.useRef(!1);
+  return fN(() => {
     c.current = !0;
   }), _.useCallback(
     (f, g = {}) => {
-      if (Lr(c.current, uN), !c.current) return;
+      if (Lr(c.current, dN), !c.current) return;
       if (typeof f == "number") {
         r.go(f);
         return;
@@ -35240,10 +35240,10 @@ function KW() {
         a,
         g.relative === "path"
       );
-      e == null && t !== "/" && (p.pathname = p.pathname === "/" ? t : Ir([t, p.pathname])), iN(
+      e == null && t !== "/" && (p.pathname = p.pathname === "/" ? t : Ir([t, p.pathname])), aN(
         typeof f == "string" ? f : yl(f),
         r.createHref(p),
-        oN(r),
+        iN(r),
         "reject"
       ), (g.replace ? r.replace : r.push)(
         p,
@@ -35262,7 +35262,7 @@ function KW() {
 }
 _.createContext(null);
 function nd(e, { relative: t } = {}) {
-  let { matches: r } = _.useContext(ei), { pathname: i } = po(), a = JSON.stringify(eN(r));
+  let { matches: r } = _.useContext(ei), { pathname: i } = po(), a = JSON.stringify(tN(r));
   return _.useMemo(
     () => px(
       e,
@@ -35273,7 +35273,7 @@ function nd(e, { relative: t } = {}) {
     [e, a, i, t]
   );
 }
-function ZW(e, t, r) {
+function JW(e, t, r) {
   Ut(
     td(),
     // TODO: This error is probably because they somehow have 2 versions of the
@@ -35283,7 +35283,7 @@ function ZW(e, t, r) {
   let { navigator: i } = _.useContext(yr), { matches: a } = _.useContext(ei), l = a[a.length - 1], c = l ? l.params : {}, d = l ? l.pathname : "/", f = l ? l.pathnameBase : "/", g = l && l.route;
   {
     let w = g && g.path || "";
-    gN(
+    pN(
       d,
       !g || w.endsWith("*") || w.endsWith("*?"),
       `You rendered descendant <Routes> (or called \`useRoutes()\`) at "${d}" (under <Route path="${w}">) but the parent route path has no trailing "*". This means if you navigate deeper, the parent won't match anymore and therefore the child routes will never render.
@@ -35306,14 +35306,14 @@ Please change the parent <Route path="${w}"> to <Route path="${w === "/" ? "*" :
         route: r.manifest[w.route.id] || w.route
       })
     )
-  ) : XA(e, { pathname: b });
+  ) : QA(e, { pathname: b });
   return Lr(
     g || x != null,
     `No routes matched location "${v.pathname}${v.search}${v.hash}" `
   ), Lr(
     x == null || x[x.length - 1].route.element !== void 0 || x[x.length - 1].route.Component !== void 0 || x[x.length - 1].route.lazy !== void 0,
     `Matched leaf route at location "${v.pathname}${v.search}${v.hash}" does not have an element or Component. This means it will render an <Outlet /> with a null value by default resulting in an "empty" page.`
-  ), rF(
+  ), oF(
     x && x.map(
       (w) => Object.assign({}, w, {
         params: Object.assign({}, c, w.params),
@@ -35343,14 +35343,14 @@ Please change the parent <Route path="${w}"> to <Route path="${w === "/" ? "*" :
     r
   );
 }
-function JW() {
-  let e = lF(), t = LW(e) ? `${e.status} ${e.statusText}` : e instanceof Error ? e.message : JSON.stringify(e), r = e instanceof Error ? e.stack : null, i = "rgba(200,200,200, 0.5)", a = { padding: "0.5rem", backgroundColor: i }, l = { padding: "2px 4px", backgroundColor: i }, c = null;
+function eF() {
+  let e = cF(), t = $W(e) ? `${e.status} ${e.statusText}` : e instanceof Error ? e.message : JSON.stringify(e), r = e instanceof Error ? e.stack : null, i = "rgba(200,200,200, 0.5)", a = { padding: "0.5rem", backgroundColor: i }, l = { padding: "2px 4px", backgroundColor: i }, c = null;
   return console.error(
     "Error handled by React Router default ErrorBoundary:",
     e
   ), c = /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement("p", null, "💿 Hey developer 👋"), /* @__PURE__ */ _.createElement("p", null, "You can provide a way better UX than this when your app throws errors by providing your own ", /* @__PURE__ */ _.createElement("code", { style: l }, "ErrorBoundary"), " or", " ", /* @__PURE__ */ _.createElement("code", { style: l }, "errorElement"), " prop on your route.")), /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement("h2", null, "Unexpected Application Error!"), /* @__PURE__ */ _.createElement("h3", { style: { fontStyle: "italic" } }, t), r ? /* @__PURE__ */ _.createElement("pre", { style: a }, r) : null, c);
 }
-var eF = /* @__PURE__ */ _.createElement(JW, null), hN = class extends _.Component {
+var tF = /* @__PURE__ */ _.createElement(eF, null), gN = class extends _.Component {
   constructor(e) {
     super(e), this.state = {
       location: e.location,
@@ -35381,7 +35381,7 @@ var eF = /* @__PURE__ */ _.createElement(JW, null), hN = class extends _.Compone
   render() {
     let e = this.state.error;
     if (this.context && typeof e == "object" && e && "digest" in e && typeof e.digest == "string") {
-      const r = XW(e.digest);
+      const r = QW(e.digest);
       r && (e = r);
     }
     let t = e !== void 0 ? /* @__PURE__ */ _.createElement(ei.Provider, { value: this.props.routeContext }, /* @__PURE__ */ _.createElement(
@@ -35391,30 +35391,30 @@ var eF = /* @__PURE__ */ _.createElement(JW, null), hN = class extends _.Compone
         children: this.props.component
       }
     )) : this.props.children;
-    return this.context ? /* @__PURE__ */ _.createElement(tF, { error: e }, t) : t;
+    return this.context ? /* @__PURE__ */ _.createElement(nF, { error: e }, t) : t;
   }
 };
-hN.contextType = sN;
+gN.contextType = lN;
 var ky = /* @__PURE__ */ new WeakMap();
-function tF({
+function nF({
   children: e,
   error: t
 }) {
   let { basename: r, navigator: i } = _.useContext(yr);
   if (typeof t == "object" && t && "digest" in t && typeof t.digest == "string") {
-    let a = YW(t.digest);
+    let a = XW(t.digest);
     if (a) {
       let l = ky.get(t);
       if (l) throw l;
-      let c = rN(a.location, r), d = c.absoluteURL || c.to;
-      if (iN(
+      let c = oN(a.location, r), d = c.absoluteURL || c.to;
+      if (aN(
         a.location,
         d,
-        oN(i),
+        iN(i),
         "allow-explicit"
-      ), jW(d))
+      ), UW(d))
         throw new Error("Invalid redirect location");
-      if (nN && !ky.get(t))
+      if (rN && !ky.get(t))
         if (c.isExternal || a.reloadDocument)
           window.location.href = d;
         else {
@@ -35430,11 +35430,11 @@ function tF({
   }
   return e;
 }
-function nF({ routeContext: e, match: t, children: r }) {
+function rF({ routeContext: e, match: t, children: r }) {
   let i = _.useContext(Bl);
   return i && i.static && i.staticContext && (t.route.errorElement || t.route.ErrorBoundary) && (i.staticContext._deepestRenderedBoundaryId = t.route.id), /* @__PURE__ */ _.createElement(ei.Provider, { value: e }, r);
 }
-function rF(e, t = [], r) {
+function oF(e, t = [], r) {
   let i = r?.state;
   if (e == null) {
     if (!i)
@@ -35479,14 +35479,14 @@ function rF(e, t = [], r) {
     f(p, {
       location: i.location,
       params: i.matches?.[0]?.params ?? {},
-      pattern: $W(i.matches),
+      pattern: VW(i.matches),
       errorInfo: v
     });
   } : void 0;
   return a.reduceRight(
     (p, v, y) => {
       let b, x = !1, S = null, w = null;
-      i && (b = l && v.route.id ? l[v.route.id] : void 0, S = v.route.errorElement || eF, c && (d < 0 && y === 0 ? (gN(
+      i && (b = l && v.route.id ? l[v.route.id] : void 0, S = v.route.errorElement || tF, c && (d < 0 && y === 0 ? (pN(
         "route-fallback",
         !1,
         "No `HydrateFallback` element provided to render during initial hydration"
@@ -35494,7 +35494,7 @@ function rF(e, t = [], r) {
       let C = t.concat(a.slice(0, y + 1)), T = () => {
         let k;
         return b ? k = S : x ? k = w : v.route.Component ? k = /* @__PURE__ */ _.createElement(v.route.Component, null) : v.route.element ? k = v.route.element : k = p, /* @__PURE__ */ _.createElement(
-          nF,
+          rF,
           {
             match: v,
             routeContext: {
@@ -35507,7 +35507,7 @@ function rF(e, t = [], r) {
         );
       };
       return i && (v.route.ErrorBoundary || v.route.errorElement || y === 0) ? /* @__PURE__ */ _.createElement(
-        hN,
+        gN,
         {
           location: i.location,
           revalidation: i.revalidation,
@@ -35525,33 +35525,33 @@ function rF(e, t = [], r) {
 function vx(e) {
   return `${e} must be used within a data router.  See https://reactrouter.com/en/main/routers/picking-a-router.`;
 }
-function oF(e) {
+function iF(e) {
   let t = _.useContext(Bl);
   return Ut(t, vx(e)), t;
 }
-function iF(e) {
+function aF(e) {
   let t = _.useContext(Xg);
   return Ut(t, vx(e)), t;
 }
-function aF(e) {
+function sF(e) {
   let t = _.useContext(ei);
   return Ut(t, vx(e)), t;
 }
 function yx(e) {
-  let t = aF(e), r = t.matches[t.matches.length - 1];
+  let t = sF(e), r = t.matches[t.matches.length - 1];
   return Ut(
     r.route.id,
     `${e} can only be used on routes that contain a unique "id"`
   ), r.route.id;
 }
-function sF() {
+function lF() {
   return yx(
     "useRouteId"
     /* UseRouteId */
   );
 }
-function lF() {
-  let e = _.useContext(mx), t = iF(
+function cF() {
+  let e = _.useContext(mx), t = aF(
     "useRouteError"
     /* UseRouteError */
   ), r = yx(
@@ -35560,29 +35560,29 @@ function lF() {
   );
   return e !== void 0 ? e : t.errors?.[r];
 }
-function cF() {
-  let { router: e } = oF(
+function uF() {
+  let { router: e } = iF(
     "useNavigate"
     /* UseNavigateStable */
   ), t = yx(
     "useNavigate"
     /* UseNavigateStable */
   ), r = _.useRef(!1);
-  return dN(() => {
+  return fN(() => {
     r.current = !0;
   }), _.useCallback(
     async (a, l = {}) => {
-      Lr(r.current, uN), r.current && (typeof a == "number" ? await e.navigate(a) : await e.navigate(a, { fromRouteId: t, ...l }));
+      Lr(r.current, dN), r.current && (typeof a == "number" ? await e.navigate(a) : await e.navigate(a, { fromRouteId: t, ...l }));
     },
     [e, t]
   );
 }
 var fk = {};
-function gN(e, t, r) {
+function pN(e, t, r) {
   !t && !fk[e] && (fk[e] = !0, Lr(!1, r));
 }
-_.memo(uF);
-function uF({
+_.memo(dF);
+function dF({
   routes: e,
   manifest: t,
   future: r,
@@ -35590,14 +35590,14 @@ function uF({
   isStatic: a,
   onError: l
 }) {
-  return ZW(e, void 0, {
+  return JW(e, void 0, {
     manifest: t,
     state: i,
     isStatic: a,
     onError: l
   });
 }
-function dF({
+function fF({
   basename: e = "/",
   children: t = null,
   location: r,
@@ -35651,22 +35651,22 @@ var Oh = "get", Ah = "application/x-www-form-urlencoded";
 function Kg(e) {
   return typeof HTMLElement < "u" && e instanceof HTMLElement;
 }
-function fF(e) {
+function hF(e) {
   return Kg(e) && e.tagName.toLowerCase() === "button";
 }
-function hF(e) {
+function gF(e) {
   return Kg(e) && e.tagName.toLowerCase() === "form";
 }
-function gF(e) {
+function pF(e) {
   return Kg(e) && e.tagName.toLowerCase() === "input";
 }
-function pF(e) {
+function mF(e) {
   return !!(e.metaKey || e.altKey || e.ctrlKey || e.shiftKey);
 }
-function mF(e, t) {
+function vF(e, t) {
   return e.button === 0 && // Ignore everything but left clicks
   (!t || t === "_self") && // Let browser handle "target=_blank" etc.
-  !pF(e);
+  !mF(e);
 }
 function Db(e = "") {
   return new URLSearchParams(
@@ -35678,7 +35678,7 @@ function Db(e = "") {
     }, [])
   );
 }
-function vF(e, t) {
+function yF(e, t) {
   let r = Db(e);
   return t && t.forEach((i, a) => {
     r.has(a) || t.getAll(a).forEach((l) => {
@@ -35687,7 +35687,7 @@ function vF(e, t) {
   }), r;
 }
 var oh = null;
-function yF() {
+function bF() {
   if (oh === null)
     try {
       new FormData(
@@ -35700,30 +35700,30 @@ function yF() {
     }
   return oh;
 }
-var bF = /* @__PURE__ */ new Set([
+var xF = /* @__PURE__ */ new Set([
   "application/x-www-form-urlencoded",
   "multipart/form-data",
   "text/plain"
 ]);
 function Ty(e) {
-  return e != null && !bF.has(e) ? (Lr(
+  return e != null && !xF.has(e) ? (Lr(
     !1,
     `"${e}" is not a valid \`encType\` for \`<Form>\`/\`<fetcher.Form>\` and will default to "${Ah}"`
   ), null) : e;
 }
-function xF(e, t) {
+function wF(e, t) {
   let r, i, a, l, c;
-  if (hF(e)) {
+  if (gF(e)) {
     let d = e.getAttribute("action");
     i = d ? qo(d, t) : null, r = e.getAttribute("method") || Oh, a = Ty(e.getAttribute("enctype")) || Ah, l = new FormData(e);
-  } else if (fF(e) || gF(e) && (e.type === "submit" || e.type === "image")) {
+  } else if (hF(e) || pF(e) && (e.type === "submit" || e.type === "image")) {
     let d = e.form;
     if (d == null)
       throw new Error(
         'Cannot submit a <button> or <input type="submit"> without a <form>'
       );
     let f = e.getAttribute("formaction") || d.getAttribute("action");
-    if (i = f ? qo(f, t) : null, r = e.getAttribute("formmethod") || d.getAttribute("method") || Oh, a = Ty(e.getAttribute("formenctype")) || Ty(d.getAttribute("enctype")) || Ah, l = new FormData(d, e), !yF()) {
+    if (i = f ? qo(f, t) : null, r = e.getAttribute("formmethod") || d.getAttribute("method") || Oh, a = Ty(e.getAttribute("formenctype")) || Ty(d.getAttribute("enctype")) || Ah, l = new FormData(d, e), !bF()) {
       let { name: g, type: p, value: v } = e;
       if (p === "image") {
         let y = g ? `${g}.` : "";
@@ -35744,7 +35744,7 @@ function bx(e, t) {
   if (e === !1 || e === null || typeof e > "u")
     throw new Error(t);
 }
-function pN(e, t, r, i) {
+function mN(e, t, r, i) {
   let a = typeof e == "string" ? new URL(
     e,
     // This can be called during the SSR flow via PrefetchPageLinksImpl so
@@ -35753,7 +35753,7 @@ function pN(e, t, r, i) {
   ) : e;
   return r ? a.pathname.endsWith("/") ? a.pathname = `${a.pathname}_.${i}` : a.pathname = `${a.pathname}.${i}` : a.pathname === "/" ? a.pathname = `_root.${i}` : t && qo(a.pathname, t) === "/" ? a.pathname = `${bl(t)}/_root.${i}` : a.pathname = `${bl(a.pathname)}.${i}`, a;
 }
-async function wF(e, t) {
+async function SF(e, t) {
   if (e.id in t)
     return t[e.id];
   try {
@@ -35770,22 +35770,22 @@ async function wF(e, t) {
     });
   }
 }
-function SF(e) {
+function CF(e) {
   return e == null ? !1 : e.href == null ? e.rel === "preload" && typeof e.imageSrcSet == "string" && typeof e.imageSizes == "string" : typeof e.rel == "string" && typeof e.href == "string";
 }
-async function CF(e, t, r) {
+async function EF(e, t, r) {
   let i = await Promise.all(
     e.map(async (a) => {
       let l = t.routes[a.route.id];
       if (l) {
-        let c = await wF(l, r);
+        let c = await SF(l, r);
         return c.links ? c.links() : [];
       }
       return [];
     })
   );
-  return TF(
-    i.flat(1).filter(SF).filter((a) => a.rel === "stylesheet" || a.rel === "preload").map(
+  return RF(
+    i.flat(1).filter(CF).filter((a) => a.rel === "stylesheet" || a.rel === "preload").map(
       (a) => a.rel === "stylesheet" ? { ...a, rel: "prefetch", as: "style" } : { ...a, rel: "prefetch" }
     )
   );
@@ -35822,8 +35822,8 @@ function hk(e, t, r, i, a, l) {
     return !0;
   }) : [];
 }
-function EF(e, t, { includeHydrateFallback: r } = {}) {
-  return _F(
+function _F(e, t, { includeHydrateFallback: r } = {}) {
+  return kF(
     e.map((i) => {
       let a = t.routes[i.route.id];
       if (!a) return [];
@@ -35832,19 +35832,19 @@ function EF(e, t, { includeHydrateFallback: r } = {}) {
     }).flat(1)
   );
 }
-function _F(e) {
+function kF(e) {
   return [...new Set(e)];
 }
-function kF(e) {
+function TF(e) {
   let t = {}, r = Object.keys(e).sort();
   for (let i of r)
     t[i] = e[i];
   return t;
 }
-function TF(e, t) {
+function RF(e, t) {
   let r = /* @__PURE__ */ new Set();
   return new Set(t), e.reduce((i, a) => {
-    let l = JSON.stringify(kF(a));
+    let l = JSON.stringify(TF(a));
     return r.has(l) || (r.add(l), i.push({ key: l, link: a })), i;
   }, []);
 }
@@ -35855,7 +35855,7 @@ function xx() {
     "You must render this element inside a <DataRouterContext.Provider> element"
   ), e;
 }
-function RF() {
+function zF() {
   let e = _.useContext(Xg);
   return bx(
     e,
@@ -35871,7 +35871,7 @@ function Zg() {
     "You must render this element inside a <HydratedRouter> element"
   ), e;
 }
-function zF(e, t) {
+function OF(e, t) {
   let r = _.useContext(wx), [i, a] = _.useState(!1), [l, c] = _.useState(!1), { onFocus: d, onBlur: f, onMouseEnter: g, onMouseLeave: p, onTouchStart: v } = t, y = _.useRef(null);
   _.useEffect(() => {
     if (e === "render" && c(!0), e === "viewport") {
@@ -35916,18 +35916,18 @@ function Kc(e, t) {
     e && e(r), r.defaultPrevented || t(r);
   };
 }
-function OF({ page: e, ...t }) {
-  let r = UW(), { nonce: i } = Zg(), { router: a } = xx(), l = _.useMemo(
-    () => XA(a.routes, e, a.basename),
+function AF({ page: e, ...t }) {
+  let r = WW(), { nonce: i } = Zg(), { router: a } = xx(), l = _.useMemo(
+    () => QA(a.routes, e, a.basename),
     [a.routes, e, a.basename]
   );
-  return l ? (t.nonce == null && i && (t = { ...t, nonce: i }), r ? /* @__PURE__ */ _.createElement(NF, { page: e, matches: l, ...t }) : /* @__PURE__ */ _.createElement(MF, { page: e, matches: l, ...t })) : null;
+  return l ? (t.nonce == null && i && (t = { ...t, nonce: i }), r ? /* @__PURE__ */ _.createElement(MF, { page: e, matches: l, ...t }) : /* @__PURE__ */ _.createElement(PF, { page: e, matches: l, ...t })) : null;
 }
-function AF(e) {
+function NF(e) {
   let { manifest: t, routeModules: r } = Zg(), [i, a] = _.useState([]);
   return _.useEffect(() => {
     let l = !1;
-    return CF(e, t, r).then(
+    return EF(e, t, r).then(
       (c) => {
         l || a(c);
       }
@@ -35936,7 +35936,7 @@ function AF(e) {
     };
   }, [e, t, r]), i;
 }
-function NF({
+function MF({
   page: e,
   matches: t,
   ...r
@@ -35944,7 +35944,7 @@ function NF({
   let i = po(), { future: a } = Zg(), { basename: l } = xx(), c = _.useMemo(() => {
     if (e === i.pathname + i.search + i.hash)
       return [];
-    let d = pN(
+    let d = mN(
       e,
       l,
       a.v8_trailingSlashAwareDataRequests,
@@ -35962,12 +35962,12 @@ function NF({
   ]);
   return /* @__PURE__ */ _.createElement(_.Fragment, null, c.map((d) => /* @__PURE__ */ _.createElement("link", { key: d, rel: "prefetch", as: "fetch", href: d, ...r })));
 }
-function MF({
+function PF({
   page: e,
   matches: t,
   ...r
 }) {
-  let i = po(), { future: a, manifest: l, routeModules: c } = Zg(), { basename: d } = xx(), { loaderData: f, matches: g } = RF(), p = _.useMemo(
+  let i = po(), { future: a, manifest: l, routeModules: c } = Zg(), { basename: d } = xx(), { loaderData: f, matches: g } = zF(), p = _.useMemo(
     () => hk(
       e,
       t,
@@ -35996,7 +35996,7 @@ function MF({
       !k || !k.hasLoader || (!p.some((z) => z.route.id === T.route.id) && T.route.id in f && c[T.route.id]?.shouldRevalidate || k.hasClientLoader ? w = !0 : S.add(T.route.id));
     }), S.size === 0)
       return [];
-    let C = pN(
+    let C = mN(
       e,
       d,
       a.v8_trailingSlashAwareDataRequests,
@@ -36017,9 +36017,9 @@ function MF({
     e,
     c
   ]), b = _.useMemo(
-    () => EF(v, l),
+    () => _F(v, l),
     [v, l]
-  ), x = AF(v);
+  ), x = NF(v);
   return /* @__PURE__ */ _.createElement(_.Fragment, null, y.map((S) => /* @__PURE__ */ _.createElement("link", { key: S, rel: "prefetch", as: "fetch", href: S, ...r })), b.map((S) => /* @__PURE__ */ _.createElement("link", { key: S, rel: "modulepreload", href: S, ...r })), x.map(({ key: S, link: w }) => (
     // these don't spread `linkProps` because they are full link descriptors
     // already with their own props
@@ -36034,27 +36034,27 @@ function MF({
     )
   )));
 }
-function PF(...e) {
+function IF(...e) {
   return (t) => {
     e.forEach((r) => {
       typeof r == "function" ? r(t) : r != null && (r.current = t);
     });
   };
 }
-var IF = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
+var DF = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
 try {
-  IF && (window.__reactRouterVersion = // @ts-expect-error
+  DF && (window.__reactRouterVersion = // @ts-expect-error
   "7.18.5");
 } catch {
 }
-function DF({
+function LF({
   basename: e,
   children: t,
   useTransitions: r,
   window: i
 }) {
   let a = _.useRef();
-  a.current == null && (a.current = gW({ window: i, v5Compat: !0 }));
+  a.current == null && (a.current = pW({ window: i, v5Compat: !0 }));
   let l = a.current, [c, d] = _.useState({
     action: l.action,
     location: l.location
@@ -36065,7 +36065,7 @@ function DF({
     [r]
   );
   return _.useLayoutEffect(() => l.listen(f), [l, f]), /* @__PURE__ */ _.createElement(
-    dF,
+    fF,
     {
       basename: e,
       children: t,
@@ -36076,7 +36076,7 @@ function DF({
     }
   );
 }
-var mN = _.forwardRef(
+var vN = _.forwardRef(
   function({
     onClick: t,
     discover: r = "render",
@@ -36093,9 +36093,9 @@ var mN = _.forwardRef(
     defaultShouldRevalidate: b,
     ...x
   }, S) {
-    let { basename: w, navigator: C, useTransitions: T } = _.useContext(yr), k = typeof p == "string" && gx.test(p), z = rN(p, w);
+    let { basename: w, navigator: C, useTransitions: T } = _.useContext(yr), k = typeof p == "string" && gx.test(p), z = oN(p, w);
     p = z.to;
-    let A = QW(p, { relative: a }), R = po(), N = null;
+    let A = KW(p, { relative: a }), R = po(), N = null;
     if (d) {
       let U = px(
         d,
@@ -36105,10 +36105,10 @@ var mN = _.forwardRef(
       );
       w !== "/" && (U.pathname = U.pathname === "/" ? w : Ir([w, U.pathname])), N = C.createHref(U);
     }
-    let [$, H, V] = zF(
+    let [$, H, V] = OF(
       i,
       x
-    ), q = HF(p, {
+    ), q = BF(p, {
       replace: c,
       mask: d,
       state: f,
@@ -36131,17 +36131,17 @@ var mN = _.forwardRef(
           ...V,
           href: (G ? N : void 0) || z.absoluteURL || A,
           onClick: G ? B : t,
-          ref: PF(S, H),
+          ref: IF(S, H),
           target: g,
           "data-discover": !k && r === "render" ? "true" : void 0
         }
       )
     );
-    return $ && !k ? /* @__PURE__ */ _.createElement(_.Fragment, null, I, /* @__PURE__ */ _.createElement(OF, { page: A })) : I;
+    return $ && !k ? /* @__PURE__ */ _.createElement(_.Fragment, null, I, /* @__PURE__ */ _.createElement(AF, { page: A })) : I;
   }
 );
-mN.displayName = "Link";
-var LF = _.forwardRef(
+vN.displayName = "Link";
+var $F = _.forwardRef(
   function({
     "aria-current": t = "page",
     caseSensitive: r = !1,
@@ -36155,7 +36155,7 @@ var LF = _.forwardRef(
   }, p) {
     let v = nd(c, { relative: g.relative }), y = po(), b = _.useContext(Xg), { navigator: x, basename: S } = _.useContext(yr), w = b != null && // Conditional usage is OK here because the usage of a data router is static
     // eslint-disable-next-line react-hooks/rules-of-hooks
-    GF(v) && d === !0, C = x.encodeLocation ? x.encodeLocation(v).pathname : v.pathname, T = y.pathname, k = b && b.navigation && b.navigation.location ? b.navigation.location.pathname : null;
+    qF(v) && d === !0, C = x.encodeLocation ? x.encodeLocation(v).pathname : v.pathname, T = y.pathname, k = b && b.navigation && b.navigation.location ? b.navigation.location.pathname : null;
     r || (T = T.toLowerCase(), k = k ? k.toLowerCase() : null, C = C.toLowerCase()), k && S && (k = qo(k, S) || k);
     const z = C !== "/" && C.endsWith("/") ? C.length - 1 : C.length;
     let A = T === C || !a && T.startsWith(C) && T.charAt(z) === "/", R = k != null && (k === C || !a && k.startsWith(C) && k.charAt(C.length) === "/"), N = {
@@ -36171,7 +36171,7 @@ var LF = _.forwardRef(
     ].filter(Boolean).join(" ");
     let V = typeof l == "function" ? l(N) : l;
     return /* @__PURE__ */ _.createElement(
-      mN,
+      vN,
       {
         ...g,
         "aria-current": $,
@@ -36185,8 +36185,8 @@ var LF = _.forwardRef(
     );
   }
 );
-LF.displayName = "NavLink";
-var $F = _.forwardRef(
+$F.displayName = "NavLink";
+var VF = _.forwardRef(
   ({
     discover: e = "render",
     fetcherKey: t,
@@ -36203,7 +36203,7 @@ var $F = _.forwardRef(
     defaultShouldRevalidate: y,
     ...b
   }, x) => {
-    let { useTransitions: S } = _.useContext(yr), w = WF(), C = FF(d, { relative: g }), T = c.toLowerCase() === "get" ? "get" : "post", k = typeof d == "string" && gx.test(d), z = (A) => {
+    let { useTransitions: S } = _.useContext(yr), w = FF(), C = GF(d, { relative: g }), T = c.toLowerCase() === "get" ? "get" : "post", k = typeof d == "string" && gx.test(d), z = (A) => {
       if (f && f(A), A.defaultPrevented) return;
       A.preventDefault();
       let R = A.nativeEvent.submitter, N = R?.getAttribute("formmethod") || c, $ = () => w(R || A.currentTarget, {
@@ -36232,15 +36232,15 @@ var $F = _.forwardRef(
     );
   }
 );
-$F.displayName = "Form";
-function VF(e) {
+VF.displayName = "Form";
+function HF(e) {
   return `${e} must be used within a data router.  See https://reactrouter.com/en/main/routers/picking-a-router.`;
 }
-function vN(e) {
+function yN(e) {
   let t = _.useContext(Bl);
-  return Ut(t, VF(e)), t;
+  return Ut(t, HF(e)), t;
 }
-function HF(e, {
+function BF(e, {
   target: t,
   replace: r,
   mask: i,
@@ -36251,10 +36251,10 @@ function HF(e, {
   defaultShouldRevalidate: f,
   useTransitions: g
 } = {}) {
-  let p = fN(), v = po(), y = nd(e, { relative: c });
+  let p = hN(), v = po(), y = nd(e, { relative: c });
   return _.useCallback(
     (b) => {
-      if (mF(b, t)) {
+      if (vF(b, t)) {
         b.preventDefault();
         let x = r !== void 0 ? r : yl(v) === yl(y), S = () => p(e, {
           replace: x,
@@ -36285,7 +36285,7 @@ function HF(e, {
     ]
   );
 }
-function BF(e) {
+function jF(e) {
   Lr(
     typeof URLSearchParams < "u",
     "You cannot use the `useSearchParams` hook in a browser that does not support the URLSearchParams API. If you need to support Internet Explorer 11, we recommend you load a polyfill such as https://github.com/ungap/url-search-params."
@@ -36295,13 +36295,13 @@ function BF(e) {
       // Only merge in the defaults if we haven't yet called setSearchParams.
       // Once we call that we want those to take precedence, otherwise you can't
       // remove a param with setSearchParams({}) if it has an initial value
-      vF(
+      yF(
         i.search,
         r.current ? null : t.current
       )
     ),
     [i.search]
-  ), l = fN(), c = _.useCallback(
+  ), l = hN(), c = _.useCallback(
     (d, f) => {
       const g = Db(
         typeof d == "function" ? d(new URLSearchParams(a)) : d
@@ -36312,20 +36312,20 @@ function BF(e) {
   );
   return [a, c];
 }
-var jF = 0, UF = () => `__${String(++jF)}__`;
-function WF() {
-  let { router: e } = vN(
+var UF = 0, WF = () => `__${String(++UF)}__`;
+function FF() {
+  let { router: e } = yN(
     "useSubmit"
     /* UseSubmit */
-  ), { basename: t } = _.useContext(yr), r = sF(), i = e.fetch, a = e.navigate;
+  ), { basename: t } = _.useContext(yr), r = lF(), i = e.fetch, a = e.navigate;
   return _.useCallback(
     async (l, c = {}) => {
-      let { action: d, method: f, encType: g, formData: p, body: v } = xF(
+      let { action: d, method: f, encType: g, formData: p, body: v } = wF(
         l,
         t
       );
       if (c.navigate === !1) {
-        let y = c.fetcherKey || UF();
+        let y = c.fetcherKey || WF();
         await i(y, r, c.action || d, {
           defaultShouldRevalidate: c.defaultShouldRevalidate,
           preventScrollReset: c.preventScrollReset,
@@ -36353,7 +36353,7 @@ function WF() {
     [i, a, t, r]
   );
 }
-function FF(e, { relative: t } = {}) {
+function GF(e, { relative: t } = {}) {
   let { basename: r } = _.useContext(yr), i = _.useContext(ei);
   Ut(i, "useFormAction must be used inside a RouteContext");
   let [a] = i.matches.slice(-1), l = { ...nd(e || ".", { relative: t }) }, c = po();
@@ -36368,13 +36368,13 @@ function FF(e, { relative: t } = {}) {
   }
   return (!e || e === ".") && a.route.index && (l.search = l.search ? l.search.replace(/^\?/, "?index&") : "?index"), r !== "/" && (l.pathname = l.pathname === "/" ? r : Ir([r, l.pathname])), yl(l);
 }
-function GF(e, { relative: t } = {}) {
-  let r = _.useContext(lN);
+function qF(e, { relative: t } = {}) {
+  let r = _.useContext(cN);
   Ut(
     r != null,
     "`useViewTransitionState` must be used within `react-router-dom`'s `RouterProvider`.  Did you accidentally import `RouterProvider` from `react-router`?"
   );
-  let { basename: i } = vN(
+  let { basename: i } = yN(
     "useViewTransitionState"
     /* useViewTransitionState */
   ), a = nd(e, { relative: t });
@@ -36383,23 +36383,23 @@ function GF(e, { relative: t } = {}) {
   let l = qo(r.currentLocation.pathname, i) || r.currentLocation.pathname, c = qo(r.nextLocation.pathname, i) || r.nextLocation.pathname;
   return tg(a.pathname, c) != null || tg(a.pathname, l) != null;
 }
-const yN = _.createContext(void 0), Jg = (e) => {
-  const t = _.useContext(yN);
+const bN = _.createContext(void 0), Jg = (e) => {
+  const t = _.useContext(bN);
   if (!t) throw new Error("No QueryClient set, use QueryClientProvider to set one");
   return t;
-}, qF = ({ client: e, children: t }) => (_.useEffect(() => (e.mount(), () => {
+}, YF = ({ client: e, children: t }) => (_.useEffect(() => (e.mount(), () => {
   e.unmount();
-}), [e]), /* @__PURE__ */ P.jsx(yN.Provider, {
+}), [e]), /* @__PURE__ */ P.jsx(bN.Provider, {
   value: e,
   children: t
-})), YF = {
+})), XF = {
   setTimeout: (e, t) => setTimeout(e, t),
   clearTimeout: (e) => clearTimeout(e),
   setInterval: (e, t) => setInterval(e, t),
   clearInterval: (e) => clearInterval(e)
 };
-var XF = class {
-  #t = YF;
+var QF = class {
+  #t = XF;
   #e = !1;
   /**
   * `setTimeoutProvider` can be used to set a custom implementation of the
@@ -36517,20 +36517,20 @@ var XF = class {
     this.#t.clearInterval(e);
   }
 };
-const ka = new XF();
-function QF(e) {
+const ka = new QF();
+function KF(e) {
   setTimeout(e, 0);
 }
-const KF = typeof window > "u" || "Deno" in globalThis;
+const ZF = typeof window > "u" || "Deno" in globalThis;
 function _n() {
 }
-function ZF(e, t) {
+function JF(e, t) {
   return typeof e == "function" ? e(t) : e;
 }
-function bN(e) {
+function xN(e) {
   return typeof e == "number" && e >= 0 && e !== 1 / 0;
 }
-function xN(e, t) {
+function wN(e, t) {
   return Math.max(e + (t || 0) - Date.now(), 0);
 }
 function pt(e, t) {
@@ -36580,7 +36580,7 @@ function xl(e, t) {
   }
   return !1;
 }
-const wN = Object.prototype.hasOwnProperty;
+const SN = Object.prototype.hasOwnProperty;
 function Cx(e, t, r = 0) {
   if (e === t) return e;
   if (r > 500) return t;
@@ -36591,7 +36591,7 @@ function Cx(e, t, r = 0) {
   for (let g = 0; g < c; g++) {
     const p = i ? g : l[g], v = e[p], y = t[p];
     if (v === y) {
-      d[p] = v, (i ? g < a : wN.call(e, p)) && f++;
+      d[p] = v, (i ? g < a : SN.call(e, p)) && f++;
       continue;
     }
     if (v === null || y === null || typeof v != "object" || typeof y != "object") {
@@ -36605,7 +36605,7 @@ function Cx(e, t, r = 0) {
 }
 function Nh(e, t) {
   if (!t || Object.keys(e).length !== Object.keys(t).length) return !1;
-  for (const r of Object.keys(e)) if (!wN.call(t, r) || e[r] !== t[r]) return !1;
+  for (const r of Object.keys(e)) if (!SN.call(t, r) || e[r] !== t[r]) return !1;
   return !0;
 }
 function mk(e) {
@@ -36622,7 +36622,7 @@ function Lb(e) {
 function vk(e) {
   return Object.prototype.toString.call(e) === "[object Object]";
 }
-function JF(e) {
+function eG(e) {
   return new Promise((t) => {
     ka.setTimeout(t, e);
   });
@@ -36630,26 +36630,26 @@ function JF(e) {
 function $b(e, t, r) {
   return typeof r.structuralSharing == "function" ? r.structuralSharing(e, t) : r.structuralSharing !== !1 ? Cx(e, t) : t;
 }
-function SN(e) {
+function CN(e) {
   return e;
 }
-function eG(e, t, r = 0) {
+function tG(e, t, r = 0) {
   const i = [...e, t];
   return r && i.length > r ? i.slice(-r) : i;
 }
-function tG(e, t, r = 0) {
+function nG(e, t, r = 0) {
   const i = [t, ...e];
   return r && i.length > r ? i.slice(0, r) : i;
 }
 const Ex = /* @__PURE__ */ Symbol();
-function CN(e, t) {
+function EN(e, t) {
   return !e.queryFn && t?.initialPromise ? () => t.initialPromise : !e.queryFn || e.queryFn === Ex ? () => Promise.reject(/* @__PURE__ */ new Error(`Missing queryFn: '${e.queryHash}'`)) : e.queryFn;
 }
-function EN(e, t) {
+function _N(e, t) {
   return typeof e == "function" ? e(...t) : !!e;
 }
 const _x = /* @__PURE__ */ Symbol();
-function nG(e, t, r, i) {
+function rG(e, t, r, i) {
   let a = !1, l;
   return Object.defineProperties(e, {
     [_x]: { value: i },
@@ -36659,8 +36659,8 @@ function nG(e, t, r, i) {
     }
   }), e;
 }
-let rG = () => KF;
-const kx = () => rG();
+let oG = () => ZF;
+const kx = () => oG();
 var jl = class {
   constructor() {
     this.listeners = /* @__PURE__ */ new Set(), this.subscribe = this.subscribe.bind(this);
@@ -36704,7 +36704,7 @@ var jl = class {
   */
   onUnsubscribe() {
   }
-}, oG = class extends jl {
+}, iG = class extends jl {
   #t;
   #e;
   #n;
@@ -36793,13 +36793,13 @@ var jl = class {
     return typeof this.#t == "boolean" ? this.#t : globalThis.document?.visibilityState !== "hidden";
   }
 };
-const Tx = new oG(), iG = QF;
-function aG() {
+const Tx = new iG(), aG = KF;
+function sG() {
   let e = [], t = 0, r = (d) => {
     d();
   }, i = (d) => {
     d();
-  }, a = iG;
+  }, a = aG;
   const l = (d) => {
     t ? e.push(d) : a(() => {
       r(d);
@@ -36895,8 +36895,8 @@ function aG() {
     }
   };
 }
-const It = aG();
-var sG = class extends jl {
+const It = sG();
+var lG = class extends jl {
   #t = !0;
   #e;
   #n;
@@ -36965,11 +36965,11 @@ var sG = class extends jl {
     return this.#t;
   }
 };
-const ng = new sG();
-function lG(e) {
+const ng = new lG();
+function cG(e) {
   return Math.min(1e3 * 2 ** e, 3e4);
 }
-function _N(e) {
+function kN(e) {
   return (e ?? "online") === "online" ? ng.isOnline() : !0;
 }
 var Vb = class extends Error {
@@ -36977,7 +36977,7 @@ var Vb = class extends Error {
     super("CancelledError"), this.revert = e?.revert, this.silent = e?.silent;
   }
 };
-function kN(e) {
+function TN(e) {
   let t = !1, r = 0, i, a = "pending", l, c;
   const d = new Promise((T, k) => {
     l = T, c = k;
@@ -36992,7 +36992,7 @@ function kN(e) {
     t = !0;
   }, v = () => {
     t = !1;
-  }, y = () => Tx.isFocused() && (e.networkMode === "always" || ng.isOnline()) && e.canRun(), b = () => _N(e.networkMode) && e.canRun(), x = (T) => {
+  }, y = () => Tx.isFocused() && (e.networkMode === "always" || ng.isOnline()) && e.canRun(), b = () => kN(e.networkMode) && e.canRun(), x = (T) => {
     f() || (i?.(), a = "resolved", l(T));
   }, S = (T) => {
     f() || (i?.(), a = "rejected", c(T));
@@ -37013,12 +37013,12 @@ function kN(e) {
     }
     Promise.resolve(T).then(x).catch((z) => {
       if (f()) return;
-      const A = e.retry ?? (kx() ? 0 : 3), R = e.retryDelay ?? lG, N = typeof R == "function" ? R(r, z) : R, $ = A === !0 || typeof A == "number" && r < A || typeof A == "function" && A(r, z);
+      const A = e.retry ?? (kx() ? 0 : 3), R = e.retryDelay ?? cG, N = typeof R == "function" ? R(r, z) : R, $ = A === !0 || typeof A == "number" && r < A || typeof A == "function" && A(r, z);
       if (t || !$) {
         S(z);
         return;
       }
-      r++, e.onFail?.(r, z), JF(N).then(() => f() || y() ? void 0 : w(y)).then(() => {
+      r++, e.onFail?.(r, z), eG(N).then(() => f() || y() ? void 0 : w(y)).then(() => {
         t ? S(z) : C();
       });
     });
@@ -37034,7 +37034,7 @@ function kN(e) {
     start: () => (b() ? C() : w(b).then(C), d)
   };
 }
-function cG(e) {
+function uG(e) {
   return { onFetch: (t, r) => {
     const i = t.options, a = t.fetchOptions?.meta?.fetchMore?.direction, l = t.state.data?.pages || [], c = t.state.data?.pageParams || [];
     let d = {
@@ -37044,8 +37044,8 @@ function cG(e) {
     const g = async () => {
       let p = !1;
       const v = t, y = (S) => {
-        nG(S, () => t.signal, () => p = !0, v[_x]);
-      }, b = CN(t.options, t.fetchOptions), x = async (S, w, C) => {
+        rG(S, () => t.signal, () => p = !0, v[_x]);
+      }, b = EN(t.options, t.fetchOptions), x = async (S, w, C) => {
         if (p) return Promise.reject(t.signal.reason);
         if (w == null && S.pages.length) return Promise.resolve(S);
         const k = (() => {
@@ -37057,14 +37057,14 @@ function cG(e) {
             meta: t.options.meta
           };
           return y(N), N;
-        })(), z = await b(k), { maxPages: A } = t.options, R = C ? tG : eG;
+        })(), z = await b(k), { maxPages: A } = t.options, R = C ? nG : tG;
         return {
           pages: R(S.pages, z, A),
           pageParams: R(S.pageParams, w, A)
         };
       };
       if (a && l.length) {
-        const S = a === "backward", w = S ? TN : Hb, C = {
+        const S = a === "backward", w = S ? RN : Hb, C = {
           pages: l,
           pageParams: c
         };
@@ -37091,16 +37091,16 @@ function Hb(e, { pages: t, pageParams: r }) {
   const i = t.length - 1;
   return t.length > 0 ? e.getNextPageParam(t[i], t, r[i], r) : void 0;
 }
-function TN(e, { pages: t, pageParams: r }) {
+function RN(e, { pages: t, pageParams: r }) {
   return t.length > 0 ? e.getPreviousPageParam?.(t[0], t, r[0], r) : void 0;
 }
-function uG(e, t) {
+function dG(e, t) {
   return t ? Hb(e, t) != null : !1;
 }
-function dG(e, t) {
-  return !t || !e.getPreviousPageParam ? !1 : TN(e, t) != null;
+function fG(e, t) {
+  return !t || !e.getPreviousPageParam ? !1 : RN(e, t) != null;
 }
-var RN = class {
+var zN = class {
   #t;
   /**
   * Clears the pending garbage collection timeout, so the entry is no longer scheduled for removal.
@@ -37115,7 +37115,7 @@ var RN = class {
   * before. Nothing is scheduled if `gcTime` is `Infinity`.
   */
   scheduleGc() {
-    this.clearGcTimeout(), bN(this.gcTime) && (this.#t = ka.setTimeout(() => {
+    this.clearGcTimeout(), xN(this.gcTime) && (this.#t = ka.setTimeout(() => {
       this.optionalRemove();
     }, this.gcTime));
   }
@@ -37133,7 +37133,7 @@ var RN = class {
   clearGcTimeout() {
     this.#t !== void 0 && (ka.clearTimeout(this.#t), this.#t = void 0);
   }
-}, fG = class extends RN {
+}, hG = class extends zN {
   #t;
   #e;
   #n;
@@ -37329,7 +37329,7 @@ var RN = class {
   * ```
   */
   isStaleByTime(e = 0) {
-    return this.state.data === void 0 ? !0 : e === "static" ? !1 : this.state.isInvalidated ? !0 : !xN(this.state.dataUpdatedAt, e);
+    return this.state.data === void 0 ? !0 : e === "static" ? !1 : this.state.isInvalidated ? !0 : !wN(this.state.dataUpdatedAt, e);
   }
   /**
   * Refetches the query when the window regains focus, if an observer wants that, and continues a
@@ -37439,7 +37439,7 @@ var RN = class {
         }
       });
     }, a = () => {
-      const g = CN(this.options, t), v = (() => {
+      const g = EN(this.options, t), v = (() => {
         const y = {
           client: this.#o,
           queryKey: this.queryKey,
@@ -37459,11 +37459,11 @@ var RN = class {
       };
       return i(g), g;
     })();
-    (this.#t === "infinite" ? cG(this.options.pages) : this.options.behavior)?.onFetch(c, this), this.#n = this.state, (this.state.fetchStatus === "idle" || this.state.fetchMeta !== c.fetchOptions?.meta) && this.#s({
+    (this.#t === "infinite" ? uG(this.options.pages) : this.options.behavior)?.onFetch(c, this), this.#n = this.state, (this.state.fetchStatus === "idle" || this.state.fetchMeta !== c.fetchOptions?.meta) && this.#s({
       type: "fetch",
       meta: c.fetchOptions?.meta
     });
-    const d = this.#i = kN({
+    const d = this.#i = TN({
       initialPromise: t?.initialPromise,
       fn: c.fetchFn,
       onCancel: (g) => {
@@ -37537,7 +37537,7 @@ var RN = class {
         case "fetch":
           return {
             ...r,
-            ...zN(r.data, this.options),
+            ...ON(r.data, this.options),
             fetchMeta: e.meta ?? null
           };
         case "success": {
@@ -37590,11 +37590,11 @@ var RN = class {
     });
   }
 };
-function zN(e, t) {
+function ON(e, t) {
   return {
     fetchFailureCount: 0,
     fetchFailureReason: null,
-    fetchStatus: _N(t.networkMode) ? "fetching" : "paused",
+    fetchStatus: kN(t.networkMode) ? "fetching" : "paused",
     ...e === void 0 && {
       error: null,
       status: "pending"
@@ -37835,13 +37835,13 @@ var ep = class extends jl {
     return e?.throwOnError || (t = t.catch(_n)), t;
   }
   #p(e) {
-    return !kx() && pt(this.options.enabled, this.#e) !== !1 && bN(e);
+    return !kx() && pt(this.options.enabled, this.#e) !== !1 && xN(e);
   }
   #m() {
     this.#x();
     const e = pt(this.options.staleTime, this.#e);
     if (this.#r.isStale || !this.#p(e)) return;
-    const t = xN(this.#r.dataUpdatedAt, e) + 1;
+    const t = wN(this.#r.dataUpdatedAt, e) + 1;
     this.#u = ka.setTimeout(() => {
       this.#r.isStale || this.updateResult();
     }, t);
@@ -37877,7 +37877,7 @@ var ep = class extends jl {
       const A = this.hasListeners(), R = !A && xk(e, t), N = A && wk(e, r, t, i);
       (R || N) && (g = {
         ...g,
-        ...zN(f.data, e.options)
+        ...ON(f.data, e.options)
       }), t._optimisticResults === "isRestoring" && (g.fetchStatus = "idle");
     }
     let { error: y, errorUpdatedAt: b, status: x } = g;
@@ -37965,11 +37965,11 @@ var ep = class extends jl {
     this.updateResult(), this.hasListeners() && this.#b();
   }
 };
-function hG(e, t) {
+function gG(e, t) {
   return pt(t.enabled, e) !== !1 && e.state.data === void 0 && !(e.state.status === "error" && pt(t.retryOnMount, e) === !1);
 }
 function xk(e, t) {
-  return hG(e, t) || e.state.data !== void 0 && Bb(e, t, t.refetchOnMount);
+  return gG(e, t) || e.state.data !== void 0 && Bb(e, t, t.refetchOnMount);
 }
 function Bb(e, t, r) {
   if (pt(t.enabled, e) !== !1 && pt(t.staleTime, e) !== "static") {
@@ -37984,7 +37984,7 @@ function wk(e, t, r, i) {
 function Rx(e, t) {
   return pt(t.enabled, e) !== !1 && e.isStaleByTime(pt(t.staleTime, e));
 }
-var gG = class extends ep {
+var pG = class extends ep {
   constructor(e, t) {
     super(e, t);
   }
@@ -38070,8 +38070,8 @@ var gG = class extends ep {
       ...i,
       fetchNextPage: this.fetchNextPage,
       fetchPreviousPage: this.fetchPreviousPage,
-      hasNextPage: uG(t, r.data),
-      hasPreviousPage: dG(t, r.data),
+      hasNextPage: dG(t, r.data),
+      hasPreviousPage: fG(t, r.data),
       isFetchNextPageError: g,
       isFetchingNextPage: p,
       isFetchPreviousPageError: v,
@@ -38080,13 +38080,13 @@ var gG = class extends ep {
       isRefetching: l && !p && !y
     };
   }
-}, pG = class extends RN {
+}, mG = class extends zN {
   #t;
   #e;
   #n;
   #r;
   constructor(e) {
-    super(), this.#t = e.client, this.mutationId = e.mutationId, this.#n = e.mutationCache, this.#e = [], this.state = e.state || mG(), this.setOptions(e.options), this.scheduleGc();
+    super(), this.#t = e.client, this.mutationId = e.mutationId, this.#n = e.mutationCache, this.#e = [], this.state = e.state || vG(), this.setOptions(e.options), this.scheduleGc();
   }
   /**
   * Replaces the mutation's options and applies their `gcTime`.
@@ -38192,7 +38192,7 @@ var gG = class extends ep {
       client: this.#t,
       meta: this.options.meta,
       mutationKey: this.options.mutationKey
-    }, i = this.#r = kN({
+    }, i = this.#r = TN({
       fn: () => this.options.mutationFn ? this.options.mutationFn(e, r) : Promise.reject(/* @__PURE__ */ new Error("No mutationFn found")),
       onFail: (c, d) => {
         this.#o({
@@ -38326,7 +38326,7 @@ var gG = class extends ep {
     });
   }
 };
-function mG() {
+function vG() {
   return {
     context: void 0,
     data: void 0,
@@ -38339,7 +38339,7 @@ function mG() {
     submittedAt: 0
   };
 }
-var vG = class extends jl {
+var yG = class extends jl {
   #t;
   #e;
   #n;
@@ -38356,7 +38356,7 @@ var vG = class extends jl {
   * @returns The new mutation, already added to the cache.
   */
   build(e, t, r) {
-    const i = new pG({
+    const i = new mG({
       client: e,
       mutationCache: this,
       mutationId: ++this.#n,
@@ -38536,7 +38536,7 @@ function Sk(e, t) {
   const r = new Set(t);
   return e.filter((i) => !r.has(i));
 }
-var yG = class extends jl {
+var bG = class extends jl {
   #t;
   #e;
   #n;
@@ -38703,7 +38703,7 @@ var yG = class extends jl {
       });
     }
   }
-}, bG = class extends jl {
+}, xG = class extends jl {
   #t;
   constructor(e = {}) {
     super(), this.config = e, this.#t = /* @__PURE__ */ new Map();
@@ -38732,7 +38732,7 @@ var yG = class extends jl {
   build(e, t, r) {
     const i = t.queryKey, a = t.queryHash ?? Sx(i, t);
     let l = this.get(a);
-    return l || (l = new fG({
+    return l || (l = new hG({
       client: e,
       queryKey: i,
       queryHash: a,
@@ -38903,7 +38903,7 @@ var yG = class extends jl {
       });
     });
   }
-}, xG = class {
+}, wG = class {
   #t;
   #e;
   #n;
@@ -38913,7 +38913,7 @@ var yG = class extends jl {
   #a;
   #l;
   constructor(e = {}) {
-    this.#t = e.queryCache || new bG(), this.#e = e.mutationCache || new vG(), this.#n = e.defaultOptions || {}, this.#r = /* @__PURE__ */ new Map(), this.#o = /* @__PURE__ */ new Map(), this.#i = 0;
+    this.#t = e.queryCache || new xG(), this.#e = e.mutationCache || new yG(), this.#n = e.defaultOptions || {}, this.#r = /* @__PURE__ */ new Map(), this.#o = /* @__PURE__ */ new Map(), this.#i = 0;
   }
   /**
   * Called by a framework adapter's `QueryClientProvider`-equivalent when it mounts, to start
@@ -39046,7 +39046,7 @@ var yG = class extends jl {
   * ```
   */
   setQueryData(e, t, r) {
-    const i = this.defaultQueryOptions({ queryKey: e }), a = this.#t.get(i.queryHash)?.state.data, l = ZF(t, a);
+    const i = this.defaultQueryOptions({ queryKey: e }), a = this.#t.get(i.queryHash)?.state.data, l = JF(t, a);
     if (l !== void 0)
       return this.#t.build(this, i).setData(l, {
         ...r,
@@ -39551,9 +39551,9 @@ var yG = class extends jl {
     this.#t.clear(), this.#e.clear();
   }
 };
-const ON = _.createContext(!1), AN = () => _.useContext(ON);
-ON.Provider;
-function wG() {
+const AN = _.createContext(!1), NN = () => _.useContext(AN);
+AN.Provider;
+function SG() {
   let e = !1;
   return {
     /**
@@ -39575,23 +39575,23 @@ function wG() {
     isReset: () => e
   };
 }
-const SG = _.createContext(wG()), NN = () => _.useContext(SG), MN = (e, t, r) => {
-  const i = r?.state.status === "error" && typeof e.throwOnError == "function" ? EN(e.throwOnError, [r.state.error, r]) : e.throwOnError;
+const CG = _.createContext(SG()), MN = () => _.useContext(CG), PN = (e, t, r) => {
+  const i = r?.state.status === "error" && typeof e.throwOnError == "function" ? _N(e.throwOnError, [r.state.error, r]) : e.throwOnError;
   (e.suspense || i) && (t.isReset() || (e.retryOnMount = !1));
-}, PN = (e) => {
+}, IN = (e) => {
   _.useEffect(() => {
     e.clearReset();
   }, [e]);
-}, IN = ({ result: e, errorResetBoundary: t, throwOnError: r, query: i, suspense: a }) => e.isError && !t.isReset() && !e.isFetching && i && (a && e.data === void 0 || EN(r, [e.error, i])), DN = (e) => {
+}, DN = ({ result: e, errorResetBoundary: t, throwOnError: r, query: i, suspense: a }) => e.isError && !t.isReset() && !e.isFetching && i && (a && e.data === void 0 || _N(r, [e.error, i])), LN = (e) => {
   if (e.suspense) {
     const r = (a) => a === "static" ? a : Math.max(a ?? 1e3, 1e3), i = e.staleTime;
     e.staleTime = typeof i == "function" ? (...a) => r(i(...a)) : r(i), typeof e.gcTime == "number" && (e.gcTime = Math.max(e.gcTime, 1e3));
   }
-}, jb = (e, t) => e?.suspense && t.isPending, LN = (e, t, r) => t.fetchOptimistic(e).catch(() => {
+}, jb = (e, t) => e?.suspense && t.isPending, $N = (e, t, r) => t.fetchOptimistic(e).catch(() => {
   r.clearReset();
 });
-function $N({ queries: e, ...t }, r) {
-  const i = Jg(), a = AN(), l = NN(), c = t.subscribed !== !1, d = _.useMemo(() => e.map((S) => {
+function VN({ queries: e, ...t }, r) {
+  const i = Jg(), a = NN(), l = MN(), c = t.subscribed !== !1, d = _.useMemo(() => e.map((S) => {
     const w = i.defaultQueryOptions(S);
     return w._optimisticResults = a ? "isRestoring" : c ? "optimistic" : void 0, w;
   }), [
@@ -39601,11 +39601,11 @@ function $N({ queries: e, ...t }, r) {
     c
   ]);
   d.forEach((S) => {
-    DN(S);
+    LN(S);
     const w = i.getQueryCache().get(S.queryHash);
-    MN(S, l, w);
-  }), PN(l);
-  const [f] = _.useState(() => new yG(i, d, t)), [g, p, v] = f.getOptimisticResult(d, t.combine);
+    PN(S, l, w);
+  }), IN(l);
+  const [f] = _.useState(() => new bG(i, d, t)), [g, p, v] = f.getOptimisticResult(d, t.combine);
   _.useEffect(() => {
     f.setQueries(d, t);
   }, [
@@ -39619,14 +39619,14 @@ function $N({ queries: e, ...t }, r) {
     const C = d[w];
     if (C && jb(C, S)) {
       const T = new ep(i, C);
-      return LN(C, T, l);
+      return $N(C, T, l);
     }
     return [];
   }) : [];
   if (b.length > 0) throw Promise.all(b);
   const x = g.find((S, w) => {
     const C = d[w];
-    return C && IN({
+    return C && DN({
       result: S,
       errorResetBoundary: l,
       throwOnError: C.throwOnError,
@@ -39637,9 +39637,9 @@ function $N({ queries: e, ...t }, r) {
   if (x) throw x.error;
   return p(v());
 }
-function VN(e, t, r) {
-  const i = AN(), a = NN(), l = Jg(), c = l.defaultQueryOptions(e), d = l.getQueryCache().get(c.queryHash), f = e.subscribed !== !1;
-  c._optimisticResults = i ? "isRestoring" : f ? "optimistic" : void 0, DN(c), MN(c, a, d), PN(a);
+function HN(e, t, r) {
+  const i = NN(), a = MN(), l = Jg(), c = l.defaultQueryOptions(e), d = l.getQueryCache().get(c.queryHash), f = e.subscribed !== !1;
+  c._optimisticResults = i ? "isRestoring" : f ? "optimistic" : void 0, LN(c), PN(c, a, d), IN(a);
   const [g] = _.useState(() => new t(l, c)), p = g.getOptimisticResult(c);
   _.useEffect(() => {
     g.setOptions(c);
@@ -39648,8 +39648,8 @@ function VN(e, t, r) {
   if (_.useSyncExternalStore(_.useCallback((y) => {
     const b = v ? g.subscribe(It.batchCalls(y)) : _n;
     return g.updateResult(), b;
-  }, [g, v]), () => g.getCurrentResult(), () => g.getCurrentResult()), jb(c, p)) throw LN(c, g, a);
-  if (IN({
+  }, [g, v]), () => g.getCurrentResult(), () => g.getCurrentResult()), jb(c, p)) throw $N(c, g, a);
+  if (DN({
     result: p,
     errorResetBoundary: a,
     throwOnError: c.throwOnError,
@@ -39659,10 +39659,10 @@ function VN(e, t, r) {
   return c.notifyOnChangeProps ? p : g.trackResult(p);
 }
 function wt(e, t) {
-  return VN(e, ep);
+  return HN(e, ep);
 }
-function CG(e, t) {
-  return VN(e, gG);
+function EG(e, t) {
+  return HN(e, pG);
 }
 const Ub = /* @__PURE__ */ new Map(), Wb = /* @__PURE__ */ new Set();
 function Ck(e, t) {
@@ -39670,14 +39670,14 @@ function Ck(e, t) {
     r();
   });
 }
-function EG(e) {
+function _G(e) {
   return Wb.add(e), () => {
     Wb.delete(e);
   };
 }
-function _G(e) {
+function kG(e) {
   const t = JSON.stringify(e);
-  return _.useSyncExternalStore(EG, () => Ub.get(t));
+  return _.useSyncExternalStore(_G, () => Ub.get(t));
 }
 class rg extends Error {
   constructor(t, r, i = "about:blank") {
@@ -39704,29 +39704,29 @@ async function Tu(e, t) {
       i = await r.json();
     } catch {
     }
-    throw HN(r.status, i, r.statusText);
+    throw BN(r.status, i, r.statusText);
   }
   return r;
 }
-function HN(e, t, r) {
+function BN(e, t, r) {
   const { detail: i, type: a } = t ?? {};
   return new rg(e, typeof i == "string" ? i : r, typeof a == "string" ? a : void 0);
 }
-async function BN(e, t, r) {
+async function jN(e, t, r) {
   if (!r) return await (await Tu(e, t)).json();
   const i = await Tu(e, { ...t, headers: { ...t.headers, Accept: "application/json, text/event-stream" } });
   if (!i.headers.get("Content-Type")?.startsWith("text/event-stream") || !i.body) return await i.json();
   try {
-    const { status: a, body: l } = await kG(i.body, (c) => {
+    const { status: a, body: l } = await TG(i.body, (c) => {
       Ck(r, c);
     });
-    if (a >= 400) throw HN(a, l, "the question could not be answered");
+    if (a >= 400) throw BN(a, l, "the question could not be answered");
     return l;
   } finally {
     Ck(r, void 0);
   }
 }
-async function kG(e, t) {
+async function TG(e, t) {
   const r = e.getReader(), i = new TextDecoder();
   let a = "", l;
   for (; ; ) {
@@ -39744,34 +39744,34 @@ async function kG(e, t) {
   }
 }
 async function pn(e, t = {}, r, i) {
-  return BN(Ul(e, t), { signal: r }, i);
+  return jN(Ul(e, t), { signal: r }, i);
 }
 async function go(e, t, r, i) {
-  return BN(Ul(e, {}), tp(t, r), i);
+  return jN(Ul(e, {}), tp(t, r), i);
 }
 function tp(e, t) {
   return { method: "POST", body: JSON.stringify(e), headers: { "Content-Type": "application/json" }, signal: t };
 }
-function TG(e, t, r, i) {
+function RG(e, t, r, i) {
   return Ul(`/datasets/${e}/export`, { version: t, where: r, format: i });
 }
 async function Ek(e, t) {
   return (await Tu(Ul("/trace/graph", { format: t }), tp({ ...e, to: null }))).blob();
 }
-async function RG(e, t, r) {
+async function zG(e, t, r) {
   return (await Tu(Ul("/sideways/export", { found: t, format: r }), tp(e))).blob();
 }
-async function zG(e, t, r) {
+async function OG(e, t, r) {
   return (await Tu(Ul("/trace/export", { node: t, format: r }), tp(e))).blob();
 }
-const OG = 1e4;
-function jN(e) {
+const AG = 1e4;
+function UN(e) {
   const t = /* @__PURE__ */ new Set();
   for (const r of e.split(",")) {
     const i = /^\s*(\d{1,15})(?:-(\d{1,15}))?\s*$/.exec(r);
     if (!i) continue;
     const a = Number(i[1]), l = Number(i[2] ?? i[1]);
-    for (let c = a; c <= l && t.size < OG; c += 1) t.add(c);
+    for (let c = a; c <= l && t.size < AG; c += 1) t.add(c);
   }
   return [...t].sort((r, i) => r - i);
 }
@@ -39784,15 +39784,15 @@ function Ox(e) {
   }
   return t.join(",");
 }
-const AG = ["backward", "forward", "together", "siblings", "composition", "happened"], Fb = { way: null, to: null, through: null, column: null }, ah = { at: null, all: !1, step: null, tab: null }, _k = { dataset: "", version: null, rows: [], where: [], ...Fb, at: null, all: !1 };
+const NG = ["backward", "forward", "together", "siblings", "composition", "happened"], Fb = { way: null, to: null, through: null, column: null }, ah = { at: null, all: !1, step: null, tab: null }, _k = { dataset: "", version: null, rows: [], where: [], ...Fb, at: null, all: !1 };
 function sh(e) {
   return {
     search: e.get("q") ?? "",
     dataset: e.get("ds") ?? "",
     version: e.get("v"),
-    rows: jN(e.get("rows") ?? ""),
+    rows: UN(e.get("rows") ?? ""),
     where: e.getAll("where"),
-    way: UN(e.get("trace")),
+    way: WN(e.get("trace")),
     to: e.get("to"),
     through: e.get("through"),
     column: e.get("column"),
@@ -39801,21 +39801,21 @@ function sh(e) {
     at: e.get("at"),
     step: e.get("step"),
     tab: e.get("tab"),
-    via: e.getAll("via").flatMap((t) => MG(t))
+    via: e.getAll("via").flatMap((t) => PG(t))
   };
 }
 function Qs(e) {
   const t = new URLSearchParams(), r = (i, a) => a && t.append(i, a);
-  return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Ox(e.rows)), e.where.forEach((i) => r("where", i)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("all", e.all ? "1" : ""), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((i) => r("via", NG(i))), t;
+  return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Ox(e.rows)), e.where.forEach((i) => r("where", i)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("all", e.all ? "1" : ""), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((i) => r("via", MG(i))), t;
 }
-function UN(e) {
-  return AG.find((t) => t === e) ?? null;
+function WN(e) {
+  return NG.find((t) => t === e) ?? null;
 }
-function NG(e) {
+function MG(e) {
   const { dataset: t, version: r, rows: i, where: a, way: l, to: c, through: d, column: f, at: g, all: p } = e;
   return JSON.stringify([t, r, Ox(i), a, l, c, d, f, g, p ? 1 : 0]);
 }
-function MG(e) {
+function PG(e) {
   const t = (r) => typeof r == "string" ? r : null;
   try {
     const [r, i, a, l, c, d, f, g, p, v] = JSON.parse(e);
@@ -39823,9 +39823,9 @@ function MG(e) {
       {
         dataset: r,
         version: t(i),
-        rows: jN(a),
+        rows: UN(a),
         where: l.filter((y) => typeof y == "string"),
-        way: UN(c),
+        way: WN(c),
         to: t(d),
         through: t(f),
         column: t(g),
@@ -39844,14 +39844,14 @@ function Wl({ dataset: e, version: t, rows: r, where: i }) {
   const a = r.length > 0;
   return { dataset: e, version: t, rows: a ? r : null, where: !a && i.length ? i : null };
 }
-function PG(e) {
+function IG(e) {
   return { ...Wl(e), direction: e.way === "forward" ? "forward" : "backward", context: e.context, to: null };
 }
 function zy() {
   return new URLSearchParams(window.location.search);
 }
 function kt() {
-  const [e, t] = BF(), r = _.useMemo(() => sh(e), [e]), i = _.useCallback(
+  const [e, t] = jF(), r = _.useMemo(() => sh(e), [e]), i = _.useCallback(
     (f, g = !1) => {
       t(Qs({ ...sh(zy()), ...f }), { replace: g });
     },
@@ -39875,12 +39875,12 @@ function kt() {
   }, [i]);
   return { state: r, go: i, open: a, on: l, leave: c, quit: d };
 }
-function IG({ root: e }) {
+function DG({ root: e }) {
   const { state: t, open: r, go: i, quit: a } = kt(), l = (c) => {
     const d = t.via[c];
     d && i({ ...d, via: t.via.slice(0, c), step: null });
   };
-  return /* @__PURE__ */ O(hU, { "aria-label": "Path", minW: 0, size: "sm", children: /* @__PURE__ */ ae(gU, { flexWrap: "nowrap", children: [
+  return /* @__PURE__ */ O(gU, { "aria-label": "Path", minW: 0, size: "sm", children: /* @__PURE__ */ ae(pU, { flexWrap: "nowrap", children: [
     /* @__PURE__ */ O(rh, { children: t.dataset ? /* @__PURE__ */ O(Oy, { onClick: () => {
       r({});
     }, children: e }) : /* @__PURE__ */ O(by, { children: e }) }),
@@ -39897,8 +39897,8 @@ function IG({ root: e }) {
     t.dataset && t.way ? /* @__PURE__ */ ae(P.Fragment, { children: [
       /* @__PURE__ */ O(xy, {}),
       /* @__PURE__ */ O(rh, { children: /* @__PURE__ */ ae(by, { whiteSpace: "nowrap", children: [
-        FN(t),
-        WN(t)
+        GN(t),
+        FN(t)
       ] }) })
     ] }) : null
   ] }) });
@@ -39910,29 +39910,29 @@ function Ay({ place: e }) {
   const { data: t } = wt({
     queryKey: ["dataset", e.dataset, e.version],
     queryFn: ({ signal: i }) => pn(`/datasets/${e.dataset}`, { version: e.version }, i)
-  }), r = e.rows.length || e.where.length ? ` · ${FN(e)}${WN(e)}` : "";
+  }), r = e.rows.length || e.where.length ? ` · ${GN(e)}${FN(e)}` : "";
   return /* @__PURE__ */ O(P.Fragment, { children: `${t?.label ?? "…"}${r}` });
 }
-const DG = { backward: " ←", forward: " →", together: " · used together", siblings: " · siblings", composition: " · composition", happened: " · what happened" };
-function WN(e) {
-  return e.way ? DG[e.way] : "";
-}
+const LG = { backward: " ←", forward: " →", together: " · used together", siblings: " · siblings", composition: " · composition", happened: " · what happened" };
 function FN(e) {
+  return e.way ? LG[e.way] : "";
+}
+function GN(e) {
   if (e.rows.length) {
     const t = Ox(e.rows);
     return `${e.rows.length === 1 ? "row" : "rows"} ${t.length > 24 ? `${t.slice(0, 22)}…` : t}`;
   }
   return e.where.length ? e.where.join(" and ") : "all rows";
 }
-const LG = new Intl.NumberFormat("en-US");
-function Le(e) {
-  return LG.format(e);
+const $G = new Intl.NumberFormat("en-US");
+function Ie(e) {
+  return $G.format(e);
 }
 function Tn(e, t = "row") {
-  return e === 0 ? `no ${t}` : `${Le(e)} ${t}${e === 1 ? "" : "s"}`;
+  return e === 0 ? `no ${t}` : `${Ie(e)} ${t}${e === 1 ? "" : "s"}`;
 }
 function Fi(e, t) {
-  return e === 0 ? `no row of ${Le(t)}` : `${Le(e)} of ${Le(t)}`;
+  return e === 0 ? `no row of ${Ie(t)}` : `${Ie(e)} of ${Ie(t)}`;
 }
 function Yo(e) {
   const t = e.map_index >= 0 ? ` [${e.map_index}]` : "";
@@ -39944,10 +39944,10 @@ function rd(e) {
 function Ru(e) {
   return e == null ? "null" : typeof e == "string" ? e : typeof e == "number" || typeof e == "boolean" ? String(e) : JSON.stringify(e);
 }
-function $G(e) {
+function VG(e) {
   return typeof e == "object" ? e.key : e;
 }
-function VG(e, t) {
+function HG(e, t) {
   const r = e.length;
   return new Proxy(e, {
     get(i, a, l) {
@@ -39992,7 +39992,7 @@ function kk(e, t) {
     throw new Error("Unexpected undefined");
   return e;
 }
-const Ea = (e, t) => Math.abs(e - t) < 1.01, HG = (e, t, r) => {
+const Ea = (e, t) => Math.abs(e - t) < 1.01, BG = (e, t, r) => {
   let i;
   return Object.assign(
     function(...a) {
@@ -40008,7 +40008,7 @@ const Ea = (e, t) => Math.abs(e - t) < 1.01, HG = (e, t, r) => {
     }
   );
 };
-function BG({
+function jG({
   offset: e,
   isScrolling: t,
   elementMax: r,
@@ -40020,8 +40020,8 @@ function BG({
   var d;
   return t && l === null && e === a ? "spurious" : l !== null && Math.abs(e - l.target) < 1.5 ? "readBack" : l !== null && !l.smooth && r !== null && l.target > r + i + 0.5 && Math.abs(e - (r + i)) < 1.5 || l !== null && !l.smooth && ((d = l.lowMaxes) != null && d.some((f) => Math.abs(e - f) < 1.5)) ? "clampedReadBack" : c !== null && Math.abs(e - c) < 1.5 ? "clampedEcho" : "external";
 }
-const jG = (e) => e === "smooth" || e === "smoothFinishing";
-function UG({
+const UG = (e) => e === "smooth" || e === "smoothFinishing";
+function WG({
   kind: e,
   offset: t,
   command: r,
@@ -40039,14 +40039,14 @@ function UG({
   // keeps it reconciling (#1294). While a smooth scroll's animation may
   // still report, its events look like a user's, so it yields only once it
   // has landed.
-  !jG(r.phase) && !Ea(t, r.lastTargetOffset) && !Ea(t, i()) && // A compensation write's clamped echo (#1258) keeps the command. The
+  !UG(r.phase) && !Ea(t, r.lastTargetOffset) && !Ea(t, i()) && // A compensation write's clamped echo (#1258) keeps the command. The
   // order is deliberate, not tidiness: this clause stays after `target()`
   // (and `clampedReadBack` before it) because `target()` can rebuild the
   // measurements, so it must run for exactly the events it always did.
   e !== "clampedEcho";
 }
 const Gb = 40;
-function WG(e) {
+function FG(e) {
   const t = e[e.length - 1];
   if (t === void 0) return !1;
   let r = e.length - 2;
@@ -40059,7 +40059,7 @@ function WG(e) {
   const l = e[a], c = (t.offset - i.offset) / (t.t - i.t), d = (i.offset - l.offset) / (i.t - l.t);
   return c * d >= 0 && Math.abs(c) >= 2 * Math.abs(d) && Math.abs(c) - Math.abs(d) >= 0.8;
 }
-function FG(e) {
+function GG(e) {
   const t = e[e.length - 1];
   if (t === void 0) return !1;
   let r = e.length - 2;
@@ -40077,11 +40077,11 @@ const og = () => {
   return Zc = navigator.platform === "MacIntel" && e !== void 0 && e > 0;
 };
 let Ny;
-const GG = () => Ny !== void 0 ? Ny : Ny = og() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), qG = () => !og() || GG(), Zs = {
+const qG = () => Ny !== void 0 ? Ny : Ny = og() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), YG = () => !og() || qG(), Zs = {
   capture: !0,
   passive: !0
 };
-class YG {
+class XG {
   constructor(t) {
     this.host = t, this._touch = null, this.inMotion = () => this._touch !== null && this._touch.phase !== "lateFling", this.dragging = () => {
       var r;
@@ -40147,7 +40147,7 @@ class YG {
 const Tk = (e) => {
   const { clientWidth: t, clientHeight: r } = e;
   return { width: t, height: r };
-}, GN = (e) => {
+}, qN = (e) => {
   const t = /* @__PURE__ */ new Set();
   return {
     schedule: (r) => {
@@ -40160,12 +40160,12 @@ const Tk = (e) => {
       t.forEach((r) => e.cancelAnimationFrame(r)), t.clear();
     }
   };
-}, XG = (e) => e, QG = (e) => {
+}, QG = (e) => e, KG = (e) => {
   const t = e.overscan * Math.max(e.lanes ?? 1, 1), r = Math.max(e.startIndex - t, 0), a = Math.min(e.endIndex + t, e.count - 1) - r + 1, l = new Array(a);
   for (let c = 0; c < a; c++)
     l[c] = r + c;
   return l;
-}, KG = (e, t) => {
+}, ZG = (e, t) => {
   const r = e.scrollElement;
   if (!r)
     return;
@@ -40179,7 +40179,7 @@ const Tk = (e) => {
   if (a(Tk(r)), !i.ResizeObserver)
     return () => {
     };
-  const l = GN(i), c = new i.ResizeObserver(() => {
+  const l = qN(i), c = new i.ResizeObserver(() => {
     const d = () => {
       a(Tk(r));
     };
@@ -40190,16 +40190,16 @@ const Tk = (e) => {
   };
 }, Rk = {
   passive: !0
-}, ZG = typeof window > "u" ? !0 : "onscrollend" in window, JG = (e, t, r) => {
+}, JG = typeof window > "u" ? !0 : "onscrollend" in window, eq = (e, t, r) => {
   const i = e.scrollElement;
   if (!i)
     return;
   const a = e.targetWindow;
   if (!a)
     return;
-  const l = e.options.useScrollendEvent && ZG;
+  const l = e.options.useScrollendEvent && JG;
   let c = 0;
-  const d = l ? null : HG(
+  const d = l ? null : BG(
     a,
     () => t(r(i), !1),
     e.options.isScrollingResetDelay
@@ -40209,10 +40209,10 @@ const Tk = (e) => {
   return i.addEventListener("scroll", g, Rk), l && i.addEventListener("scrollend", p, Rk), () => {
     i.removeEventListener("scroll", g), l && i.removeEventListener("scrollend", p), d?.cancel();
   };
-}, eq = (e, t) => JG(e, t, (r) => {
+}, tq = (e, t) => eq(e, t, (r) => {
   const { horizontal: i, isRtl: a } = e.options;
   return i ? r.scrollLeft * (a && -1 || 1) : r.scrollTop;
-}), tq = (e, t, r) => {
+}), nq = (e, t, r) => {
   if (r.options.useCachedMeasurements) {
     const i = r.indexFromElement(e), a = r.options.getItemKey(i);
     return r.itemSizeCache.get(a) ?? r.options.estimateSize(i);
@@ -40230,7 +40230,7 @@ const Tk = (e) => {
       return l;
   }
   return e[r.options.horizontal ? "offsetWidth" : "offsetHeight"];
-}, nq = (e, {
+}, rq = (e, {
   adjustments: t = 0,
   behavior: r
 }, i) => {
@@ -40240,8 +40240,8 @@ const Tk = (e) => {
     [c.horizontal ? "left" : "top"]: f ? -d : d,
     behavior: r
   });
-}, rq = nq, zk = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", Jc = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
-function oq(e, t, r, i) {
+}, oq = rq, zk = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", Jc = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
+function iq(e, t, r, i) {
   if (t === 0) return !1;
   const a = i(0), l = /* @__PURE__ */ new Set();
   let c = 0;
@@ -40258,9 +40258,9 @@ function oq(e, t, r, i) {
     if (l.has(i(f))) return !1;
   return !0;
 }
-class iq {
+class aq {
   constructor(t) {
-    this.unsubs = [], this.scrollElement = null, this.targetWindow = null, this.isScrolling = !1, this.scrollState = null, this.measurementsCache = [], this._singleLaneMeasurements = null, this.itemSizeCache = /* @__PURE__ */ new Map(), this.itemSizeCacheVersion = 0, this.laneAssignments = /* @__PURE__ */ new Map(), this.pendingMin = null, this.prevLanes = void 0, this.lanesChangedFlag = !1, this.lanesSettling = !1, this.pendingScrollAnchor = null, this.scrollRect = null, this.scrollOffset = null, this.scrollDirection = null, this._holdOffset = 0, this._reportedOverscroll = !1, this._iosGesture = new YG({
+    this.unsubs = [], this.scrollElement = null, this.targetWindow = null, this.isScrolling = !1, this.scrollState = null, this.measurementsCache = [], this._singleLaneMeasurements = null, this.itemSizeCache = /* @__PURE__ */ new Map(), this.itemSizeCacheVersion = 0, this.laneAssignments = /* @__PURE__ */ new Map(), this.pendingMin = null, this.prevLanes = void 0, this.lanesChangedFlag = !1, this.lanesSettling = !1, this.pendingScrollAnchor = null, this.scrollRect = null, this.scrollOffset = null, this.scrollDirection = null, this._holdOffset = 0, this._reportedOverscroll = !1, this._iosGesture = new XG({
       getWindow: () => this.targetWindow,
       now: () => this.now(),
       // The end of a fling can move less than a pixel per scroll event, so
@@ -40278,7 +40278,7 @@ class iq {
       },
       onTailClosed: () => {
         const r = this.scrollState;
-        r?.phase === "queued" && FG(r.samples ?? []) && (this.scrollState = null), this._flushHoldIfReady(!0), this._writeAwaitingCommand(), this._retryClampedAdjustment();
+        r?.phase === "queued" && GG(r.samples ?? []) && (this.scrollState = null), this._flushHoldIfReady(!0), this._writeAwaitingCommand(), this._retryClampedAdjustment();
       }
     }), this._lastElementOffset = null, this.pendingWrite = null, this._clampedAdjustment = null, this.elementsCache = /* @__PURE__ */ new Map(), this._resizeBatch = null, this.now = () => {
       var r, i, a;
@@ -40291,7 +40291,7 @@ class iq {
         const g = this.targetWindow;
         if (!g || !g.ResizeObserver)
           return null;
-        const p = i = GN(g);
+        const p = i = qN(g);
         return r = new g.ResizeObserver((v) => {
           const y = () => {
             const b = { sync: !1 };
@@ -40361,11 +40361,11 @@ class iq {
         scrollPaddingStart: 0,
         scrollPaddingEnd: 0,
         horizontal: !1,
-        getItemKey: XG,
-        rangeExtractor: QG,
+        getItemKey: QG,
+        rangeExtractor: KG,
         onChange: () => {
         },
-        measureElement: tq,
+        measureElement: nq,
         initialRect: { width: 0, height: 0 },
         scrollMargin: 0,
         gap: 0,
@@ -40390,13 +40390,13 @@ class iq {
       const l = this.options;
       let c = null, d = null, f = !1;
       if (l !== void 0 && l.enabled && a.enabled && a.anchorTo === "end" && this.scrollElement !== null) {
-        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((i = this._singleLaneMeasurements) == null ? void 0 : i.items) ?? y, x = (k) => $G(b[k]), S = p > 0 ? x(0) : null, w = p > 0 ? x(p - 1) : null;
+        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((i = this._singleLaneMeasurements) == null ? void 0 : i.items) ?? y, x = (k) => VG(b[k]), S = p > 0 ? x(0) : null, w = p > 0 ? x(p - 1) : null;
         if (v !== p || p > 0 && v > 0 && (a.getItemKey(0) !== S || a.getItemKey(v - 1) !== w)) {
           f = !0;
           const k = p > 0 ? this.getVirtualItemForOffset(this.getScrollOffset()) ?? y[0] : null;
           k && (c = [k.key, this.getScrollOffset() - k.start]);
           const z = a.followOnAppend === !0 ? "auto" : a.followOnAppend || null;
-          z && v > 0 && this.isAtEnd(l.scrollEndThreshold) && (p === 0 || a.getItemKey(v - 1) !== w) && (v > p || oq(
+          z && v > 0 && this.isAtEnd(l.scrollEndThreshold) && (p === 0 || a.getItemKey(v - 1) !== w) && (v > p || iq(
             p,
             v,
             x,
@@ -40474,7 +40474,7 @@ class iq {
             );
             if (x === "spurious") return;
             x === "readBack" ? l = this.pendingWrite.target : x === "clampedReadBack" && ((d = this.scrollState) == null ? void 0 : d.index) != null && // Not `elementMax`: an adapter can report the read-back at rest.
-            l < this.getMaxScrollOffset() - 1.5 ? this.scrollState.lastTargetOffset = l : UG({
+            l < this.getMaxScrollOffset() - 1.5 ? this.scrollState.lastTargetOffset = l : WG({
               kind: x,
               offset: l,
               command: this.scrollState,
@@ -40493,7 +40493,7 @@ class iq {
                     (k) => T - k.t <= 200
                   ),
                   { t: T, offset: b }
-                ], (w !== null && this.scrollDirection !== w || WG(C.samples)) && (this.scrollState = null);
+                ], (w !== null && this.scrollDirection !== w || FG(C.samples)) && (this.scrollState = null);
               }
             this._iosGesture.onScroll({
               isScrolling: c,
@@ -40518,7 +40518,7 @@ class iq {
       ) || (this._followOffsetTarget(a.delta), this._scrollToOffset(this.getScrollOffset())) : (this._holdOffset += a.delta, this._followOffsetTarget(a.delta), this.notify(!1)) : this.scrollToEnd({ behavior: a.behavior })), this._flushHoldIfReady(!1), this._retryClampedAdjustment();
     }, this._classifyScrollEvent = (r, i, a) => {
       var l;
-      return BG({
+      return jG({
         offset: r,
         isScrolling: i,
         elementMax: a,
@@ -40622,7 +40622,7 @@ class iq {
             k[N * 2] = A, k[N * 2 + 1] = V, A += V + g;
           }
           this._singleLaneMeasurements = { flat: k, items: z };
-          const R = VG(z, k);
+          const R = HG(z, k);
           return this.measurementsCache = R, R;
         }
         const x = this.measurementsCache.slice(0, b), S = new Array(d).fill(
@@ -40680,7 +40680,7 @@ class iq {
         if (r.length === 0 || i === 0)
           return this.range = null, null;
         const d = Math.max(c - i, 0);
-        return this.range = sq(
+        return this.range = lq(
           r,
           i,
           Math.min(a, d),
@@ -40828,7 +40828,7 @@ class iq {
       const a = this.getMeasurements();
       if (a.length === 0)
         return;
-      const l = (i = this._singleLaneMeasurements) == null ? void 0 : i.flat, c = this.options.lanes === 1 && l != null, d = qN(
+      const l = (i = this._singleLaneMeasurements) == null ? void 0 : i.flat, c = this.options.lanes === 1 && l != null, d = YN(
         0,
         a.length - 1,
         c ? (f) => l[f * 2] : (f) => kk(a[f]).start,
@@ -41094,7 +41094,7 @@ class iq {
     this.pendingScrollAnchor = null, this._clampedAdjustment = null;
     const l = this._iosGesture.tail();
     if (a === "absolute" && l !== null) {
-      if (l === "fling" && qG()) {
+      if (l === "fling" && YG()) {
         this._stopMomentum(() => {
           const c = this.scrollState;
           c?.phase !== "queued" || // A finger came down: it owns the scroll until it lifts.
@@ -41129,7 +41129,7 @@ class iq {
     }, this._scrollToOffset(r, { behavior: i }), this.scheduleScrollReconcile();
   }
 }
-const qN = (e, t, r, i) => {
+const YN = (e, t, r, i) => {
   for (; e <= t; ) {
     const a = (e + t) / 2 | 0, l = r(a);
     if (l < i)
@@ -41141,7 +41141,7 @@ const qN = (e, t, r, i) => {
   }
   return e > 0 ? e - 1 : 0;
 };
-function aq(e, t, r) {
+function sq(e, t, r) {
   let i = 0;
   for (; i <= t; ) {
     const a = (i + t) / 2 | 0, l = e[a * 2];
@@ -41154,12 +41154,12 @@ function aq(e, t, r) {
   }
   return i > 0 ? i - 1 : 0;
 }
-function sq(e, t, r, i, a) {
+function lq(e, t, r, i, a) {
   const l = e.length - 1;
   if (e.length <= i)
     return { startIndex: 0, endIndex: l };
   if (i === 1 && a !== null) {
-    const g = aq(
+    const g = sq(
       a,
       l,
       r
@@ -41170,7 +41170,7 @@ function sq(e, t, r, i, a) {
       p++;
     return { startIndex: g, endIndex: p };
   }
-  let d = qN(0, l, (g) => e[g].start, r), f = d;
+  let d = YN(0, l, (g) => e[g].start, r), f = d;
   if (i === 1)
     for (; f < l && e[f].end < r + t; )
       f++;
@@ -41190,7 +41190,7 @@ function sq(e, t, r, i, a) {
   return { startIndex: d, endIndex: f };
 }
 const My = typeof document < "u" ? _.useLayoutEffect : _.useEffect;
-function lq({
+function cq({
   useFlushSync: e = !0,
   directDomUpdates: t = !1,
   directDomUpdatesMode: r = "transform",
@@ -41247,7 +41247,7 @@ function lq({
       w && (e && b && !c.current ? Xu.flushSync(a) : a()), (x = i.onChange) == null || x.call(i, y, b);
     }
   }, [v] = _.useState(() => {
-    const y = new iq(p), b = y.measureElement;
+    const y = new aq(p), b = y.measureElement;
     return y.measureElement = (x) => {
       c.current = !0;
       try {
@@ -41271,15 +41271,15 @@ function lq({
     g(v);
   }), v;
 }
-function cq(e) {
-  return lq({
-    observeElementRect: KG,
-    observeElementOffset: eq,
-    scrollToFn: rq,
+function uq(e) {
+  return cq({
+    observeElementRect: ZG,
+    observeElementOffset: tq,
+    scrollToFn: oq,
     ...e
   });
 }
-const uq = [
+const dq = [
   { way: "backward", text: "← Where it came from", key: "Enter" },
   { way: "forward", text: "Where it went →", key: "Shift+Enter" },
   { way: "together", text: "Rows used together with it" },
@@ -41287,15 +41287,15 @@ const uq = [
   { way: "composition", text: "What it is composed of" },
   { way: "happened", text: "What happened to it" }
 ];
-function YN({ only: e, many: t, onAsk: r }) {
-  return /* @__PURE__ */ O(kO, { children: /* @__PURE__ */ O(IA, { children: /* @__PURE__ */ O(DA, { minW: "16rem", children: uq.filter((i) => !e || e.includes(i.way)).map(({ way: i, text: a, key: l }) => /* @__PURE__ */ ae(LA, { onClick: () => {
+function XN({ only: e, many: t, onAsk: r }) {
+  return /* @__PURE__ */ O(TO, { children: /* @__PURE__ */ O(DA, { children: /* @__PURE__ */ O(LA, { minW: "16rem", children: dq.filter((i) => !e || e.includes(i.way)).map(({ way: i, text: a, key: l }) => /* @__PURE__ */ ae($A, { onClick: () => {
     r(i);
   }, value: i, children: [
     t ? a.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, i === "together" || i === "happened" ? "them" : "they") : a,
-    l && !e ? /* @__PURE__ */ O(VU, { children: l }) : null
+    l && !e ? /* @__PURE__ */ O(HU, { children: l }) : null
   ] }, i)) }) }) });
 }
-function dq({ at: e, onAsk: t, onClose: r }) {
+function fq({ at: e, onAsk: t, onClose: r }) {
   return /* @__PURE__ */ O(
     fx,
     {
@@ -41305,19 +41305,19 @@ function dq({ at: e, onAsk: t, onClose: r }) {
       },
       open: e !== null,
       positioning: { getAnchorRect: () => e?.rect ?? null, placement: "bottom-start" },
-      children: /* @__PURE__ */ O(YN, { many: !1, onAsk: (i) => {
+      children: /* @__PURE__ */ O(XN, { many: !1, onAsk: (i) => {
         e && t(e.row, i);
       } })
     }
   );
 }
-function fq({ disabled: e, many: t, onAsk: r }) {
+function hq({ disabled: e, many: t, onAsk: r }) {
   return /* @__PURE__ */ ae(fx, { positioning: { placement: "bottom-end" }, children: [
-    /* @__PURE__ */ O(PA, { asChild: !0, children: /* @__PURE__ */ O(mt, { disabled: e, size: "xs", variant: "outline", children: "More ▾" }) }),
-    /* @__PURE__ */ O(YN, { many: t, onAsk: r, only: ["together", "siblings", "composition", "happened"] })
+    /* @__PURE__ */ O(IA, { asChild: !0, children: /* @__PURE__ */ O(mt, { disabled: e, size: "xs", variant: "outline", children: "More ▾" }) }),
+    /* @__PURE__ */ O(XN, { many: t, onAsk: r, only: ["together", "siblings", "composition", "happened"] })
   ] });
 }
-const hq = {
+const gq = {
   "store-unreachable": "The store does not answer",
   "store-access-denied": "No access to the store",
   "store-missing": "There is no store",
@@ -41326,12 +41326,12 @@ const hq = {
   "catalogue-missing": "There is no catalogue"
 };
 function zn({ error: e, again: t, title: r }) {
-  const i = e instanceof rg ? hq[e.type.replace("urn:provspark:", "")] : void 0, a = e instanceof rg ? e.status : 0, l = a === 401 ? "You are logged out. Load the page again to log in." : e.message;
+  const i = e instanceof rg ? gq[e.type.replace("urn:provspark:", "")] : void 0, a = e instanceof rg ? e.status : 0, l = a === 401 ? "You are logged out. Load the page again to log in." : e.message;
   return /* @__PURE__ */ ae(Bg, { role: "alert", status: a === 403 || a === 404 ? "warning" : "error", size: "sm", children: [
     /* @__PURE__ */ O(Ug, {}),
-    /* @__PURE__ */ ae(TA, { children: [
+    /* @__PURE__ */ ae(RA, { children: [
       /* @__PURE__ */ O(jg, { children: i ?? r }),
-      /* @__PURE__ */ O(kA, { overflowWrap: "anywhere", children: l })
+      /* @__PURE__ */ O(TA, { overflowWrap: "anywhere", children: l })
     ] }),
     t ? /* @__PURE__ */ O(mt, { onClick: t, size: "xs", variant: "outline", children: "Try again" }) : null
   ] });
@@ -41340,9 +41340,9 @@ const Py = 3;
 function ig({ broken: e }) {
   return e?.length ? /* @__PURE__ */ ae(Bg, { flexShrink: 0, role: "status", size: "sm", status: "warning", children: [
     /* @__PURE__ */ O(Ug, {}),
-    /* @__PURE__ */ ae(TA, { children: [
+    /* @__PURE__ */ ae(RA, { children: [
       /* @__PURE__ */ O(jg, { children: e.length === 1 ? "A step can't be read, so this may be incomplete" : `${Tn(e.length, "step")} can't be read, so this may be incomplete` }),
-      /* @__PURE__ */ ae(kA, { as: "div", overflowWrap: "anywhere", children: [
+      /* @__PURE__ */ ae(TA, { as: "div", overflowWrap: "anywhere", children: [
         e.slice(0, Py).map((t) => /* @__PURE__ */ ae(Se, { children: [
           t.file ? /* @__PURE__ */ ae(P.Fragment, { children: [
             /* @__PURE__ */ O(Mb, { size: "xs", children: t.file }),
@@ -41361,12 +41361,12 @@ function jn({ lines: e = 8, label: t }) {
   return /* @__PURE__ */ O(Wg, { "aria-busy": "true", "aria-label": t, gap: 2, role: "status", children: Array.from({ length: e }, (r, i) => /* @__PURE__ */ O(qg, { h: 6, opacity: 1 - i / (e + 2) }, i)) });
 }
 function Rn({ title: e, children: t }) {
-  return /* @__PURE__ */ O(OU, { size: "sm", children: /* @__PURE__ */ ae(AU, { children: [
-    /* @__PURE__ */ O(NU, { children: e }),
-    /* @__PURE__ */ O(MU, { as: "div", maxW: "42rem", textAlign: "center", children: t })
+  return /* @__PURE__ */ O(AU, { size: "sm", children: /* @__PURE__ */ ae(NU, { children: [
+    /* @__PURE__ */ O(MU, { children: e }),
+    /* @__PURE__ */ O(PU, { as: "div", maxW: "42rem", textAlign: "center", children: t })
   ] }) });
 }
-function gq() {
+function pq() {
   return /* @__PURE__ */ ae(Rn, { title: "No lineage yet", children: [
     "Put ",
     /* @__PURE__ */ O(Mb, { children: "ProvSparkOperator" }),
@@ -41380,7 +41380,7 @@ clean = ProvSparkOperator(task_id="clean", application="/jobs/clean.py", prov_st
   ] });
 }
 const Lo = 100, qb = 60;
-function XN(e, t, r) {
+function QN(e, t, r) {
   return ["rows", ...e, t, r];
 }
 function Ax(e, t, r, i) {
@@ -41389,7 +41389,7 @@ function Ax(e, t, r, i) {
     queryKey: ["columns", ...e],
     queryFn: async ({ signal: l }) => {
       const c = r <= qb, d = await t(0, c ? Lo : 1, null, l, ["columns", ...e]);
-      return c && a.setQueryData(XN(e, 0, -1), d), d;
+      return c && a.setQueryData(QN(e, 0, -1), d), d;
     },
     enabled: i,
     staleTime: 1 / 0
@@ -41408,7 +41408,7 @@ function Ok(e, t, r) {
 function Ak(e, t, r) {
   return e * kn <= zu ? t * kn : t / Math.max(1, e - Math.floor(r / kn)) * (zu - r);
 }
-function pq(e, t, r) {
+function mq(e, t, r) {
   const [{ top: i, viewport: a, width: l }, c] = _.useState({ top: 0, viewport: 400, width: 0 });
   _.useEffect(() => {
     const y = t.current;
@@ -41435,7 +41435,7 @@ function pq(e, t, r) {
 }
 const eu = 40, Iy = 44, Mh = 148;
 function Nx({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPick: c, onTrace: d, lit: f = null, onLook: g, onColumn: p, columnTitle: v = "Its columns before and after" }) {
-  const y = _.useRef(null), b = _.useId(), [x, S] = _.useState(0), [w, C] = _.useState(!1), [T, k] = _.useState(null), z = pq(a, y, Iy), A = Mh + i.reduce((J, ce) => J + Mk(ce), 0) + 20, R = i.length ? Math.min(80, Math.max(0, Math.floor((z.width - A) / i.length))) : 0, N = cq({
+  const y = _.useRef(null), b = _.useId(), [x, S] = _.useState(0), [w, C] = _.useState(!1), [T, k] = _.useState(null), z = mq(a, y, Iy), A = Mh + i.reduce((J, ce) => J + Mk(ce), 0) + 20, R = i.length ? Math.min(80, Math.max(0, Math.floor((z.width - A) / i.length))) : 0, N = uq({
     horizontal: !0,
     count: i.length,
     getScrollElement: () => y.current,
@@ -41448,12 +41448,12 @@ function Nx({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
   }, [N, R]);
   const $ = N.getVirtualItems(), H = i.length <= qb ? [-1] : [...new Set($.map((J) => Math.floor(J.index / eu)))], V = [];
   for (let J = Math.floor(z.first / Lo); a > 0 && J <= Math.floor(z.last / Lo); J += 1) V.push(J);
-  const q = V.flatMap((J) => H.map((ce) => ({ page: J, block: ce }))), B = $N({
+  const q = V.flatMap((J) => H.map((ce) => ({ page: J, block: ce }))), B = VN({
     queries: q.map(({ page: J, block: ce }) => ({
-      queryKey: XN(t, J, ce),
+      queryKey: QN(t, J, ce),
       queryFn: ({ signal: he }) => r(J * Lo, Lo, ce < 0 ? null : i.slice(ce * eu, (ce + 1) * eu).map((L) => L.name), he),
       staleTime: 1 / 0,
-      placeholderData: SN
+      placeholderData: CN
     }))
   });
   _.useEffect(() => {
@@ -41563,8 +41563,8 @@ function Nx({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
                 role: "row",
                 _hover: { bg: he ? "blue.subtle" : "bg.muted" },
                 children: [
-                  /* @__PURE__ */ O(mq, { active: w && J === x, bg: he ? "blue.subtle" : "bg.subtle", chosen: he, onAsk: D, onTrace: d, pickable: !!c, row: ce }),
-                  $.map((L) => /* @__PURE__ */ O(vq, { at: L.start, index: L.index + 2, masked: !!i[L.index]?.masked, right: Yb(i[L.index]), size: L.size, value: U(J, L.index) }, L.key))
+                  /* @__PURE__ */ O(vq, { active: w && J === x, bg: he ? "blue.subtle" : "bg.subtle", chosen: he, onAsk: D, onTrace: d, pickable: !!c, row: ce }),
+                  $.map((L) => /* @__PURE__ */ O(yq, { at: L.start, index: L.index + 2, masked: !!i[L.index]?.masked, right: Yb(i[L.index]), size: L.size, value: U(J, L.index) }, L.key))
                 ]
               },
               J
@@ -41574,7 +41574,7 @@ function Nx({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
       }
     ),
     /* @__PURE__ */ O(
-      dq,
+      fq,
       {
         at: T,
         onAsk: d,
@@ -41614,11 +41614,11 @@ function Nk({ name: e, type: t, at: r, size: i, index: a = 1, masked: l, pinned:
     }
   );
 }
-function mq({ row: e, chosen: t, active: r, pickable: i, bg: a, onTrace: l, onAsk: c }) {
-  return /* @__PURE__ */ ae(jt, { bg: a, borderColor: "border", borderRightWidth: 1, gap: 1, h: "full", left: 0, position: "sticky", px: 2, role: "rowheader", w: `${Mh}px`, zIndex: 1, display: "inline-flex", verticalAlign: "top", children: [
+function vq({ row: e, chosen: t, active: r, pickable: i, bg: a, onTrace: l, onAsk: c }) {
+  return /* @__PURE__ */ ae(Dt, { bg: a, borderColor: "border", borderRightWidth: 1, gap: 1, h: "full", left: 0, position: "sticky", px: 2, role: "rowheader", w: `${Mh}px`, zIndex: 1, display: "inline-flex", verticalAlign: "top", children: [
     i ? /* @__PURE__ */ O(Se, { "aria-hidden": !0, bg: t ? "blue.solid" : "bg", borderColor: t ? "blue.solid" : "border.emphasized", borderRadius: "sm", borderWidth: 1, boxSize: 3.5, color: "white", flexShrink: 0, fontSize: "10px", lineHeight: "12px", textAlign: "center", children: t ? "✓" : "" }) : null,
-    /* @__PURE__ */ O(be, { color: "fg.muted", flex: 1, fontVariantNumeric: "tabular-nums", pl: 1, truncate: !0, children: e === void 0 ? "…" : Le(e) }),
-    e === void 0 ? null : /* @__PURE__ */ ae(jt, { gap: 0, opacity: r ? 1 : 0, _groupHover: { opacity: 1 }, children: [
+    /* @__PURE__ */ O(be, { color: "fg.muted", flex: 1, fontVariantNumeric: "tabular-nums", pl: 1, truncate: !0, children: e === void 0 ? "…" : Ie(e) }),
+    e === void 0 ? null : /* @__PURE__ */ ae(Dt, { gap: 0, opacity: r ? 1 : 0, _groupHover: { opacity: 1 }, children: [
       /* @__PURE__ */ O(Dy, { label: `Where row ${e} came from`, onAct: () => {
         l(e, "backward");
       }, children: "←" }),
@@ -41649,7 +41649,7 @@ function Dy({ label: e, children: t, onAct: r }) {
     }
   );
 }
-const vq = _.memo(function({ value: t, at: r, size: i, index: a, right: l, masked: c }) {
+const yq = _.memo(function({ value: t, at: r, size: i, index: a, right: l, masked: c }) {
   const d = c ? "•••" : Ru(t);
   return /* @__PURE__ */ O(Se, { "aria-colindex": a, h: "full", left: `${r}px`, lineHeight: `${kn}px`, position: "absolute", px: 2, role: "gridcell", textAlign: l ? "end" : "start", title: t === void 0 || d.length < 12 ? void 0 : d.slice(0, 2e3), top: 0, truncate: !0, w: `${i}px`, color: c || t === null ? "fg.muted" : "fg", fontStyle: t === null && !c ? "italic" : void 0, fontVariantNumeric: "tabular-nums", children: t === void 0 ? /* @__PURE__ */ O(qg, { display: "inline-block", h: 3, w: "60%" }) : d.slice(0, 500) });
 });
@@ -41664,14 +41664,14 @@ function Xb({ asked: e, node: t, title: r, one: i = !1, faded: a = !1, lit: l, o
   const p = _.useCallback(
     (S, w, C, T) => go("/trace/rows", { ...e, node: t.id, one: i, cursor: S, limit: w, columns: C }, T),
     [e, t.id, i]
-  ), v = ["trace", JSON.stringify(e), t.id, i], y = Ax(v, p, t.columns, t.rows > 0), b = t.one.length > 0 && t.one.length < t.rows, x = `${t.rows ? `${Fi(t.rows, t.total)} rows ${r}` : `no row of ${Le(t.total)} ${r}`}${i && b ? `; ${Tn(t.one.length)} of one derivation shown` : ""}`;
+  ), v = ["trace", JSON.stringify(e), t.id, i], y = Ax(v, p, t.columns, t.rows > 0), b = t.one.length > 0 && t.one.length < t.rows, x = `${t.rows ? `${Fi(t.rows, t.total)} rows ${r}` : `no row of ${Ie(t.total)} ${r}`}${i && b ? `; ${Tn(t.one.length)} of one derivation shown` : ""}`;
   return /* @__PURE__ */ ae($e, { direction: "column", gap: 2, h: "full", minH: 0, opacity: a ? 0.35 : 1, transition: "opacity 120ms", children: [
     /* @__PURE__ */ ae($e, { align: "center", columnGap: 2, minH: 6, children: [
       /* @__PURE__ */ O(Wo, { as: "h2", flexShrink: 0, maxW: "14rem", size: "sm", truncate: !0, title: t.dataset.name, children: t.dataset.label }),
       /* @__PURE__ */ O(be, { color: "fg.muted", flex: 1, fontSize: "sm", minW: 0, title: x, truncate: !0, children: x }),
       b && c ? /* @__PURE__ */ O(mt, { onClick: () => {
         c(i);
-      }, size: "2xs", variant: "outline", children: i ? `Show all ${Le(t.rows)}` : "One derivation" }) : null
+      }, size: "2xs", variant: "outline", children: i ? `Show all ${Ie(t.rows)}` : "One derivation" }) : null
     ] }),
     y.error ? /* @__PURE__ */ O(zn, { again: () => {
       y.refetch();
@@ -41695,12 +41695,12 @@ function Xb({ asked: e, node: t, title: r, one: i = !1, faded: a = !1, lit: l, o
     ) : t.rows && !y.error ? /* @__PURE__ */ O(jn, { label: "Loading rows", lines: 4 }) : null
   ] });
 }
-const yq = 1e3;
-function bq({ what: e, done: t, total: r }) {
-  return r ? `${e}: ${Le(t)} of ${Le(r)}` : e;
+const bq = 1e3;
+function xq({ what: e, done: t, total: r }) {
+  return r ? `${e}: ${Ie(t)} of ${Ie(r)}` : e;
 }
 function Ka({ query: e, queryKey: t, label: r, failed: i, lines: a }) {
-  const l = Jg(), [c, d] = _.useState(0), f = _G(t), g = e.fetchStatus === "fetching";
+  const l = Jg(), [c, d] = _.useState(0), f = kG(t), g = e.fetchStatus === "fetching";
   return _.useEffect(() => {
     if (!g) return;
     const p = Date.now();
@@ -41714,9 +41714,9 @@ function Ka({ query: e, queryKey: t, label: r, failed: i, lines: a }) {
   }, [g]), e.error ? /* @__PURE__ */ O(zn, { again: () => {
     e.refetch();
   }, error: e.error, title: i }) : g ? /* @__PURE__ */ ae($e, { direction: "column", gap: 3, children: [
-    c < yq ? null : /* @__PURE__ */ ae($e, { align: "center", gap: 3, children: [
-      /* @__PURE__ */ O(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", fontVariantNumeric: "tabular-nums", children: [r, f?.what && bq(f), `${Math.floor(c / 1e3)} s`].filter(Boolean).join(" · ") }),
-      f?.total ? /* @__PURE__ */ O(UU, { "aria-label": r, max: f.total, size: "xs", value: Math.min(f.done, f.total), w: "12rem", children: /* @__PURE__ */ O(WU, { children: /* @__PURE__ */ O(FU, {}) }) }) : null,
+    c < bq ? null : /* @__PURE__ */ ae($e, { align: "center", gap: 3, children: [
+      /* @__PURE__ */ O(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", fontVariantNumeric: "tabular-nums", children: [r, f?.what && xq(f), `${Math.floor(c / 1e3)} s`].filter(Boolean).join(" · ") }),
+      f?.total ? /* @__PURE__ */ O(WU, { "aria-label": r, max: f.total, size: "xs", value: Math.min(f.done, f.total), w: "12rem", children: /* @__PURE__ */ O(FU, { children: /* @__PURE__ */ O(GU, {}) }) }) : null,
       /* @__PURE__ */ O(mt, { onClick: () => {
         l.cancelQueries({ queryKey: t });
       }, size: "xs", variant: "outline", children: "Cancel" })
@@ -41726,54 +41726,54 @@ function Ka({ query: e, queryKey: t, label: r, failed: i, lines: a }) {
     e.refetch();
   }, size: "xs", variant: "outline", children: "Ask again" }) });
 }
-function xq() {
+function wq() {
   const { state: e, on: t } = kt(), r = { ...Wl(e), direction: "backward", context: !1, to: e.dataset }, i = ["trace", JSON.stringify(r)], a = wt({ queryKey: i, queryFn: ({ signal: c }) => go("/trace", r, c, i) }), l = a.data?.nodes[0];
   return l ? /* @__PURE__ */ O(Xb, { asked: r, node: l, onTrace: (c, d) => {
     t({ dataset: l.dataset.id, version: l.version, rows: [c], way: d });
   }, title: "asked about" }) : /* @__PURE__ */ O(Ka, { failed: "The rows can't be found", label: "Finding the rows", lines: 4, query: a, queryKey: i });
 }
-function wq(e, t) {
-  const { to: r, through: i } = t;
-  if (!e.way && e.column) return Sq(e, t);
-  const a = [Ni(t.dataset)];
-  return e.rows.forEach((c) => a.push(`--row ${c}`)), e.rows.length || e.where.forEach((c) => a.push(`--where ${Ni(c)}`)), e.version && a.push(`--version ${e.version}`), e.way === "forward" && a.push("--forward"), r && a.push(`${e.way === "composition" ? "--source" : "--to"} ${Ni(r)}`), i && a.push(`--via ${Ni(i)}`), e.way === "composition" && a.push(`--column ${Ni(e.column ?? "")} --together`), e.context && a.push("--context"), e.way === "happened" && e.step && a.push(`--step ${Ni(e.step)}`), `provspark ${e.way === "happened" && !e.step ? "history" : Eq[e.way ?? "backward"]} ${a.join(" ")}`;
-}
 function Sq(e, t) {
+  const { to: r, through: i } = t;
+  if (!e.way && e.column) return Cq(e, t);
+  const a = [Ni(t.dataset)];
+  return e.rows.forEach((c) => a.push(`--row ${c}`)), e.rows.length || e.where.forEach((c) => a.push(`--where ${Ni(c)}`)), e.version && a.push(`--version ${e.version}`), e.way === "forward" && a.push("--forward"), r && a.push(`${e.way === "composition" ? "--source" : "--to"} ${Ni(r)}`), i && a.push(`--via ${Ni(i)}`), e.way === "composition" && a.push(`--column ${Ni(e.column ?? "")} --together`), e.context && a.push("--context"), e.way === "happened" && e.step && a.push(`--step ${Ni(e.step)}`), `provspark ${e.way === "happened" && !e.step ? "history" : _q[e.way ?? "backward"]} ${a.join(" ")}`;
+}
+function Cq(e, t) {
   const r = e.version ? ` --version ${e.version}` : "";
   return `provspark columns ${Ni(t.dataset)} --column ${Ni(e.column ?? "")}${r}`;
 }
-function Cq(e) {
-  return `${QN}prov.operations(${zr(e)})
+function Eq(e) {
+  return `${KN}prov.operations(${zr(e)})
 `;
 }
-const Eq = { backward: "trace", forward: "trace", together: "co-contributory", siblings: "co-dependency", composition: "composition", happened: "replay" }, _q = { backward: "backward", forward: "forward", together: "co_contributory", siblings: "co_dependency", composition: "composition", happened: "before_after" };
-function kq(e, t) {
-  const { to: r, through: i } = t, a = [zr(t.dataset), ...zq(e)];
-  e.version && a.push(`version=${zr(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...Rq(e)), e.way === "happened" && e.step && a.push(`step=${zr(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${zr(r)}`), i && a.push(`via=${zr(i)}`), e.way === "composition" && a.push(`column=${zr(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');
+const _q = { backward: "trace", forward: "trace", together: "co-contributory", siblings: "co-dependency", composition: "composition", happened: "replay" }, kq = { backward: "backward", forward: "forward", together: "co_contributory", siblings: "co_dependency", composition: "composition", happened: "before_after" };
+function Tq(e, t) {
+  const { to: r, through: i } = t, a = [zr(t.dataset), ...Oq(e)];
+  e.version && a.push(`version=${zr(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...zq(e)), e.way === "happened" && e.step && a.push(`step=${zr(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${zr(r)}`), i && a.push(`via=${zr(i)}`), e.way === "composition" && a.push(`column=${zr(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');
   const l = !e.rows.length && e.where.length ? `from provspark.index_store.select import parse_condition
 ` : "";
-  return `${QN.replace(`
+  return `${KN.replace(`
 `, `
-${l}`)}prov.${Tq(e)}(${a.join(", ")})
+${l}`)}prov.${Rq(e)}(${a.join(", ")})
 `;
 }
-const QN = `import provspark
+const KN = `import provspark
 
 prov = provspark.open(STORE)  # the store's or catalogue's URL
 `;
-function Tq({ way: e, step: t, column: r, rows: i }) {
-  return e === "happened" && !t ? "history" : e ? _q[e] : r ? i.length === 1 ? "cells" : "columns" : "values";
+function Rq({ way: e, step: t, column: r, rows: i }) {
+  return e === "happened" && !t ? "history" : e ? kq[e] : r ? i.length === 1 ? "cells" : "columns" : "values";
 }
-function Rq(e) {
+function zq(e) {
   const t = e.version ? [`version=${zr(e.version)}`] : [];
   return [...e.rows.length === 1 ? [`rows=[${e.rows[0]}]`, `columns=[${zr(e.column ?? "")}]`] : [`[${zr(e.column ?? "")}]`], ...t];
 }
-function zq({ rows: e, where: t }) {
+function Oq({ rows: e, where: t }) {
   return e.length ? [`rows=[${e.join(", ")}]`] : t.length ? [`where=[${t.map((r) => `parse_condition(${zr(r)})`).join(", ")}]`] : [];
 }
-const zr = (e) => d2(JSON.stringify(e));
+const zr = (e) => f2(JSON.stringify(e));
 function Ni(e) {
-  return du(e) ? `$'${d2(e.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'` : /^[\w@%+=:,./-]+$/.test(e) ? e : `'${e.replaceAll("'", "'\\''")}'`;
+  return du(e) ? `$'${f2(e.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'` : /^[\w@%+=:,./-]+$/.test(e) ? e : `'${e.replaceAll("'", "'\\''")}'`;
 }
 function od({ items: e }) {
   const [t, r] = _.useState(""), i = async (a) => {
@@ -41787,16 +41787,16 @@ function od({ items: e }) {
     }, 4e3);
   };
   return /* @__PURE__ */ ae(fx, { positioning: { placement: "bottom-end" }, children: [
-    /* @__PURE__ */ O(PA, { asChild: !0, children: /* @__PURE__ */ O(mt, { "aria-live": "polite", size: "xs", variant: "outline", children: t || "Take away ▾" }) }),
-    /* @__PURE__ */ O(kO, { children: /* @__PURE__ */ O(IA, { children: /* @__PURE__ */ O(DA, { children: e.map((a) => /* @__PURE__ */ O(LA, { onClick: () => {
+    /* @__PURE__ */ O(IA, { asChild: !0, children: /* @__PURE__ */ O(mt, { "aria-live": "polite", size: "xs", variant: "outline", children: t || "Take away ▾" }) }),
+    /* @__PURE__ */ O(TO, { children: /* @__PURE__ */ O(DA, { children: /* @__PURE__ */ O(LA, { children: e.map((a) => /* @__PURE__ */ O($A, { onClick: () => {
       i(a);
     }, value: a.label, children: a.label }, a.label)) }) }) })
   ] });
 }
 function np(e, t) {
   return [
-    { label: "Copy as Python", act: () => ag(kq(e, t)) },
-    { label: "Copy as command", act: () => ag(wq(e, t)) }
+    { label: "Copy as Python", act: () => ag(Tq(e, t)) },
+    { label: "Copy as command", act: () => ag(Sq(e, t)) }
   ];
 }
 function Or(e, t) {
@@ -41808,12 +41808,12 @@ function Or(e, t) {
 async function ag(e) {
   await navigator.clipboard.writeText(e);
 }
-const Oq = 50, Aq = 1e3;
-function KN(e, t, r, i, a, l) {
+const Aq = 50, Nq = 1e3;
+function ZN(e, t, r, i, a, l) {
   return go("/composition", { ...Wl(e), source: t.id, column: r, limit: i }, a, l);
 }
-function Nq({ source: e, column: t }) {
-  const { state: r } = kt(), i = _.useMemo(() => ["composition", JSON.stringify(Wl(r)), e.id, t], [t, e.id, r]), a = wt({ queryKey: i, queryFn: ({ signal: f }) => KN(r, e, t, Oq, f, i) }), { data: l } = a;
+function Mq({ source: e, column: t }) {
+  const { state: r } = kt(), i = _.useMemo(() => ["composition", JSON.stringify(Wl(r)), e.id, t], [t, e.id, r]), a = wt({ queryKey: i, queryFn: ({ signal: f }) => ZN(r, e, t, Aq, f, i) }), { data: l } = a;
   if (!l) return /* @__PURE__ */ O(Ka, { failed: "The rows can't be divided", label: "Counting", query: a, queryKey: i });
   if (!l.total_witnesses) return /* @__PURE__ */ O(Rn, { title: `No row of ${e.label} contributes`, children: "There is nothing to divide." });
   const c = l.values[0]?.witnesses ?? 1, d = l.total_witnesses - l.values.reduce((f, g) => f + g.witnesses, 0);
@@ -41823,8 +41823,8 @@ function Nq({ source: e, column: t }) {
       /* @__PURE__ */ O(be, { color: "fg.muted", flex: 1, fontSize: "sm", children: `${Tn(l.total_witnesses)} of ${e.label}, ${Tn(l.total_values, "value")}` })
     ] }),
     /* @__PURE__ */ O(Se, { borderColor: "border", borderRadius: "md", borderWidth: 1, flex: 1, minH: "7rem", overflow: "auto", p: 3, tabIndex: 0, role: "group", "aria-label": `Rows of ${e.label} by ${t}`, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, children: /* @__PURE__ */ ae(k0, { alignItems: "center", as: "dl", columnGap: 3, fontSize: "sm", m: 0, rowGap: 1.5, templateColumns: "minmax(4rem, 14rem) 1fr", children: [
-      l.values.map(({ value: f, witnesses: g }) => /* @__PURE__ */ O(Pk, { label: Ru(f), none: f === null, share: g / c, text: `${Le(g)} · ${Ik(g, l.total_witnesses)}` }, Ru(f))),
-      d > 0 ? /* @__PURE__ */ O(Pk, { label: `${Le(l.total_values - l.values.length)} more values`, none: !0, share: 0, text: `${Le(d)} · ${Ik(d, l.total_witnesses)}` }) : null
+      l.values.map(({ value: f, witnesses: g }) => /* @__PURE__ */ O(Pk, { label: Ru(f), none: f === null, share: g / c, text: `${Ie(g)} · ${Ik(g, l.total_witnesses)}` }, Ru(f))),
+      d > 0 ? /* @__PURE__ */ O(Pk, { label: `${Ie(l.total_values - l.values.length)} more values`, none: !0, share: 0, text: `${Ie(d)} · ${Ik(d, l.total_witnesses)}` }) : null
     ] }) })
   ] });
 }
@@ -41841,8 +41841,8 @@ function Ik(e, t) {
   const r = 100 * e / t;
   return r < 1 ? "< 1 %" : `${Math.round(r)} %`;
 }
-function Mq(e, t, r) {
-  const i = (l) => /[",\n\r]/.test(l) ? `"${l.replaceAll('"', '""')}"` : l, a = () => KN(e, t, r, Aq);
+function Pq(e, t, r) {
+  const i = (l) => /[",\n\r]/.test(l) ? `"${l.replaceAll('"', '""')}"` : l, a = () => ZN(e, t, r, Nq);
   return [
     {
       label: "Composition as CSV",
@@ -41857,15 +41857,15 @@ function Mq(e, t, r) {
     } }
   ];
 }
-function ZN({ way: e, to: t, through: r }, i = !0) {
+function JN({ way: e, to: t, through: r }, i = !0) {
   const { state: a } = kt(), l = _.useMemo(
     () => ({ ...Wl(a), relation: e, to: t.id, via: r?.id ?? null, context: a.context }),
     [a, r?.id, t.id, e]
   ), c = ["sideways", JSON.stringify(l)], d = wt({ queryKey: c, queryFn: ({ signal: p }) => go("/sideways", l, p, c), enabled: i }), f = d.data?.filter((p) => p.rows > 0) ?? [], g = f.find((p) => p.version.startsWith(a.at ?? "-")) ?? f.at(-1);
   return { asked: l, key: c, answer: d, met: f, found: g };
 }
-function Pq({ way: e, to: t, through: r }) {
-  const { state: i, go: a, on: l } = kt(), { asked: c, key: d, answer: f, met: g, found: p } = ZN({ way: e, to: t, through: r }), v = p?.version, y = _.useCallback(
+function Iq({ way: e, to: t, through: r }) {
+  const { state: i, go: a, on: l } = kt(), { asked: c, key: d, answer: f, met: g, found: p } = JN({ way: e, to: t, through: r }), v = p?.version, y = _.useCallback(
     (w, C, T, k) => go("/sideways/rows", { ...c, found: v, cursor: w, limit: C, columns: T }, k),
     [c, v]
   ), b = [...d, v], x = Ax(b, y, p?.columns ?? 0, !!v);
@@ -41875,11 +41875,11 @@ function Pq({ way: e, to: t, through: r }) {
     /* @__PURE__ */ ae($e, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ O(Wo, { as: "h2", maxW: "16rem", size: "sm", truncate: !0, title: t.name, children: t.label }),
       /* @__PURE__ */ O(be, { color: "fg.muted", flex: 1, fontSize: "sm", children: `${Fi(p.rows, p.total)} rows ${S}` }),
-      g.length > 1 ? /* @__PURE__ */ ae(jt, { gap: 1, children: [
+      g.length > 1 ? /* @__PURE__ */ ae(Dt, { gap: 1, children: [
         /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: "version" }),
         g.map((w) => /* @__PURE__ */ O(mt, { "aria-pressed": w === p, onClick: () => {
           a({ at: w.version.slice(0, 12) }, !0);
-        }, size: "2xs", variant: w === p ? "solid" : "outline", children: `${w.version.slice(0, 6)} · ${Le(w.rows)}` }, w.version))
+        }, size: "2xs", variant: w === p ? "solid" : "outline", children: `${w.version.slice(0, 6)} · ${Ie(w.rows)}` }, w.version))
       ] }) : null
     ] }),
     x.error ? /* @__PURE__ */ O(zn, { again: () => {
@@ -41905,7 +41905,7 @@ function Dk(e) {
   return e === 1 ? "it" : "them";
 }
 function al({ label: e, name: t, options: r, value: i, onPick: a }) {
-  return /* @__PURE__ */ ae(jt, { gap: 2, children: [
+  return /* @__PURE__ */ ae(Dt, { gap: 2, children: [
     /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "sm", whiteSpace: "nowrap", children: e }),
     /* @__PURE__ */ ae(Zh, { size: "xs", w: "auto", children: [
       /* @__PURE__ */ O(Jh, { "aria-label": t, maxW: "16rem", onChange: (l) => {
@@ -41925,13 +41925,13 @@ function Mx(e) {
     };
   }, [e]);
 }
-const Iq = 2, Dq = 16e3;
-async function Lq(e) {
+const Dq = 2, Lq = 16e3;
+async function $q(e) {
   const t = URL.createObjectURL(new Blob([e], { type: "image/svg+xml" }));
   try {
     const r = new Image();
     r.src = t, await r.decode();
-    const i = Math.min(Iq, Dq / Math.max(r.width, r.height)), a = document.createElement("canvas");
+    const i = Math.min(Dq, Lq / Math.max(r.width, r.height)), a = document.createElement("canvas");
     a.width = Math.ceil(r.width * i), a.height = Math.ceil(r.height * i);
     const l = a.getContext("2d");
     if (!l) throw new Error("this browser can't draw pictures");
@@ -41948,7 +41948,7 @@ function Lk(e, t) {
   const r = (f) => t[f] ?? { x: 0, y: 0 }, i = Math.max(...e.boxes.map((f) => r(f.id).x + f.width)) + 20, a = Math.max(...e.boxes.map((f) => r(f.id).y + f.height)) + 20, l = new Map(e.boxes.map((f) => [f.id, f])), c = e.lines.map((f) => {
     const g = l.get(f.source), p = l.get(f.target);
     if (!g || !p) return "";
-    const [v, y] = [r(g.id).x + g.width, r(g.id).y + g.height / 2], [b, x] = [r(p.id).x, r(p.id).y + p.height / 2], S = Math.max(20, (b - v) / 2), w = f.way === "data" ? "" : ' stroke-dasharray="5 4"', C = f.rows === void 0 ? "" : `<text x="${(v + b) / 2}" y="${(y + x) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${Le(f.rows)}</text>`;
+    const [v, y] = [r(g.id).x + g.width, r(g.id).y + g.height / 2], [b, x] = [r(p.id).x, r(p.id).y + p.height / 2], S = Math.max(20, (b - v) / 2), w = f.way === "data" ? "" : ' stroke-dasharray="5 4"', C = f.rows === void 0 ? "" : `<text x="${(v + b) / 2}" y="${(y + x) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${Ie(f.rows)}</text>`;
     return `<path d="M${v} ${y}C${v + S} ${y} ${b - S} ${x} ${b} ${x}" fill="none" stroke="#64748b" stroke-width="1.5"${w}/>${C}`;
   }), d = e.boxes.map((f) => {
     const { x: g, y: p } = r(f.id), v = f.part.kind === "dataset" ? 6 : f.height / 2, y = f.part.kind === "hidden" || f.part.kind === "step" && f.part.coverage === "untracked" ? ' stroke-dasharray="4 3"' : "", b = f.part.kind === "dataset" ? f.part.node.dataset.label : f.part.kind === "step" ? f.part.about?.task_id ?? f.part.step : "hidden step", x = f.part.kind === "dataset" ? `<text x="${g + 12}" y="${p + 44}" fill="#475569">${$k(Fi(f.part.node.rows, f.part.node.total))}</text>` : "";
@@ -41966,20 +41966,20 @@ const Px = [
   { format: "jsonl", text: "JSON lines" },
   { format: "arrow", text: "Arrow stream" }
 ];
-function $q({ state: e, asked: t, trace: r, node: i, graph: a, spots: l }) {
+function Vq({ state: e, asked: t, trace: r, node: i, graph: a, spots: l }) {
   const { label: c } = i.dataset, d = { dataset: r.nodes[0]?.dataset.name ?? "" }, f = l ? [
     { label: "Graph as SVG", act: () => {
       Or(new Blob([Lk(a, l)], { type: "image/svg+xml" }), "trace.svg");
     } },
     { label: "Graph as PNG", act: async () => {
-      Or(await Lq(Lk(a, l)), "trace.png");
+      Or(await $q(Lk(a, l)), "trace.png");
     } }
   ] : [];
   return [
     ...Px.map(({ format: g, text: p }) => ({
       label: `Rows of ${c} as ${p}`,
       act: async () => {
-        Or(await zG(t, i.id, g), `${c}.${g}`);
+        Or(await OG(t, i.id, g), `${c}.${g}`);
       }
     })),
     { label: "Rows and edges as PROV-JSON", act: async () => {
@@ -42004,7 +42004,7 @@ const Vk = [
   siblings: { title: "These rows have no siblings", text: "They are a source: siblings share a row that both came from." },
   composition: { title: "These rows are a source", text: "A composition tells how the source rows of a result divide over one of their columns." }
 };
-function Vq({ way: e }) {
+function Hq({ way: e }) {
   const { state: t, go: r, leave: i } = kt(), { dataset: a, version: l } = t;
   Mx(i);
   const { data: c, error: d, refetch: f } = wt({
@@ -42019,7 +42019,7 @@ function Vq({ way: e }) {
   return /* @__PURE__ */ ae($e, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ae($e, { align: "center", columnGap: 3, rowGap: 2, wrap: "wrap", children: [
       /* @__PURE__ */ ae(
-        UA,
+        WA,
         {
           "aria-label": "Question",
           onValueChange: ({ value: y }) => {
@@ -42028,22 +42028,22 @@ function Vq({ way: e }) {
           size: "xs",
           value: e,
           children: [
-            /* @__PURE__ */ O(WA, {}),
-            /* @__PURE__ */ O(FA, { items: Vk })
+            /* @__PURE__ */ O(FA, {}),
+            /* @__PURE__ */ O(GA, { items: Vk })
           ]
         }
       ),
-      p ? /* @__PURE__ */ O(Hq, { choice: p, choices: g, through: v, way: e }) : null,
+      p ? /* @__PURE__ */ O(Bq, { choice: p, choices: g, through: v, way: e }) : null,
       /* @__PURE__ */ O(Va, {}),
-      p ? /* @__PURE__ */ O(Bq, { choice: p, state: t, through: v, way: e }) : null
+      p ? /* @__PURE__ */ O(jq, { choice: p, state: t, through: v, way: e }) : null
     ] }),
     p ? /* @__PURE__ */ ae($e, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
-      /* @__PURE__ */ O(Se, { flex: "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ O(xq, {}) }),
-      /* @__PURE__ */ O(Se, { flex: 1, minH: 0, minW: 0, children: e !== "composition" ? /* @__PURE__ */ O(Pq, { through: v, to: p.dataset, way: e }) : t.column ? /* @__PURE__ */ O(Nq, { column: t.column, source: p.dataset }) : /* @__PURE__ */ O(Rn, { title: "Choose a column", children: `The rows of ${p.dataset.label} that these rows came from are counted by its values.` }) })
+      /* @__PURE__ */ O(Se, { flex: "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ O(wq, {}) }),
+      /* @__PURE__ */ O(Se, { flex: 1, minH: 0, minW: 0, children: e !== "composition" ? /* @__PURE__ */ O(Iq, { through: v, to: p.dataset, way: e }) : t.column ? /* @__PURE__ */ O(Mq, { column: t.column, source: p.dataset }) : /* @__PURE__ */ O(Rn, { title: "Choose a column", children: `The rows of ${p.dataset.label} that these rows came from are counted by its values.` }) })
     ] }) : /* @__PURE__ */ O(Rn, { title: Hk[e].title, children: Hk[e].text })
   ] });
 }
-function Hq({ way: e, choices: t, choice: r, through: i }) {
+function Bq({ way: e, choices: t, choice: r, through: i }) {
   const { state: a, go: l } = kt(), c = wt({
     queryKey: ["dataset", r.dataset.id, null],
     queryFn: ({ signal: p }) => pn(`/datasets/${r.dataset.id}`, {}, p),
@@ -42070,31 +42070,31 @@ function Hq({ way: e, choices: t, choice: r, through: i }) {
     ] })
   ] });
 }
-function Bq({ way: e, state: t, choice: r, through: i }) {
+function jq({ way: e, state: t, choice: r, through: i }) {
   const { data: a } = wt({
     queryKey: ["dataset", t.dataset, t.version],
     queryFn: ({ signal: p }) => pn(`/datasets/${t.dataset}`, { version: t.version }, p)
-  }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: i?.name }, c = e === "composition" && t.column ? Mq(t, r.dataset, t.column) : [], { asked: d, found: f } = ZN({ way: e === "siblings" ? e : "together", to: r.dataset, through: i }, e !== "composition"), g = f && e !== "composition" ? Px.map(({ format: p, text: v }) => ({
+  }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: i?.name }, c = e === "composition" && t.column ? Pq(t, r.dataset, t.column) : [], { asked: d, found: f } = JN({ way: e === "siblings" ? e : "together", to: r.dataset, through: i }, e !== "composition"), g = f && e !== "composition" ? Px.map(({ format: p, text: v }) => ({
     label: `Rows found as ${v}`,
     act: async () => {
-      Or(await RG(d, f.version, p), `${r.dataset.label}.${p}`);
+      Or(await zG(d, f.version, p), `${r.dataset.label}.${p}`);
     }
   })) : [];
   return /* @__PURE__ */ O(od, { items: [...g, ...c, ...np(t, l)] });
 }
-const jq = {
+const Uq = {
   exact: { palette: "green", text: "exact", why: "captured row by row" },
   coarse: { palette: "orange", text: "coarse", why: "captured as a whole: all its output rows stand for all its input rows" },
   untracked: { palette: "red", text: "untracked", why: "not captured" }
 };
 function wl({ value: e }) {
-  const t = e ? jq[e] : void 0;
+  const t = e ? Uq[e] : void 0;
   return t ? /* @__PURE__ */ O(ox, { colorPalette: t.palette, size: "sm", title: t.why, variant: e === "untracked" ? "outline" : "subtle", children: t.text }) : null;
 }
-function Uq({ value: e }) {
+function Wq({ value: e }) {
   return /* @__PURE__ */ O(ox, { colorPalette: e === "source" ? "purple" : "blue", size: "sm", variant: "subtle", children: e });
 }
-function Wq() {
+function Fq() {
   const { state: e, go: t, open: r } = kt(), [i, a] = _.useState(e.search), l = _.useRef([]);
   _.useEffect(() => {
     const b = l.current.indexOf(e.search);
@@ -42107,17 +42107,17 @@ function Wq() {
       clearTimeout(b);
     };
   }, [t, e.search, i]);
-  const { data: c, error: d, refetch: f, fetchNextPage: g, hasNextPage: p } = CG({
+  const { data: c, error: d, refetch: f, fetchNextPage: g, hasNextPage: p } = EG({
     queryKey: ["datasets", e.search],
     queryFn: ({ pageParam: b, signal: x }) => pn("/datasets", { search: e.search, cursor: b }, x),
     initialPageParam: 0,
     getNextPageParam: (b) => b.next,
-    placeholderData: SN
+    placeholderData: CN
   }), v = c?.pages.flatMap((b) => b.items) ?? [], y = c?.pages[0]?.total ?? 0;
   return /* @__PURE__ */ ae($e, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ae($e, { align: "center", gap: 3, children: [
       /* @__PURE__ */ O(
-        NA,
+        MA,
         {
           "aria-label": "Search data sets",
           id: "provspark-search",
@@ -42142,10 +42142,10 @@ function Wq() {
     }, error: d, title: "The data sets can't be listed" }) : null,
     /* @__PURE__ */ O(ig, { broken: c?.pages[0]?.broken }),
     !c && !d ? /* @__PURE__ */ O(jn, { label: "Loading data sets" }) : null,
-    c && !y ? e.search ? /* @__PURE__ */ O(Rn, { title: `No data set is called “${e.search}”`, children: "Fewer letters find more: all words must be in the name." }) : c.pages[0]?.broken?.length ? /* @__PURE__ */ O(Rn, { title: "No step can be read" }) : /* @__PURE__ */ O(gq, {}) : null,
+    c && !y ? e.search ? /* @__PURE__ */ O(Rn, { title: `No data set is called “${e.search}”`, children: "Fewer letters find more: all words must be in the name." }) : c.pages[0]?.broken?.length ? /* @__PURE__ */ O(Rn, { title: "No step can be read" }) : /* @__PURE__ */ O(pq, {}) : null,
     y ? /* @__PURE__ */ ae(Se, { borderColor: "border", borderRadius: "md", borderWidth: 1, minH: 0, overflow: "auto", children: [
-      /* @__PURE__ */ ae(GA, { interactive: !0, size: "sm", stickyHeader: !0, children: [
-        /* @__PURE__ */ O(nW, { children: /* @__PURE__ */ ae(Pb, { bg: "bg.subtle", children: [
+      /* @__PURE__ */ ae(qA, { interactive: !0, size: "sm", stickyHeader: !0, children: [
+        /* @__PURE__ */ O(rW, { children: /* @__PURE__ */ ae(Pb, { bg: "bg.subtle", children: [
           /* @__PURE__ */ O(Xs, { children: "Data set" }),
           /* @__PURE__ */ O(Xs, { textAlign: "end", children: "Rows" }),
           /* @__PURE__ */ O(Xs, { textAlign: "end", children: "Columns" }),
@@ -42153,7 +42153,7 @@ function Wq() {
           /* @__PURE__ */ O(Xs, { children: "Is a" }),
           /* @__PURE__ */ O(Xs, { children: "Captured" })
         ] }) }),
-        /* @__PURE__ */ O(qA, { children: v.map((b) => /* @__PURE__ */ ae(Pb, { cursor: "pointer", onClick: () => {
+        /* @__PURE__ */ O(YA, { children: v.map((b) => /* @__PURE__ */ ae(Pb, { cursor: "pointer", onClick: () => {
           r({ dataset: b.id });
         }, children: [
           /* @__PURE__ */ ae(ro, { maxW: "40rem", children: [
@@ -42174,10 +42174,10 @@ function Wq() {
             ),
             /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", overflow: "hidden", textOverflow: "ellipsis", title: b.name, whiteSpace: "nowrap", children: b.name })
           ] }),
-          /* @__PURE__ */ O(ro, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Le(b.rows) }),
-          /* @__PURE__ */ O(ro, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Le(b.columns) }),
-          /* @__PURE__ */ O(ro, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Le(b.versions) }),
-          /* @__PURE__ */ O(ro, { children: /* @__PURE__ */ O(Uq, { value: b.role }) }),
+          /* @__PURE__ */ O(ro, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Ie(b.rows) }),
+          /* @__PURE__ */ O(ro, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Ie(b.columns) }),
+          /* @__PURE__ */ O(ro, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Ie(b.versions) }),
+          /* @__PURE__ */ O(ro, { children: /* @__PURE__ */ O(Wq, { value: b.role }) }),
           /* @__PURE__ */ O(ro, { children: /* @__PURE__ */ O(wl, { value: b.coverage }) })
         ] }, b.id)) })
       ] }),
@@ -42187,20 +42187,20 @@ function Wq() {
     ] }) : null
   ] });
 }
-function Fq({ dataset: e, version: t, column: r, row: i, onClose: a }) {
+function Gq({ dataset: e, version: t, column: r, row: i, onClose: a }) {
   return /* @__PURE__ */ ae($e, { "aria-label": "Column", as: "aside", borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, tabIndex: 0, children: [
-    /* @__PURE__ */ ae(jt, { children: [
-      /* @__PURE__ */ O(Wo, { as: "h3", flex: 1, overflowWrap: "anywhere", size: "md", children: i === null ? r : `${r}, row ${Le(i)}` }),
+    /* @__PURE__ */ ae(Dt, { children: [
+      /* @__PURE__ */ O(Wo, { as: "h3", flex: 1, overflowWrap: "anywhere", size: "md", children: i === null ? r : `${r}, row ${Ie(i)}` }),
       /* @__PURE__ */ O(ux, { "aria-label": "Close the column", onClick: a, size: "xs" })
     ] }),
     /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: i === null ? "Choose one row to see the cell's own way." : "Of the chosen row alone; clear the choice to see the whole column." }),
     ["backward", "forward"].map((l) => /* @__PURE__ */ ae($e, { direction: "column", gap: 1, children: [
       /* @__PURE__ */ O(Wo, { as: "h4", size: "xs", children: l === "backward" ? "← Came from" : "Went into →" }),
-      i === null ? /* @__PURE__ */ O(Gq, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ O(qq, { column: r, dataset: e, direction: l, row: i, version: t })
+      i === null ? /* @__PURE__ */ O(qq, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ O(Yq, { column: r, dataset: e, direction: l, row: i, version: t })
     ] }, l))
   ] });
 }
-function Gq({ dataset: e, version: t, column: r, direction: i }) {
+function qq({ dataset: e, version: t, column: r, direction: i }) {
   const { on: a } = kt(), { data: l, error: c, refetch: d } = wt({
     queryKey: ["column", e, t, r, i],
     queryFn: ({ signal: p }) => pn(`/datasets/${e}/columns`, { version: t, column: [r], direction: i, existence: "false" }, p)
@@ -42212,21 +42212,21 @@ function Gq({ dataset: e, version: t, column: r, direction: i }) {
   const f = (p) => p.dataset.id === e && p.version === t && p.source_column === r, g = l.lines.filter((p) => p.source_column !== null && !f(p));
   return /* @__PURE__ */ ae(P.Fragment, { children: [
     g.map((p) => /* @__PURE__ */ O(
-      JN,
+      eM,
       {
         onOpen: () => {
           a({ dataset: p.dataset.id, version: p.version, column: p.source_column });
         },
         place: p.dataset,
-        said: tM(p),
+        said: nM(p),
         text: p.source_column ?? ""
       },
       `${p.dataset.id} ${p.version} ${p.occurrence} ${p.source_column} ${p.kind} ${p.dependence}`
     )),
-    /* @__PURE__ */ O(eM, { none: !g.length, stops: l.stops.map((p) => p.why), what: "column" })
+    /* @__PURE__ */ O(tM, { none: !g.length, stops: l.stops.map((p) => p.why), what: "column" })
   ] });
 }
-function qq({ dataset: e, version: t, column: r, direction: i, row: a }) {
+function Yq({ dataset: e, version: t, column: r, direction: i, row: a }) {
   const { on: l } = kt(), { data: c, error: d, refetch: f } = wt({
     queryKey: ["cell", e, t, r, i, a],
     queryFn: ({ signal: p }) => go("/cells", { dataset: e, version: t, rows: [a], columns: [r], direction: i, limit: 50 }, p)
@@ -42238,41 +42238,41 @@ function qq({ dataset: e, version: t, column: r, direction: i, row: a }) {
   const g = c.lines.filter((p) => !(p.dataset.id === e && p.version === t && p.source_row === a && p.source_column === r));
   return /* @__PURE__ */ ae(P.Fragment, { children: [
     g.map((p) => /* @__PURE__ */ O(
-      JN,
+      eM,
       {
         onOpen: () => {
           l({ dataset: p.dataset.id, version: p.version, rows: [p.source_row], column: p.source_column });
         },
         place: p.dataset,
-        said: tM(p),
-        text: `${p.source_column ?? "row"}, row ${Le(p.source_row)}`
+        said: nM(p),
+        text: `${p.source_column ?? "row"}, row ${Ie(p.source_row)}`
       },
       `${p.dataset.id} ${p.version} ${p.occurrence} ${p.source_row} ${p.source_column} ${p.kind} ${p.dependence}`
     )),
-    c.total > c.lines.length ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: `and ${Le(c.total - c.lines.length)} more cells` }) : null,
-    /* @__PURE__ */ O(eM, { none: !g.length, stops: c.stops.map((p) => p.why), what: "cell" })
+    c.total > c.lines.length ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: `and ${Ie(c.total - c.lines.length)} more cells` }) : null,
+    /* @__PURE__ */ O(tM, { none: !g.length, stops: c.stops.map((p) => p.why), what: "cell" })
   ] });
 }
-function JN({ place: e, text: t, said: r, onOpen: i }) {
+function eM({ place: e, text: t, said: r, onOpen: i }) {
   return /* @__PURE__ */ ae(Se, { children: [
     /* @__PURE__ */ O(mt, { fontWeight: "medium", h: "auto", maxW: "full", onClick: i, overflow: "hidden", p: 0, size: "sm", textOverflow: "ellipsis", title: e.name, variant: "plain", _hover: { textDecoration: "underline" }, children: `${e.label} · ${t}` }),
     /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: r })
   ] });
 }
-function eM({ none: e, stops: t, what: r }) {
+function tM({ none: e, stops: t, what: r }) {
   return /* @__PURE__ */ ae(P.Fragment, { children: [
     e && !t.length ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "sm", children: `No ${r} that is known.` }) : null,
     [...new Set(t)].map((i) => /* @__PURE__ */ O(be, { color: "orange.fg", fontSize: "xs", overflowWrap: "anywhere", children: i }, i))
   ] });
 }
-function tM({ dependence: e, kind: t, exact: r }) {
+function nM({ dependence: e, kind: t, exact: r }) {
   return [e, t === "context" ? "context" : "", r ? "" : "at most"].filter(Boolean).join(" · ");
 }
-const Yq = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null", "like", "startswith"];
+const Xq = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null", "like", "startswith"];
 function Qb(e) {
   return !e.startsWith("is ");
 }
-function Xq(e, t, r) {
+function Qq(e, t, r) {
   const i = /^[A-Za-z_]\w*$/.test(e) ? e : `\`${e.replaceAll("`", "``")}\``;
   if (!Qb(t)) return `${i} ${t}`;
   if (t !== "in") return `${i} ${t} ${Bk(r)}`;
@@ -42282,13 +42282,13 @@ function Xq(e, t, r) {
 function Bk(e) {
   return /^[\w.+-]+$/.test(e) ? e : `'${e.replaceAll("'", "''")}'`;
 }
-function Qq({ columns: e, where: t, onChange: r }) {
+function Kq({ columns: e, where: t, onChange: r }) {
   const i = e.filter((b) => !b.masked), [a, l] = _.useState(""), [c, d] = _.useState("="), [f, g] = _.useState(""), p = i.some((b) => b.name === a) ? a : i[0]?.name ?? "", v = p !== "" && (!Qb(c) || f !== ""), y = () => {
     if (!v) return;
-    const b = Xq(p, c, f);
+    const b = Qq(p, c, f);
     t.includes(b) || r([...t, b]), g("");
   };
-  return /* @__PURE__ */ ae(jt, { as: "form", "aria-label": "Filter rows", flexWrap: "wrap", gap: 2, onSubmit: (b) => {
+  return /* @__PURE__ */ ae(Dt, { as: "form", "aria-label": "Filter rows", flexWrap: "wrap", gap: 2, onSubmit: (b) => {
     b.preventDefault(), y();
   }, children: [
     /* @__PURE__ */ ae(Zh, { disabled: !i.length, size: "xs", w: "10rem", children: [
@@ -42300,22 +42300,22 @@ function Qq({ columns: e, where: t, onChange: r }) {
     /* @__PURE__ */ ae(Zh, { size: "xs", w: "7.5rem", children: [
       /* @__PURE__ */ O(Jh, { "aria-label": "Operator", onChange: (b) => {
         d(b.target.value);
-      }, value: c, children: Yq.map((b) => /* @__PURE__ */ O("option", { value: b, children: b }, b)) }),
+      }, value: c, children: Xq.map((b) => /* @__PURE__ */ O("option", { value: b, children: b }, b)) }),
       /* @__PURE__ */ O(eg, {})
     ] }),
-    Qb(c) ? /* @__PURE__ */ O(NA, { "aria-label": "Value", onChange: (b) => {
+    Qb(c) ? /* @__PURE__ */ O(MA, { "aria-label": "Value", onChange: (b) => {
       g(b.target.value);
     }, placeholder: c === "in" ? "a, b, c" : "value", size: "xs", value: f, w: "10rem" }) : null,
     /* @__PURE__ */ O(mt, { disabled: !v, size: "xs", type: "submit", variant: "outline", children: "Filter" }),
-    t.map((b) => /* @__PURE__ */ ae(oW, { colorPalette: "blue", maxW: "20rem", size: "md", children: [
-      /* @__PURE__ */ O(iW, { children: b }),
-      /* @__PURE__ */ O(sW, { children: /* @__PURE__ */ O(aW, { "aria-label": `Remove ${b}`, onClick: () => {
+    t.map((b) => /* @__PURE__ */ ae(iW, { colorPalette: "blue", maxW: "20rem", size: "md", children: [
+      /* @__PURE__ */ O(aW, { children: b }),
+      /* @__PURE__ */ O(lW, { children: /* @__PURE__ */ O(sW, { "aria-label": `Remove ${b}`, onClick: () => {
         r(t.filter((x) => x !== b));
       } }) })
     ] }, b))
   ] });
 }
-function Kq() {
+function Zq() {
   const { state: e, go: t } = kt(), { dataset: r, version: i, where: a, rows: l } = e, c = wt({
     queryKey: ["dataset", r, i],
     queryFn: ({ signal: C }) => pn(`/datasets/${r}`, { version: i }, C)
@@ -42333,7 +42333,7 @@ function Kq() {
   return /* @__PURE__ */ ae($e, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ae($e, { align: "start", gap: 4, wrap: "wrap", children: [
       /* @__PURE__ */ ae("div", { children: [
-        /* @__PURE__ */ ae(jt, { gap: 2, children: [
+        /* @__PURE__ */ ae(Dt, { gap: 2, children: [
           /* @__PURE__ */ O(Wo, { as: "h2", size: "lg", children: y }),
           /* @__PURE__ */ O(wl, { value: S?.coverage ?? null })
         ] }),
@@ -42346,7 +42346,7 @@ function Kq() {
       /* @__PURE__ */ ae(Zh, { size: "xs", w: "auto", children: [
         /* @__PURE__ */ O(Jh, { "aria-label": "Version", onChange: (C) => {
           t({ version: C.target.value, rows: [] });
-        }, value: c.data.version, children: x.map((C, T) => /* @__PURE__ */ O("option", { value: C.version, children: `${T ? "" : "latest · "}${Le(C.rows)} rows · ${C.written ? "written" : "read"} by ${Yo(C.step)} · ${rd(C.step.ended)}` }, C.version)) }),
+        }, value: c.data.version, children: x.map((C, T) => /* @__PURE__ */ O("option", { value: C.version, children: `${T ? "" : "latest · "}${Ie(C.rows)} rows · ${C.written ? "written" : "read"} by ${Yo(C.step)} · ${rd(C.step.ended)}` }, C.version)) }),
         /* @__PURE__ */ O(eg, {})
       ] }),
       /* @__PURE__ */ O(
@@ -42356,7 +42356,7 @@ function Kq() {
             ...Px.map(({ format: C, text: T }) => ({
               label: `Rows as ${T}`,
               act: () => {
-                Or(TG(r, c.data.version, a, C), `${y}.${C}`);
+                Or(RG(r, c.data.version, a, C), `${y}.${C}`);
               }
             })),
             ...np({ ...e, version: c.data.version }, { dataset: c.data.name })
@@ -42365,7 +42365,7 @@ function Kq() {
       )
     ] }),
     /* @__PURE__ */ ae($e, { align: "center", gap: 3, wrap: "wrap", children: [
-      /* @__PURE__ */ O(Qq, { columns: b, onChange: (C) => {
+      /* @__PURE__ */ O(Kq, { columns: b, onChange: (C) => {
         t({ where: C, rows: [] });
       }, where: a }),
       /* @__PURE__ */ O(Va, {}),
@@ -42387,7 +42387,7 @@ function Kq() {
         l.length === 1 ? "it" : l.length ? "they" : "all",
         " went →"
       ] }),
-      /* @__PURE__ */ O(fq, { disabled: !l.length && !w, many: l.length !== 1, onAsk: (C) => {
+      /* @__PURE__ */ O(hq, { disabled: !l.length && !w, many: l.length !== 1, onAsk: (C) => {
         v(l, C);
       } })
     ] }),
@@ -42414,18 +42414,18 @@ function Kq() {
         `${c.data.version} ${a.join(`
 `)}`
       ) }),
-      e.column === null ? null : /* @__PURE__ */ O(Se, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ O(Fq, { column: e.column, dataset: r, onClose: () => {
+      e.column === null ? null : /* @__PURE__ */ O(Se, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ O(Gq, { column: e.column, dataset: r, onClose: () => {
         t({ column: null });
       }, row: l.length === 1 ? l[0] ?? null : null, version: c.data.version }) })
     ] }) : /* @__PURE__ */ O(Ka, { failed: "The rows can't be selected", label: a.length ? "Filtering" : "Loading rows", query: g, queryKey: ["columns", ...f] }),
-    /* @__PURE__ */ O(Zq, { by: S?.step })
+    /* @__PURE__ */ O(Jq, { by: S?.step })
   ] });
 }
-function Zq({ by: e }) {
+function Jq({ by: e }) {
   return e ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: [e.dag_id && `DAG ${e.dag_id}`, `task ${Yo(e)}`, e.run_id && `run ${e.run_id}`, rd(e.ended)].filter(Boolean).join(" · ") }) : null;
 }
 const lh = 8, ch = 120;
-function nM(e, t) {
+function rM(e, t) {
   const r = /* @__PURE__ */ new Map(), i = new Set(e.lines.flatMap((d) => d.parents.flatMap(([f]) => t.get(f)?.columns.map((g) => g.name) ?? []))), a = new Set(e.columns.map((d) => d.name)), l = new Set(e.lines.flatMap((d) => d.changed)), c = new Set(e.lines.flatMap((d) => d.added));
   for (const { name: d } of e.columns)
     c.has(d) ? r.set(d, "new") : l.has(d) && r.set(d, "changed");
@@ -42439,8 +42439,8 @@ function Ly(e, t, r) {
   });
   return i.length === 1 ? i[0] : void 0;
 }
-const Jq = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
-function eY({ stage: e, stages: t, names: r, every: i }) {
+const eY = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
+function tY({ stage: e, stages: t, names: r, every: i }) {
   const a = e.columns.map((f, g) => ({ ...f, place: g })).filter((f) => i || r.has(f.name)), l = [...r].filter(([, f]) => f === "gone").map(([f]) => f), c = a.slice(0, ch), d = e.lines.some((f) => !f.parents.length && f.sources.length);
   return !c.length && !l.length ? null : e.lines[0]?.values === null ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: [...r].map(([f, g]) => `${f} ${g}`).join(", ") || "values are not shown here" }) : /* @__PURE__ */ ae(Se, { "aria-label": `Rows after ${e.text?.slice(0, 80) ?? e.name}`, maxW: "full", mt: 1, overflowX: "auto", role: "group", tabIndex: 0, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, css: { "& td, & th": { borderWidth: 1, borderColor: "var(--chakra-colors-border-muted)", maxWidth: "15rem", overflow: "hidden", paddingInline: "0.5rem", paddingBlock: "0.15rem", textOverflow: "ellipsis", whiteSpace: "nowrap" } }, children: [
     /* @__PURE__ */ ae(Se, { as: "table", fontSize: "xs", fontVariantNumeric: "tabular-nums", css: { borderCollapse: "collapse" }, children: [
@@ -42453,7 +42453,7 @@ function eY({ stage: e, stages: t, names: r, every: i }) {
         l.map((f) => /* @__PURE__ */ O(Se, { as: "th", color: "red.fg", fontWeight: "semibold", textAlign: "start", textDecoration: "line-through", title: "dropped here", children: f }, `gone ${f}`))
       ] }) }),
       /* @__PURE__ */ O("tbody", { children: e.lines.slice(0, lh).map((f, g) => /* @__PURE__ */ ae("tr", { children: [
-        d ? /* @__PURE__ */ O(Se, { as: "td", color: "fg.muted", textAlign: "end", children: f.sources.map((p) => Le(p.row)).join(", ") }) : null,
+        d ? /* @__PURE__ */ O(Se, { as: "td", color: "fg.muted", textAlign: "end", children: f.sources.map((p) => Ie(p.row)).join(", ") }) : null,
         c.map((p) => {
           const v = f.added.includes(p.name) ? "new" : f.changed.includes(p.name) ? "changed" : void 0, y = v === "changed" ? Ly(f, p.name, t) : void 0;
           return /* @__PURE__ */ O(jk, { how: v, masked: p.masked, now: f.values?.[p.place], old: y }, p.place);
@@ -42461,12 +42461,12 @@ function eY({ stage: e, stages: t, names: r, every: i }) {
         l.map((p) => /* @__PURE__ */ O(jk, { how: "gone", masked: Ly(f, p, t) === void 0, now: void 0, old: Ly(f, p, t) }, `gone ${p}`))
       ] }, g)) })
     ] }),
-    e.lines.length > lh || a.length > ch ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: [e.lines.length > lh ? `${Le(e.lines.length - lh)} more rows` : "", a.length > ch ? `${Le(a.length - ch)} more columns` : ""].filter(Boolean).join(", ") }) : null
+    e.lines.length > lh || a.length > ch ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: [e.lines.length > lh ? `${Ie(e.lines.length - lh)} more rows` : "", a.length > ch ? `${Ie(a.length - ch)} more columns` : ""].filter(Boolean).join(", ") }) : null
   ] });
 }
 function jk({ how: e, masked: t, now: r, old: i }) {
   const a = t ? "•••" : e === "gone" ? "" : Uk(r).slice(0, 200), l = i === void 0 || t ? "" : Uk(i).slice(0, 200);
-  return /* @__PURE__ */ ae(Se, { as: "td", bg: e ? Jq[e] : void 0, title: l && a ? `${l} → ${a}` : l || a, children: [
+  return /* @__PURE__ */ ae(Se, { as: "td", bg: e ? eY[e] : void 0, title: l && a ? `${l} → ${a}` : l || a, children: [
     l ? /* @__PURE__ */ O(be, { as: "del", opacity: 0.85, me: a ? 1.5 : 0, children: l }) : null,
     e && a ? /* @__PURE__ */ O(Se, { as: "ins", textDecoration: "none", children: a }) : a
   ] });
@@ -42474,14 +42474,14 @@ function jk({ how: e, masked: t, now: r, old: i }) {
 function Uk(e) {
   return typeof e == "string" && (e !== e.trim() || !e) ? `“${e}”` : Ru(e);
 }
-const rM = "its text may tell values that are not shown here";
-function tY({ passages: e, every: t }) {
-  return /* @__PURE__ */ O($e, { direction: "column", gap: 5, children: e.map((r) => /* @__PURE__ */ O(nY, { every: t, passage: r }, `${r.step.step} ${r.write}`)) });
+const oM = "its text may tell values that are not shown here";
+function nY({ passages: e, every: t }) {
+  return /* @__PURE__ */ O($e, { direction: "column", gap: 5, children: e.map((r) => /* @__PURE__ */ O(rY, { every: t, passage: r }, `${r.step.step} ${r.write}`)) });
 }
-function nY({ passage: e, every: t }) {
+function rY({ passage: e, every: t }) {
   const { on: r } = kt(), i = new Map(e.stages.map((l) => [l.operation, l])), a = e.stages.at(-1);
   return /* @__PURE__ */ ae(Se, { as: "section", "aria-label": `${e.dataset.label}, written by ${Yo(e.step)}`, borderColor: "border", borderRadius: "md", borderWidth: 1, p: 4, children: [
-    /* @__PURE__ */ ae(jt, { gap: 2, mb: 3, wrap: "wrap", children: [
+    /* @__PURE__ */ ae(Dt, { gap: 2, mb: 3, wrap: "wrap", children: [
       /* @__PURE__ */ O(Wo, { as: "h3", overflowWrap: "anywhere", size: "sm", title: e.step.step, children: `${Yo(e.step)} → ${e.dataset.label}` }),
       e.verified ? /* @__PURE__ */ O(ox, { colorPalette: "green", size: "sm", title: "What comes out of the last operation is what is stored.", children: "equals what is stored" }) : null,
       e.doubt ? /* @__PURE__ */ O(be, { color: "orange.fg", fontSize: "xs", children: e.doubt }) : null,
@@ -42491,26 +42491,26 @@ function nY({ passage: e, every: t }) {
     ] }),
     e.why ? /* @__PURE__ */ O(be, { color: "orange.fg", fontSize: "sm", children: e.why }) : null,
     /* @__PURE__ */ ae($e, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, children: [
-      iY(e.stages, i, t).map((l) => {
-        const c = l.map((d) => /* @__PURE__ */ O(aY, { every: t, last: d === a, stage: d, stages: i }, d.operation));
-        return l.length < rY ? c : /* @__PURE__ */ O(Se, { as: "li", children: /* @__PURE__ */ ae(Se, { as: "details", fontSize: "xs", children: [
-          /* @__PURE__ */ O(Se, { as: "summary", color: "fg.muted", cursor: "pointer", ps: 3, children: `${Le(l.length)} operations that kept ${Tn(l.at(-1)?.lines.length ?? 0)} as they came: ${l[0]?.text?.slice(0, 60) ?? ""} …` }),
+      aY(e.stages, i, t).map((l) => {
+        const c = l.map((d) => /* @__PURE__ */ O(sY, { every: t, last: d === a, stage: d, stages: i }, d.operation));
+        return l.length < oY ? c : /* @__PURE__ */ O(Se, { as: "li", children: /* @__PURE__ */ ae(Se, { as: "details", fontSize: "xs", children: [
+          /* @__PURE__ */ O(Se, { as: "summary", color: "fg.muted", cursor: "pointer", ps: 3, children: `${Ie(l.length)} operations that kept ${Tn(l.at(-1)?.lines.length ?? 0)} as they came: ${l[0]?.text?.slice(0, 60) ?? ""} …` }),
           /* @__PURE__ */ O($e, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, pt: 1.5, children: c })
         ] }) }, l[0]?.operation);
       }),
       e.endings.map((l) => /* @__PURE__ */ ae(Se, { as: "li", bg: "red.subtle", borderColor: "red.solid", borderLeftWidth: 3, borderRadius: "sm", px: 3, py: 2, children: [
         /* @__PURE__ */ ae(be, { color: "red.fg", fontSize: "sm", fontWeight: "medium", children: [
-          `${Tn(l.lines.length)} ended here: ${oY[l.cause] ?? l.cause}`,
+          `${Tn(l.lines.length)} ended here: ${iY[l.cause] ?? l.cause}`,
           l.whole ? "" : ", though other rows made of the same went on"
         ] }),
-        /* @__PURE__ */ O(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", children: l.text ?? rM }),
+        /* @__PURE__ */ O(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", children: l.text ?? oM }),
         /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: l.site })
       ] }, `${l.operation} ${l.before} ${l.cause}`))
     ] }),
     e.notes.map((l) => /* @__PURE__ */ O(be, { color: "orange.fg", fontSize: "xs", mt: 2, overflowWrap: "anywhere", children: l }, l))
   ] });
 }
-const rY = 4, oY = {
+const oY = 4, iY = {
   condition: "the condition does not hold",
   "no partner": "no row of the other side meets it",
   "has a partner": "a row of the other side meets it",
@@ -42520,28 +42520,28 @@ const rY = 4, oY = {
   "nothing to explode": "its array or map is empty",
   "set operator": "the set operator left it out"
 };
-function iY(e, t, r) {
+function aY(e, t, r) {
   const i = [];
   let a = !1;
   for (const l of e) {
-    const c = !r && l !== e.at(-1) && l.lines.some((d) => d.parents.length) && !nM(l, t).size;
+    const c = !r && l !== e.at(-1) && l.lines.some((d) => d.parents.length) && !rM(l, t).size;
     c && a ? i.at(-1)?.push(l) : i.push([l]), a = c;
   }
   return i;
 }
-function aY({ stage: e, stages: t, every: r, last: i }) {
-  const a = e.lines.every((f) => !f.parents.length), l = nM(e, t), c = r || a || i, d = !c && !l.size;
+function sY({ stage: e, stages: t, every: r, last: i }) {
+  const a = e.lines.every((f) => !f.parents.length), l = rM(e, t), c = r || a || i, d = !c && !l.size;
   return /* @__PURE__ */ ae(Se, { as: "li", borderColor: d ? "border.muted" : l.size ? "orange.solid" : "border.emphasized", borderLeftWidth: 3, pl: 3, py: d ? 0 : 1, children: [
-    /* @__PURE__ */ ae(jt, { align: "start", gap: 3, children: [
-      /* @__PURE__ */ O(be, { color: d ? "fg.muted" : "fg", flex: 1, fontSize: d ? "xs" : "sm", fontWeight: d ? "normal" : "medium", lineClamp: d ? 1 : 4, minW: 0, overflowWrap: "anywhere", title: e.text ?? void 0, children: e.text ?? rM }),
+    /* @__PURE__ */ ae(Dt, { align: "start", gap: 3, children: [
+      /* @__PURE__ */ O(be, { color: d ? "fg.muted" : "fg", flex: 1, fontSize: d ? "xs" : "sm", fontWeight: d ? "normal" : "medium", lineClamp: d ? 1 : 4, minW: 0, overflowWrap: "anywhere", title: e.text ?? void 0, children: e.text ?? oM }),
       /* @__PURE__ */ O(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", maxW: "14rem", truncate: !0, title: e.site, children: e.site.split("/").at(-1) }),
       /* @__PURE__ */ O(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", minW: "4.5rem", textAlign: "end", children: `${Tn(e.lines.length)}${e.cut ? " and more" : ""}` })
     ] }),
-    d ? null : /* @__PURE__ */ O(eY, { every: c, names: l, stage: e, stages: t })
+    d ? null : /* @__PURE__ */ O(tY, { every: c, names: l, stage: e, stages: t })
   ] });
 }
 const $y = "all";
-function sY() {
+function lY() {
   const { state: e, go: t, leave: r } = kt();
   Mx(r);
   const i = wt({
@@ -42552,7 +42552,7 @@ function sY() {
     i.refetch();
   }, error: i.error, title: "The data set can't be shown" });
   if (!i.data) return /* @__PURE__ */ O(jn, { label: "Loading the data set" });
-  const a = dY(i.data), l = e.at === $y ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
+  const a = fY(i.data), l = e.at === $y ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
     ...a.map(({ step: d, made: f }) => ({ value: d.step, label: `${f ? "made by" : "read by"} ${Yo(d)}`, title: rd(d.ended) })),
     { value: $y, label: "all steps, before and after", title: "" }
   ];
@@ -42569,44 +42569,44 @@ function sY() {
         /* @__PURE__ */ O(ax, { children: "Columns that stayed as they were, too" })
       ] }),
       /* @__PURE__ */ O(Va, {}),
-      /* @__PURE__ */ O(uY, {}),
-      a.length ? /* @__PURE__ */ O(cY, { name: i.data.name, step: l?.step.step ?? null }) : null
+      /* @__PURE__ */ O(dY, {}),
+      a.length ? /* @__PURE__ */ O(uY, { name: i.data.name, step: l?.step.step ?? null }) : null
     ] }),
-    a.length ? /* @__PURE__ */ O(lY, { label: i.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ O(Rn, { title: "No step that you may see made or read these rows", children: "There is nothing to run again." })
+    a.length ? /* @__PURE__ */ O(cY, { label: i.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ O(Rn, { title: "No step that you may see made or read these rows", children: "There is nothing to run again." })
   ] });
 }
-function oM(e) {
+function iM(e) {
   const { state: t } = kt(), r = _.useMemo(() => ({ ...Wl(t), step: e, direction: "both" }), [t, e]), i = _.useMemo(() => ["replay", JSON.stringify(r)], [r]), a = wt({ queryKey: i, queryFn: ({ signal: l }) => go("/replay", r, l, i), staleTime: 1 / 0, retry: !1 });
   return { key: i, answer: a };
 }
-function lY({ label: e, step: t }) {
-  const { state: r } = kt(), { key: i, answer: a } = oM(t), { data: l } = a;
+function cY({ label: e, step: t }) {
+  const { state: r } = kt(), { key: i, answer: a } = iM(t), { data: l } = a;
   return l ? l.passages.length ? /* @__PURE__ */ ae(Se, { "aria-label": "What happened", flex: 1, minH: 0, overflow: "auto", role: "group", tabIndex: 0, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, children: [
     l.passages.some((c) => c.verified === !1) ? /* @__PURE__ */ ae(Bg, { mb: 3, size: "sm", status: "warning", children: [
       /* @__PURE__ */ O(Ug, {}),
       /* @__PURE__ */ O(jg, { children: "What came out differs from what is stored: the step’s operations don’t tell all that it did." })
     ] }) : null,
-    /* @__PURE__ */ O(tY, { every: r.all, passages: l.passages })
+    /* @__PURE__ */ O(nY, { every: r.all, passages: l.passages })
   ] }) : /* @__PURE__ */ O(Rn, { title: `No captured step made or read these rows of ${e}`, children: "There is nothing to run again." }) : /* @__PURE__ */ O(Ka, { failed: "What happened can't be shown", label: "Running the stored operations again for these rows", query: a, queryKey: i });
 }
-function cY({ name: e, step: t }) {
-  const { state: r } = kt(), { data: i } = oM(t).answer, a = np({ ...r, step: t }, { dataset: e });
+function uY({ name: e, step: t }) {
+  const { state: r } = kt(), { data: i } = iM(t).answer, a = np({ ...r, step: t }, { dataset: e });
   return /* @__PURE__ */ O(od, { items: i ? [{ label: "What happened as JSON", act: () => {
     Or(new Blob([JSON.stringify(i, null, 1)], { type: "application/json" }), "happened.json");
   } }, ...a] : a });
 }
-function uY() {
+function dY() {
   return /* @__PURE__ */ ae($e, { fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ O(be, { children: /* @__PURE__ */ O(Se, { as: "span", bg: "orange.subtle", borderRadius: "sm", px: 1, children: "changed" }) }),
     /* @__PURE__ */ O(be, { children: /* @__PURE__ */ O(Se, { as: "span", bg: "green.subtle", borderRadius: "sm", px: 1, children: "new" }) }),
     /* @__PURE__ */ O(be, { children: /* @__PURE__ */ O(Se, { as: "span", bg: "red.subtle", borderRadius: "sm", px: 1, children: "ended" }) })
   ] });
 }
-function dY(e) {
+function fY(e) {
   const t = e.versions.find((i) => i.version === e.version && i.written)?.step, r = e.read_by.filter((i) => i.step !== t?.step);
   return [...t ? [{ step: t, made: !0 }] : [], ...r.map((i) => ({ step: i, made: !1 }))];
 }
-function fY({ where: e }) {
+function hY({ where: e }) {
   const { open: t } = kt(), r = wt({
     queryKey: ["steps", e],
     queryFn: ({ signal: a }) => pn(
@@ -42620,7 +42620,7 @@ function fY({ where: e }) {
       },
       a
     )
-  }), i = $N({
+  }), i = VN({
     queries: (r.data?.items ?? []).map((a) => ({
       queryKey: ["step", a.step],
       queryFn: ({ signal: l }) => pn(`/steps/${encodeURIComponent(a.step)}`, {}, l)
@@ -42633,7 +42633,7 @@ function fY({ where: e }) {
     r.data.items.map((a, l) => {
       const c = i[l]?.data;
       return /* @__PURE__ */ ae(Se, { borderColor: "border", borderRadius: "md", borderWidth: 1, overflow: "hidden", children: [
-        /* @__PURE__ */ ae(jt, { bg: "bg.subtle", gap: 3, px: 3, py: 2, children: [
+        /* @__PURE__ */ ae(Dt, { bg: "bg.subtle", gap: 3, px: 3, py: 2, children: [
           /* @__PURE__ */ O(be, { fontWeight: "semibold", children: Yo(a) }),
           a.coverage === "exact" ? null : /* @__PURE__ */ O(wl, { value: a.coverage }),
           /* @__PURE__ */ ae(be, { color: "fg.muted", fontSize: "sm", children: [
@@ -42643,7 +42643,7 @@ function fY({ where: e }) {
             a.try_number > 1 ? ` · try ${a.try_number}` : ""
           ] })
         ] }),
-        /* @__PURE__ */ O(GA, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ O(qA, { children: (c?.writes ?? []).map((d) => /* @__PURE__ */ ae(Pb, { children: [
+        /* @__PURE__ */ O(qA, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ O(YA, { children: (c?.writes ?? []).map((d) => /* @__PURE__ */ ae(Pb, { children: [
           /* @__PURE__ */ ae(ro, { overflowWrap: "anywhere", w: "38%", children: [
             /* @__PURE__ */ O(mt, { h: "auto", onClick: () => {
               t({ dataset: d.output.id, version: d.output.version });
@@ -42651,12 +42651,12 @@ function fY({ where: e }) {
             /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: d.output.name })
           ] }),
           /* @__PURE__ */ ae(ro, { textAlign: "end", w: "16%", children: [
-            Le(d.output.rows),
+            Ie(d.output.rows),
             " rows"
           ] }),
           /* @__PURE__ */ ae(ro, { color: "fg.muted", w: "30%", children: [
             "from ",
-            d.inputs.map((f) => `${f.label} (${Le(f.rows)})`).join(", ") || "no captured input"
+            d.inputs.map((f) => `${f.label} (${Ie(f.rows)})`).join(", ") || "no captured input"
           ] }),
           /* @__PURE__ */ ae(ro, { children: [
             /* @__PURE__ */ O(wl, { value: d.coverage }),
@@ -42671,12 +42671,13 @@ function fY({ where: e }) {
     /* @__PURE__ */ O(Rn, { title: "No lineage of this was captured", children: "Tasks of ProvSparkOperator show their outputs here once they have run." })
   ] }) : /* @__PURE__ */ O(jn, { label: "Loading steps", lines: 4 });
 }
-function hY(e) {
+const Wk = ["data", "context", "possible"];
+function gY(e) {
   const t = /* @__PURE__ */ new Map(), r = /* @__PURE__ */ new Map(), i = new Map(e.steps.map((g) => [g.step, g])), a = new Map(e.stops.map((g) => [g.step, g.why])), l = (g, p, v, y, b) => {
     const x = `${g} ${p}`, S = r.get(x);
-    (!S || S.way === "context" && v === "data") && r.set(x, { id: x, source: g, target: p, way: v, rows: y, total: b });
+    (!S || Wk.indexOf(v) < Wk.indexOf(S.way)) && r.set(x, { id: x, source: g, target: p, way: v, rows: y, total: b });
   }, c = (g, p, v, y) => {
-    const b = i.get(p), x = b ? Yo(b) : p, S = { kind: "step", step: p, about: b, coverage: v, why: a.get(p) ?? "", says: gY(e, y) };
+    const b = i.get(p), x = b ? Yo(b) : p, S = { kind: "step", step: p, about: b, coverage: v, why: a.get(p) ?? "", says: pY(e, y) };
     t.set(g, { id: g, width: Math.min(190, 46 + x.length * 6.8), height: 34, part: S });
   };
   for (const g of e.nodes) {
@@ -42686,7 +42687,11 @@ function hY(e) {
   const d = e.direction === "backward", f = /* @__PURE__ */ new Map();
   for (const g of e.edges) {
     const { source: p, target: v, rows: y } = g;
-    g.step ? f.set(`s${g.step}:${g.write ?? 0}`, [...f.get(`s${g.step}:${g.write ?? 0}`) ?? [], g]) : l(`d${p}`, `d${v}`, "files", y, e.nodes[d ? p : v]?.total);
+    if (!g.step) l(`d${p}`, `d${v}`, "files", y, e.nodes[d ? p : v]?.total);
+    else {
+      const b = `s${g.step}:${g.read ? "read " : ""}${g.write ?? 0}`;
+      f.set(b, [...f.get(b) ?? [], g]);
+    }
   }
   for (const [g, p] of f) {
     const [v] = p;
@@ -42712,26 +42717,26 @@ function hY(e) {
     }
   return { boxes: [...t.values()], lines: [...r.values()] };
 }
-function gY(e, t) {
+function pY(e, t) {
   const r = e.direction === "backward", i = e.nodes[(r ? t[0]?.target : t[0]?.source) ?? -1];
   if (!i) return "";
   const a = t.map((l) => {
     const c = e.nodes[r ? l.source : l.target];
-    return c ? `${c.dataset.label}: ${Fi(l.rows, c.total)}${l.kind === "context" ? " (context)" : ""}` : "";
+    return c ? `${c.dataset.label}: ${Fi(l.rows, c.total)}${l.kind === "data" ? "" : ` (${l.kind})`}` : "";
   });
   return `${Kb(i)} ${r ? "←" : "→"} ${[...new Set(a)].join(", ")}`;
 }
 function Kb(e) {
   return `${e.dataset.label}: ${Fi(e.rows, e.total)} rows`;
 }
-function pY(e, t) {
+function mY(e, t) {
   const r = e.nodes[0];
   if (t?.kind === "step") return t.says;
   if (t?.kind !== "dataset" || !r || t.node.id === 0) return r ? Kb(r) : "";
-  const { node: i } = t, a = i.context_only ? `, ${Le(i.context_only)} of them context` : "";
+  const { node: i } = t, a = (i.context_only ? `, ${Ie(i.context_only)} of them context` : "") + (i.possible_only ? `, ${Ie(i.possible_only)} of them possible` : "");
   return `${Kb(r)} ${e.direction === "backward" ? "←" : "→"} ${i.dataset.label}: ${Fi(i.rows, i.total)}${a}`;
 }
-function mY(e, t) {
+function vY(e, t) {
   const r = /* @__PURE__ */ new Set([t]);
   for (const [i, a] of [["source", "target"], ["target", "source"]]) {
     const l = [t];
@@ -42741,7 +42746,7 @@ function mY(e, t) {
   }
   return r;
 }
-function vY(e, t) {
+function yY(e, t) {
   const r = new Set(t), i = e.boxes.filter((a) => !a.id.startsWith("d")).map((a) => a.id);
   for (const a of i) {
     const l = e.lines.some((d) => d.target === a && t.has(d.source)), c = e.lines.some((d) => d.source === a && t.has(d.target));
@@ -42751,10 +42756,10 @@ function vY(e, t) {
   return r;
 }
 const uh = 60;
-function yY({ write: e }) {
-  return e.inputs.filter((r, i) => e.inputs.findIndex((a) => a.id === r.id) === i).map((r) => /* @__PURE__ */ O(bY, { input: r, output: e.output }, r.id));
+function bY({ write: e }) {
+  return e.inputs.filter((r, i) => e.inputs.findIndex((a) => a.id === r.id) === i).map((r) => /* @__PURE__ */ O(xY, { input: r, output: e.output }, r.id));
 }
-function bY({ output: e, input: t }) {
+function xY({ output: e, input: t }) {
   const { data: r, error: i, refetch: a } = wt({
     queryKey: ["matrix", e.id, e.version, t.id],
     queryFn: ({ signal: v }) => pn(`/datasets/${e.id}/columns`, { version: e.version, to: t.id, existence: "false" }, v)
@@ -42788,28 +42793,28 @@ function bY({ output: e, input: t }) {
     p ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: `${d.length} of ${c.made.length} columns of ${e.label} and ${f.length} of ${c.from.length} of ${t.label} are shown; a column’s own panel has all of its columns.` }) : null
   ] });
 }
-function xY({ query: e }) {
+function wY({ query: e }) {
   return e.error ? /* @__PURE__ */ O(zn, { again: () => {
     e.refetch();
   }, error: e.error, title: "The operations can't be listed" }) : e.data ? /* @__PURE__ */ O($e, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ae(Se, { as: "li", borderColor: "border", borderLeftWidth: 2, pl: 3, children: [
-    /* @__PURE__ */ ae(jt, { align: "start", gap: 2, children: [
+    /* @__PURE__ */ ae(Dt, { align: "start", gap: 2, children: [
       /* @__PURE__ */ O(be, { flex: 1, fontSize: "sm", fontWeight: "medium", overflowWrap: "anywhere", children: t.name || t.categories.join(", ") }),
-      /* @__PURE__ */ O(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: wY(t) })
+      /* @__PURE__ */ O(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: SY(t) })
     ] }),
     /* @__PURE__ */ O(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", title: t.text ?? void 0, children: t.text ?? "its text may tell values that are not shown here" }),
     /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: [t.site, Vy("reads", t.reads), Vy("makes", t.makes), Vy("drops", t.drops)].filter(Boolean).join(" · ") })
   ] }, `${t.write} ${t.operations.join()}`)) }) : /* @__PURE__ */ O(jn, { label: "Loading the operations", lines: 4 });
 }
-function wY({ rows_in: e, rows_out: t }) {
+function SY({ rows_in: e, rows_out: t }) {
   if (e === null && t === null) return "";
-  const r = (i) => i === null ? "?" : Le(i);
+  const r = (i) => i === null ? "?" : Ie(i);
   return e === null ? `${r(t)} rows` : `${r(e)} → ${r(t)} rows`;
 }
 function Vy(e, t) {
   return t.length ? `${e} ${t.slice(0, 6).join(", ")}${t.length > 6 ? ` and ${t.length - 6} more` : ""}` : "";
 }
-const SY = 10;
-function CY({ step: e, writes: t }) {
+const CY = 10;
+function EY({ step: e, writes: t }) {
   const { state: r, go: i } = kt(), a = t.flatMap((v) => v.inputs.map((y) => ({ input: y, output: v.output }))), l = [...new Map(a.map((v) => [`${v.input.id}.${v.output.id}`, v])).entries()], [c, d] = l.find(([v]) => v === r.column) ?? l[0] ?? [], f = ["profiles", e, c], g = wt({
     queryKey: f,
     queryFn: ({ signal: v }) => pn(`/steps/${encodeURIComponent(e)}/profiles`, { source: d?.input.id, output: d?.output.id }, v, f),
@@ -42825,43 +42830,43 @@ function CY({ step: e, writes: t }) {
     }, options: l.map(([v, y]) => ({ value: v, label: `${y.input.label} → ${y.output.label}`, title: y.input.name })), value: c ?? "" }) : null,
     p ? /* @__PURE__ */ ae(P.Fragment, { children: [
       /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "sm", children: `${Tn(p.before_rows)} of ${p.before.label} before, ${Tn(p.after_rows)} of ${p.after.label} after` }),
-      p.columns.map((v) => /* @__PURE__ */ O(EY, { pair: v }, v.name)),
-      p.total > p.columns.length ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: `The first ${Le(p.columns.length)} of ${Le(p.total)} columns are shown.` }) : null
+      p.columns.map((v) => /* @__PURE__ */ O(_Y, { pair: v }, v.name)),
+      p.total > p.columns.length ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: `The first ${Ie(p.columns.length)} of ${Ie(p.total)} columns are shown.` }) : null
     ] }) : /* @__PURE__ */ O(Ka, { failed: "The values can't be counted", label: "Counting values", lines: 4, query: g, queryKey: f })
   ] });
 }
-function EY({ pair: e }) {
-  const { before: t, after: r } = e, i = [...new Set([...t?.top ?? [], ...r?.top ?? []].map(([a]) => a))].slice(0, SY);
+function _Y({ pair: e }) {
+  const { before: t, after: r } = e, i = [...new Set([...t?.top ?? [], ...r?.top ?? []].map(([a]) => a))].slice(0, CY);
   return /* @__PURE__ */ ae(Se, { as: "section", "aria-label": `Values of ${e.name}`, borderColor: "border.muted", borderTopWidth: 1, pt: 2, children: [
     /* @__PURE__ */ O(be, { fontSize: "sm", fontWeight: "semibold", overflowWrap: "anywhere", children: e.name }),
     e.masked ? /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: "masked" }) : /* @__PURE__ */ ae(k0, { gap: 4, templateColumns: "1fr 1fr", children: [
-      /* @__PURE__ */ O(Wk, { column: t, none: "made by this step", title: "before", values: i }),
-      /* @__PURE__ */ O(Wk, { column: r, none: "dropped by this step", title: "after", values: i })
+      /* @__PURE__ */ O(Fk, { column: t, none: "made by this step", title: "before", values: i }),
+      /* @__PURE__ */ O(Fk, { column: r, none: "dropped by this step", title: "after", values: i })
     ] })
   ] });
 }
-function Wk({ column: e, none: t, title: r, values: i }) {
+function Fk({ column: e, none: t, title: r, values: i }) {
   if (!e) return /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "xs", children: t });
-  const a = _Y(e, i), l = [`${Le(e.nulls)} null`, e.distinct === null ? "" : `${Le(e.distinct)} distinct`, e.mean === null ? "" : `mean ${Zb(e.mean)}`].filter(Boolean).join(" · "), c = Math.max(1, ...a.map((f) => f.count)), d = a.map((f) => `${f.text}: ${Le(f.count)}`).join(", ");
+  const a = kY(e, i), l = [`${Ie(e.nulls)} null`, e.distinct === null ? "" : `${Ie(e.distinct)} distinct`, e.mean === null ? "" : `mean ${Zb(e.mean)}`].filter(Boolean).join(" · "), c = Math.max(1, ...a.map((f) => f.count)), d = a.map((f) => `${f.text}: ${Ie(f.count)}`).join(", ");
   return /* @__PURE__ */ ae(Se, { minW: 0, children: [
     /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "2xs", truncate: !0, title: `${r}: ${l}`, children: l }),
-    /* @__PURE__ */ O($e, { align: "end", "aria-label": `${r}: ${d || "no values"}`, borderBottomWidth: 1, borderColor: "border", gap: "1px", h: 12, mt: 1, role: "img", children: a.map((f, g) => /* @__PURE__ */ O(Se, { bg: r === "after" ? "blue.solid" : "fg.subtle", flex: 1, h: `${Math.max(f.count ? 3 : 0, 100 * f.count / c)}%`, maxW: 6, title: `${f.text}: ${Le(f.count)}` }, g)) }),
+    /* @__PURE__ */ O($e, { align: "end", "aria-label": `${r}: ${d || "no values"}`, borderBottomWidth: 1, borderColor: "border", gap: "1px", h: 12, mt: 1, role: "img", children: a.map((f, g) => /* @__PURE__ */ O(Se, { bg: r === "after" ? "blue.solid" : "fg.subtle", flex: 1, h: `${Math.max(f.count ? 3 : 0, 100 * f.count / c)}%`, maxW: 6, title: `${f.text}: ${Ie(f.count)}` }, g)) }),
     /* @__PURE__ */ ae($e, { color: "fg.muted", fontSize: "2xs", gap: 2, justify: "space-between", children: [
       /* @__PURE__ */ O(be, { truncate: !0, children: a[0]?.text }),
       a.length > 1 ? /* @__PURE__ */ O(be, { truncate: !0, children: a.at(-1)?.text }) : null
     ] })
   ] });
 }
-function _Y(e, t) {
+function kY(e, t) {
   if (e.histogram.length) return e.histogram.map((i) => ({ text: `${Zb(i.low)} to ${Zb(i.high)}`, count: i.count }));
   const r = new Map(e.top);
   return t.map((i) => ({ text: i.slice(0, 200), count: r.get(i) ?? 0 }));
 }
 function Zb(e) {
-  return Math.abs(e) >= 1e7 || e !== 0 && Math.abs(e) < 1e-3 ? e.toExponential(2) : Le(Math.round(e * 100) / 100);
+  return Math.abs(e) >= 1e7 || e !== 0 && Math.abs(e) < 1e-3 ? e.toExponential(2) : Ie(Math.round(e * 100) / 100);
 }
-const kY = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
-function TY({ step: e, onClose: t, onHappened: r }) {
+const TY = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
+function RY({ step: e, onClose: t, onHappened: r }) {
   const i = wt({ queryKey: ["about"], queryFn: ({ signal: y }) => pn("/about", {}, y) }), { data: a, error: l } = wt({
     queryKey: ["step", e],
     queryFn: ({ signal: y }) => pn(`/steps/${encodeURIComponent(e)}`, {}, y)
@@ -42878,10 +42883,10 @@ function TY({ step: e, onClose: t, onHappened: r }) {
     "run"
   ], v = p.find((y) => y === d.tab) ?? p[0] ?? "run";
   return /* @__PURE__ */ ae($e, { "aria-label": "Step", as: "aside", ref: g, borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, tabIndex: 0, children: [
-    /* @__PURE__ */ ae(jt, { children: [
+    /* @__PURE__ */ ae(Dt, { children: [
       /* @__PURE__ */ O(Wo, { as: "h3", flex: 1, size: "md", children: a ? Yo(a) : "Step" }),
       /* @__PURE__ */ O(wl, { value: a?.coverage ?? null }),
-      a?.dag_id && i.data?.airflow ? /* @__PURE__ */ O(LU, { colorPalette: "blue", fontSize: "sm", href: zY(a), children: "Task instance in Airflow" }) : null,
+      a?.dag_id && i.data?.airflow ? /* @__PURE__ */ O($U, { colorPalette: "blue", fontSize: "sm", href: OY(a), children: "Task instance in Airflow" }) : null,
       /* @__PURE__ */ O(ux, { "aria-label": "Close the step", onClick: t, size: "xs" })
     ] }),
     l ? /* @__PURE__ */ O(zn, { error: l, title: "The step can't be shown" }) : null,
@@ -42890,62 +42895,62 @@ function TY({ step: e, onClose: t, onHappened: r }) {
       a.untracked.map((y) => /* @__PURE__ */ O(be, { color: "red.fg", fontSize: "sm", children: y }, y)),
       a.error ? /* @__PURE__ */ O(be, { color: "red.fg", fontFamily: "mono", fontSize: "xs", whiteSpace: "pre-wrap", children: a.error }) : null,
       a.writes.map((y) => /* @__PURE__ */ ae(Se, { children: [
-        /* @__PURE__ */ ae(jt, { children: [
+        /* @__PURE__ */ ae(Dt, { children: [
           /* @__PURE__ */ O(be, { fontSize: "sm", fontWeight: "semibold", children: `writes ${y.output.label}` }),
           y.coverage === a.coverage ? null : /* @__PURE__ */ O(wl, { value: y.coverage })
         ] }),
-        /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "sm", children: `${Tn(y.output.rows)} out, from ${y.inputs.map((b) => `${Le(b.rows)} of ${b.label}`).join(" and ") || "no captured input"}` }),
+        /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "sm", children: `${Tn(y.output.rows)} out, from ${y.inputs.map((b) => `${Ie(b.rows)} of ${b.label}`).join(" and ") || "no captured input"}` }),
         y.site ? /* @__PURE__ */ O(be, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: y.site }) : null,
         y.reason ? /* @__PURE__ */ O(be, { color: "orange.fg", fontSize: "sm", children: y.reason }) : null
       ] }, y.index)),
-      /* @__PURE__ */ ae(n$, { lazyMount: !0, onValueChange: ({ value: y }) => {
+      /* @__PURE__ */ ae(r$, { lazyMount: !0, onValueChange: ({ value: y }) => {
         f({ tab: y }, !0);
       }, size: "sm", value: v, variant: "line", children: [
-        /* @__PURE__ */ O(o$, { children: p.map((y) => /* @__PURE__ */ O(r$, { px: 2, value: y, children: kY[y] }, y)) }),
+        /* @__PURE__ */ O(i$, { children: p.map((y) => /* @__PURE__ */ O(o$, { px: 2, value: y, children: TY[y] }, y)) }),
         /* @__PURE__ */ ae(Qf, { value: "operations", children: [
           r ? /* @__PURE__ */ O(mt, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the rows asked about" }) : null,
-          /* @__PURE__ */ O(xY, { query: c })
+          /* @__PURE__ */ O(wY, { query: c })
         ] }),
-        /* @__PURE__ */ O(Qf, { value: "columns", children: /* @__PURE__ */ O($e, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ O(yY, { write: y }, y.index)) }) }),
-        /* @__PURE__ */ O(Qf, { value: "values", children: /* @__PURE__ */ O(CY, { step: e, writes: a.writes }) }),
-        /* @__PURE__ */ O(Qf, { value: "run", children: /* @__PURE__ */ O(RY, { data: a }) })
+        /* @__PURE__ */ O(Qf, { value: "columns", children: /* @__PURE__ */ O($e, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ O(bY, { write: y }, y.index)) }) }),
+        /* @__PURE__ */ O(Qf, { value: "values", children: /* @__PURE__ */ O(EY, { step: e, writes: a.writes }) }),
+        /* @__PURE__ */ O(Qf, { value: "run", children: /* @__PURE__ */ O(zY, { data: a }) })
       ] })
     ] }) : null
   ] });
 }
-function RY({ data: e }) {
-  return /* @__PURE__ */ ae(_U, { orientation: "horizontal", size: "sm", children: [
+function zY({ data: e }) {
+  return /* @__PURE__ */ ae(kU, { orientation: "horizontal", size: "sm", children: [
     e.dag_id ? /* @__PURE__ */ O(Js, { name: "DAG", children: e.dag_id }) : null,
     /* @__PURE__ */ O(Js, { name: "Run", children: e.run_id || "command line" }),
     /* @__PURE__ */ O(Js, { name: "Try", children: String(e.try_number) }),
     /* @__PURE__ */ O(Js, { name: "Ended", children: `${rd(e.ended)}, ${e.status}` }),
-    /* @__PURE__ */ O(Js, { name: "Stored in", children: `${Le(e.stored_bytes)} bytes` }),
+    /* @__PURE__ */ O(Js, { name: "Stored in", children: `${Ie(e.stored_bytes)} bytes` }),
     Object.entries(e.engine).map(([t, r]) => /* @__PURE__ */ O(Js, { name: t, children: r }, t)),
-    /* @__PURE__ */ O(Se, { pt: 1, children: /* @__PURE__ */ O(od, { items: [{ label: "Copy as Python", act: () => ag(Cq(e.step)) }, { label: "Copy as command", act: () => ag(`provspark show ${e.step}`) }] }) })
+    /* @__PURE__ */ O(Se, { pt: 1, children: /* @__PURE__ */ O(od, { items: [{ label: "Copy as Python", act: () => ag(Eq(e.step)) }, { label: "Copy as command", act: () => ag(`provspark show ${e.step}`) }] }) })
   ] });
 }
 function Js({ name: e, children: t }) {
-  return /* @__PURE__ */ ae(kU, { children: [
-    /* @__PURE__ */ O(TU, { minW: "5rem", children: e }),
-    /* @__PURE__ */ O(RU, { overflowWrap: "anywhere", children: t })
+  return /* @__PURE__ */ ae(TU, { children: [
+    /* @__PURE__ */ O(RU, { minW: "5rem", children: e }),
+    /* @__PURE__ */ O(zU, { overflowWrap: "anywhere", children: t })
   ] });
 }
-function zY(e) {
+function OY(e) {
   const t = e.map_index >= 0 ? `/mapped/${e.map_index}` : "";
   return zx(`dags/${encodeURIComponent(e.dag_id)}/runs/${encodeURIComponent(e.run_id)}/tasks/${encodeURIComponent(e.task_id)}${t}`);
 }
-function $t(e) {
+function Vt(e) {
   if (typeof e == "string" || typeof e == "number") return "" + e;
   let t = "";
   if (Array.isArray(e))
     for (let r = 0, i; r < e.length; r++)
-      (i = $t(e[r])) !== "" && (t += (t && " ") + i);
+      (i = Vt(e[r])) !== "" && (t += (t && " ") + i);
   else
     for (let r in e)
       e[r] && (t += (t && " ") + r);
   return t;
 }
-var OY = { value: () => {
+var AY = { value: () => {
 } };
 function rp() {
   for (var e = 0, t = arguments.length, r = {}, i; e < t; ++e) {
@@ -42957,7 +42962,7 @@ function rp() {
 function Ph(e) {
   this._ = e;
 }
-function AY(e, t) {
+function NY(e, t) {
   return e.trim().split(/^|\s+/).map(function(r) {
     var i = "", a = r.indexOf(".");
     if (a >= 0 && (i = r.slice(a + 1), r = r.slice(0, a)), r && !t.hasOwnProperty(r)) throw new Error("unknown type: " + r);
@@ -42967,15 +42972,15 @@ function AY(e, t) {
 Ph.prototype = rp.prototype = {
   constructor: Ph,
   on: function(e, t) {
-    var r = this._, i = AY(e + "", r), a, l = -1, c = i.length;
+    var r = this._, i = NY(e + "", r), a, l = -1, c = i.length;
     if (arguments.length < 2) {
-      for (; ++l < c; ) if ((a = (e = i[l]).type) && (a = NY(r[a], e.name))) return a;
+      for (; ++l < c; ) if ((a = (e = i[l]).type) && (a = MY(r[a], e.name))) return a;
       return;
     }
     if (t != null && typeof t != "function") throw new Error("invalid callback: " + t);
     for (; ++l < c; )
-      if (a = (e = i[l]).type) r[a] = Fk(r[a], e.name, t);
-      else if (t == null) for (a in r) r[a] = Fk(r[a], e.name, null);
+      if (a = (e = i[l]).type) r[a] = Gk(r[a], e.name, t);
+      else if (t == null) for (a in r) r[a] = Gk(r[a], e.name, null);
     return this;
   },
   copy: function() {
@@ -42993,20 +42998,20 @@ Ph.prototype = rp.prototype = {
     for (var i = this._[e], a = 0, l = i.length; a < l; ++a) i[a].value.apply(t, r);
   }
 };
-function NY(e, t) {
+function MY(e, t) {
   for (var r = 0, i = e.length, a; r < i; ++r)
     if ((a = e[r]).name === t)
       return a.value;
 }
-function Fk(e, t, r) {
+function Gk(e, t, r) {
   for (var i = 0, a = e.length; i < a; ++i)
     if (e[i].name === t) {
-      e[i] = OY, e = e.slice(0, i).concat(e.slice(i + 1));
+      e[i] = AY, e = e.slice(0, i).concat(e.slice(i + 1));
       break;
     }
   return r != null && e.push({ name: t, value: r }), e;
 }
-var Jb = "http://www.w3.org/1999/xhtml", Gk = {
+var Jb = "http://www.w3.org/1999/xhtml", qk = {
   svg: "http://www.w3.org/2000/svg",
   xhtml: Jb,
   xlink: "http://www.w3.org/1999/xlink",
@@ -43015,106 +43020,106 @@ var Jb = "http://www.w3.org/1999/xhtml", Gk = {
 };
 function op(e) {
   var t = e += "", r = t.indexOf(":");
-  return r >= 0 && (t = e.slice(0, r)) !== "xmlns" && (e = e.slice(r + 1)), Gk.hasOwnProperty(t) ? { space: Gk[t], local: e } : e;
+  return r >= 0 && (t = e.slice(0, r)) !== "xmlns" && (e = e.slice(r + 1)), qk.hasOwnProperty(t) ? { space: qk[t], local: e } : e;
 }
-function MY(e) {
+function PY(e) {
   return function() {
     var t = this.ownerDocument, r = this.namespaceURI;
     return r === Jb && t.documentElement.namespaceURI === Jb ? t.createElement(e) : t.createElementNS(r, e);
   };
 }
-function PY(e) {
+function IY(e) {
   return function() {
     return this.ownerDocument.createElementNS(e.space, e.local);
   };
 }
-function iM(e) {
+function aM(e) {
   var t = op(e);
-  return (t.local ? PY : MY)(t);
+  return (t.local ? IY : PY)(t);
 }
-function IY() {
+function DY() {
 }
 function Ix(e) {
-  return e == null ? IY : function() {
+  return e == null ? DY : function() {
     return this.querySelector(e);
   };
 }
-function DY(e) {
+function LY(e) {
   typeof e != "function" && (e = Ix(e));
   for (var t = this._groups, r = t.length, i = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = i[a] = new Array(c), f, g, p = 0; p < c; ++p)
       (f = l[p]) && (g = e.call(f, f.__data__, p, l)) && ("__data__" in f && (g.__data__ = f.__data__), d[p] = g);
   return new tr(i, this._parents);
 }
-function LY(e) {
+function $Y(e) {
   return e == null ? [] : Array.isArray(e) ? e : Array.from(e);
 }
-function $Y() {
+function VY() {
   return [];
 }
-function aM(e) {
-  return e == null ? $Y : function() {
+function sM(e) {
+  return e == null ? VY : function() {
     return this.querySelectorAll(e);
   };
 }
-function VY(e) {
+function HY(e) {
   return function() {
-    return LY(e.apply(this, arguments));
+    return $Y(e.apply(this, arguments));
   };
 }
-function HY(e) {
-  typeof e == "function" ? e = VY(e) : e = aM(e);
+function BY(e) {
+  typeof e == "function" ? e = HY(e) : e = sM(e);
   for (var t = this._groups, r = t.length, i = [], a = [], l = 0; l < r; ++l)
     for (var c = t[l], d = c.length, f, g = 0; g < d; ++g)
       (f = c[g]) && (i.push(e.call(f, f.__data__, g, c)), a.push(f));
   return new tr(i, a);
 }
-function sM(e) {
+function lM(e) {
   return function() {
     return this.matches(e);
   };
 }
-function lM(e) {
+function cM(e) {
   return function(t) {
     return t.matches(e);
   };
 }
-var BY = Array.prototype.find;
-function jY(e) {
+var jY = Array.prototype.find;
+function UY(e) {
   return function() {
-    return BY.call(this.children, e);
+    return jY.call(this.children, e);
   };
 }
-function UY() {
+function WY() {
   return this.firstElementChild;
 }
-function WY(e) {
-  return this.select(e == null ? UY : jY(typeof e == "function" ? e : lM(e)));
+function FY(e) {
+  return this.select(e == null ? WY : UY(typeof e == "function" ? e : cM(e)));
 }
-var FY = Array.prototype.filter;
-function GY() {
+var GY = Array.prototype.filter;
+function qY() {
   return Array.from(this.children);
 }
-function qY(e) {
+function YY(e) {
   return function() {
-    return FY.call(this.children, e);
+    return GY.call(this.children, e);
   };
 }
-function YY(e) {
-  return this.selectAll(e == null ? GY : qY(typeof e == "function" ? e : lM(e)));
-}
 function XY(e) {
-  typeof e != "function" && (e = sM(e));
+  return this.selectAll(e == null ? qY : YY(typeof e == "function" ? e : cM(e)));
+}
+function QY(e) {
+  typeof e != "function" && (e = lM(e));
   for (var t = this._groups, r = t.length, i = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = i[a] = [], f, g = 0; g < c; ++g)
       (f = l[g]) && e.call(f, f.__data__, g, l) && d.push(f);
   return new tr(i, this._parents);
 }
-function cM(e) {
+function uM(e) {
   return new Array(e.length);
 }
-function QY() {
-  return new tr(this._enter || this._groups.map(cM), this._parents);
+function KY() {
+  return new tr(this._enter || this._groups.map(uM), this._parents);
 }
 function sg(e, t) {
   this.ownerDocument = e.ownerDocument, this.namespaceURI = e.namespaceURI, this._next = null, this._parent = e, this.__data__ = t;
@@ -43134,18 +43139,18 @@ sg.prototype = {
     return this._parent.querySelectorAll(e);
   }
 };
-function KY(e) {
+function ZY(e) {
   return function() {
     return e;
   };
 }
-function ZY(e, t, r, i, a, l) {
+function JY(e, t, r, i, a, l) {
   for (var c = 0, d, f = t.length, g = l.length; c < g; ++c)
     (d = t[c]) ? (d.__data__ = l[c], i[c] = d) : r[c] = new sg(e, l[c]);
   for (; c < f; ++c)
     (d = t[c]) && (a[c] = d);
 }
-function JY(e, t, r, i, a, l, c) {
+function eX(e, t, r, i, a, l, c) {
   var d, f, g = /* @__PURE__ */ new Map(), p = t.length, v = l.length, y = new Array(p), b;
   for (d = 0; d < p; ++d)
     (f = t[d]) && (y[d] = b = c.call(f, f.__data__, d, t) + "", g.has(b) ? a[d] = f : g.set(b, f));
@@ -43154,15 +43159,15 @@ function JY(e, t, r, i, a, l, c) {
   for (d = 0; d < p; ++d)
     (f = t[d]) && g.get(y[d]) === f && (a[d] = f);
 }
-function eX(e) {
+function tX(e) {
   return e.__data__;
 }
-function tX(e, t) {
-  if (!arguments.length) return Array.from(this, eX);
-  var r = t ? JY : ZY, i = this._parents, a = this._groups;
-  typeof e != "function" && (e = KY(e));
+function nX(e, t) {
+  if (!arguments.length) return Array.from(this, tX);
+  var r = t ? eX : JY, i = this._parents, a = this._groups;
+  typeof e != "function" && (e = ZY(e));
   for (var l = a.length, c = new Array(l), d = new Array(l), f = new Array(l), g = 0; g < l; ++g) {
-    var p = i[g], v = a[g], y = v.length, b = nX(e.call(p, p && p.__data__, g, i)), x = b.length, S = d[g] = new Array(x), w = c[g] = new Array(x), C = f[g] = new Array(y);
+    var p = i[g], v = a[g], y = v.length, b = rX(e.call(p, p && p.__data__, g, i)), x = b.length, S = d[g] = new Array(x), w = c[g] = new Array(x), C = f[g] = new Array(y);
     r(p, v, S, w, C, b, t);
     for (var T = 0, k = 0, z, A; T < x; ++T)
       if (z = S[T]) {
@@ -43172,17 +43177,17 @@ function tX(e, t) {
   }
   return c = new tr(c, i), c._enter = d, c._exit = f, c;
 }
-function nX(e) {
+function rX(e) {
   return typeof e == "object" && "length" in e ? e : Array.from(e);
 }
-function rX() {
-  return new tr(this._exit || this._groups.map(cM), this._parents);
+function oX() {
+  return new tr(this._exit || this._groups.map(uM), this._parents);
 }
-function oX(e, t, r) {
+function iX(e, t, r) {
   var i = this.enter(), a = this, l = this.exit();
   return typeof e == "function" ? (i = e(i), i && (i = i.selection())) : i = i.append(e + ""), t != null && (a = t(a), a && (a = a.selection())), r == null ? l.remove() : r(l), i && a ? i.merge(a).order() : a;
 }
-function iX(e) {
+function aX(e) {
   for (var t = e.selection ? e.selection() : e, r = this._groups, i = t._groups, a = r.length, l = i.length, c = Math.min(a, l), d = new Array(a), f = 0; f < c; ++f)
     for (var g = r[f], p = i[f], v = g.length, y = d[f] = new Array(v), b, x = 0; x < v; ++x)
       (b = g[x] || p[x]) && (y[x] = b);
@@ -43190,14 +43195,14 @@ function iX(e) {
     d[f] = r[f];
   return new tr(d, this._parents);
 }
-function aX() {
+function sX() {
   for (var e = this._groups, t = -1, r = e.length; ++t < r; )
     for (var i = e[t], a = i.length - 1, l = i[a], c; --a >= 0; )
       (c = i[a]) && (l && c.compareDocumentPosition(l) ^ 4 && l.parentNode.insertBefore(c, l), l = c);
   return this;
 }
-function sX(e) {
-  e || (e = lX);
+function lX(e) {
+  e || (e = cX);
   function t(v, y) {
     return v && y ? e(v.__data__, y.__data__) : !v - !y;
   }
@@ -43208,17 +43213,17 @@ function sX(e) {
   }
   return new tr(a, this._parents).order();
 }
-function lX(e, t) {
+function cX(e, t) {
   return e < t ? -1 : e > t ? 1 : e >= t ? 0 : NaN;
 }
-function cX() {
+function uX() {
   var e = arguments[0];
   return arguments[0] = this, e.apply(null, arguments), this;
 }
-function uX() {
+function dX() {
   return Array.from(this);
 }
-function dX() {
+function fX() {
   for (var e = this._groups, t = 0, r = e.length; t < r; ++t)
     for (var i = e[t], a = 0, l = i.length; a < l; ++a) {
       var c = i[a];
@@ -43226,114 +43231,114 @@ function dX() {
     }
   return null;
 }
-function fX() {
+function hX() {
   let e = 0;
   for (const t of this) ++e;
   return e;
 }
-function hX() {
+function gX() {
   return !this.node();
 }
-function gX(e) {
+function pX(e) {
   for (var t = this._groups, r = 0, i = t.length; r < i; ++r)
     for (var a = t[r], l = 0, c = a.length, d; l < c; ++l)
       (d = a[l]) && e.call(d, d.__data__, l, a);
   return this;
 }
-function pX(e) {
+function mX(e) {
   return function() {
     this.removeAttribute(e);
   };
 }
-function mX(e) {
+function vX(e) {
   return function() {
     this.removeAttributeNS(e.space, e.local);
   };
 }
-function vX(e, t) {
+function yX(e, t) {
   return function() {
     this.setAttribute(e, t);
   };
 }
-function yX(e, t) {
-  return function() {
-    this.setAttributeNS(e.space, e.local, t);
-  };
-}
 function bX(e, t) {
   return function() {
-    var r = t.apply(this, arguments);
-    r == null ? this.removeAttribute(e) : this.setAttribute(e, r);
+    this.setAttributeNS(e.space, e.local, t);
   };
 }
 function xX(e, t) {
   return function() {
     var r = t.apply(this, arguments);
-    r == null ? this.removeAttributeNS(e.space, e.local) : this.setAttributeNS(e.space, e.local, r);
+    r == null ? this.removeAttribute(e) : this.setAttribute(e, r);
   };
 }
 function wX(e, t) {
+  return function() {
+    var r = t.apply(this, arguments);
+    r == null ? this.removeAttributeNS(e.space, e.local) : this.setAttributeNS(e.space, e.local, r);
+  };
+}
+function SX(e, t) {
   var r = op(e);
   if (arguments.length < 2) {
     var i = this.node();
     return r.local ? i.getAttributeNS(r.space, r.local) : i.getAttribute(r);
   }
-  return this.each((t == null ? r.local ? mX : pX : typeof t == "function" ? r.local ? xX : bX : r.local ? yX : vX)(r, t));
+  return this.each((t == null ? r.local ? vX : mX : typeof t == "function" ? r.local ? wX : xX : r.local ? bX : yX)(r, t));
 }
-function uM(e) {
+function dM(e) {
   return e.ownerDocument && e.ownerDocument.defaultView || e.document && e || e.defaultView;
 }
-function SX(e) {
+function CX(e) {
   return function() {
     this.style.removeProperty(e);
   };
 }
-function CX(e, t, r) {
+function EX(e, t, r) {
   return function() {
     this.style.setProperty(e, t, r);
   };
 }
-function EX(e, t, r) {
+function _X(e, t, r) {
   return function() {
     var i = t.apply(this, arguments);
     i == null ? this.style.removeProperty(e) : this.style.setProperty(e, i, r);
   };
 }
-function _X(e, t, r) {
-  return arguments.length > 1 ? this.each((t == null ? SX : typeof t == "function" ? EX : CX)(e, t, r ?? "")) : Sl(this.node(), e);
+function kX(e, t, r) {
+  return arguments.length > 1 ? this.each((t == null ? CX : typeof t == "function" ? _X : EX)(e, t, r ?? "")) : Sl(this.node(), e);
 }
 function Sl(e, t) {
-  return e.style.getPropertyValue(t) || uM(e).getComputedStyle(e, null).getPropertyValue(t);
+  return e.style.getPropertyValue(t) || dM(e).getComputedStyle(e, null).getPropertyValue(t);
 }
-function kX(e) {
+function TX(e) {
   return function() {
     delete this[e];
   };
 }
-function TX(e, t) {
+function RX(e, t) {
   return function() {
     this[e] = t;
   };
 }
-function RX(e, t) {
+function zX(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     r == null ? delete this[e] : this[e] = r;
   };
 }
-function zX(e, t) {
-  return arguments.length > 1 ? this.each((t == null ? kX : typeof t == "function" ? RX : TX)(e, t)) : this.node()[e];
+function OX(e, t) {
+  return arguments.length > 1 ? this.each((t == null ? TX : typeof t == "function" ? zX : RX)(e, t)) : this.node()[e];
 }
-function dM(e) {
+function fM(e) {
   return e.trim().split(/^|\s+/);
 }
 function Dx(e) {
-  return e.classList || new fM(e);
+  return e.classList || new hM(e);
 }
-function fM(e) {
-  this._node = e, this._names = dM(e.getAttribute("class") || "");
+function hM(e) {
+  this._node = e, this._names = fM(e.getAttribute("class") || "");
 }
-fM.prototype = {
+hM.prototype = {
   add: function(e) {
     var t = this._names.indexOf(e);
     t < 0 && (this._names.push(e), this._node.setAttribute("class", this._names.join(" ")));
@@ -43346,129 +43351,129 @@ fM.prototype = {
     return this._names.indexOf(e) >= 0;
   }
 };
-function hM(e, t) {
+function gM(e, t) {
   for (var r = Dx(e), i = -1, a = t.length; ++i < a; ) r.add(t[i]);
 }
-function gM(e, t) {
+function pM(e, t) {
   for (var r = Dx(e), i = -1, a = t.length; ++i < a; ) r.remove(t[i]);
-}
-function OX(e) {
-  return function() {
-    hM(this, e);
-  };
 }
 function AX(e) {
   return function() {
     gM(this, e);
   };
 }
-function NX(e, t) {
+function NX(e) {
   return function() {
-    (t.apply(this, arguments) ? hM : gM)(this, e);
+    pM(this, e);
   };
 }
 function MX(e, t) {
-  var r = dM(e + "");
+  return function() {
+    (t.apply(this, arguments) ? gM : pM)(this, e);
+  };
+}
+function PX(e, t) {
+  var r = fM(e + "");
   if (arguments.length < 2) {
     for (var i = Dx(this.node()), a = -1, l = r.length; ++a < l; ) if (!i.contains(r[a])) return !1;
     return !0;
   }
-  return this.each((typeof t == "function" ? NX : t ? OX : AX)(r, t));
+  return this.each((typeof t == "function" ? MX : t ? AX : NX)(r, t));
 }
-function PX() {
+function IX() {
   this.textContent = "";
 }
-function IX(e) {
+function DX(e) {
   return function() {
     this.textContent = e;
   };
 }
-function DX(e) {
+function LX(e) {
   return function() {
     var t = e.apply(this, arguments);
     this.textContent = t ?? "";
   };
 }
-function LX(e) {
-  return arguments.length ? this.each(e == null ? PX : (typeof e == "function" ? DX : IX)(e)) : this.node().textContent;
+function $X(e) {
+  return arguments.length ? this.each(e == null ? IX : (typeof e == "function" ? LX : DX)(e)) : this.node().textContent;
 }
-function $X() {
+function VX() {
   this.innerHTML = "";
 }
-function VX(e) {
+function HX(e) {
   return function() {
     this.innerHTML = e;
   };
 }
-function HX(e) {
+function BX(e) {
   return function() {
     var t = e.apply(this, arguments);
     this.innerHTML = t ?? "";
   };
 }
-function BX(e) {
-  return arguments.length ? this.each(e == null ? $X : (typeof e == "function" ? HX : VX)(e)) : this.node().innerHTML;
-}
-function jX() {
-  this.nextSibling && this.parentNode.appendChild(this);
+function jX(e) {
+  return arguments.length ? this.each(e == null ? VX : (typeof e == "function" ? BX : HX)(e)) : this.node().innerHTML;
 }
 function UX() {
-  return this.each(jX);
+  this.nextSibling && this.parentNode.appendChild(this);
 }
 function WX() {
-  this.previousSibling && this.parentNode.insertBefore(this, this.parentNode.firstChild);
+  return this.each(UX);
 }
 function FX() {
-  return this.each(WX);
+  this.previousSibling && this.parentNode.insertBefore(this, this.parentNode.firstChild);
 }
-function GX(e) {
-  var t = typeof e == "function" ? e : iM(e);
+function GX() {
+  return this.each(FX);
+}
+function qX(e) {
+  var t = typeof e == "function" ? e : aM(e);
   return this.select(function() {
     return this.appendChild(t.apply(this, arguments));
   });
 }
-function qX() {
+function YX() {
   return null;
 }
-function YX(e, t) {
-  var r = typeof e == "function" ? e : iM(e), i = t == null ? qX : typeof t == "function" ? t : Ix(t);
+function XX(e, t) {
+  var r = typeof e == "function" ? e : aM(e), i = t == null ? YX : typeof t == "function" ? t : Ix(t);
   return this.select(function() {
     return this.insertBefore(r.apply(this, arguments), i.apply(this, arguments) || null);
   });
 }
-function XX() {
+function QX() {
   var e = this.parentNode;
   e && e.removeChild(this);
 }
-function QX() {
-  return this.each(XX);
-}
 function KX() {
+  return this.each(QX);
+}
+function ZX() {
   var e = this.cloneNode(!1), t = this.parentNode;
   return t ? t.insertBefore(e, this.nextSibling) : e;
 }
-function ZX() {
+function JX() {
   var e = this.cloneNode(!0), t = this.parentNode;
   return t ? t.insertBefore(e, this.nextSibling) : e;
 }
-function JX(e) {
-  return this.select(e ? ZX : KX);
-}
 function eQ(e) {
-  return arguments.length ? this.property("__data__", e) : this.node().__data__;
+  return this.select(e ? JX : ZX);
 }
 function tQ(e) {
+  return arguments.length ? this.property("__data__", e) : this.node().__data__;
+}
+function nQ(e) {
   return function(t) {
     e.call(this, t, this.__data__);
   };
 }
-function nQ(e) {
+function rQ(e) {
   return e.trim().split(/^|\s+/).map(function(t) {
     var r = "", i = t.indexOf(".");
     return i >= 0 && (r = t.slice(i + 1), t = t.slice(0, i)), { type: t, name: r };
   });
 }
-function rQ(e) {
+function oQ(e) {
   return function() {
     var t = this.__on;
     if (t) {
@@ -43478,9 +43483,9 @@ function rQ(e) {
     }
   };
 }
-function oQ(e, t, r) {
+function iQ(e, t, r) {
   return function() {
-    var i = this.__on, a, l = tQ(t);
+    var i = this.__on, a, l = nQ(t);
     if (i) {
       for (var c = 0, d = i.length; c < d; ++c)
         if ((a = i[c]).type === e.type && a.name === e.name) {
@@ -43491,8 +43496,8 @@ function oQ(e, t, r) {
     this.addEventListener(e.type, l, r), a = { type: e.type, name: e.name, value: t, listener: l, options: r }, i ? i.push(a) : this.__on = [a];
   };
 }
-function iQ(e, t, r) {
-  var i = nQ(e + ""), a, l = i.length, c;
+function aQ(e, t, r) {
+  var i = rQ(e + ""), a, l = i.length, c;
   if (arguments.length < 2) {
     var d = this.node().__on;
     if (d) {
@@ -43503,88 +43508,88 @@ function iQ(e, t, r) {
     }
     return;
   }
-  for (d = t ? oQ : rQ, a = 0; a < l; ++a) this.each(d(i[a], t, r));
+  for (d = t ? iQ : oQ, a = 0; a < l; ++a) this.each(d(i[a], t, r));
   return this;
 }
-function pM(e, t, r) {
-  var i = uM(e), a = i.CustomEvent;
+function mM(e, t, r) {
+  var i = dM(e), a = i.CustomEvent;
   typeof a == "function" ? a = new a(t, r) : (a = i.document.createEvent("Event"), r ? (a.initEvent(t, r.bubbles, r.cancelable), a.detail = r.detail) : a.initEvent(t, !1, !1)), e.dispatchEvent(a);
-}
-function aQ(e, t) {
-  return function() {
-    return pM(this, e, t);
-  };
 }
 function sQ(e, t) {
   return function() {
-    return pM(this, e, t.apply(this, arguments));
+    return mM(this, e, t);
   };
 }
 function lQ(e, t) {
-  return this.each((typeof t == "function" ? sQ : aQ)(e, t));
+  return function() {
+    return mM(this, e, t.apply(this, arguments));
+  };
 }
-function* cQ() {
+function cQ(e, t) {
+  return this.each((typeof t == "function" ? lQ : sQ)(e, t));
+}
+function* uQ() {
   for (var e = this._groups, t = 0, r = e.length; t < r; ++t)
     for (var i = e[t], a = 0, l = i.length, c; a < l; ++a)
       (c = i[a]) && (yield c);
 }
-var mM = [null];
+var vM = [null];
 function tr(e, t) {
   this._groups = e, this._parents = t;
 }
 function id() {
-  return new tr([[document.documentElement]], mM);
+  return new tr([[document.documentElement]], vM);
 }
-function uQ() {
+function dQ() {
   return this;
 }
 tr.prototype = id.prototype = {
   constructor: tr,
-  select: DY,
-  selectAll: HY,
-  selectChild: WY,
-  selectChildren: YY,
-  filter: XY,
-  data: tX,
-  enter: QY,
-  exit: rX,
-  join: oX,
-  merge: iX,
-  selection: uQ,
-  order: aX,
-  sort: sX,
-  call: cX,
-  nodes: uX,
-  node: dX,
-  size: fX,
-  empty: hX,
-  each: gX,
-  attr: wX,
-  style: _X,
-  property: zX,
-  classed: MX,
-  text: LX,
-  html: BX,
-  raise: UX,
-  lower: FX,
-  append: GX,
-  insert: YX,
-  remove: QX,
-  clone: JX,
-  datum: eQ,
-  on: iQ,
-  dispatch: lQ,
-  [Symbol.iterator]: cQ
+  select: LY,
+  selectAll: BY,
+  selectChild: FY,
+  selectChildren: XY,
+  filter: QY,
+  data: nX,
+  enter: KY,
+  exit: oX,
+  join: iX,
+  merge: aX,
+  selection: dQ,
+  order: sX,
+  sort: lX,
+  call: uX,
+  nodes: dX,
+  node: fX,
+  size: hX,
+  empty: gX,
+  each: pX,
+  attr: SX,
+  style: kX,
+  property: OX,
+  classed: PX,
+  text: $X,
+  html: jX,
+  raise: WX,
+  lower: GX,
+  append: qX,
+  insert: XX,
+  remove: KX,
+  clone: eQ,
+  datum: tQ,
+  on: aQ,
+  dispatch: cQ,
+  [Symbol.iterator]: uQ
 };
 function Jn(e) {
-  return typeof e == "string" ? new tr([[document.querySelector(e)]], [document.documentElement]) : new tr([[e]], mM);
+  return typeof e == "string" ? new tr([[document.querySelector(e)]], [document.documentElement]) : new tr([[e]], vM);
 }
-var dQ = 0;
-function qk() {
-  this._ = "@" + (++dQ).toString(36);
+var fQ = 0;
+function Yk() {
+  this._ = "@" + (++fQ).toString(36);
 }
-qk.prototype = {
-  constructor: qk,
+Yk.prototype = {
+  constructor: Yk,
   get: function(e) {
     for (var t = this._; !(t in e); ) if (!(e = e.parentNode)) return;
     return e[t];
@@ -43599,13 +43604,13 @@ qk.prototype = {
     return this._;
   }
 };
-function fQ(e) {
+function hQ(e) {
   let t;
   for (; t = e.sourceEvent; ) e = t;
   return e;
 }
 function Rr(e, t) {
-  if (e = fQ(e), t === void 0 && (t = e.currentTarget), t) {
+  if (e = hQ(e), t === void 0 && (t = e.currentTarget), t) {
     var r = t.ownerSVGElement || t;
     if (r.createSVGPoint) {
       var i = r.createSVGPoint();
@@ -43618,18 +43623,18 @@ function Rr(e, t) {
   }
   return [e.pageX, e.pageY];
 }
-const hQ = { passive: !1 }, Ou = { capture: !0, passive: !1 };
+const gQ = { passive: !1 }, Ou = { capture: !0, passive: !1 };
 function Hy(e) {
   e.stopImmediatePropagation();
 }
 function fl(e) {
   e.preventDefault(), e.stopImmediatePropagation();
 }
-function vM(e) {
+function yM(e) {
   var t = e.document.documentElement, r = Jn(e).on("dragstart.drag", fl, Ou);
   "onselectstart" in t ? r.on("selectstart.drag", fl, Ou) : (t.__noselect = t.style.MozUserSelect, t.style.MozUserSelect = "none");
 }
-function yM(e, t) {
+function bM(e, t) {
   var r = e.document.documentElement, i = Jn(e).on("dragstart.drag", null);
   t && (i.on("click.drag", fl, Ou), setTimeout(function() {
     i.on("click.drag", null);
@@ -43666,27 +43671,27 @@ e0.prototype.on = function() {
   var e = this._.on.apply(this._, arguments);
   return e === this._ ? this : e;
 };
-function gQ(e) {
+function pQ(e) {
   return !e.ctrlKey && !e.button;
 }
-function pQ() {
+function mQ() {
   return this.parentNode;
 }
-function mQ(e, t) {
+function vQ(e, t) {
   return t ?? { x: e.x, y: e.y };
 }
-function vQ() {
+function yQ() {
   return navigator.maxTouchPoints || "ontouchstart" in this;
 }
-function bM() {
-  var e = gQ, t = pQ, r = mQ, i = vQ, a = {}, l = rp("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
+function xM() {
+  var e = pQ, t = mQ, r = vQ, i = yQ, a = {}, l = rp("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
   function y(z) {
-    z.on("mousedown.drag", b).filter(i).on("touchstart.drag", w).on("touchmove.drag", C, hQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
+    z.on("mousedown.drag", b).filter(i).on("touchstart.drag", w).on("touchmove.drag", C, gQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
   function b(z, A) {
     if (!(p || !e.call(this, z, A))) {
       var R = k(this, t.call(this, z, A), z, A, "mouse");
-      R && (Jn(z.view).on("mousemove.drag", x, Ou).on("mouseup.drag", S, Ou), vM(z.view), Hy(z), g = !1, d = z.clientX, f = z.clientY, R("start", z));
+      R && (Jn(z.view).on("mousemove.drag", x, Ou).on("mouseup.drag", S, Ou), yM(z.view), Hy(z), g = !1, d = z.clientX, f = z.clientY, R("start", z));
     }
   }
   function x(z) {
@@ -43697,7 +43702,7 @@ function bM() {
     a.mouse("drag", z);
   }
   function S(z) {
-    Jn(z.view).on("mousemove.drag mouseup.drag", null), yM(z.view, g), fl(z), a.mouse("end", z);
+    Jn(z.view).on("mousemove.drag mouseup.drag", null), bM(z.view, g), fl(z), a.mouse("end", z);
   }
   function w(z, A) {
     if (e.call(this, z, A)) {
@@ -43788,7 +43793,7 @@ function ad(e, t) {
 }
 function Gi() {
 }
-var Ha = 0.7, Cl = 1 / Ha, hl = "\\s*([+-]?\\d+)\\s*", Au = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", so = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", yQ = /^#([0-9a-f]{3,8})$/, bQ = new RegExp(`^rgb\\(${hl},${hl},${hl}\\)$`), xQ = new RegExp(`^rgb\\(${so},${so},${so}\\)$`), wQ = new RegExp(`^rgba\\(${hl},${hl},${hl},${Au}\\)$`), SQ = new RegExp(`^rgba\\(${so},${so},${so},${Au}\\)$`), CQ = new RegExp(`^hsl\\(${Au},${so},${so}\\)$`), EQ = new RegExp(`^hsla\\(${Au},${so},${so},${Au}\\)$`), Yk = {
+var Ha = 0.7, Cl = 1 / Ha, hl = "\\s*([+-]?\\d+)\\s*", Au = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", so = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", bQ = /^#([0-9a-f]{3,8})$/, xQ = new RegExp(`^rgb\\(${hl},${hl},${hl}\\)$`), wQ = new RegExp(`^rgb\\(${so},${so},${so}\\)$`), SQ = new RegExp(`^rgba\\(${hl},${hl},${hl},${Au}\\)$`), CQ = new RegExp(`^rgba\\(${so},${so},${so},${Au}\\)$`), EQ = new RegExp(`^hsl\\(${Au},${so},${so}\\)$`), _Q = new RegExp(`^hsla\\(${Au},${so},${so},${Au}\\)$`), Xk = {
   aliceblue: 15792383,
   antiquewhite: 16444375,
   aqua: 65535,
@@ -43945,31 +43950,31 @@ Fl(Gi, Ba, {
   displayable() {
     return this.rgb().displayable();
   },
-  hex: Xk,
+  hex: Qk,
   // Deprecated! Use color.formatHex.
-  formatHex: Xk,
-  formatHex8: _Q,
-  formatHsl: kQ,
-  formatRgb: Qk,
-  toString: Qk
+  formatHex: Qk,
+  formatHex8: kQ,
+  formatHsl: TQ,
+  formatRgb: Kk,
+  toString: Kk
 });
-function Xk() {
+function Qk() {
   return this.rgb().formatHex();
 }
-function _Q() {
+function kQ() {
   return this.rgb().formatHex8();
 }
-function kQ() {
-  return xM(this).formatHsl();
+function TQ() {
+  return wM(this).formatHsl();
 }
-function Qk() {
+function Kk() {
   return this.rgb().formatRgb();
 }
 function Ba(e) {
   var t, r;
-  return e = (e + "").trim().toLowerCase(), (t = yQ.exec(e)) ? (r = t[1].length, t = parseInt(t[1], 16), r === 6 ? Kk(t) : r === 3 ? new Jt(t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, (t & 15) << 4 | t & 15, 1) : r === 8 ? fh(t >> 24 & 255, t >> 16 & 255, t >> 8 & 255, (t & 255) / 255) : r === 4 ? fh(t >> 12 & 15 | t >> 8 & 240, t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, ((t & 15) << 4 | t & 15) / 255) : null) : (t = bQ.exec(e)) ? new Jt(t[1], t[2], t[3], 1) : (t = xQ.exec(e)) ? new Jt(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, 1) : (t = wQ.exec(e)) ? fh(t[1], t[2], t[3], t[4]) : (t = SQ.exec(e)) ? fh(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, t[4]) : (t = CQ.exec(e)) ? eT(t[1], t[2] / 100, t[3] / 100, 1) : (t = EQ.exec(e)) ? eT(t[1], t[2] / 100, t[3] / 100, t[4]) : Yk.hasOwnProperty(e) ? Kk(Yk[e]) : e === "transparent" ? new Jt(NaN, NaN, NaN, 0) : null;
+  return e = (e + "").trim().toLowerCase(), (t = bQ.exec(e)) ? (r = t[1].length, t = parseInt(t[1], 16), r === 6 ? Zk(t) : r === 3 ? new Jt(t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, (t & 15) << 4 | t & 15, 1) : r === 8 ? fh(t >> 24 & 255, t >> 16 & 255, t >> 8 & 255, (t & 255) / 255) : r === 4 ? fh(t >> 12 & 15 | t >> 8 & 240, t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, ((t & 15) << 4 | t & 15) / 255) : null) : (t = xQ.exec(e)) ? new Jt(t[1], t[2], t[3], 1) : (t = wQ.exec(e)) ? new Jt(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, 1) : (t = SQ.exec(e)) ? fh(t[1], t[2], t[3], t[4]) : (t = CQ.exec(e)) ? fh(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, t[4]) : (t = EQ.exec(e)) ? tT(t[1], t[2] / 100, t[3] / 100, 1) : (t = _Q.exec(e)) ? tT(t[1], t[2] / 100, t[3] / 100, t[4]) : Xk.hasOwnProperty(e) ? Zk(Xk[e]) : e === "transparent" ? new Jt(NaN, NaN, NaN, 0) : null;
 }
-function Kk(e) {
+function Zk(e) {
   return new Jt(e >> 16 & 255, e >> 8 & 255, e & 255, 1);
 }
 function fh(e, t, r, i) {
@@ -44000,20 +44005,20 @@ Fl(Jt, t0, ad(Gi, {
   displayable() {
     return -0.5 <= this.r && this.r < 255.5 && -0.5 <= this.g && this.g < 255.5 && -0.5 <= this.b && this.b < 255.5 && 0 <= this.opacity && this.opacity <= 1;
   },
-  hex: Zk,
+  hex: Jk,
   // Deprecated! Use color.formatHex.
-  formatHex: Zk,
-  formatHex8: TQ,
-  formatRgb: Jk,
-  toString: Jk
+  formatHex: Jk,
+  formatHex8: RQ,
+  formatRgb: eT,
+  toString: eT
 }));
-function Zk() {
+function Jk() {
   return `#${Ta(this.r)}${Ta(this.g)}${Ta(this.b)}`;
 }
-function TQ() {
+function RQ() {
   return `#${Ta(this.r)}${Ta(this.g)}${Ta(this.b)}${Ta((isNaN(this.opacity) ? 1 : this.opacity) * 255)}`;
 }
-function Jk() {
+function eT() {
   const e = lg(this.opacity);
   return `${e === 1 ? "rgb(" : "rgba("}${Aa(this.r)}, ${Aa(this.g)}, ${Aa(this.b)}${e === 1 ? ")" : `, ${e})`}`;
 }
@@ -44026,10 +44031,10 @@ function Aa(e) {
 function Ta(e) {
   return e = Aa(e), (e < 16 ? "0" : "") + e.toString(16);
 }
-function eT(e, t, r, i) {
+function tT(e, t, r, i) {
   return i <= 0 ? e = t = r = NaN : r <= 0 || r >= 1 ? e = t = NaN : t <= 0 && (e = NaN), new Ar(e, t, r, i);
 }
-function xM(e) {
+function wM(e) {
   if (e instanceof Ar) return new Ar(e.h, e.s, e.l, e.opacity);
   if (e instanceof Gi || (e = Ba(e)), !e) return new Ar();
   if (e instanceof Ar) return e;
@@ -44037,13 +44042,13 @@ function xM(e) {
   var t = e.r / 255, r = e.g / 255, i = e.b / 255, a = Math.min(t, r, i), l = Math.max(t, r, i), c = NaN, d = l - a, f = (l + a) / 2;
   return d ? (t === l ? c = (r - i) / d + (r < i) * 6 : r === l ? c = (i - t) / d + 2 : c = (t - r) / d + 4, d /= f < 0.5 ? l + a : 2 - l - a, c *= 60) : d = f > 0 && f < 1 ? 0 : c, new Ar(c, d, f, e.opacity);
 }
-function RQ(e, t, r, i) {
-  return arguments.length === 1 ? xM(e) : new Ar(e, t, r, i ?? 1);
+function zQ(e, t, r, i) {
+  return arguments.length === 1 ? wM(e) : new Ar(e, t, r, i ?? 1);
 }
 function Ar(e, t, r, i) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +i;
 }
-Fl(Ar, RQ, ad(Gi, {
+Fl(Ar, zQ, ad(Gi, {
   brighter(e) {
     return e = e == null ? Cl : Math.pow(Cl, e), new Ar(this.h, this.s, this.l * e, this.opacity);
   },
@@ -44060,17 +44065,17 @@ Fl(Ar, RQ, ad(Gi, {
     );
   },
   clamp() {
-    return new Ar(tT(this.h), hh(this.s), hh(this.l), lg(this.opacity));
+    return new Ar(nT(this.h), hh(this.s), hh(this.l), lg(this.opacity));
   },
   displayable() {
     return (0 <= this.s && this.s <= 1 || isNaN(this.s)) && 0 <= this.l && this.l <= 1 && 0 <= this.opacity && this.opacity <= 1;
   },
   formatHsl() {
     const e = lg(this.opacity);
-    return `${e === 1 ? "hsl(" : "hsla("}${tT(this.h)}, ${hh(this.s) * 100}%, ${hh(this.l) * 100}%${e === 1 ? ")" : `, ${e})`}`;
+    return `${e === 1 ? "hsl(" : "hsla("}${nT(this.h)}, ${hh(this.s) * 100}%, ${hh(this.l) * 100}%${e === 1 ? ")" : `, ${e})`}`;
   }
 }));
-function tT(e) {
+function nT(e) {
   return e = (e || 0) % 360, e < 0 ? e + 360 : e;
 }
 function hh(e) {
@@ -44079,21 +44084,21 @@ function hh(e) {
 function By(e, t, r) {
   return (e < 60 ? t + (r - t) * e / 60 : e < 180 ? r : e < 240 ? t + (r - t) * (240 - e) / 60 : t) * 255;
 }
-const wM = Math.PI / 180, SM = 180 / Math.PI, cg = 18, CM = 0.96422, EM = 1, _M = 0.82521, kM = 4 / 29, gl = 6 / 29, TM = 3 * gl * gl, zQ = gl * gl * gl;
-function RM(e) {
+const SM = Math.PI / 180, CM = 180 / Math.PI, cg = 18, EM = 0.96422, _M = 1, kM = 0.82521, TM = 4 / 29, gl = 6 / 29, RM = 3 * gl * gl, OQ = gl * gl * gl;
+function zM(e) {
   if (e instanceof lo) return new lo(e.l, e.a, e.b, e.opacity);
-  if (e instanceof Vo) return zM(e);
+  if (e instanceof Vo) return OM(e);
   e instanceof Jt || (e = Lx(e));
-  var t = Fy(e.r), r = Fy(e.g), i = Fy(e.b), a = jy((0.2225045 * t + 0.7168786 * r + 0.0606169 * i) / EM), l, c;
-  return t === r && r === i ? l = c = a : (l = jy((0.4360747 * t + 0.3850649 * r + 0.1430804 * i) / CM), c = jy((0.0139322 * t + 0.0971045 * r + 0.7141733 * i) / _M)), new lo(116 * a - 16, 500 * (l - a), 200 * (a - c), e.opacity);
+  var t = Fy(e.r), r = Fy(e.g), i = Fy(e.b), a = jy((0.2225045 * t + 0.7168786 * r + 0.0606169 * i) / _M), l, c;
+  return t === r && r === i ? l = c = a : (l = jy((0.4360747 * t + 0.3850649 * r + 0.1430804 * i) / EM), c = jy((0.0139322 * t + 0.0971045 * r + 0.7141733 * i) / kM)), new lo(116 * a - 16, 500 * (l - a), 200 * (a - c), e.opacity);
 }
-function OQ(e, t, r, i) {
-  return arguments.length === 1 ? RM(e) : new lo(e, t, r, i ?? 1);
+function AQ(e, t, r, i) {
+  return arguments.length === 1 ? zM(e) : new lo(e, t, r, i ?? 1);
 }
 function lo(e, t, r, i) {
   this.l = +e, this.a = +t, this.b = +r, this.opacity = +i;
 }
-Fl(lo, OQ, ad(Gi, {
+Fl(lo, AQ, ad(Gi, {
   brighter(e) {
     return new lo(this.l + cg * (e ?? 1), this.a, this.b, this.opacity);
   },
@@ -44102,7 +44107,7 @@ Fl(lo, OQ, ad(Gi, {
   },
   rgb() {
     var e = (this.l + 16) / 116, t = isNaN(this.a) ? e : e + this.a / 500, r = isNaN(this.b) ? e : e - this.b / 200;
-    return t = CM * Uy(t), e = EM * Uy(e), r = _M * Uy(r), new Jt(
+    return t = EM * Uy(t), e = _M * Uy(e), r = kM * Uy(r), new Jt(
       Wy(3.1338561 * t - 1.6168667 * e - 0.4906146 * r),
       Wy(-0.9787684 * t + 1.9161415 * e + 0.033454 * r),
       Wy(0.0719453 * t - 0.2289914 * e + 1.4052427 * r),
@@ -44111,10 +44116,10 @@ Fl(lo, OQ, ad(Gi, {
   }
 }));
 function jy(e) {
-  return e > zQ ? Math.pow(e, 1 / 3) : e / TM + kM;
+  return e > OQ ? Math.pow(e, 1 / 3) : e / RM + TM;
 }
 function Uy(e) {
-  return e > gl ? e * e * e : TM * (e - kM);
+  return e > gl ? e * e * e : RM * (e - TM);
 }
 function Wy(e) {
   return 255 * (e <= 31308e-7 ? 12.92 * e : 1.055 * Math.pow(e, 1 / 2.4) - 0.055);
@@ -44122,24 +44127,24 @@ function Wy(e) {
 function Fy(e) {
   return (e /= 255) <= 0.04045 ? e / 12.92 : Math.pow((e + 0.055) / 1.055, 2.4);
 }
-function AQ(e) {
+function NQ(e) {
   if (e instanceof Vo) return new Vo(e.h, e.c, e.l, e.opacity);
-  if (e instanceof lo || (e = RM(e)), e.a === 0 && e.b === 0) return new Vo(NaN, 0 < e.l && e.l < 100 ? 0 : NaN, e.l, e.opacity);
-  var t = Math.atan2(e.b, e.a) * SM;
+  if (e instanceof lo || (e = zM(e)), e.a === 0 && e.b === 0) return new Vo(NaN, 0 < e.l && e.l < 100 ? 0 : NaN, e.l, e.opacity);
+  var t = Math.atan2(e.b, e.a) * CM;
   return new Vo(t < 0 ? t + 360 : t, Math.sqrt(e.a * e.a + e.b * e.b), e.l, e.opacity);
 }
-function NQ(e, t, r, i) {
-  return arguments.length === 1 ? AQ(e) : new Vo(e, t, r, i ?? 1);
+function MQ(e, t, r, i) {
+  return arguments.length === 1 ? NQ(e) : new Vo(e, t, r, i ?? 1);
 }
 function Vo(e, t, r, i) {
   this.h = +e, this.c = +t, this.l = +r, this.opacity = +i;
 }
-function zM(e) {
+function OM(e) {
   if (isNaN(e.h)) return new lo(e.l, 0, 0, e.opacity);
-  var t = e.h * wM;
+  var t = e.h * SM;
   return new lo(e.l, Math.cos(t) * e.c, Math.sin(t) * e.c, e.opacity);
 }
-Fl(Vo, NQ, ad(Gi, {
+Fl(Vo, MQ, ad(Gi, {
   brighter(e) {
     return new Vo(this.h, this.c, this.l + cg * (e ?? 1), this.opacity);
   },
@@ -44147,18 +44152,18 @@ Fl(Vo, NQ, ad(Gi, {
     return new Vo(this.h, this.c, this.l - cg * (e ?? 1), this.opacity);
   },
   rgb() {
-    return zM(this).rgb();
+    return OM(this).rgb();
   }
 }));
-var OM = -0.14861, $x = 1.78277, Vx = -0.29227, ip = -0.90649, Nu = 1.97294, nT = Nu * ip, rT = Nu * $x, oT = $x * Vx - ip * OM;
-function MQ(e) {
+var AM = -0.14861, $x = 1.78277, Vx = -0.29227, ip = -0.90649, Nu = 1.97294, rT = Nu * ip, oT = Nu * $x, iT = $x * Vx - ip * AM;
+function PQ(e) {
   if (e instanceof Na) return new Na(e.h, e.s, e.l, e.opacity);
   e instanceof Jt || (e = Lx(e));
-  var t = e.r / 255, r = e.g / 255, i = e.b / 255, a = (oT * i + nT * t - rT * r) / (oT + nT - rT), l = i - a, c = (Nu * (r - a) - Vx * l) / ip, d = Math.sqrt(c * c + l * l) / (Nu * a * (1 - a)), f = d ? Math.atan2(c, l) * SM - 120 : NaN;
+  var t = e.r / 255, r = e.g / 255, i = e.b / 255, a = (iT * i + rT * t - oT * r) / (iT + rT - oT), l = i - a, c = (Nu * (r - a) - Vx * l) / ip, d = Math.sqrt(c * c + l * l) / (Nu * a * (1 - a)), f = d ? Math.atan2(c, l) * CM - 120 : NaN;
   return new Na(f < 0 ? f + 360 : f, d, a, e.opacity);
 }
 function n0(e, t, r, i) {
-  return arguments.length === 1 ? MQ(e) : new Na(e, t, r, i ?? 1);
+  return arguments.length === 1 ? PQ(e) : new Na(e, t, r, i ?? 1);
 }
 function Na(e, t, r, i) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +i;
@@ -44171,9 +44176,9 @@ Fl(Na, n0, ad(Gi, {
     return e = e == null ? Ha : Math.pow(Ha, e), new Na(this.h, this.s, this.l * e, this.opacity);
   },
   rgb() {
-    var e = isNaN(this.h) ? 0 : (this.h + 120) * wM, t = +this.l, r = isNaN(this.s) ? 0 : this.s * t * (1 - t), i = Math.cos(e), a = Math.sin(e);
+    var e = isNaN(this.h) ? 0 : (this.h + 120) * SM, t = +this.l, r = isNaN(this.s) ? 0 : this.s * t * (1 - t), i = Math.cos(e), a = Math.sin(e);
     return new Jt(
-      255 * (t + r * (OM * i + $x * a)),
+      255 * (t + r * (AM * i + $x * a)),
       255 * (t + r * (Vx * i + ip * a)),
       255 * (t + r * (Nu * i)),
       this.opacity
@@ -44181,31 +44186,31 @@ Fl(Na, n0, ad(Gi, {
   }
 }));
 var ap = (e) => () => e;
-function AM(e, t) {
+function NM(e, t) {
   return function(r) {
     return e + r * t;
   };
 }
-function PQ(e, t, r) {
+function IQ(e, t, r) {
   return e = Math.pow(e, r), t = Math.pow(t, r) - e, r = 1 / r, function(i) {
     return Math.pow(e + i * t, r);
   };
 }
-function IQ(e, t) {
+function DQ(e, t) {
   var r = t - e;
-  return r ? AM(e, r > 180 || r < -180 ? r - 360 * Math.round(r / 360) : r) : ap(isNaN(e) ? t : e);
+  return r ? NM(e, r > 180 || r < -180 ? r - 360 * Math.round(r / 360) : r) : ap(isNaN(e) ? t : e);
 }
-function DQ(e) {
+function LQ(e) {
   return (e = +e) == 1 ? pl : function(t, r) {
-    return r - t ? PQ(t, r, e) : ap(isNaN(t) ? r : t);
+    return r - t ? IQ(t, r, e) : ap(isNaN(t) ? r : t);
   };
 }
 function pl(e, t) {
   var r = t - e;
-  return r ? AM(e, r) : ap(isNaN(e) ? t : e);
+  return r ? NM(e, r) : ap(isNaN(e) ? t : e);
 }
 var ug = (function e(t) {
-  var r = DQ(t);
+  var r = LQ(t);
   function i(a, l) {
     var c = r((a = t0(a)).r, (l = t0(l)).r), d = r(a.g, l.g), f = r(a.b, l.b), g = pl(a.opacity, l.opacity);
     return function(p) {
@@ -44214,7 +44219,7 @@ var ug = (function e(t) {
   }
   return i.gamma = e, i;
 })(1);
-function LQ(e, t) {
+function $Q(e, t) {
   t || (t = []);
   var r = e ? Math.min(t.length, e.length) : 0, i = t.slice(), a;
   return function(l) {
@@ -44222,10 +44227,10 @@ function LQ(e, t) {
     return i;
   };
 }
-function $Q(e) {
+function VQ(e) {
   return ArrayBuffer.isView(e) && !(e instanceof DataView);
 }
-function VQ(e, t) {
+function HQ(e, t) {
   var r = t ? t.length : 0, i = e ? Math.min(r, e.length) : 0, a = new Array(i), l = new Array(r), c;
   for (c = 0; c < i; ++c) a[c] = mu(e[c], t[c]);
   for (; c < r; ++c) l[c] = t[c];
@@ -44234,7 +44239,7 @@ function VQ(e, t) {
     return l;
   };
 }
-function HQ(e, t) {
+function BQ(e, t) {
   var r = /* @__PURE__ */ new Date();
   return e = +e, t = +t, function(i) {
     return r.setTime(e * (1 - i) + t * i), r;
@@ -44245,7 +44250,7 @@ function oo(e, t) {
     return e * (1 - r) + t * r;
   };
 }
-function BQ(e, t) {
+function jQ(e, t) {
   var r = {}, i = {}, a;
   (e === null || typeof e != "object") && (e = {}), (t === null || typeof t != "object") && (t = {});
   for (a in t)
@@ -44256,30 +44261,30 @@ function BQ(e, t) {
   };
 }
 var r0 = /[-+]?(?:\d+\.?\d*|\.?\d+)(?:[eE][-+]?\d+)?/g, Gy = new RegExp(r0.source, "g");
-function jQ(e) {
+function UQ(e) {
   return function() {
     return e;
   };
 }
-function UQ(e) {
+function WQ(e) {
   return function(t) {
     return e(t) + "";
   };
 }
-function NM(e, t) {
+function MM(e, t) {
   var r = r0.lastIndex = Gy.lastIndex = 0, i, a, l, c = -1, d = [], f = [];
   for (e = e + "", t = t + ""; (i = r0.exec(e)) && (a = Gy.exec(t)); )
     (l = a.index) > r && (l = t.slice(r, l), d[c] ? d[c] += l : d[++c] = l), (i = i[0]) === (a = a[0]) ? d[c] ? d[c] += a : d[++c] = a : (d[++c] = null, f.push({ i: c, x: oo(i, a) })), r = Gy.lastIndex;
-  return r < t.length && (l = t.slice(r), d[c] ? d[c] += l : d[++c] = l), d.length < 2 ? f[0] ? UQ(f[0].x) : jQ(t) : (t = f.length, function(g) {
+  return r < t.length && (l = t.slice(r), d[c] ? d[c] += l : d[++c] = l), d.length < 2 ? f[0] ? WQ(f[0].x) : UQ(t) : (t = f.length, function(g) {
     for (var p = 0, v; p < t; ++p) d[(v = f[p]).i] = v.x(g);
     return d.join("");
   });
 }
 function mu(e, t) {
   var r = typeof t, i;
-  return t == null || r === "boolean" ? ap(t) : (r === "number" ? oo : r === "string" ? (i = Ba(t)) ? (t = i, ug) : NM : t instanceof Ba ? ug : t instanceof Date ? HQ : $Q(t) ? LQ : Array.isArray(t) ? VQ : typeof t.valueOf != "function" && typeof t.toString != "function" || isNaN(t) ? BQ : oo)(e, t);
+  return t == null || r === "boolean" ? ap(t) : (r === "number" ? oo : r === "string" ? (i = Ba(t)) ? (t = i, ug) : MM : t instanceof Ba ? ug : t instanceof Date ? BQ : VQ(t) ? $Q : Array.isArray(t) ? HQ : typeof t.valueOf != "function" && typeof t.toString != "function" || isNaN(t) ? jQ : oo)(e, t);
 }
-var iT = 180 / Math.PI, o0 = {
+var aT = 180 / Math.PI, o0 = {
   translateX: 0,
   translateY: 0,
   rotate: 0,
@@ -44287,26 +44292,26 @@ var iT = 180 / Math.PI, o0 = {
   scaleX: 1,
   scaleY: 1
 };
-function MM(e, t, r, i, a, l) {
+function PM(e, t, r, i, a, l) {
   var c, d, f;
   return (c = Math.sqrt(e * e + t * t)) && (e /= c, t /= c), (f = e * r + t * i) && (r -= e * f, i -= t * f), (d = Math.sqrt(r * r + i * i)) && (r /= d, i /= d, f /= d), e * i < t * r && (e = -e, t = -t, f = -f, c = -c), {
     translateX: a,
     translateY: l,
-    rotate: Math.atan2(t, e) * iT,
-    skewX: Math.atan(f) * iT,
+    rotate: Math.atan2(t, e) * aT,
+    skewX: Math.atan(f) * aT,
     scaleX: c,
     scaleY: d
   };
 }
 var gh;
-function WQ(e) {
-  const t = new (typeof DOMMatrix == "function" ? DOMMatrix : WebKitCSSMatrix)(e + "");
-  return t.isIdentity ? o0 : MM(t.a, t.b, t.c, t.d, t.e, t.f);
-}
 function FQ(e) {
-  return e == null || (gh || (gh = document.createElementNS("http://www.w3.org/2000/svg", "g")), gh.setAttribute("transform", e), !(e = gh.transform.baseVal.consolidate())) ? o0 : (e = e.matrix, MM(e.a, e.b, e.c, e.d, e.e, e.f));
+  const t = new (typeof DOMMatrix == "function" ? DOMMatrix : WebKitCSSMatrix)(e + "");
+  return t.isIdentity ? o0 : PM(t.a, t.b, t.c, t.d, t.e, t.f);
 }
-function PM(e, t, r, i) {
+function GQ(e) {
+  return e == null || (gh || (gh = document.createElementNS("http://www.w3.org/2000/svg", "g")), gh.setAttribute("transform", e), !(e = gh.transform.baseVal.consolidate())) ? o0 : (e = e.matrix, PM(e.a, e.b, e.c, e.d, e.e, e.f));
+}
+function IM(e, t, r, i) {
   function a(g) {
     return g.length ? g.pop() + " " : "";
   }
@@ -44336,20 +44341,20 @@ function PM(e, t, r, i) {
     };
   };
 }
-var GQ = PM(WQ, "px, ", "px)", "deg)"), qQ = PM(FQ, ", ", ")", ")"), YQ = 1e-12;
-function aT(e) {
+var qQ = IM(FQ, "px, ", "px)", "deg)"), YQ = IM(GQ, ", ", ")", ")"), XQ = 1e-12;
+function sT(e) {
   return ((e = Math.exp(e)) + 1 / e) / 2;
 }
-function XQ(e) {
+function QQ(e) {
   return ((e = Math.exp(e)) - 1 / e) / 2;
 }
-function QQ(e) {
+function KQ(e) {
   return ((e = Math.exp(2 * e)) - 1) / (e + 1);
 }
 var Ih = (function e(t, r, i) {
   function a(l, c) {
     var d = l[0], f = l[1], g = l[2], p = c[0], v = c[1], y = c[2], b = p - d, x = v - f, S = b * b + x * x, w, C;
-    if (S < YQ)
+    if (S < XQ)
       C = Math.log(y / g) / t, w = function(N) {
         return [
           d + N * b,
@@ -44360,11 +44365,11 @@ var Ih = (function e(t, r, i) {
     else {
       var T = Math.sqrt(S), k = (y * y - g * g + i * S) / (2 * g * r * T), z = (y * y - g * g - i * S) / (2 * y * r * T), A = Math.log(Math.sqrt(k * k + 1) - k), R = Math.log(Math.sqrt(z * z + 1) - z);
       C = (R - A) / t, w = function(N) {
-        var $ = N * C, H = aT(A), V = g / (r * T) * (H * QQ(t * $ + A) - XQ(A));
+        var $ = N * C, H = sT(A), V = g / (r * T) * (H * KQ(t * $ + A) - QQ(A));
         return [
           d + V * b,
           f + V * x,
-          g * H / aT(t * $ + A)
+          g * H / sT(t * $ + A)
         ];
       };
     }
@@ -44375,7 +44380,7 @@ var Ih = (function e(t, r, i) {
     return e(c, d, f);
   }, a;
 })(Math.SQRT2, 2, 4);
-function IM(e) {
+function DM(e) {
   return (function t(r) {
     r = +r;
     function i(a, l) {
@@ -44387,21 +44392,21 @@ function IM(e) {
     return i.gamma = t, i;
   })(1);
 }
-IM(IQ);
-IM(pl);
-var El = 0, cu = 0, tu = 0, DM = 1e3, dg, uu, fg = 0, ja = 0, sp = 0, Mu = typeof performance == "object" && performance.now ? performance : Date, LM = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
+DM(DQ);
+DM(pl);
+var El = 0, cu = 0, tu = 0, LM = 1e3, dg, uu, fg = 0, ja = 0, sp = 0, Mu = typeof performance == "object" && performance.now ? performance : Date, $M = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
   setTimeout(e, 17);
 };
 function Hx() {
-  return ja || (LM(KQ), ja = Mu.now() + sp);
+  return ja || ($M(ZQ), ja = Mu.now() + sp);
 }
-function KQ() {
+function ZQ() {
   ja = 0;
 }
 function hg() {
   this._call = this._time = this._next = null;
 }
-hg.prototype = $M.prototype = {
+hg.prototype = VM.prototype = {
   constructor: hg,
   restart: function(e, t, r) {
     if (typeof e != "function") throw new TypeError("callback is not a function");
@@ -44411,29 +44416,29 @@ hg.prototype = $M.prototype = {
     this._call && (this._call = null, this._time = 1 / 0, i0());
   }
 };
-function $M(e, t, r) {
+function VM(e, t, r) {
   var i = new hg();
   return i.restart(e, t, r), i;
 }
-function ZQ() {
+function JQ() {
   Hx(), ++El;
   for (var e = dg, t; e; )
     (t = ja - e._time) >= 0 && e._call.call(void 0, t), e = e._next;
   --El;
 }
-function sT() {
+function lT() {
   ja = (fg = Mu.now()) + sp, El = cu = 0;
   try {
-    ZQ();
+    JQ();
   } finally {
-    El = 0, eK(), ja = 0;
+    El = 0, tK(), ja = 0;
   }
 }
-function JQ() {
-  var e = Mu.now(), t = e - fg;
-  t > DM && (sp -= t, fg = e);
-}
 function eK() {
+  var e = Mu.now(), t = e - fg;
+  t > LM && (sp -= t, fg = e);
+}
+function tK() {
   for (var e, t = dg, r, i = 1 / 0; t; )
     t._call ? (i > t._time && (i = t._time), e = t, t = t._next) : (r = t._next, t._next = null, t = e ? e._next = r : dg = r);
   uu = e, i0(i);
@@ -44442,16 +44447,16 @@ function i0(e) {
   if (!El) {
     cu && (cu = clearTimeout(cu));
     var t = e - ja;
-    t > 24 ? (e < 1 / 0 && (cu = setTimeout(sT, Math.ceil(e - Mu.now() - sp) + 1)), tu && (tu = clearInterval(tu))) : (tu || (fg = Mu.now(), tu = setInterval(JQ, DM)), El = 1, LM(sT));
+    t > 24 ? (e < 1 / 0 && (cu = setTimeout(lT, Math.ceil(e - Mu.now() - sp) + 1)), tu && (tu = clearInterval(tu))) : (tu || (fg = Mu.now(), tu = setInterval(eK, LM)), El = 1, $M(lT));
   }
 }
-function lT(e, t, r) {
+function cT(e, t, r) {
   var i = new hg();
   return t = t == null ? 0 : +t, i.restart((a) => {
     i.stop(), e(a + t);
   }, t, r), i;
 }
-function tK(e) {
+function nK(e) {
   return ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2;
 }
 var Bx = 3;
@@ -44535,30 +44540,30 @@ var _l = 2 * Math.PI, Ux = 1, Wx = 0.3;
     return e(t, l);
   }, a;
 })(Ux, Wx);
-var nK = rp("start", "end", "cancel", "interrupt"), rK = [], VM = 0, cT = 1, a0 = 2, Dh = 3, uT = 4, s0 = 5, Lh = 6;
+var rK = rp("start", "end", "cancel", "interrupt"), oK = [], HM = 0, uT = 1, a0 = 2, Dh = 3, dT = 4, s0 = 5, Lh = 6;
 function lp(e, t, r, i, a, l) {
   var c = e.__transition;
   if (!c) e.__transition = {};
   else if (r in c) return;
-  oK(e, r, {
+  iK(e, r, {
     name: t,
     index: i,
     // For context during callback.
     group: a,
     // For context during callback.
-    on: nK,
-    tween: rK,
+    on: rK,
+    tween: oK,
     time: l.time,
     delay: l.delay,
     duration: l.duration,
     ease: l.ease,
     timer: null,
-    state: VM
+    state: HM
   });
 }
 function Fx(e, t) {
   var r = Vr(e, t);
-  if (r.state > VM) throw new Error("too late; already scheduled");
+  if (r.state > HM) throw new Error("too late; already scheduled");
   return r;
 }
 function mo(e, t) {
@@ -44571,22 +44576,22 @@ function Vr(e, t) {
   if (!r || !(r = r[t])) throw new Error("transition not found");
   return r;
 }
-function oK(e, t, r) {
+function iK(e, t, r) {
   var i = e.__transition, a;
-  i[t] = r, r.timer = $M(l, 0, r.time);
+  i[t] = r, r.timer = VM(l, 0, r.time);
   function l(g) {
-    r.state = cT, r.timer.restart(c, r.delay, r.time), r.delay <= g && c(g - r.delay);
+    r.state = uT, r.timer.restart(c, r.delay, r.time), r.delay <= g && c(g - r.delay);
   }
   function c(g) {
     var p, v, y, b;
-    if (r.state !== cT) return f();
+    if (r.state !== uT) return f();
     for (p in i)
       if (b = i[p], b.name === r.name) {
-        if (b.state === Dh) return lT(c);
-        b.state === uT ? (b.state = Lh, b.timer.stop(), b.on.call("interrupt", e, e.__data__, b.index, b.group), delete i[p]) : +p < t && (b.state = Lh, b.timer.stop(), b.on.call("cancel", e, e.__data__, b.index, b.group), delete i[p]);
+        if (b.state === Dh) return cT(c);
+        b.state === dT ? (b.state = Lh, b.timer.stop(), b.on.call("interrupt", e, e.__data__, b.index, b.group), delete i[p]) : +p < t && (b.state = Lh, b.timer.stop(), b.on.call("cancel", e, e.__data__, b.index, b.group), delete i[p]);
       }
-    if (lT(function() {
-      r.state === Dh && (r.state = uT, r.timer.restart(d, r.delay, r.time), d(g));
+    if (cT(function() {
+      r.state === Dh && (r.state = dT, r.timer.restart(d, r.delay, r.time), d(g));
     }), r.state = a0, r.on.call("start", e, e.__data__, r.index, r.group), r.state === a0) {
       for (r.state = Dh, a = new Array(y = r.tween.length), p = 0, v = -1; p < y; ++p)
         (b = r.tween[p].value.call(e, e.__data__, r.index, r.group)) && (a[++v] = b);
@@ -44618,12 +44623,12 @@ function $h(e, t) {
     l && delete e.__transition;
   }
 }
-function iK(e) {
+function aK(e) {
   return this.each(function() {
     $h(this, e);
   });
 }
-function aK(e, t) {
+function sK(e, t) {
   var r, i;
   return function() {
     var a = mo(this, e), l = a.tween;
@@ -44638,7 +44643,7 @@ function aK(e, t) {
     a.tween = i;
   };
 }
-function sK(e, t, r) {
+function lK(e, t, r) {
   var i, a;
   if (typeof r != "function") throw new Error();
   return function() {
@@ -44655,7 +44660,7 @@ function sK(e, t, r) {
     l.tween = a;
   };
 }
-function lK(e, t) {
+function cK(e, t) {
   var r = this._id;
   if (e += "", arguments.length < 2) {
     for (var i = Vr(this.node(), r).tween, a = 0, l = i.length, c; a < l; ++a)
@@ -44663,7 +44668,7 @@ function lK(e, t) {
         return c.value;
     return null;
   }
-  return this.each((t == null ? aK : sK)(r, e, t));
+  return this.each((t == null ? sK : lK)(r, e, t));
 }
 function Gx(e, t, r) {
   var i = e._id;
@@ -44674,63 +44679,71 @@ function Gx(e, t, r) {
     return Vr(a, i).value[t];
   };
 }
-function HM(e, t) {
+function BM(e, t) {
   var r;
-  return (typeof t == "number" ? oo : t instanceof Ba ? ug : (r = Ba(t)) ? (t = r, ug) : NM)(e, t);
+  return (typeof t == "number" ? oo : t instanceof Ba ? ug : (r = Ba(t)) ? (t = r, ug) : MM)(e, t);
 }
-function cK(e) {
+function uK(e) {
   return function() {
     this.removeAttribute(e);
   };
 }
-function uK(e) {
+function dK(e) {
   return function() {
     this.removeAttributeNS(e.space, e.local);
   };
 }
-function dK(e, t, r) {
+function fK(e, t, r) {
   var i, a = r + "", l;
   return function() {
     var c = this.getAttribute(e);
     return c === a ? null : c === i ? l : l = t(i = c, r);
   };
 }
-function fK(e, t, r) {
+function hK(e, t, r) {
   var i, a = r + "", l;
   return function() {
     var c = this.getAttributeNS(e.space, e.local);
     return c === a ? null : c === i ? l : l = t(i = c, r);
   };
 }
-function hK(e, t, r) {
+function gK(e, t, r) {
   var i, a, l;
   return function() {
     var c, d = r(this), f;
     return d == null ? void this.removeAttribute(e) : (c = this.getAttribute(e), f = d + "", c === f ? null : c === i && f === a ? l : (a = f, l = t(i = c, d)));
   };
 }
-function gK(e, t, r) {
+function pK(e, t, r) {
   var i, a, l;
   return function() {
     var c, d = r(this), f;
     return d == null ? void this.removeAttributeNS(e.space, e.local) : (c = this.getAttributeNS(e.space, e.local), f = d + "", c === f ? null : c === i && f === a ? l : (a = f, l = t(i = c, d)));
   };
 }
-function pK(e, t) {
-  var r = op(e), i = r === "transform" ? qQ : HM;
-  return this.attrTween(e, typeof t == "function" ? (r.local ? gK : hK)(r, i, Gx(this, "attr." + e, t)) : t == null ? (r.local ? uK : cK)(r) : (r.local ? fK : dK)(r, i, t));
-}
 function mK(e, t) {
+  var r = op(e), i = r === "transform" ? YQ : BM;
+  return this.attrTween(e, typeof t == "function" ? (r.local ? pK : gK)(r, i, Gx(this, "attr." + e, t)) : t == null ? (r.local ? dK : uK)(r) : (r.local ? hK : fK)(r, i, t));
+}
+function vK(e, t) {
   return function(r) {
     this.setAttribute(e, t.call(this, r));
   };
 }
-function vK(e, t) {
+function yK(e, t) {
   return function(r) {
     this.setAttributeNS(e.space, e.local, t.call(this, r));
   };
 }
-function yK(e, t) {
+function bK(e, t) {
+  var r, i;
+  function a() {
+    var l = t.apply(this, arguments);
+    return l !== i && (r = (i = l) && yK(e, l)), r;
+  }
+  return a._value = t, a;
+}
+function xK(e, t) {
   var r, i;
   function a() {
     var l = t.apply(this, arguments);
@@ -44738,79 +44751,71 @@ function yK(e, t) {
   }
   return a._value = t, a;
 }
-function bK(e, t) {
-  var r, i;
-  function a() {
-    var l = t.apply(this, arguments);
-    return l !== i && (r = (i = l) && mK(e, l)), r;
-  }
-  return a._value = t, a;
-}
-function xK(e, t) {
+function wK(e, t) {
   var r = "attr." + e;
   if (arguments.length < 2) return (r = this.tween(r)) && r._value;
   if (t == null) return this.tween(r, null);
   if (typeof t != "function") throw new Error();
   var i = op(e);
-  return this.tween(r, (i.local ? yK : bK)(i, t));
+  return this.tween(r, (i.local ? bK : xK)(i, t));
 }
-function wK(e, t) {
+function SK(e, t) {
   return function() {
     Fx(this, e).delay = +t.apply(this, arguments);
   };
 }
-function SK(e, t) {
+function CK(e, t) {
   return t = +t, function() {
     Fx(this, e).delay = t;
   };
 }
-function CK(e) {
+function EK(e) {
   var t = this._id;
-  return arguments.length ? this.each((typeof e == "function" ? wK : SK)(t, e)) : Vr(this.node(), t).delay;
+  return arguments.length ? this.each((typeof e == "function" ? SK : CK)(t, e)) : Vr(this.node(), t).delay;
 }
-function EK(e, t) {
+function _K(e, t) {
   return function() {
     mo(this, e).duration = +t.apply(this, arguments);
   };
 }
-function _K(e, t) {
+function kK(e, t) {
   return t = +t, function() {
     mo(this, e).duration = t;
   };
 }
-function kK(e) {
+function TK(e) {
   var t = this._id;
-  return arguments.length ? this.each((typeof e == "function" ? EK : _K)(t, e)) : Vr(this.node(), t).duration;
+  return arguments.length ? this.each((typeof e == "function" ? _K : kK)(t, e)) : Vr(this.node(), t).duration;
 }
-function TK(e, t) {
+function RK(e, t) {
   if (typeof t != "function") throw new Error();
   return function() {
     mo(this, e).ease = t;
   };
 }
-function RK(e) {
+function zK(e) {
   var t = this._id;
-  return arguments.length ? this.each(TK(t, e)) : Vr(this.node(), t).ease;
+  return arguments.length ? this.each(RK(t, e)) : Vr(this.node(), t).ease;
 }
-function zK(e, t) {
+function OK(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     if (typeof r != "function") throw new Error();
     mo(this, e).ease = r;
   };
 }
-function OK(e) {
-  if (typeof e != "function") throw new Error();
-  return this.each(zK(this._id, e));
-}
 function AK(e) {
-  typeof e != "function" && (e = sM(e));
+  if (typeof e != "function") throw new Error();
+  return this.each(OK(this._id, e));
+}
+function NK(e) {
+  typeof e != "function" && (e = lM(e));
   for (var t = this._groups, r = t.length, i = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = i[a] = [], f, g = 0; g < c; ++g)
       (f = l[g]) && e.call(f, f.__data__, g, l) && d.push(f);
   return new Xo(i, this._parents, this._name, this._id);
 }
-function NK(e) {
+function MK(e) {
   if (e._id !== this._id) throw new Error();
   for (var t = this._groups, r = e._groups, i = t.length, a = r.length, l = Math.min(i, a), c = new Array(i), d = 0; d < l; ++d)
     for (var f = t[d], g = r[d], p = f.length, v = c[d] = new Array(p), y, b = 0; b < p; ++b)
@@ -44819,34 +44824,34 @@ function NK(e) {
     c[d] = t[d];
   return new Xo(c, this._parents, this._name, this._id);
 }
-function MK(e) {
+function PK(e) {
   return (e + "").trim().split(/^|\s+/).every(function(t) {
     var r = t.indexOf(".");
     return r >= 0 && (t = t.slice(0, r)), !t || t === "start";
   });
 }
-function PK(e, t, r) {
-  var i, a, l = MK(t) ? Fx : mo;
+function IK(e, t, r) {
+  var i, a, l = PK(t) ? Fx : mo;
   return function() {
     var c = l(this, e), d = c.on;
     d !== i && (a = (i = d).copy()).on(t, r), c.on = a;
   };
 }
-function IK(e, t) {
+function DK(e, t) {
   var r = this._id;
-  return arguments.length < 2 ? Vr(this.node(), r).on.on(e) : this.each(PK(r, e, t));
+  return arguments.length < 2 ? Vr(this.node(), r).on.on(e) : this.each(IK(r, e, t));
 }
-function DK(e) {
+function LK(e) {
   return function() {
     var t = this.parentNode;
     for (var r in this.__transition) if (+r !== e) return;
     t && t.removeChild(this);
   };
 }
-function LK() {
-  return this.on("end.remove", DK(this._id));
+function $K() {
+  return this.on("end.remove", LK(this._id));
 }
-function $K(e) {
+function VK(e) {
   var t = this._name, r = this._id;
   typeof e != "function" && (e = Ix(e));
   for (var i = this._groups, a = i.length, l = new Array(a), c = 0; c < a; ++c)
@@ -44854,9 +44859,9 @@ function $K(e) {
       (p = d[y]) && (v = e.call(p, p.__data__, y, d)) && ("__data__" in p && (v.__data__ = p.__data__), g[y] = v, lp(g[y], t, r, y, g, Vr(p, r)));
   return new Xo(l, this._parents, t, r);
 }
-function VK(e) {
+function HK(e) {
   var t = this._name, r = this._id;
-  typeof e != "function" && (e = aM(e));
+  typeof e != "function" && (e = sM(e));
   for (var i = this._groups, a = i.length, l = [], c = [], d = 0; d < a; ++d)
     for (var f = i[d], g = f.length, p, v = 0; v < g; ++v)
       if (p = f[v]) {
@@ -44866,103 +44871,103 @@ function VK(e) {
       }
   return new Xo(l, c, t, r);
 }
-var HK = id.prototype.constructor;
-function BK() {
-  return new HK(this._groups, this._parents);
+var BK = id.prototype.constructor;
+function jK() {
+  return new BK(this._groups, this._parents);
 }
-function jK(e, t) {
+function UK(e, t) {
   var r, i, a;
   return function() {
     var l = Sl(this, e), c = (this.style.removeProperty(e), Sl(this, e));
     return l === c ? null : l === r && c === i ? a : a = t(r = l, i = c);
   };
 }
-function BM(e) {
+function jM(e) {
   return function() {
     this.style.removeProperty(e);
   };
 }
-function UK(e, t, r) {
+function WK(e, t, r) {
   var i, a = r + "", l;
   return function() {
     var c = Sl(this, e);
     return c === a ? null : c === i ? l : l = t(i = c, r);
   };
 }
-function WK(e, t, r) {
+function FK(e, t, r) {
   var i, a, l;
   return function() {
     var c = Sl(this, e), d = r(this), f = d + "";
     return d == null && (f = d = (this.style.removeProperty(e), Sl(this, e))), c === f ? null : c === i && f === a ? l : (a = f, l = t(i = c, d));
   };
 }
-function FK(e, t) {
+function GK(e, t) {
   var r, i, a, l = "style." + t, c = "end." + l, d;
   return function() {
-    var f = mo(this, e), g = f.on, p = f.value[l] == null ? d || (d = BM(t)) : void 0;
+    var f = mo(this, e), g = f.on, p = f.value[l] == null ? d || (d = jM(t)) : void 0;
     (g !== r || a !== p) && (i = (r = g).copy()).on(c, a = p), f.on = i;
   };
 }
-function GK(e, t, r) {
-  var i = (e += "") == "transform" ? GQ : HM;
-  return t == null ? this.styleTween(e, jK(e, i)).on("end.style." + e, BM(e)) : typeof t == "function" ? this.styleTween(e, WK(e, i, Gx(this, "style." + e, t))).each(FK(this._id, e)) : this.styleTween(e, UK(e, i, t), r).on("end.style." + e, null);
-}
 function qK(e, t, r) {
+  var i = (e += "") == "transform" ? qQ : BM;
+  return t == null ? this.styleTween(e, UK(e, i)).on("end.style." + e, jM(e)) : typeof t == "function" ? this.styleTween(e, FK(e, i, Gx(this, "style." + e, t))).each(GK(this._id, e)) : this.styleTween(e, WK(e, i, t), r).on("end.style." + e, null);
+}
+function YK(e, t, r) {
   return function(i) {
     this.style.setProperty(e, t.call(this, i), r);
   };
 }
-function YK(e, t, r) {
+function XK(e, t, r) {
   var i, a;
   function l() {
     var c = t.apply(this, arguments);
-    return c !== a && (i = (a = c) && qK(e, c, r)), i;
+    return c !== a && (i = (a = c) && YK(e, c, r)), i;
   }
   return l._value = t, l;
 }
-function XK(e, t, r) {
+function QK(e, t, r) {
   var i = "style." + (e += "");
   if (arguments.length < 2) return (i = this.tween(i)) && i._value;
   if (t == null) return this.tween(i, null);
   if (typeof t != "function") throw new Error();
-  return this.tween(i, YK(e, t, r ?? ""));
+  return this.tween(i, XK(e, t, r ?? ""));
 }
-function QK(e) {
+function KK(e) {
   return function() {
     this.textContent = e;
   };
 }
-function KK(e) {
+function ZK(e) {
   return function() {
     var t = e(this);
     this.textContent = t ?? "";
   };
 }
-function ZK(e) {
-  return this.tween("text", typeof e == "function" ? KK(Gx(this, "text", e)) : QK(e == null ? "" : e + ""));
-}
 function JK(e) {
+  return this.tween("text", typeof e == "function" ? ZK(Gx(this, "text", e)) : KK(e == null ? "" : e + ""));
+}
+function eZ(e) {
   return function(t) {
     this.textContent = e.call(this, t);
   };
 }
-function eZ(e) {
+function tZ(e) {
   var t, r;
   function i() {
     var a = e.apply(this, arguments);
-    return a !== r && (t = (r = a) && JK(a)), t;
+    return a !== r && (t = (r = a) && eZ(a)), t;
   }
   return i._value = e, i;
 }
-function tZ(e) {
+function nZ(e) {
   var t = "text";
   if (arguments.length < 1) return (t = this.tween(t)) && t._value;
   if (e == null) return this.tween(t, null);
   if (typeof e != "function") throw new Error();
-  return this.tween(t, eZ(e));
+  return this.tween(t, tZ(e));
 }
-function nZ() {
-  for (var e = this._name, t = this._id, r = jM(), i = this._groups, a = i.length, l = 0; l < a; ++l)
+function rZ() {
+  for (var e = this._name, t = this._id, r = UM(), i = this._groups, a = i.length, l = 0; l < a; ++l)
     for (var c = i[l], d = c.length, f, g = 0; g < d; ++g)
       if (f = c[g]) {
         var p = Vr(f, t);
@@ -44975,7 +44980,7 @@ function nZ() {
       }
   return new Xo(i, this._parents, e, r);
 }
-function rZ() {
+function oZ() {
   var e, t, r = this, i = r._id, a = r.size();
   return new Promise(function(l, c) {
     var d = { value: c }, f = { value: function() {
@@ -44987,71 +44992,71 @@ function rZ() {
     }), a === 0 && l();
   });
 }
-var oZ = 0;
+var iZ = 0;
 function Xo(e, t, r, i) {
   this._groups = e, this._parents = t, this._name = r, this._id = i;
 }
-function jM() {
-  return ++oZ;
+function UM() {
+  return ++iZ;
 }
 var Do = id.prototype;
 Xo.prototype = {
   constructor: Xo,
-  select: $K,
-  selectAll: VK,
+  select: VK,
+  selectAll: HK,
   selectChild: Do.selectChild,
   selectChildren: Do.selectChildren,
-  filter: AK,
-  merge: NK,
-  selection: BK,
-  transition: nZ,
+  filter: NK,
+  merge: MK,
+  selection: jK,
+  transition: rZ,
   call: Do.call,
   nodes: Do.nodes,
   node: Do.node,
   size: Do.size,
   empty: Do.empty,
   each: Do.each,
-  on: IK,
-  attr: pK,
-  attrTween: xK,
-  style: GK,
-  styleTween: XK,
-  text: ZK,
-  textTween: tZ,
-  remove: LK,
-  tween: lK,
-  delay: CK,
-  duration: kK,
-  ease: RK,
-  easeVarying: OK,
-  end: rZ,
+  on: DK,
+  attr: mK,
+  attrTween: wK,
+  style: qK,
+  styleTween: QK,
+  text: JK,
+  textTween: nZ,
+  remove: $K,
+  tween: cK,
+  delay: EK,
+  duration: TK,
+  ease: zK,
+  easeVarying: AK,
+  end: oZ,
   [Symbol.iterator]: Do[Symbol.iterator]
 };
-var iZ = {
+var aZ = {
   time: null,
   // Set on use.
   delay: 0,
   duration: 250,
-  ease: tK
+  ease: nK
 };
-function aZ(e, t) {
+function sZ(e, t) {
   for (var r; !(r = e.__transition) || !(r = r[t]); )
     if (!(e = e.parentNode))
       throw new Error(`transition ${t} not found`);
   return r;
 }
-function sZ(e) {
+function lZ(e) {
   var t, r;
-  e instanceof Xo ? (t = e._id, e = e._name) : (t = jM(), (r = iZ).time = Hx(), e = e == null ? null : e + "");
+  e instanceof Xo ? (t = e._id, e = e._name) : (t = UM(), (r = aZ).time = Hx(), e = e == null ? null : e + "");
   for (var i = this._groups, a = i.length, l = 0; l < a; ++l)
     for (var c = i[l], d = c.length, f, g = 0; g < d; ++g)
-      (f = c[g]) && lp(f, e, t, g, c, r || aZ(f, t));
+      (f = c[g]) && lp(f, e, t, g, c, r || sZ(f, t));
   return new Xo(i, this._parents, e, t);
 }
-id.prototype.interrupt = iK;
-id.prototype.transition = sZ;
+id.prototype.interrupt = aK;
+id.prototype.transition = lZ;
 var ph = (e) => () => e;
-function lZ(e, {
+function cZ(e, {
   sourceEvent: t,
   target: r,
   transform: i,
@@ -45105,8 +45110,8 @@ Ho.prototype = {
   }
 };
 var cp = new Ho(1, 0, 0);
-UM.prototype = Ho.prototype;
-function UM(e) {
+WM.prototype = Ho.prototype;
+function WM(e) {
   for (; !e.__zoom; ) if (!(e = e.parentNode)) return cp;
   return e.__zoom;
 }
@@ -45116,37 +45121,37 @@ function qy(e) {
 function nu(e) {
   e.preventDefault(), e.stopImmediatePropagation();
 }
-function cZ(e) {
+function uZ(e) {
   return (!e.ctrlKey || e.type === "wheel") && !e.button;
 }
-function uZ() {
+function dZ() {
   var e = this;
   return e instanceof SVGElement ? (e = e.ownerSVGElement || e, e.hasAttribute("viewBox") ? (e = e.viewBox.baseVal, [[e.x, e.y], [e.x + e.width, e.y + e.height]]) : [[0, 0], [e.width.baseVal.value, e.height.baseVal.value]]) : [[0, 0], [e.clientWidth, e.clientHeight]];
 }
-function dT() {
+function fT() {
   return this.__zoom || cp;
 }
-function dZ(e) {
+function fZ(e) {
   return -e.deltaY * (e.deltaMode === 1 ? 0.05 : e.deltaMode ? 1 : 2e-3) * (e.ctrlKey ? 10 : 1);
 }
-function fZ() {
+function hZ() {
   return navigator.maxTouchPoints || "ontouchstart" in this;
 }
-function hZ(e, t, r) {
+function gZ(e, t, r) {
   var i = e.invertX(t[0][0]) - r[0][0], a = e.invertX(t[1][0]) - r[1][0], l = e.invertY(t[0][1]) - r[0][1], c = e.invertY(t[1][1]) - r[1][1];
   return e.translate(
     a > i ? (i + a) / 2 : Math.min(0, i) || Math.max(0, a),
     c > l ? (l + c) / 2 : Math.min(0, l) || Math.max(0, c)
   );
 }
-function WM() {
-  var e = cZ, t = uZ, r = hZ, i = dZ, a = fZ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = Ih, g = rp("start", "zoom", "end"), p, v, y, b = 500, x = 150, S = 0, w = 10;
+function FM() {
+  var e = uZ, t = dZ, r = gZ, i = fZ, a = hZ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = Ih, g = rp("start", "zoom", "end"), p, v, y, b = 500, x = 150, S = 0, w = 10;
   function C(I) {
-    I.property("__zoom", dT).on("wheel.zoom", $, { passive: !1 }).on("mousedown.zoom", H).on("dblclick.zoom", V).filter(a).on("touchstart.zoom", q).on("touchmove.zoom", B).on("touchend.zoom touchcancel.zoom", G).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
+    I.property("__zoom", fT).on("wheel.zoom", $, { passive: !1 }).on("mousedown.zoom", H).on("dblclick.zoom", V).filter(a).on("touchstart.zoom", q).on("touchmove.zoom", B).on("touchend.zoom touchcancel.zoom", G).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
   C.transform = function(I, U, D, W) {
     var Y = I.selection ? I.selection() : I;
-    Y.property("__zoom", dT), I !== Y ? A(I, U, D, W) : Y.interrupt().each(function() {
+    Y.property("__zoom", fT), I !== Y ? A(I, U, D, W) : Y.interrupt().each(function() {
       R(this, arguments).event(W).start().zoom(null, typeof U == "function" ? U.apply(this, arguments) : U).end();
     });
   }, C.scaleBy = function(I, U, D, W) {
@@ -45226,7 +45231,7 @@ function WM() {
       g.call(
         I,
         this.that,
-        new lZ(I, {
+        new cZ(I, {
           sourceEvent: this.sourceEvent,
           target: C,
           transform: this.that.__zoom,
@@ -45253,7 +45258,7 @@ function WM() {
   function H(I, ...U) {
     if (y || !e.apply(this, arguments)) return;
     var D = I.currentTarget, W = R(this, U, !0).event(I), Y = Jn(I.view).on("mousemove.zoom", ce, !0).on("mouseup.zoom", he, !0), ne = Rr(I, D), se = I.clientX, J = I.clientY;
-    vM(I.view), qy(I), W.mouse = [ne, this.__zoom.invert(ne)], $h(this), W.start();
+    yM(I.view), qy(I), W.mouse = [ne, this.__zoom.invert(ne)], $h(this), W.start();
     function ce(L) {
       if (nu(L), !W.moved) {
         var K = L.clientX - se, me = L.clientY - J;
@@ -45262,7 +45267,7 @@ function WM() {
       W.event(L).zoom("mouse", r(k(W.that.__zoom, W.mouse[0] = Rr(L, D), W.mouse[1]), W.extent, c));
     }
     function he(L) {
-      Y.on("mousemove.zoom mouseup.zoom", null), yM(L.view, W.moved), nu(L), W.event(L).end();
+      Y.on("mousemove.zoom mouseup.zoom", null), bM(L.view, W.moved), nu(L), W.event(L).end();
     }
   }
   function V(I, ...U) {
@@ -45355,7 +45360,7 @@ const $r = {
 }, Pu = [
   [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
   [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-], FM = ["Enter", " ", "Escape"], GM = {
+], GM = ["Enter", " ", "Escape"], qM = {
   "node.a11yDescription.default": "Press enter or space to select a node. Press delete to remove it and escape to cancel.",
   "node.a11yDescription.keyboardDisabled": "Press enter or space to select a node. You can then use the arrow keys to move the node around. Press delete to remove it and escape to cancel.",
   "node.a11yDescription.ariaLiveMessage": ({ direction: e, x: t, y: r }) => `Moved selected node ${e}. New position, x: ${t}, y: ${r}`,
@@ -45383,7 +45388,7 @@ var Iu;
 (function(e) {
   e.Partial = "partial", e.Full = "full";
 })(Iu || (Iu = {}));
-const qM = {
+const YM = {
   inProgress: !1,
   isValid: null,
   from: null,
@@ -45408,18 +45413,18 @@ var Re;
 (function(e) {
   e.Left = "left", e.Top = "top", e.Right = "right", e.Bottom = "bottom";
 })(Re || (Re = {}));
-const fT = {
+const hT = {
   [Re.Left]: Re.Right,
   [Re.Right]: Re.Left,
   [Re.Top]: Re.Bottom,
   [Re.Bottom]: Re.Top
-}, YM = (e) => !!e && typeof e == "object" && "id" in e && "source" in e && "target" in e, gZ = (e) => !!e && typeof e == "object" && "id" in e && "position" in e && !("source" in e) && !("target" in e), qx = (e) => !!e && typeof e == "object" && "id" in e && "internals" in e && !("source" in e) && !("target" in e), sd = (e, t = [0, 0]) => {
+}, XM = (e) => !!e && typeof e == "object" && "id" in e && "source" in e && "target" in e, pZ = (e) => !!e && typeof e == "object" && "id" in e && "position" in e && !("source" in e) && !("target" in e), qx = (e) => !!e && typeof e == "object" && "id" in e && "internals" in e && !("source" in e) && !("target" in e), sd = (e, t = [0, 0]) => {
   const { width: r, height: i } = Hr(e), a = e.origin ?? t, l = r * a[0], c = i * a[1];
   return {
     x: e.position.x - l,
     y: e.position.y - c
   };
-}, pZ = (e, t = { nodeOrigin: [0, 0] }) => {
+}, mZ = (e, t = { nodeOrigin: [0, 0] }) => {
   if (e.length === 0)
     return { x: 0, y: 0, width: 0, height: 0 };
   let r = !1;
@@ -45440,17 +45445,17 @@ const fT = {
     const { measured: b, selectable: x = !0, hidden: S = !1 } = y;
     if (c && !x || S)
       continue;
-    const w = b.width ?? y.width ?? y.initialWidth ?? 0, C = b.height ?? y.height ?? y.initialHeight ?? 0, { x: T, y: k } = y.internals.positionAbsolute, z = ZM(d, f, g, p, T, k, w, C), A = w * C, R = l && z > 0;
+    const w = b.width ?? y.width ?? y.initialWidth ?? 0, C = b.height ?? y.height ?? y.initialHeight ?? 0, { x: T, y: k } = y.internals.positionAbsolute, z = JM(d, f, g, p, T, k, w, C), A = w * C, R = l && z > 0;
     (!y.internals.handleBounds || R || z >= A || y.dragging) && v.push(y);
   }
   return v;
-}, mZ = (e, t) => {
+}, vZ = (e, t) => {
   const r = /* @__PURE__ */ new Set();
   return e.forEach((i) => {
     r.add(i.id);
   }), t.filter((i) => r.has(i.source) || r.has(i.target));
 };
-function vZ(e, t) {
+function yZ(e, t) {
   const r = /* @__PURE__ */ new Map(), i = t?.nodes ? new Set(t.nodes.map((a) => a.id)) : null;
   return e.forEach((a) => {
     let l;
@@ -45462,17 +45467,17 @@ function vZ(e, t) {
     l && (!i || i.has(a.id)) && r.set(a.id, a);
   }), r;
 }
-async function yZ({ nodes: e, width: t, height: r, panZoom: i, minZoom: a, maxZoom: l }, c) {
+async function bZ({ nodes: e, width: t, height: r, panZoom: i, minZoom: a, maxZoom: l }, c) {
   if (e.size === 0)
     return !0;
-  const d = vZ(e, c), f = ld(d), g = Qx(f, t, r, c?.minZoom ?? a, c?.maxZoom ?? l, c?.padding ?? 0.1);
+  const d = yZ(e, c), f = ld(d), g = Qx(f, t, r, c?.minZoom ?? a, c?.maxZoom ?? l, c?.padding ?? 0.1);
   return await i.setViewport(g, {
     duration: c?.duration,
     ease: c?.ease,
     interpolate: c?.interpolate
   }), !0;
 }
-function XM({ nodeId: e, nextPosition: t, nodeLookup: r, nodeOrigin: i = [0, 0], nodeExtent: a, onError: l }) {
+function QM({ nodeId: e, nextPosition: t, nodeLookup: r, nodeOrigin: i = [0, 0], nodeExtent: a, onError: l }) {
   const c = r.get(e), d = c.parentId ? r.get(c.parentId) : void 0, { x: f, y: g } = d ? d.internals.positionAbsolute : { x: 0, y: 0 }, p = c.origin ?? i;
   let v = c.extent || a;
   if (c.extent === "parent" && !c.expandParent)
@@ -45498,7 +45503,7 @@ function XM({ nodeId: e, nextPosition: t, nodeLookup: r, nodeOrigin: i = [0, 0],
     positionAbsolute: y
   };
 }
-async function bZ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edges: i, onBeforeDelete: a }) {
+async function xZ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edges: i, onBeforeDelete: a }) {
   const l = new Set(e.map((y) => y.id)), c = [];
   for (const y of r) {
     if (y.deletable === !1)
@@ -45506,7 +45511,7 @@ async function bZ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edge
     const b = l.has(y.id), x = !b && y.parentId && c.find((S) => S.id === y.parentId);
     (b || x) && c.push(y);
   }
-  const d = new Set(t.map((y) => y.id)), f = i.filter((y) => y.deletable !== !1), p = mZ(c, f);
+  const d = new Set(t.map((y) => y.id)), f = i.filter((y) => y.deletable !== !1), p = vZ(c, f);
   for (const y of f)
     d.has(y.id) && !p.find((x) => x.id === y.id) && p.push(y);
   if (!a)
@@ -45524,15 +45529,15 @@ const Tl = (e, t = 0, r = 1) => Math.min(Math.max(e, t), r), Ua = (e = { x: 0, y
   x: Tl(e.x, t[0][0], t[1][0] - (r?.width ?? 0)),
   y: Tl(e.y, t[0][1], t[1][1] - (r?.height ?? 0))
 });
-function QM(e, t, r) {
+function KM(e, t, r) {
   const { width: i, height: a } = Hr(r), { x: l, y: c } = r.internals.positionAbsolute;
   return Ua(e, [
     [l, c],
     [l + i, c + a]
   ], t);
 }
-const hT = (e, t, r) => e < t ? Tl(Math.abs(e - t), 1, t) / t : e > r ? -Tl(Math.abs(e - r), 1, t) / t : 0, Xx = (e, t, r = 15, i = 40) => {
-  const a = hT(e.x, i, t.width - i) * r, l = hT(e.y, i, t.height - i) * r;
+const gT = (e, t, r) => e < t ? Tl(Math.abs(e - t), 1, t) / t : e > r ? -Tl(Math.abs(e - r), 1, t) / t : 0, Xx = (e, t, r = 15, i = 40) => {
+  const a = gT(e.x, i, t.width - i) * r, l = gT(e.y, i, t.height - i) * r;
   return [a, l];
 }, up = (e, t) => ({
   x: Math.min(e.x, t.x),
@@ -45565,10 +45570,10 @@ const hT = (e, t, r) => e < t ? Tl(Math.abs(e - t), 1, t) / t : e > r ? -Tl(Math
     x2: r + (e.measured?.width ?? e.width ?? e.initialWidth ?? 0),
     y2: i + (e.measured?.height ?? e.height ?? e.initialHeight ?? 0)
   };
-}, KM = (e, t) => dp(up(l0(e), l0(t))), ZM = (e, t, r, i, a, l, c, d) => {
+}, ZM = (e, t) => dp(up(l0(e), l0(t))), JM = (e, t, r, i, a, l, c, d) => {
   const f = Math.max(0, Math.min(e + r, a + c) - Math.max(e, a)), g = Math.max(0, Math.min(t + i, l + d) - Math.max(t, l));
   return Math.ceil(f * g);
-}, vg = (e, t) => ZM(e.x, e.y, e.width, e.height, t.x, t.y, t.width, t.height), gT = (e) => Nr(e.width) && Nr(e.height) && Nr(e.x) && Nr(e.y), Nr = (e) => !isNaN(e) && isFinite(e), JM = (e, t) => (r, i) => {
+}, vg = (e, t) => JM(e.x, e.y, e.width, e.height, t.x, t.y, t.width, t.height), pT = (e) => Nr(e.width) && Nr(e.height) && Nr(e.x) && Nr(e.y), Nr = (e) => !isNaN(e) && isFinite(e), e5 = (e, t) => (r, i) => {
 }, cd = (e, t = [1, 1]) => ({
   x: t[0] * Math.round(e.x / t[0]),
   y: t[1] * Math.round(e.y / t[1])
@@ -45597,7 +45602,7 @@ function el(e, t) {
   }
   return console.error(`The padding value "${e}" is invalid. Please provide a number or a string with a valid unit (px or %).`), 0;
 }
-function xZ(e, t, r) {
+function wZ(e, t, r) {
   if (typeof e == "string" || typeof e == "number") {
     const i = el(e, r), a = el(e, t);
     return {
@@ -45615,7 +45620,7 @@ function xZ(e, t, r) {
   }
   return { top: 0, right: 0, bottom: 0, left: 0, x: 0, y: 0 };
 }
-function wZ(e, t, r, i, a, l) {
+function SZ(e, t, r, i, a, l) {
   const { x: c, y: d } = Rl(e, [t, r, i]), { x: f, y: g } = Rl({ x: e.x + e.width, y: e.y + e.height }, [t, r, i]), p = a - f, v = l - g;
   return {
     left: Math.floor(c),
@@ -45625,7 +45630,7 @@ function wZ(e, t, r, i, a, l) {
   };
 }
 const Qx = (e, t, r, i, a, l) => {
-  const c = xZ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Tl(g, i, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, S = wZ(e, b, x, p, t, r), w = {
+  const c = wZ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Tl(g, i, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, S = SZ(e, b, x, p, t, r), w = {
     left: Math.min(S.left - c.left, 0),
     top: Math.min(S.top - c.top, 0),
     right: Math.min(S.right - c.right, 0),
@@ -45646,10 +45651,10 @@ function Hr(e) {
     height: e.measured?.height ?? e.height ?? e.initialHeight ?? 0
   };
 }
-function e5(e) {
+function t5(e) {
   return (e.measured?.width ?? e.width ?? e.initialWidth) !== void 0 && (e.measured?.height ?? e.height ?? e.initialHeight) !== void 0;
 }
-function t5(e, t = { width: 0, height: 0 }, r, i, a) {
+function n5(e, t = { width: 0, height: 0 }, r, i, a) {
   const l = { ...e }, c = i.get(r);
   if (c) {
     const d = c.origin || a;
@@ -45657,7 +45662,7 @@ function t5(e, t = { width: 0, height: 0 }, r, i, a) {
   }
   return l;
 }
-function pT(e, t) {
+function mT(e, t) {
   if (e.size !== t.size)
     return !1;
   for (const r of e)
@@ -45665,16 +45670,16 @@ function pT(e, t) {
       return !1;
   return !0;
 }
-function SZ() {
+function CZ() {
   let e, t;
   return { promise: new Promise((i, a) => {
     e = i, t = a;
   }), resolve: e, reject: t };
 }
-function CZ(e) {
-  return { ...GM, ...e || {} };
+function EZ(e) {
+  return { ...qM, ...e || {} };
 }
-function n5(e) {
+function r5(e) {
   return e === null ? null : e ? "valid" : "invalid";
 }
 function vu(e, { snapGrid: t = [0, 0], snapToGrid: r = !1, transform: i, containerBounds: a }) {
@@ -45688,18 +45693,18 @@ function vu(e, { snapGrid: t = [0, 0], snapToGrid: r = !1, transform: i, contain
 const Kx = (e) => ({
   width: e.offsetWidth,
   height: e.offsetHeight
-}), r5 = (e) => e?.getRootNode?.() || window?.document, EZ = ["INPUT", "SELECT", "TEXTAREA"];
-function o5(e) {
+}), o5 = (e) => e?.getRootNode?.() || window?.document, _Z = ["INPUT", "SELECT", "TEXTAREA"];
+function i5(e) {
   const t = e.composedPath?.()?.[0] || e.target;
-  return t?.nodeType !== 1 ? !1 : EZ.includes(t.nodeName) || t.hasAttribute("contenteditable") || !!t.closest(".nokey");
+  return t?.nodeType !== 1 ? !1 : _Z.includes(t.nodeName) || t.hasAttribute("contenteditable") || !!t.closest(".nokey");
 }
-const i5 = (e) => "clientX" in e, Mr = (e, t) => {
-  const r = i5(e), i = r ? e.clientX : e.touches?.[0].clientX, a = r ? e.clientY : e.touches?.[0].clientY;
+const a5 = (e) => "clientX" in e, Mr = (e, t) => {
+  const r = a5(e), i = r ? e.clientX : e.touches?.[0].clientX, a = r ? e.clientY : e.touches?.[0].clientY;
   return {
     x: i - (t?.left ?? 0),
     y: a - (t?.top ?? 0)
   };
-}, mT = (e, t, r, i, a) => {
+}, vT = (e, t, r, i, a) => {
   const l = t.querySelectorAll(`.${e}`);
   return !l || !l.length ? null : Array.from(l).map((c) => {
     const d = c.getBoundingClientRect();
@@ -45714,14 +45719,14 @@ const i5 = (e) => "clientX" in e, Mr = (e, t) => {
     };
   });
 };
-function a5({ sourceX: e, sourceY: t, targetX: r, targetY: i, sourceControlX: a, sourceControlY: l, targetControlX: c, targetControlY: d }) {
+function s5({ sourceX: e, sourceY: t, targetX: r, targetY: i, sourceControlX: a, sourceControlY: l, targetControlX: c, targetControlY: d }) {
   const f = e * 0.125 + a * 0.375 + c * 0.375 + r * 0.125, g = t * 0.125 + l * 0.375 + d * 0.375 + i * 0.125, p = Math.abs(f - e), v = Math.abs(g - t);
   return [f, g, p, v];
 }
 function mh(e, t) {
   return e >= 0 ? 0.5 * e : t * 25 * Math.sqrt(-e);
 }
-function vT({ pos: e, x1: t, y1: r, x2: i, y2: a, c: l }) {
+function yT({ pos: e, x1: t, y1: r, x2: i, y2: a, c: l }) {
   switch (e) {
     case Re.Left:
       return [t - mh(t - i, l), r];
@@ -45733,22 +45738,22 @@ function vT({ pos: e, x1: t, y1: r, x2: i, y2: a, c: l }) {
       return [t, r + mh(a - r, l)];
   }
 }
-function s5({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i, targetY: a, targetPosition: l = Re.Top, curvature: c = 0.25 }) {
-  const [d, f] = vT({
+function l5({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i, targetY: a, targetPosition: l = Re.Top, curvature: c = 0.25 }) {
+  const [d, f] = yT({
     pos: r,
     x1: e,
     y1: t,
     x2: i,
     y2: a,
     c
-  }), [g, p] = vT({
+  }), [g, p] = yT({
     pos: l,
     x1: i,
     y1: a,
     x2: e,
     y2: t,
     c
-  }), [v, y, b, x] = a5({
+  }), [v, y, b, x] = s5({
     sourceX: e,
     sourceY: t,
     targetX: i,
@@ -45766,17 +45771,17 @@ function s5({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i,
     x
   ];
 }
-function l5({ sourceX: e, sourceY: t, targetX: r, targetY: i }) {
+function c5({ sourceX: e, sourceY: t, targetX: r, targetY: i }) {
   const a = Math.abs(r - e) / 2, l = r < e ? r + a : r - a, c = Math.abs(i - t) / 2, d = i < t ? i + c : i - c;
   return [l, d, a, c];
 }
-function _Z({ sourceNode: e, targetNode: t, selected: r = !1, zIndex: i = 0, elevateOnSelect: a = !1, zIndexMode: l = "basic" }) {
+function kZ({ sourceNode: e, targetNode: t, selected: r = !1, zIndex: i = 0, elevateOnSelect: a = !1, zIndexMode: l = "basic" }) {
   if (l === "manual")
     return i;
   const c = a && r ? i + 1e3 : i, d = Math.max(e.parentId || a && e.selected ? e.internals.z : 0, t.parentId || a && t.selected ? t.internals.z : 0);
   return c + d;
 }
-function kZ({ sourceNode: e, targetNode: t, width: r, height: i, transform: a }) {
+function TZ({ sourceNode: e, targetNode: t, width: r, height: i, transform: a }) {
   const l = up(mg(e), mg(t));
   l.x === l.x2 && (l.x2 += 1), l.y === l.y2 && (l.y2 += 1);
   const c = {
@@ -45787,18 +45792,18 @@ function kZ({ sourceNode: e, targetNode: t, width: r, height: i, transform: a })
   };
   return vg(c, dp(l)) > 0;
 }
-const TZ = ({ source: e, sourceHandle: t, target: r, targetHandle: i }) => `xy-edge__${e}${t || ""}-${r}${i || ""}`, RZ = (e, t) => t.some((r) => r.source === e.source && r.target === e.target && (r.sourceHandle === e.sourceHandle || !r.sourceHandle && !e.sourceHandle) && (r.targetHandle === e.targetHandle || !r.targetHandle && !e.targetHandle)), zZ = (e, t, r = {}) => {
+const RZ = ({ source: e, sourceHandle: t, target: r, targetHandle: i }) => `xy-edge__${e}${t || ""}-${r}${i || ""}`, zZ = (e, t) => t.some((r) => r.source === e.source && r.target === e.target && (r.sourceHandle === e.sourceHandle || !r.sourceHandle && !e.sourceHandle) && (r.targetHandle === e.targetHandle || !r.targetHandle && !e.targetHandle)), OZ = (e, t, r = {}) => {
   if (!e.source || !e.target)
     return r.onError?.("006", $r.error006()), t;
-  const i = r.getEdgeId || TZ;
+  const i = r.getEdgeId || RZ;
   let a;
-  return YM(e) ? a = { ...e } : a = {
+  return XM(e) ? a = { ...e } : a = {
     ...e,
     id: i(e)
-  }, RZ(a, t) ? t : (a.sourceHandle === null && delete a.sourceHandle, a.targetHandle === null && delete a.targetHandle, t.concat(a));
+  }, zZ(a, t) ? t : (a.sourceHandle === null && delete a.sourceHandle, a.targetHandle === null && delete a.targetHandle, t.concat(a));
 };
-function c5({ sourceX: e, sourceY: t, targetX: r, targetY: i }) {
-  const [a, l, c, d] = l5({
+function u5({ sourceX: e, sourceY: t, targetX: r, targetY: i }) {
+  const [a, l, c, d] = c5({
     sourceX: e,
     sourceY: t,
     targetX: r,
@@ -45806,20 +45811,20 @@ function c5({ sourceX: e, sourceY: t, targetX: r, targetY: i }) {
   });
   return [`M ${e},${t}L ${r},${i}`, a, l, c, d];
 }
-const yT = {
+const bT = {
   [Re.Left]: { x: -1, y: 0 },
   [Re.Right]: { x: 1, y: 0 },
   [Re.Top]: { x: 0, y: -1 },
   [Re.Bottom]: { x: 0, y: 1 }
-}, OZ = ({ source: e, sourcePosition: t = Re.Bottom, target: r }) => t === Re.Left || t === Re.Right ? e.x < r.x ? { x: 1, y: 0 } : { x: -1, y: 0 } : e.y < r.y ? { x: 0, y: 1 } : { x: 0, y: -1 }, bT = (e, t) => Math.sqrt(Math.pow(t.x - e.x, 2) + Math.pow(t.y - e.y, 2)), AZ = (e, t, r) => e.x === t.x && t.x === r.x && (t.y - e.y) * (r.y - t.y) >= 0 || e.y === t.y && t.y === r.y && (t.x - e.x) * (r.x - t.x) >= 0;
-function NZ({ source: e, sourcePosition: t = Re.Bottom, target: r, targetPosition: i = Re.Top, center: a, offset: l, stepPosition: c }) {
-  const d = yT[t], f = yT[i], g = { x: e.x + d.x * l, y: e.y + d.y * l }, p = { x: r.x + f.x * l, y: r.y + f.y * l }, v = OZ({
+}, AZ = ({ source: e, sourcePosition: t = Re.Bottom, target: r }) => t === Re.Left || t === Re.Right ? e.x < r.x ? { x: 1, y: 0 } : { x: -1, y: 0 } : e.y < r.y ? { x: 0, y: 1 } : { x: 0, y: -1 }, xT = (e, t) => Math.sqrt(Math.pow(t.x - e.x, 2) + Math.pow(t.y - e.y, 2)), NZ = (e, t, r) => e.x === t.x && t.x === r.x && (t.y - e.y) * (r.y - t.y) >= 0 || e.y === t.y && t.y === r.y && (t.x - e.x) * (r.x - t.x) >= 0;
+function MZ({ source: e, sourcePosition: t = Re.Bottom, target: r, targetPosition: i = Re.Top, center: a, offset: l, stepPosition: c }) {
+  const d = bT[t], f = bT[i], g = { x: e.x + d.x * l, y: e.y + d.y * l }, p = { x: r.x + f.x * l, y: r.y + f.y * l }, v = AZ({
     source: g,
     sourcePosition: t,
     target: p
   }), y = v.x !== 0 ? "x" : "y", b = v[y];
   let x = [], S, w;
-  const C = { x: 0, y: 0 }, T = { x: 0, y: 0 }, [, , k, z] = l5({
+  const C = { x: 0, y: 0 }, T = { x: 0, y: 0 }, [, , k, z] = c5({
     sourceX: e.x,
     sourceY: e.y,
     targetX: r.x,
@@ -45854,12 +45859,12 @@ function NZ({ source: e, sourcePosition: t = Re.Bottom, target: r, targetPositio
   const A = { x: g.x + C.x, y: g.y + C.y }, R = { x: p.x + T.x, y: p.y + T.y }, N = [];
   for (const $ of [e, A, ...x, R, r]) {
     const [H, V] = N.slice(-2);
-    V && AZ(H, V, $) && N.pop(), N.push($);
+    V && NZ(H, V, $) && N.pop(), N.push($);
   }
   return [N, S, w, k, z];
 }
-function MZ(e, t, r, i) {
-  const a = Math.min(bT(e, t) / 2, bT(t, r) / 2, i), { x: l, y: c } = t;
+function PZ(e, t, r, i) {
+  const a = Math.min(xT(e, t) / 2, xT(t, r) / 2, i), { x: l, y: c } = t;
   if (e.x === l && l === r.x || e.y === c && c === r.y)
     return `L${l} ${c}`;
   if (e.y === c) {
@@ -45870,7 +45875,7 @@ function MZ(e, t, r, i) {
   return `L ${l},${c + a * f}Q ${l},${c} ${l + a * d},${c}`;
 }
 function c0({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i, targetY: a, targetPosition: l = Re.Top, borderRadius: c = 5, centerX: d, centerY: f, offset: g = 20, stepPosition: p = 0.5 }) {
-  const [v, y, b, x, S] = NZ({
+  const [v, y, b, x, S] = MZ({
     source: { x: e, y: t },
     sourcePosition: r,
     target: { x: i, y: a },
@@ -45881,17 +45886,17 @@ function c0({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i,
   });
   let w = `M${v[0].x} ${v[0].y}`;
   for (let C = 1; C < v.length - 1; C++)
-    w += MZ(v[C - 1], v[C], v[C + 1], c);
+    w += PZ(v[C - 1], v[C], v[C + 1], c);
   return w += `L${v[v.length - 1].x} ${v[v.length - 1].y}`, [w, y, b, x, S];
 }
-function xT(e) {
+function wT(e) {
   return e && !!(e.internals.handleBounds || e.handles?.length) && !!(e.measured.width || e.width || e.initialWidth);
 }
-function PZ(e) {
+function IZ(e) {
   const { sourceNode: t, targetNode: r } = e;
-  if (!xT(t) || !xT(r))
+  if (!wT(t) || !wT(r))
     return null;
-  const i = t.internals.handleBounds || wT(t.handles), a = r.internals.handleBounds || wT(r.handles), l = ST(i?.source ?? [], e.sourceHandle), c = ST(
+  const i = t.internals.handleBounds || ST(t.handles), a = r.internals.handleBounds || ST(r.handles), l = CT(i?.source ?? [], e.sourceHandle), c = CT(
     // when connection type is loose we can define all handles as sources and connect source -> source
     e.connectionMode === kl.Strict ? a?.target ?? [] : (a?.target ?? []).concat(a?.source ?? []),
     e.targetHandle
@@ -45912,7 +45917,7 @@ function PZ(e) {
     targetPosition: f
   };
 }
-function wT(e) {
+function ST(e) {
   if (!e)
     return null;
   const t = [], r = [];
@@ -45938,13 +45943,13 @@ function Fa(e, t, r = Re.Left, i = !1) {
       return { x: a, y: l + d / 2 };
   }
 }
-function ST(e, t) {
+function CT(e, t) {
   return e && (t ? e.find((r) => r.id === t) : e[0]) || null;
 }
 function u0(e, t) {
   return e ? typeof e == "string" ? e : `${t ? `${t}__` : ""}${Object.keys(e).sort().map((i) => `${i}=${e[i]}`).join("&")}` : "";
 }
-function IZ(e, { id: t, defaultColor: r, defaultMarkerStart: i, defaultMarkerEnd: a }) {
+function DZ(e, { id: t, defaultColor: r, defaultMarkerStart: i, defaultMarkerEnd: a }) {
   const l = /* @__PURE__ */ new Set();
   return e.reduce((c, d) => ([d.markerStart || i, d.markerEnd || a].forEach((f) => {
     if (f && typeof f == "object") {
@@ -45953,13 +45958,13 @@ function IZ(e, { id: t, defaultColor: r, defaultMarkerStart: i, defaultMarkerEnd
     }
   }), c), []).sort((c, d) => c.id.localeCompare(d.id));
 }
-const u5 = 1e3, DZ = 10, Zx = {
+const d5 = 1e3, LZ = 10, Zx = {
   nodeOrigin: [0, 0],
   nodeExtent: Pu,
   elevateNodesOnSelect: !0,
   zIndexMode: "basic",
   defaults: {}
-}, LZ = {
+}, $Z = {
   ...Zx,
   checkEquality: !0
 };
@@ -45969,7 +45974,7 @@ function Jx(e, t) {
     t[i] !== void 0 && (r[i] = t[i]);
   return r;
 }
-function $Z(e, t, r) {
+function VZ(e, t, r) {
   const i = Jx(Zx, r);
   for (const a of e.values())
     if (a.parentId)
@@ -45979,7 +45984,7 @@ function $Z(e, t, r) {
       a.internals.positionAbsolute = d;
     }
 }
-function VZ(e, t) {
+function HZ(e, t) {
   if (!e.handles)
     return e.measured ? t?.internals.handleBounds : void 0;
   const r = [], i = [];
@@ -46005,7 +46010,7 @@ function ew(e) {
   return e === "manual";
 }
 function d0(e, t, r, i = {}) {
-  const a = Jx(LZ, i), l = { i: 0 }, c = new Map(t), d = a?.elevateNodesOnSelect && !ew(a.zIndexMode) ? u5 : 0;
+  const a = Jx($Z, i), l = { i: 0 }, c = new Map(t), d = a?.elevateNodesOnSelect && !ew(a.zIndexMode) ? d5 : 0;
   let f = e.length > 0, g = !1;
   t.clear(), r.clear();
   for (const p of e) {
@@ -46024,8 +46029,8 @@ function d0(e, t, r, i = {}) {
         internals: {
           positionAbsolute: x,
           // if user re-initializes the node or removes `measured` for whatever reason, we reset the handleBounds so that the node gets re-measured
-          handleBounds: VZ(p, v),
-          z: d5(p, d, a.zIndexMode),
+          handleBounds: HZ(p, v),
+          z: f5(p, d, a.zIndexMode),
           userNode: p
         }
       }, t.set(p.id, v);
@@ -46034,7 +46039,7 @@ function d0(e, t, r, i = {}) {
   }
   return { nodesInitialized: f, hasSelectedNodes: g };
 }
-function HZ(e, t) {
+function BZ(e, t) {
   if (!e.parentId)
     return;
   const r = t.get(e.parentId);
@@ -46046,8 +46051,8 @@ function tw(e, t, r, i, a) {
     console.warn(`Parent node ${g} not found. Please make sure that parent nodes are in front of their child nodes in the nodes array.`);
     return;
   }
-  HZ(e, r), a && !p.parentId && p.internals.rootParentIndex === void 0 && f === "auto" && (p.internals.rootParentIndex = ++a.i, p.internals.z = p.internals.z + a.i * DZ), a && p.internals.rootParentIndex !== void 0 && (a.i = p.internals.rootParentIndex);
-  const v = l && !ew(f) ? u5 : 0, { x: y, y: b, z: x } = BZ(e, p, c, d, v, f), { positionAbsolute: S } = e.internals, w = y !== S.x || b !== S.y;
+  BZ(e, r), a && !p.parentId && p.internals.rootParentIndex === void 0 && f === "auto" && (p.internals.rootParentIndex = ++a.i, p.internals.z = p.internals.z + a.i * LZ), a && p.internals.rootParentIndex !== void 0 && (a.i = p.internals.rootParentIndex);
+  const v = l && !ew(f) ? d5 : 0, { x: y, y: b, z: x } = jZ(e, p, c, d, v, f), { positionAbsolute: S } = e.internals, w = y !== S.x || b !== S.y;
   (w || x !== e.internals.z) && t.set(e.id, {
     ...e,
     internals: {
@@ -46057,15 +46062,15 @@ function tw(e, t, r, i, a) {
     }
   });
 }
-function d5(e, t, r) {
+function f5(e, t, r) {
   const i = Nr(e.zIndex) ? e.zIndex : 0;
   return ew(r) ? i : i + (e.selected ? t : 0);
 }
-function BZ(e, t, r, i, a, l) {
+function jZ(e, t, r, i, a, l) {
   const { x: c, y: d } = t.internals.positionAbsolute, f = Hr(e), g = sd(e, r), p = Wa(e.extent) ? Ua(g, e.extent, f) : g;
   let v = Ua({ x: c + p.x, y: d + p.y }, i, f);
-  e.extent === "parent" && (v = QM(v, f, t));
-  const y = d5(e, a, l), b = t.internals.z ?? 0;
+  e.extent === "parent" && (v = KM(v, f, t));
+  const y = f5(e, a, l), b = t.internals.z ?? 0;
   return {
     x: v.x,
     y: v.y,
@@ -46078,7 +46083,7 @@ function nw(e, t, r, i = [0, 0]) {
     const d = t.get(c.parentId);
     if (!d)
       continue;
-    const f = l.get(c.parentId)?.expandedRect ?? Du(d), g = KM(f, c.rect);
+    const f = l.get(c.parentId)?.expandedRect ?? Du(d), g = ZM(f, c.rect);
     l.set(c.parentId, { expandedRect: g, parent: d });
   }
   return l.size > 0 && l.forEach(({ expandedRect: c, parent: d }, f) => {
@@ -46110,7 +46115,7 @@ function nw(e, t, r, i = [0, 0]) {
     });
   }), a;
 }
-function jZ(e, t, r, i, a, l, c) {
+function UZ(e, t, r, i, a, l, c) {
   const d = i?.querySelector(".xyflow__viewport");
   let f = !1;
   if (!d)
@@ -46136,7 +46141,7 @@ function jZ(e, t, r, i, a, l, c) {
       let { positionAbsolute: z } = x.internals;
       if (x.parentId && x.extent === "parent") {
         const R = t.get(x.parentId);
-        R && (z = QM(z, S, R));
+        R && (z = KM(z, S, R));
       } else k && (z = Ua(z, k, S));
       const A = {
         ...x,
@@ -46145,8 +46150,8 @@ function jZ(e, t, r, i, a, l, c) {
           ...x.internals,
           positionAbsolute: z,
           handleBounds: {
-            source: mT("source", b.nodeElement, T, v, x.id),
-            target: mT("target", b.nodeElement, T, v, x.id)
+            source: vT("source", b.nodeElement, T, v, x.id),
+            target: vT("target", b.nodeElement, T, v, x.id)
           }
         }
       };
@@ -46167,7 +46172,7 @@ function jZ(e, t, r, i, a, l, c) {
   }
   return { changes: g, updatedInternals: f };
 }
-async function UZ({ delta: e, panZoom: t, transform: r, translateExtent: i, width: a, height: l }) {
+async function WZ({ delta: e, panZoom: t, transform: r, translateExtent: i, width: a, height: l }) {
   if (!t || !e.x && !e.y)
     return !1;
   const c = await t.setViewportConstrained({
@@ -46180,7 +46185,7 @@ async function UZ({ delta: e, panZoom: t, transform: r, translateExtent: i, widt
   ], i);
   return !!c && (c.x !== r[0] || c.y !== r[1] || c.k !== r[2]);
 }
-function CT(e, t, r, i, a, l) {
+function ET(e, t, r, i, a, l) {
   let c = a;
   const d = i.get(c) || /* @__PURE__ */ new Map();
   i.set(c, d.set(r, t)), c = `${a}-${e}`;
@@ -46191,20 +46196,20 @@ function CT(e, t, r, i, a, l) {
     i.set(c, g.set(r, t));
   }
 }
-function f5(e, t, r) {
+function h5(e, t, r) {
   e.clear(), t.clear();
   for (const i of r) {
     const { source: a, target: l, sourceHandle: c = null, targetHandle: d = null } = i, f = { edgeId: i.id, source: a, target: l, sourceHandle: c, targetHandle: d }, g = `${a}-${c}--${l}-${d}`, p = `${l}-${d}--${a}-${c}`;
-    CT("source", f, p, e, a, c), CT("target", f, g, e, l, d), t.set(i.id, i);
+    ET("source", f, p, e, a, c), ET("target", f, g, e, l, d), t.set(i.id, i);
   }
 }
-function h5(e, t) {
+function g5(e, t) {
   if (!e.parentId)
     return !1;
   const r = t.get(e.parentId);
-  return r ? r.selected ? !0 : h5(r, t) : !1;
+  return r ? r.selected ? !0 : g5(r, t) : !1;
 }
-function ET(e, t, r) {
+function _T(e, t, r) {
   let i = e;
   do {
     if (i?.matches?.(t))
@@ -46215,10 +46220,10 @@ function ET(e, t, r) {
   } while (i);
   return !1;
 }
-function WZ(e, t, r, i, a) {
+function FZ(e, t, r, i, a) {
   const l = /* @__PURE__ */ new Map();
   for (const [c, d] of e)
-    if ((a ? d.id === i : d.selected || d.id === i) && (a || !d.parentId || !h5(d, e)) && (d.draggable || t && typeof d.draggable > "u")) {
+    if ((a ? d.id === i : d.selected || d.id === i) && (a || !d.parentId || !g5(d, e)) && (d.draggable || t && typeof d.draggable > "u")) {
       const g = e.get(c);
       g && l.set(c, {
         id: c,
@@ -46264,7 +46269,7 @@ function Yy({ nodeId: e, dragItems: t, nodeLookup: r, dragging: i = !0 }) {
     a
   ];
 }
-function FZ({ dragItems: e, snapGrid: t, x: r, y: i }) {
+function GZ({ dragItems: e, snapGrid: t, x: r, y: i }) {
   const a = e.values().next().value;
   if (!a)
     return null;
@@ -46277,7 +46282,7 @@ function FZ({ dragItems: e, snapGrid: t, x: r, y: i }) {
     y: c.y - l.y
   };
 }
-function GZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, onDragStop: a }) {
+function qZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, onDragStop: a }) {
   let l = { x: null, y: null }, c = 0, d = /* @__PURE__ */ new Map(), f = !1, g = { x: 0, y: 0 }, p = null, v = !1, y = null, b = !1, x = !1, S = null;
   function w({ noDragClassName: T, handleSelector: k, domNode: z, isSelectable: A, nodeId: R, nodeClickDistance: N = 0 }) {
     y = Jn(z);
@@ -46285,7 +46290,7 @@ function GZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
       const { nodeLookup: I, nodeExtent: U, snapGrid: D, snapToGrid: W, nodeOrigin: Y, onNodeDrag: ne, onSelectionDrag: se, onError: J, updateNodePositions: ce } = t();
       l = { x: B, y: G };
       let he = !1;
-      const L = d.size > 1, K = L && U ? l0(ld(d)) : null, me = L && W ? FZ({
+      const L = d.size > 1, K = L && U ? l0(ld(d)) : null, me = L && W ? GZ({
         dragItems: d,
         snapGrid: D,
         x: B,
@@ -46307,7 +46312,7 @@ function GZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
             [Oe, Be]
           ];
         }
-        const { position: le, positionAbsolute: ue } = XM({
+        const { position: le, positionAbsolute: ue } = QM({
           nodeId: ge,
           nextPosition: Z,
           nodeLookup: I,
@@ -46343,7 +46348,7 @@ function GZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
       const he = !!R && !I && !G.get(R)?.selected;
       (!ne || !A) && !I && R && (G.get(R)?.selected || ce()), A && ne && R && e?.(R);
       const L = vu(B.sourceEvent, { transform: D, snapGrid: W, snapToGrid: Y, containerBounds: p });
-      if (l = L, d = WZ(G, U, L, R, he), d.size > 0 && (r || se || !R && J)) {
+      if (l = L, d = FZ(G, U, L, R, he), d.size > 0 && (r || se || !R && J)) {
         const [K, me] = Yy({
           nodeId: R,
           dragItems: d,
@@ -46352,7 +46357,7 @@ function GZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
         r?.(B.sourceEvent, d, K, me), se?.(B.sourceEvent, K, me), R || J?.(B.sourceEvent, me);
       }
     }
-    const q = bM().clickDistance(N).on("start", (B) => {
+    const q = xM().clickDistance(N).on("start", (B) => {
       const { domNode: G, nodeDragThreshold: I, transform: U, snapGrid: D, snapToGrid: W } = t();
       p = G?.getBoundingClientRect() || null, b = !1, x = !1, S = B.sourceEvent, I === 0 && V(B), l = vu(B.sourceEvent, { transform: U, snapGrid: D, snapToGrid: W, containerBounds: p }), g = Mr(B.sourceEvent, p);
     }).on("drag", (B) => {
@@ -46384,7 +46389,7 @@ function GZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
       }
     }).filter((B) => {
       const G = B.target;
-      return !B.button && (!T || !ET(G, `.${T}`, z)) && (!k || ET(G, k, z));
+      return !B.button && (!T || !_T(G, `.${T}`, z)) && (!k || _T(G, k, z));
     });
     y.call(q);
   }
@@ -46396,7 +46401,7 @@ function GZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
     destroy: C
   };
 }
-function qZ(e, t, r) {
+function YZ(e, t, r) {
   const i = [], a = {
     x: e.x - r,
     y: e.y - r,
@@ -46407,10 +46412,10 @@ function qZ(e, t, r) {
     vg(a, Du(l)) > 0 && i.push(l);
   return i;
 }
-const YZ = 250;
-function XZ(e, t, r, i) {
+const XZ = 250;
+function QZ(e, t, r, i) {
   let a = [], l = 1 / 0;
-  const c = qZ(e, r, t + YZ);
+  const c = YZ(e, r, t + XZ);
   for (const d of c) {
     const f = [...d.internals.handleBounds?.source ?? [], ...d.internals.handleBounds?.target ?? []];
     for (const g of f) {
@@ -46428,29 +46433,29 @@ function XZ(e, t, r, i) {
   }
   return a[0];
 }
-function g5(e, t, r, i, a, l = !1) {
+function p5(e, t, r, i, a, l = !1) {
   const c = i.get(e);
   if (!c)
     return null;
   const d = a === "strict" ? c.internals.handleBounds?.[t] : [...c.internals.handleBounds?.source ?? [], ...c.internals.handleBounds?.target ?? []], f = (r ? d?.find((g) => g.id === r) : d?.[0]) ?? null;
   return f && l ? { ...f, ...Fa(c, f, f.position, !0) } : f;
 }
-function p5(e, t) {
+function m5(e, t) {
   return e || (t?.classList.contains("target") ? "target" : t?.classList.contains("source") ? "source" : null);
 }
-function QZ(e, t) {
+function KZ(e, t) {
   let r = null;
   return t ? r = !0 : e && !t && (r = !1), r;
 }
-const m5 = () => !0;
-function KZ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: S, onConnectEnd: w, isValidConnection: C = m5, onReconnectEnd: T, updateConnection: k, getTransform: z, getFromHandle: A, autoPanSpeed: R, dragThreshold: N = 1, handleDomNode: $ }) {
-  const H = r5(e.target);
+const v5 = () => !0;
+function ZZ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: S, onConnectEnd: w, isValidConnection: C = v5, onReconnectEnd: T, updateConnection: k, getTransform: z, getFromHandle: A, autoPanSpeed: R, dragThreshold: N = 1, handleDomNode: $ }) {
+  const H = o5(e.target);
   let V = 0, q;
-  const { x: B, y: G } = Mr(e), I = p5(l, $), U = d?.getBoundingClientRect();
+  const { x: B, y: G } = Mr(e), I = m5(l, $), U = d?.getBoundingClientRect();
   let D = !1;
   if (!U || !I)
     return;
-  const W = g5(a, I, i, f, t);
+  const W = p5(a, I, i, f, t);
   if (!W)
     return;
   let Y = Mr(e, U), ne = !1, se = null, J = !1, ce = null;
@@ -46475,7 +46480,7 @@ function KZ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
     fromNode: K,
     to: Y,
     toHandle: null,
-    toPosition: fT[L.position],
+    toPosition: hT[L.position],
     toNode: null,
     pointer: Y
   };
@@ -46495,8 +46500,8 @@ function KZ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
       return;
     }
     const ue = z();
-    Y = Mr(le, U), q = XZ(ud(Y, ue, !1, [1, 1]), r, f, L), ne || (he(), ne = !0);
-    const ve = v5(le, {
+    Y = Mr(le, U), q = QZ(ud(Y, ue, !1, [1, 1]), r, f, L), ne || (he(), ne = !0);
+    const ve = y5(le, {
       handle: q,
       connectionMode: t,
       fromNodeId: a,
@@ -46508,14 +46513,14 @@ function KZ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
       flowId: v,
       nodeLookup: f
     });
-    ce = ve.handleDomNode, se = ve.connection, J = QZ(!!q, ve.isValid);
+    ce = ve.handleDomNode, se = ve.connection, J = KZ(!!q, ve.isValid);
     const ze = f.get(a), Oe = ze ? Fa(ze, L, Re.Left, !0) : ge.from, Pe = {
       ...ge,
       from: Oe,
       isValid: J,
       to: ve.toHandle && J ? Rl({ x: ve.toHandle.x, y: ve.toHandle.y }, ue) : Y,
       toHandle: ve.toHandle,
-      toPosition: J && ve.toHandle ? ve.toHandle.position : fT[L.position],
+      toPosition: J && ve.toHandle ? ve.toHandle.position : hT[L.position],
       toNode: ve.toHandle ? f.get(ve.toHandle.nodeId) : null,
       pointer: Y
     };
@@ -46536,7 +46541,7 @@ function KZ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
   }
   H.addEventListener("mousemove", Z), H.addEventListener("mouseup", pe), H.addEventListener("touchmove", Z), H.addEventListener("touchend", pe);
 }
-function v5(e, { handle: t, connectionMode: r, fromNodeId: i, fromHandleId: a, fromType: l, doc: c, lib: d, flowId: f, isValidConnection: g = m5, nodeLookup: p }) {
+function y5(e, { handle: t, connectionMode: r, fromNodeId: i, fromHandleId: a, fromType: l, doc: c, lib: d, flowId: f, isValidConnection: g = v5, nodeLookup: p }) {
   const v = l === "target", y = t ? c.querySelector(`.${d}-flow__handle[data-id="${f}-${t?.nodeId}-${t?.id}-${t?.type}"]`) : null, { x: b, y: x } = Mr(e), S = c.elementFromPoint(b, x), w = S?.classList.contains(`${d}-flow__handle`) ? S : y, C = {
     handleDomNode: w,
     isValid: !1,
@@ -46544,7 +46549,7 @@ function v5(e, { handle: t, connectionMode: r, fromNodeId: i, fromHandleId: a, f
     toHandle: null
   };
   if (w) {
-    const T = p5(void 0, w), k = w.getAttribute("data-nodeid"), z = w.getAttribute("data-handleid"), A = w.classList.contains("connectable"), R = w.classList.contains("connectableend");
+    const T = m5(void 0, w), k = w.getAttribute("data-nodeid"), z = w.getAttribute("data-handleid"), A = w.classList.contains("connectable"), R = w.classList.contains("connectableend");
     if (!k || !T)
       return C;
     const N = {
@@ -46555,15 +46560,15 @@ function v5(e, { handle: t, connectionMode: r, fromNodeId: i, fromHandleId: a, f
     };
     C.connection = N;
     const H = A && R && (r === kl.Strict ? v && T === "source" || !v && T === "target" : k !== i || z !== a);
-    C.isValid = H && g(N), C.toHandle = g5(k, T, z, p, r, !0);
+    C.isValid = H && g(N), C.toHandle = p5(k, T, z, p, r, !0);
   }
   return C;
 }
 const f0 = {
-  onPointerDown: KZ,
-  isValid: v5
+  onPointerDown: ZZ,
+  isValid: y5
 };
-function ZZ({ domNode: e, panZoom: t, getTransform: r, getViewScale: i }) {
+function JZ({ domNode: e, panZoom: t, getTransform: r, getViewScale: i }) {
   const a = Jn(e);
   function l({ translateExtent: d, width: f, height: g, zoomStep: p = 1, pannable: v = !0, zoomable: y = !0, inversePan: b = !1 }) {
     const x = (k) => {
@@ -46599,7 +46604,7 @@ function ZZ({ domNode: e, panZoom: t, getTransform: r, getViewScale: i }) {
         y: $.y,
         zoom: z[2]
       }, H, d);
-    }, T = WM().on("start", w).on("zoom", v ? C : null).on("zoom.wheel", y ? x : null);
+    }, T = FM().on("start", w).on("zoom", v ? C : null).on("zoom.wheel", y ? x : null);
     a.call(T, {});
   }
   function c() {
@@ -46615,22 +46620,22 @@ const fp = (e) => ({
   x: e.x,
   y: e.y,
   zoom: e.k
-}), Xy = ({ x: e, y: t, zoom: r }) => cp.translate(e, t).scale(r), Mi = (e, t) => e.target.closest(`.${t}`), y5 = (e, t) => t === 2 && Array.isArray(e) && e.includes(2), JZ = (e) => ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2, Qy = (e, t = 0, r = JZ, i = () => {
+}), Xy = ({ x: e, y: t, zoom: r }) => cp.translate(e, t).scale(r), Mi = (e, t) => e.target.closest(`.${t}`), b5 = (e, t) => t === 2 && Array.isArray(e) && e.includes(2), eJ = (e) => ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2, Qy = (e, t = 0, r = eJ, i = () => {
 }) => {
   const a = typeof t == "number" && t > 0;
   return a || i(), a ? e.transition().duration(t).ease(r).on("end", i) : e;
-}, b5 = (e) => {
+}, x5 = (e) => {
   const t = e.ctrlKey && Lu() ? 10 : 1;
   return -e.deltaY * (e.deltaMode === 1 ? 0.05 : e.deltaMode ? 1 : 2e-3) * t;
 };
-function eJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: i, panOnScrollMode: a, panOnScrollSpeed: l, zoomOnPinch: c, onPanZoomStart: d, onPanZoom: f, onPanZoomEnd: g }) {
+function tJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: i, panOnScrollMode: a, panOnScrollSpeed: l, zoomOnPinch: c, onPanZoomStart: d, onPanZoom: f, onPanZoomEnd: g }) {
   return (p) => {
     if (Mi(p, t))
       return p.ctrlKey && p.preventDefault(), !1;
     p.preventDefault(), p.stopImmediatePropagation();
     const v = r.property("__zoom").k || 1;
     if (p.ctrlKey && c) {
-      const w = Rr(p), C = b5(p), T = v * Math.pow(2, C);
+      const w = Rr(p), C = x5(p), T = v * Math.pow(2, C);
       i.scaleTo(r, T, w, p);
       return;
     }
@@ -46649,7 +46654,7 @@ function eJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: i, 
     }, 150);
   };
 }
-function tJ({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
+function nJ({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
   return function(i, a) {
     const l = i.type === "wheel", c = !t && l && !i.ctrlKey, d = Mi(i, e);
     if (i.ctrlKey && l && d && i.preventDefault(), c || d)
@@ -46657,7 +46662,7 @@ function tJ({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
     i.preventDefault(), r.call(this, i, a);
   };
 }
-function nJ({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
+function rJ({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
   return (i) => {
     if (i.sourceEvent?.internal)
       return;
@@ -46665,14 +46670,14 @@ function nJ({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
     e.mouseButton = i.sourceEvent?.button || 0, e.isZoomingOrPanning = !0, e.prevViewport = a, i.sourceEvent?.type === "mousedown" && t(!0), r && r?.(i.sourceEvent, a);
   };
 }
-function rJ({ zoomPanValues: e, panOnDrag: t, onPaneContextMenu: r, onTransformChange: i, onPanZoom: a }) {
+function oJ({ zoomPanValues: e, panOnDrag: t, onPaneContextMenu: r, onTransformChange: i, onPanZoom: a }) {
   return (l) => {
-    e.usedRightMouseButton = !!(r && y5(t, e.mouseButton ?? 0)), l.sourceEvent?.sync || i([l.transform.x, l.transform.y, l.transform.k]), a && !l.sourceEvent?.internal && a?.(l.sourceEvent, fp(l.transform));
+    e.usedRightMouseButton = !!(r && b5(t, e.mouseButton ?? 0)), l.sourceEvent?.sync || i([l.transform.x, l.transform.y, l.transform.k]), a && !l.sourceEvent?.internal && a?.(l.sourceEvent, fp(l.transform));
   };
 }
-function oJ({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: i, onPanZoomEnd: a, onPaneContextMenu: l }) {
+function iJ({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: i, onPanZoomEnd: a, onPaneContextMenu: l }) {
   return (c) => {
-    if (!c.sourceEvent?.internal && (e.isZoomingOrPanning = !1, l && y5(t, e.mouseButton ?? 0) && !e.usedRightMouseButton && c.sourceEvent && l(c.sourceEvent), e.usedRightMouseButton = !1, i(!1), a)) {
+    if (!c.sourceEvent?.internal && (e.isZoomingOrPanning = !1, l && b5(t, e.mouseButton ?? 0) && !e.usedRightMouseButton && c.sourceEvent && l(c.sourceEvent), e.usedRightMouseButton = !1, i(!1), a)) {
       const d = fp(c.transform);
       e.prevViewport = d, clearTimeout(e.timerId), e.timerId = setTimeout(
         () => {
@@ -46684,7 +46689,7 @@ function oJ({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: 
     }
   };
 }
-function iJ({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScroll: r, zoomOnPinch: i, panOnDrag: a, panOnScroll: l, zoomOnDoubleClick: c, userSelectionActive: d, noWheelClassName: f, noPanClassName: g, lib: p, connectionInProgress: v }) {
+function aJ({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScroll: r, zoomOnPinch: i, panOnDrag: a, panOnScroll: l, zoomOnDoubleClick: c, userSelectionActive: d, noWheelClassName: f, noPanClassName: g, lib: p, connectionInProgress: v }) {
   return (y) => {
     const b = t || r, x = i && y.ctrlKey, S = y.type === "wheel";
     if (y.button === 1 && y.type === "mousedown" && (Mi(y, `${p}-flow__node`) || Mi(y, `${p}-flow__edge`) || Mi(y, `${p}-flow__selection`) || Mi(y, `${p}-flow__nodesselection`)))
@@ -46699,7 +46704,7 @@ function iJ({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScr
     return (!y.ctrlKey || S || e) && w;
   };
 }
-function aJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: a, onPanZoom: l, onPanZoomStart: c, onPanZoomEnd: d, onDraggingChange: f }) {
+function sJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: a, onPanZoom: l, onPanZoomStart: c, onPanZoomEnd: d, onDraggingChange: f }) {
   const g = {
     isZoomingOrPanning: !1,
     usedRightMouseButton: !1,
@@ -46721,7 +46726,7 @@ function aJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
     ]);
   }) : null;
   y?.observe(e);
-  const b = WM().extent(() => v).scaleExtent([t, r]).translateExtent(i), x = Jn(e).call(b);
+  const b = FM().extent(() => v).scaleExtent([t, r]).translateExtent(i), x = Jn(e).call(b);
   z({
     x: a.x,
     y: a.y,
@@ -46731,7 +46736,7 @@ function aJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
     [p.width, p.height]
   ], i);
   const S = x.on("wheel.zoom"), w = x.on("dblclick.zoom");
-  b.wheelDelta(b5);
+  b.wheelDelta(x5);
   async function C(G, I) {
     return x ? new Promise((U) => {
       b?.interpolate(I?.interpolate === "linear" ? mu : Ih).transform(Qy(x, I?.duration, I?.ease, () => U(!0)), G);
@@ -46741,7 +46746,7 @@ function aJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
     D && !g.isZoomingOrPanning && b.on("zoom", null);
     const ue = W && !me && !D;
     b.clickDistance(le ? 1 / 0 : !Nr(pe) || pe < 0 ? 0 : pe);
-    const ve = ue ? eJ({
+    const ve = ue ? tJ({
       zoomPanValues: g,
       noWheelClassName: G,
       d3Selection: x,
@@ -46752,19 +46757,19 @@ function aJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
       onPanZoomStart: c,
       onPanZoom: l,
       onPanZoomEnd: d
-    }) : tJ({
+    }) : nJ({
       noWheelClassName: G,
       preventScrolling: J,
       d3ZoomHandler: S
     });
     x.on("wheel.zoom", ve, { passive: !1 });
-    const ze = nJ({
+    const ze = rJ({
       zoomPanValues: g,
       onDraggingChange: f,
       onPanZoomStart: c
     });
     b.on("start", ze);
-    const Oe = rJ({
+    const Oe = oJ({
       zoomPanValues: g,
       panOnDrag: Y,
       onPaneContextMenu: !!U,
@@ -46772,7 +46777,7 @@ function aJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
       onTransformChange: F
     });
     b.on("zoom", Oe);
-    const Pe = oJ({
+    const Pe = iJ({
       zoomPanValues: g,
       panOnDrag: Y,
       panOnScroll: W,
@@ -46781,7 +46786,7 @@ function aJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
       onDraggingChange: f
     });
     b.on("end", Pe);
-    const Be = iJ({
+    const Be = aJ({
       panActivationKeyPressed: K,
       zoomActivationKeyPressed: me,
       panOnDrag: Y,
@@ -46815,7 +46820,7 @@ function aJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
     }
   }
   function N() {
-    const G = x ? UM(x.node()) : { x: 0, y: 0, k: 1 };
+    const G = x ? WM(x.node()) : { x: 0, y: 0, k: 1 };
     return { x: G.x, y: G.y, zoom: G.k };
   }
   async function $(G, I) {
@@ -46856,11 +46861,11 @@ var zl;
 (function(e) {
   e.Line = "line", e.Handle = "handle";
 })(zl || (zl = {}));
-function sJ({ width: e, prevWidth: t, height: r, prevHeight: i, affectsX: a, affectsY: l }) {
+function lJ({ width: e, prevWidth: t, height: r, prevHeight: i, affectsX: a, affectsY: l }) {
   const c = e - t, d = r - i, f = [c > 0 ? 1 : c < 0 ? -1 : 0, d > 0 ? 1 : d < 0 ? -1 : 0];
   return c && a && (f[0] = f[0] * -1), d && l && (f[1] = f[1] * -1), f;
 }
-function _T(e) {
+function kT(e) {
   const t = e.includes("right") || e.includes("left"), r = e.includes("bottom") || e.includes("top"), i = e.includes("left"), a = e.includes("top");
   return {
     isHorizontal: t,
@@ -46878,10 +46883,10 @@ function Ai(e, t) {
 function vh(e, t, r) {
   return Math.max(0, t - e, e - r);
 }
-function kT(e, t) {
+function TT(e, t) {
   return e ? !t : t;
 }
-function lJ(e, t, r, i, a, l, c, d) {
+function cJ(e, t, r, i, a, l, c, d) {
   let { affectsX: f, affectsY: g } = t;
   const { isHorizontal: p, isVertical: v } = t, y = p && v, { xSnapped: b, ySnapped: x } = r, { minWidth: S, maxWidth: w, minHeight: C, maxHeight: T } = i, { x: k, y: z, width: A, height: R, aspectRatio: N } = e;
   let $ = Math.floor(p ? b - e.pointerX : 0), H = Math.floor(v ? x - e.pointerY : 0);
@@ -46919,7 +46924,7 @@ function lJ(e, t, r, i, a, l, c, d) {
       }
     }
   }
-  H = H + (H < 0 ? U : -U), $ = $ + ($ < 0 ? I : -I), a && (y ? V > q * N ? H = (kT(f, g) ? -$ : $) / N : $ = (kT(f, g) ? -H : H) * N : p ? (H = $ / N, g = f) : ($ = H * N, f = g));
+  H = H + (H < 0 ? U : -U), $ = $ + ($ < 0 ? I : -I), a && (y ? V > q * N ? H = (TT(f, g) ? -$ : $) / N : $ = (TT(f, g) ? -H : H) * N : p ? (H = $ / N, g = f) : ($ = H * N, f = g));
   const D = f ? k + $ : k, W = g ? z + H : z;
   return {
     width: A + (f ? -$ : $),
@@ -46928,23 +46933,23 @@ function lJ(e, t, r, i, a, l, c, d) {
     y: l[1] * H * (g ? -1 : 1) + W
   };
 }
-const x5 = { width: 0, height: 0, x: 0, y: 0 }, cJ = {
-  ...x5,
+const w5 = { width: 0, height: 0, x: 0, y: 0 }, uJ = {
+  ...w5,
   pointerX: 0,
   pointerY: 0,
   aspectRatio: 1
 };
-function uJ(e, t, r) {
+function dJ(e, t, r) {
   const i = t.position.x + e.position.x, a = t.position.y + e.position.y, l = e.measured.width ?? 0, c = e.measured.height ?? 0, d = r[0] * l, f = r[1] * c;
   return [
     [i - d, a - f],
     [i + l - d, a + c - f]
   ];
 }
-function dJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) {
+function fJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) {
   const l = Jn(e);
   let c = {
-    controlDirection: _T("bottom-right"),
+    controlDirection: kT("bottom-right"),
     boundaries: {
       minWidth: 0,
       minHeight: 0,
@@ -46955,15 +46960,15 @@ function dJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
     keepAspectRatio: !1
   };
   function d({ controlPosition: g, boundaries: p, keepAspectRatio: v, resizeDirection: y, onResizeStart: b, onResize: x, onResizeEnd: S, shouldResize: w }) {
-    let C = { ...x5 }, T = { ...cJ };
+    let C = { ...w5 }, T = { ...uJ };
     c = {
       boundaries: p,
       resizeDirection: y,
       keepAspectRatio: v,
-      controlDirection: _T(g)
+      controlDirection: kT(g)
     };
     let k, z = null, A = [], R, N, $;
-    const H = bM().on("start", (V) => {
+    const H = xM().on("start", (V) => {
       const { nodeLookup: q, transform: B, snapGrid: G, snapToGrid: I, nodeOrigin: U, paneDomNode: D } = r();
       if (k = q.get(t), !k)
         return;
@@ -46994,7 +46999,7 @@ function dJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
           position: { ...se.position },
           extent: se.extent
         }), se.extent === "parent" || se.expandParent)) {
-          const J = uJ(se, k, se.origin ?? U);
+          const J = dJ(se, k, se.origin ?? U);
           $ ? $ = [
             [Math.min(J[0][0], $[0][0]), Math.min(J[0][1], $[0][1])],
             [Math.max(J[1][0], $[1][0]), Math.max(J[1][1], $[1][1])]
@@ -47010,7 +47015,7 @@ function dJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
       }), D = [];
       if (!k)
         return;
-      const { x: W, y: Y, width: ne, height: se } = C, J = {}, ce = k.origin ?? I, { width: he, height: L, x: K, y: me } = lJ(T, c.controlDirection, U, c.boundaries, c.keepAspectRatio, ce, N, $), ge = he !== ne, F = L !== se, Z = K !== W && ge, pe = me !== Y && F;
+      const { x: W, y: Y, width: ne, height: se } = C, J = {}, ce = k.origin ?? I, { width: he, height: L, x: K, y: me } = cJ(T, c.controlDirection, U, c.boundaries, c.keepAspectRatio, ce, N, $), ge = he !== ne, F = L !== se, Z = K !== W && ge, pe = me !== Y && F;
       if (!Z && !pe && !ge && !F)
         return;
       const le = {
@@ -47036,7 +47041,7 @@ function dJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
         const Pe = ce[1] * (J.height ?? 0);
         J.y && J.y < Pe && (C.y = Pe, T.y = T.y - (J.y - Pe));
       }
-      const ue = sJ({
+      const ue = lJ({
         width: C.width,
         prevWidth: ne,
         height: C.height,
@@ -47065,10 +47070,10 @@ function dJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
   };
 }
 var Ky = { exports: {} }, Zy = {}, Jy = { exports: {} }, eb = {};
-var TT;
-function fJ() {
-  if (TT) return eb;
-  TT = 1;
+var RT;
+function hJ() {
+  if (RT) return eb;
+  RT = 1;
   var e = Vu();
   function t(v, y) {
     return v === y && (v !== 0 || 1 / v === 1 / y) || v !== v && y !== y;
@@ -47106,15 +47111,15 @@ function fJ() {
   var p = typeof window > "u" || typeof window.document > "u" || typeof window.document.createElement > "u" ? g : d;
   return eb.useSyncExternalStore = e.useSyncExternalStore !== void 0 ? e.useSyncExternalStore : p, eb;
 }
-var RT;
-function hJ() {
-  return RT || (RT = 1, Jy.exports = fJ()), Jy.exports;
-}
 var zT;
 function gJ() {
-  if (zT) return Zy;
-  zT = 1;
-  var e = Vu(), t = hJ();
+  return zT || (zT = 1, Jy.exports = hJ()), Jy.exports;
+}
+var OT;
+function pJ() {
+  if (OT) return Zy;
+  OT = 1;
+  var e = Vu(), t = gJ();
   function r(g, p) {
     return g === p && (g !== 0 || 1 / g === 1 / p) || g !== g && p !== p;
   }
@@ -47161,12 +47166,12 @@ function gJ() {
     ), f(w), w;
   }, Zy;
 }
-var OT;
-function pJ() {
-  return OT || (OT = 1, Ky.exports = gJ()), Ky.exports;
+var AT;
+function mJ() {
+  return AT || (AT = 1, Ky.exports = pJ()), Ky.exports;
 }
-var mJ = pJ();
-const vJ = /* @__PURE__ */ s2(mJ), yJ = {}, AT = (e) => {
+var vJ = mJ();
+const yJ = /* @__PURE__ */ l2(vJ), bJ = {}, NT = (e) => {
   let t;
   const r = /* @__PURE__ */ new Set(), i = (p, v) => {
     const y = typeof p == "function" ? p(t) : p;
@@ -47175,26 +47180,26 @@ const vJ = /* @__PURE__ */ s2(mJ), yJ = {}, AT = (e) => {
       t = v ?? (typeof y != "object" || y === null) ? y : Object.assign({}, t, y), r.forEach((x) => x(t, b));
     }
   }, a = () => t, f = { setState: i, getState: a, getInitialState: () => g, subscribe: (p) => (r.add(p), () => r.delete(p)), destroy: () => {
-    (yJ ? "production" : void 0) !== "production" && console.warn(
+    (bJ ? "production" : void 0) !== "production" && console.warn(
       "[DEPRECATED] The `destroy` method will be unsupported in a future version. Instead use unsubscribe function returned by subscribe. Everything will be garbage-collected if store is garbage-collected."
     ), r.clear();
   } }, g = t = e(i, a, f);
   return f;
-}, bJ = (e) => e ? AT(e) : AT, { useDebugValue: xJ } = l2, { useSyncExternalStoreWithSelector: wJ } = vJ, SJ = (e) => e;
-function w5(e, t = SJ, r) {
-  const i = wJ(
+}, xJ = (e) => e ? NT(e) : NT, { useDebugValue: wJ } = c2, { useSyncExternalStoreWithSelector: SJ } = yJ, CJ = (e) => e;
+function S5(e, t = CJ, r) {
+  const i = SJ(
     e.subscribe,
     e.getState,
     e.getServerState || e.getInitialState,
     t,
     r
   );
-  return xJ(i), i;
+  return wJ(i), i;
 }
-const NT = (e, t) => {
-  const r = bJ(e), i = (a, l = t) => w5(r, a, l);
+const MT = (e, t) => {
+  const r = xJ(e), i = (a, l = t) => S5(r, a, l);
   return Object.assign(i, r), i;
-}, CJ = (e, t) => e ? NT(e, t) : NT;
+}, EJ = (e, t) => e ? MT(e, t) : MT;
 function yt(e, t) {
   if (Object.is(e, t))
     return !0;
@@ -47222,24 +47227,24 @@ function yt(e, t) {
       return !1;
   return !0;
 }
-const hp = _.createContext(null), EJ = hp.Provider, S5 = $r.error001("react");
+const hp = _.createContext(null), _J = hp.Provider, C5 = $r.error001("react");
 function qe(e, t) {
   const r = _.useContext(hp);
   if (r === null)
-    throw new Error(S5);
-  return w5(r, e, t);
+    throw new Error(C5);
+  return S5(r, e, t);
 }
 function ft() {
   const e = _.useContext(hp);
   if (e === null)
-    throw new Error(S5);
+    throw new Error(C5);
   return _.useMemo(() => ({
     getState: e.getState,
     setState: e.setState,
     subscribe: e.subscribe
   }), [e]);
 }
-const MT = { display: "none" }, _J = {
+const PT = { display: "none" }, kJ = {
   position: "absolute",
   width: 1,
   height: 1,
@@ -47249,26 +47254,26 @@ const MT = { display: "none" }, _J = {
   overflow: "hidden",
   clip: "rect(0px, 0px, 0px, 0px)",
   clipPath: "inset(100%)"
-}, C5 = "react-flow__node-desc", E5 = "react-flow__edge-desc", kJ = "react-flow__aria-live", TJ = (e) => e.ariaLiveMessage, RJ = (e) => e.ariaLabelConfig;
-function zJ({ rfId: e }) {
-  const t = qe(TJ);
-  return P.jsx("div", { id: `${kJ}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: _J, children: t });
+}, E5 = "react-flow__node-desc", _5 = "react-flow__edge-desc", TJ = "react-flow__aria-live", RJ = (e) => e.ariaLiveMessage, zJ = (e) => e.ariaLabelConfig;
+function OJ({ rfId: e }) {
+  const t = qe(RJ);
+  return P.jsx("div", { id: `${TJ}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: kJ, children: t });
 }
-function OJ({ rfId: e, disableKeyboardA11y: t }) {
-  const r = qe(RJ);
-  return P.jsxs(P.Fragment, { children: [P.jsx("div", { id: `${C5}-${e}`, style: MT, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), P.jsx("div", { id: `${E5}-${e}`, style: MT, children: r["edge.a11yDescription.default"] }), !t && P.jsx(zJ, { rfId: e })] });
+function AJ({ rfId: e, disableKeyboardA11y: t }) {
+  const r = qe(zJ);
+  return P.jsxs(P.Fragment, { children: [P.jsx("div", { id: `${E5}-${e}`, style: PT, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), P.jsx("div", { id: `${_5}-${e}`, style: PT, children: r["edge.a11yDescription.default"] }), !t && P.jsx(OJ, { rfId: e })] });
 }
 const dd = _.forwardRef(({ position: e = "top-left", children: t, className: r, style: i, ...a }, l) => {
   const c = `${e}`.split("-");
-  return P.jsx("div", { className: $t(["react-flow__panel", r, ...c]), style: i, ref: l, ...a, children: t });
+  return P.jsx("div", { className: Vt(["react-flow__panel", r, ...c]), style: i, ref: l, ...a, children: t });
 });
 dd.displayName = "Panel";
-const PT = "https://reactflow.dev?utm_source=attribution";
-function AJ({ proOptions: e, position: t = "bottom-right" }) {
+const IT = "https://reactflow.dev?utm_source=attribution";
+function NJ({ proOptions: e, position: t = "bottom-right" }) {
   return _.useEffect(() => {
-  }, []), e?.hideAttribution ? null : P.jsx(dd, { position: t, className: "react-flow__attribution", "data-message": `Please only hide this attribution when you are subscribed to React Flow Pro: ${PT}`, children: P.jsx("a", { href: PT, target: "_blank", rel: "noopener noreferrer", "aria-label": "React Flow attribution", children: "React Flow" }) });
+  }, []), e?.hideAttribution ? null : P.jsx(dd, { position: t, className: "react-flow__attribution", "data-message": `Please only hide this attribution when you are subscribed to React Flow Pro: ${IT}`, children: P.jsx("a", { href: IT, target: "_blank", rel: "noopener noreferrer", "aria-label": "React Flow attribution", children: "React Flow" }) });
 }
-const NJ = (e) => {
+const MJ = (e) => {
   const t = [], r = [];
   for (const [, i] of e.nodeLookup)
     i.selected && t.push(i.internals.userNode);
@@ -47276,22 +47281,22 @@ const NJ = (e) => {
     i.selected && r.push(i);
   return { selectedNodes: t, selectedEdges: r };
 }, yh = (e) => e.id;
-function MJ(e, t) {
+function PJ(e, t) {
   return yt(e.selectedNodes.map(yh), t.selectedNodes.map(yh)) && yt(e.selectedEdges.map(yh), t.selectedEdges.map(yh));
 }
-function PJ({ onSelectionChange: e }) {
-  const t = ft(), { selectedNodes: r, selectedEdges: i } = qe(NJ, MJ);
+function IJ({ onSelectionChange: e }) {
+  const t = ft(), { selectedNodes: r, selectedEdges: i } = qe(MJ, PJ);
   return _.useEffect(() => {
     const a = { nodes: r, edges: i };
     e?.(a), t.getState().onSelectionChangeHandlers.forEach((l) => l(a));
   }, [r, i, e]), null;
 }
-const IJ = (e) => !!e.onSelectionChangeHandlers;
-function DJ({ onSelectionChange: e }) {
-  const t = qe(IJ);
-  return e || t ? P.jsx(PJ, { onSelectionChange: e }) : null;
+const DJ = (e) => !!e.onSelectionChangeHandlers;
+function LJ({ onSelectionChange: e }) {
+  const t = qe(DJ);
+  return e || t ? P.jsx(IJ, { onSelectionChange: e }) : null;
 }
-const _5 = [0, 0], LJ = { x: 0, y: 0, zoom: 1 }, $J = [
+const k5 = [0, 0], $J = { x: 0, y: 0, zoom: 1 }, VJ = [
   "nodes",
   "edges",
   "defaultNodes",
@@ -47350,7 +47355,7 @@ const _5 = [0, 0], LJ = { x: 0, y: 0, zoom: 1 }, $J = [
   "autoPanSpeed",
   "ariaLabelConfig",
   "zIndexMode"
-], IT = [...$J, "rfId"], VJ = (e) => ({
+], DT = [...VJ, "rfId"], HJ = (e) => ({
   setNodes: e.setNodes,
   setEdges: e.setEdges,
   setMinZoom: e.setMinZoom,
@@ -47359,56 +47364,56 @@ const _5 = [0, 0], LJ = { x: 0, y: 0, zoom: 1 }, $J = [
   setNodeExtent: e.setNodeExtent,
   reset: e.reset,
   setDefaultNodesAndEdges: e.setDefaultNodesAndEdges
-}), DT = {
+}), LT = {
   /*
    * these are values that are also passed directly to other components
    * than the StoreUpdater. We can reduce the number of setStore calls
    * by setting the same values here as prev fields.
    */
   translateExtent: Pu,
-  nodeOrigin: _5,
+  nodeOrigin: k5,
   minZoom: 0.5,
   maxZoom: 2,
   elementsSelectable: !0,
   noPanClassName: "nopan",
   rfId: "1"
 };
-function HJ(e) {
-  const { setNodes: t, setEdges: r, setMinZoom: i, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = qe(VJ, yt), g = ft();
+function BJ(e) {
+  const { setNodes: t, setEdges: r, setMinZoom: i, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = qe(HJ, yt), g = ft();
   _.useEffect(() => (f(e.defaultNodes, e.defaultEdges), () => {
-    p.current = DT, d();
+    p.current = LT, d();
   }), []);
-  const p = _.useRef(DT);
+  const p = _.useRef(LT);
   return _.useEffect(
     () => {
-      for (const v of IT) {
+      for (const v of DT) {
         const y = e[v], b = p.current[v];
-        y !== b && (typeof e[v] > "u" || (v === "nodes" ? t(y) : v === "edges" ? r(y) : v === "minZoom" ? i(y) : v === "maxZoom" ? a(y) : v === "translateExtent" ? l(y) : v === "nodeExtent" ? c(y) : v === "ariaLabelConfig" ? g.setState({ ariaLabelConfig: CZ(y) }) : v === "fitView" ? g.setState({ fitViewQueued: y }) : v === "fitViewOptions" ? g.setState({ fitViewOptions: y }) : g.setState({ [v]: y })));
+        y !== b && (typeof e[v] > "u" || (v === "nodes" ? t(y) : v === "edges" ? r(y) : v === "minZoom" ? i(y) : v === "maxZoom" ? a(y) : v === "translateExtent" ? l(y) : v === "nodeExtent" ? c(y) : v === "ariaLabelConfig" ? g.setState({ ariaLabelConfig: EZ(y) }) : v === "fitView" ? g.setState({ fitViewQueued: y }) : v === "fitViewOptions" ? g.setState({ fitViewOptions: y }) : g.setState({ [v]: y })));
       }
       p.current = e;
     },
     // Only re-run the effect if one of the fields we track changes
-    IT.map((v) => e[v])
+    DT.map((v) => e[v])
   ), null;
 }
-function LT() {
+function $T() {
   return typeof window > "u" || !window.matchMedia ? null : window.matchMedia("(prefers-color-scheme: dark)");
 }
-function BJ(e) {
+function jJ(e) {
   const [t, r] = _.useState(e === "system" ? null : e);
   return _.useEffect(() => {
     if (e !== "system") {
       r(e);
       return;
     }
-    const i = LT(), a = () => r(i?.matches ? "dark" : "light");
+    const i = $T(), a = () => r(i?.matches ? "dark" : "light");
     return a(), i?.addEventListener("change", a), () => {
       i?.removeEventListener("change", a);
     };
-  }, [e]), t !== null ? t : LT()?.matches ? "dark" : "light";
+  }, [e]), t !== null ? t : $T()?.matches ? "dark" : "light";
 }
-const $T = typeof document < "u" ? document : null;
-function $u(e = null, t = { target: $T, actInsideInputWithModifier: !0 }) {
+const VT = typeof document < "u" ? document : null;
+function $u(e = null, t = { target: VT, actInsideInputWithModifier: !0 }) {
   const [r, i] = _.useState(!1), a = _.useRef(!1), l = _.useRef(/* @__PURE__ */ new Set([])), [c, d] = _.useMemo(() => {
     if (e !== null) {
       const g = (Array.isArray(e) ? e : [e]).filter((v) => typeof v == "string").map((v) => v.replace(/\+/g, `
@@ -47422,19 +47427,19 @@ function $u(e = null, t = { target: $T, actInsideInputWithModifier: !0 }) {
     return [[], []];
   }, [e]);
   return _.useEffect(() => {
-    const f = t?.target ?? $T, g = t?.actInsideInputWithModifier ?? !0;
+    const f = t?.target ?? VT, g = t?.actInsideInputWithModifier ?? !0;
     if (e !== null) {
       const p = (b) => {
-        if (a.current = b.ctrlKey || b.metaKey || b.shiftKey || b.altKey, (!a.current || a.current && !g) && o5(b))
+        if (a.current = b.ctrlKey || b.metaKey || b.shiftKey || b.altKey, (!a.current || a.current && !g) && i5(b))
           return !1;
-        const S = HT(b.code, d);
-        if (l.current.add(b[S]), VT(c, l.current, !1)) {
+        const S = BT(b.code, d);
+        if (l.current.add(b[S]), HT(c, l.current, !1)) {
           const w = b.composedPath?.()?.[0] || b.target, C = w?.nodeName === "BUTTON" || w?.nodeName === "A";
           t.preventDefault !== !1 && (a.current || !C) && b.preventDefault(), i(!0);
         }
       }, v = (b) => {
-        const x = HT(b.code, d);
-        VT(c, l.current, !0) ? (i(!1), l.current.clear()) : l.current.delete(b[x]), b.key === "Meta" && l.current.clear(), a.current = !1;
+        const x = BT(b.code, d);
+        HT(c, l.current, !0) ? (i(!1), l.current.clear()) : l.current.delete(b[x]), b.key === "Meta" && l.current.clear(), a.current = !1;
       }, y = () => {
         l.current.clear(), i(!1);
       };
@@ -47444,13 +47449,13 @@ function $u(e = null, t = { target: $T, actInsideInputWithModifier: !0 }) {
     }
   }, [e, i]), r;
 }
-function VT(e, t, r) {
+function HT(e, t, r) {
   return e.filter((i) => r || i.length === t.size).some((i) => i.every((a) => t.has(a)));
 }
-function HT(e, t) {
+function BT(e, t) {
   return t.includes(e) ? "code" : "key";
 }
-const jJ = () => {
+const UJ = () => {
   const e = ft();
   return _.useMemo(() => ({
     zoomIn: async (t) => {
@@ -47509,7 +47514,7 @@ const jJ = () => {
     }
   }), []);
 };
-function k5(e, t) {
+function T5(e, t) {
   const r = [], i = /* @__PURE__ */ new Map(), a = [];
   for (const l of e)
     if (l.type === "add") {
@@ -47535,14 +47540,14 @@ function k5(e, t) {
     }
     const d = { ...l };
     for (const f of c)
-      UJ(f, d);
+      WJ(f, d);
     r.push(d);
   }
   return a.length && a.forEach((l) => {
     l.index !== void 0 ? r.splice(l.index, 0, { ...l.item }) : r.push({ ...l.item });
   }), r;
 }
-function UJ(e, t) {
+function WJ(e, t) {
   switch (e.type) {
     case "select": {
       t.selected = e.selected;
@@ -47560,11 +47565,11 @@ function UJ(e, t) {
     }
   }
 }
-function WJ(e, t) {
-  return k5(e, t);
-}
 function FJ(e, t) {
-  return k5(e, t);
+  return T5(e, t);
+}
+function GJ(e, t) {
+  return T5(e, t);
 }
 function Ca(e, t) {
   return {
@@ -47581,7 +47586,7 @@ function sl(e, t = /* @__PURE__ */ new Set()) {
   }
   return r;
 }
-function BT({ items: e = [], lookup: t }) {
+function jT({ items: e = [], lookup: t }) {
   const r = [], i = new Map(e.map((a) => [a.id, a]));
   for (const [a, l] of e.entries()) {
     const c = t.get(l.id), d = c?.internals?.userNode ?? c;
@@ -47591,32 +47596,32 @@ function BT({ items: e = [], lookup: t }) {
     i.get(a) === void 0 && r.push({ id: a, type: "remove" });
   return r;
 }
-function jT(e) {
+function UT(e) {
   return {
     id: e.id,
     type: "remove"
   };
 }
-const GJ = JM();
-function qJ(e, t, r = {}) {
-  return zZ(e, t, {
+const qJ = e5();
+function YJ(e, t, r = {}) {
+  return OZ(e, t, {
     ...r,
-    onError: r.onError ?? GJ
+    onError: r.onError ?? qJ
   });
 }
-const UT = (e) => gZ(e), YJ = (e) => YM(e);
-function T5(e) {
+const WT = (e) => pZ(e), XJ = (e) => XM(e);
+function R5(e) {
   return _.forwardRef(e);
 }
-const R5 = typeof window < "u" ? _.useLayoutEffect : _.useEffect;
-function WT(e) {
-  const [t, r] = _.useState(BigInt(0)), [i] = _.useState(() => XJ(() => r((a) => a + BigInt(1))));
-  return R5(() => {
+const z5 = typeof window < "u" ? _.useLayoutEffect : _.useEffect;
+function FT(e) {
+  const [t, r] = _.useState(BigInt(0)), [i] = _.useState(() => QJ(() => r((a) => a + BigInt(1))));
+  return z5(() => {
     const a = i.get();
     a.length && (e(a), i.reset());
   }, [t]), i;
 }
-function XJ(e) {
+function QJ(e) {
   let t = [];
   return {
     get: () => t,
@@ -47628,14 +47633,14 @@ function XJ(e) {
     }
   };
 }
-const z5 = _.createContext(null);
-function QJ({ children: e }) {
+const O5 = _.createContext(null);
+function KJ({ children: e }) {
   const t = ft(), r = _.useCallback((d) => {
     const { nodes: f = [], setNodes: g, hasDefaultNodes: p, onNodesChange: v, nodeLookup: y, fitViewQueued: b, onNodesChangeMiddlewareMap: x } = t.getState();
     let S = f;
     for (const C of d)
       S = typeof C == "function" ? C(S) : C;
-    let w = BT({
+    let w = jT({
       items: S,
       lookup: y
     });
@@ -47645,33 +47650,33 @@ function QJ({ children: e }) {
       const { fitViewQueued: C, nodes: T, setNodes: k } = t.getState();
       C && k(T);
     });
-  }, []), i = WT(r), a = _.useCallback((d) => {
+  }, []), i = FT(r), a = _.useCallback((d) => {
     const { edges: f = [], setEdges: g, hasDefaultEdges: p, onEdgesChange: v, edgeLookup: y } = t.getState();
     let b = f;
     for (const x of d)
       b = typeof x == "function" ? x(b) : x;
-    p ? g(b) : v && v(BT({
+    p ? g(b) : v && v(jT({
       items: b,
       lookup: y
     }));
-  }, []), l = WT(a), c = _.useMemo(() => ({ nodeQueue: i, edgeQueue: l }), []);
-  return P.jsx(z5.Provider, { value: c, children: e });
+  }, []), l = FT(a), c = _.useMemo(() => ({ nodeQueue: i, edgeQueue: l }), []);
+  return P.jsx(O5.Provider, { value: c, children: e });
 }
-function KJ() {
-  const e = _.useContext(z5);
+function ZJ() {
+  const e = _.useContext(O5);
   if (!e)
     throw new Error("useBatchContext must be used within a BatchProvider");
   return e;
 }
-const ZJ = (e) => !!e.panZoom;
+const JJ = (e) => !!e.panZoom;
 function rw() {
-  const e = jJ(), t = ft(), r = KJ(), i = qe(ZJ), a = _.useMemo(() => {
+  const e = UJ(), t = ft(), r = ZJ(), i = qe(JJ), a = _.useMemo(() => {
     const l = (v) => t.getState().nodeLookup.get(v), c = (v) => {
       r.nodeQueue.push(v);
     }, d = (v) => {
       r.edgeQueue.push(v);
     }, f = (v) => {
-      const { nodeLookup: y, nodeOrigin: b } = t.getState(), x = UT(v) ? v : y.get(v.id), S = x.parentId ? t5(x.position, x.measured, x.parentId, y, b) : x.position, w = {
+      const { nodeLookup: y, nodeOrigin: b } = t.getState(), x = WT(v) ? v : y.get(v.id), S = x.parentId ? n5(x.position, x.measured, x.parentId, y, b) : x.position, w = {
         ...x,
         position: S,
         width: x.measured?.width ?? x.width,
@@ -47682,7 +47687,7 @@ function rw() {
       c((x) => x.map((S) => {
         if (S.id === v) {
           const w = typeof y == "function" ? y(S) : y;
-          return b.replace && UT(w) ? w : { ...S, ...w };
+          return b.replace && WT(w) ? w : { ...S, ...w };
         }
         return S;
       }));
@@ -47690,7 +47695,7 @@ function rw() {
       d((x) => x.map((S) => {
         if (S.id === v) {
           const w = typeof y == "function" ? y(S) : y;
-          return b.replace && YJ(w) ? w : { ...S, ...w };
+          return b.replace && XJ(w) ? w : { ...S, ...w };
         }
         return S;
       }));
@@ -47727,7 +47732,7 @@ function rw() {
         };
       },
       deleteElements: async ({ nodes: v = [], edges: y = [] }) => {
-        const { nodes: b, edges: x, onNodesDelete: S, onEdgesDelete: w, triggerNodeChanges: C, triggerEdgeChanges: T, onDelete: k, onBeforeDelete: z } = t.getState(), { nodes: A, edges: R } = await bZ({
+        const { nodes: b, edges: x, onNodesDelete: S, onEdgesDelete: w, triggerNodeChanges: C, triggerEdgeChanges: T, onDelete: k, onBeforeDelete: z } = t.getState(), { nodes: A, edges: R } = await xZ({
           nodesToRemove: v,
           edgesToRemove: y,
           nodes: b,
@@ -47735,11 +47740,11 @@ function rw() {
           onBeforeDelete: z
         }), N = R.length > 0, $ = A.length > 0;
         if (N) {
-          const H = R.map(jT);
+          const H = R.map(UT);
           w?.(R), T(H);
         }
         if ($) {
-          const H = A.map(jT);
+          const H = A.map(UT);
           S?.(A), C(H);
         }
         return ($ || N) && k?.({ nodes: A, edges: R }), { deletedNodes: A, deletedEdges: R };
@@ -47750,7 +47755,7 @@ function rw() {
        * considered fully intersecting.
        */
       getIntersectingNodes: (v, y = !0, b) => {
-        const x = gT(v), S = x ? v : f(v), w = b !== void 0;
+        const x = pT(v), S = x ? v : f(v), w = b !== void 0;
         if (!S)
           return [];
         const { nodeOrigin: C } = t.getState();
@@ -47763,7 +47768,7 @@ function rw() {
         });
       },
       isNodeIntersecting: (v, y, b = !0) => {
-        const S = gT(v) ? v : f(v);
+        const S = pT(v) ? v : f(v);
         if (!S)
           return !1;
         const w = vg(S, y);
@@ -47785,12 +47790,12 @@ function rw() {
       },
       getNodesBounds: (v) => {
         const { nodeLookup: y, nodeOrigin: b } = t.getState();
-        return pZ(v, { nodeLookup: y, nodeOrigin: b });
+        return mZ(v, { nodeLookup: y, nodeOrigin: b });
       },
       getHandleConnections: ({ type: v, id: y, nodeId: b }) => Array.from(t.getState().connectionLookup.get(`${b}-${v}${y ? `-${y}` : ""}`)?.values() ?? []),
       getNodeConnections: ({ type: v, handleId: y, nodeId: b }) => Array.from(t.getState().connectionLookup.get(`${b}${v ? y ? `-${v}-${y}` : `-${v}` : ""}`)?.values() ?? []),
       fitView: async (v) => {
-        const y = t.getState().fitViewResolver ?? SZ();
+        const y = t.getState().fitViewResolver ?? CZ();
         return t.setState({ fitViewQueued: !0, fitViewOptions: v, fitViewResolver: y }), r.nodeQueue.push((b) => [...b]), y.promise;
       }
     };
@@ -47801,19 +47806,19 @@ function rw() {
     viewportInitialized: i
   }), [i]);
 }
-const FT = (e) => e.selected, JJ = typeof window < "u" ? window : void 0;
-function eee({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
-  const r = ft(), { deleteElements: i } = rw(), a = $u(e, { actInsideInputWithModifier: !1 }), l = $u(t, { target: JJ });
+const GT = (e) => e.selected, eee = typeof window < "u" ? window : void 0;
+function tee({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
+  const r = ft(), { deleteElements: i } = rw(), a = $u(e, { actInsideInputWithModifier: !1 }), l = $u(t, { target: eee });
   _.useEffect(() => {
     if (a) {
       const { edges: c, nodes: d } = r.getState();
-      i({ nodes: d.filter(FT), edges: c.filter(FT) }), r.setState({ nodesSelectionActive: !1 });
+      i({ nodes: d.filter(GT), edges: c.filter(GT) }), r.setState({ nodesSelectionActive: !1 });
     }
   }, [a]), _.useEffect(() => {
     r.setState({ multiSelectionActive: l });
   }, [l]);
 }
-function tee(e) {
+function nee(e) {
   const t = ft();
   _.useEffect(() => {
     const r = () => {
@@ -47837,20 +47842,20 @@ const gp = {
   height: "100%",
   top: 0,
   left: 0
-}, nee = (e) => ({
+}, ree = (e) => ({
   userSelectionActive: e.userSelectionActive,
   lib: e.lib,
   connectionInProgress: e.connection.inProgress
 });
-function ree({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: i = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Ma.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: S, noWheelClassName: w, noPanClassName: C, onViewportChange: T, isControlledViewport: k, paneClickDistance: z, selectionOnDrag: A }) {
-  const R = ft(), N = _.useRef(null), { userSelectionActive: $, lib: H, connectionInProgress: V } = qe(nee, yt), q = $u(b), B = _.useRef();
-  tee(N);
+function oee({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: i = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Ma.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: S, noWheelClassName: w, noPanClassName: C, onViewportChange: T, isControlledViewport: k, paneClickDistance: z, selectionOnDrag: A }) {
+  const R = ft(), N = _.useRef(null), { userSelectionActive: $, lib: H, connectionInProgress: V } = qe(ree, yt), q = $u(b), B = _.useRef();
+  nee(N);
   const G = _.useCallback((I) => {
     T?.({ x: I[0], y: I[1], zoom: I[2] }), k || R.setState({ transform: I });
   }, [T, k]);
   return _.useEffect(() => {
     if (N.current) {
-      B.current = aJ({
+      B.current = sJ({
         domNode: N.current,
         minZoom: v,
         maxZoom: y,
@@ -47923,12 +47928,12 @@ function ree({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, 
     z
   ]), P.jsx("div", { className: "react-flow__renderer", ref: N, style: gp, children: S });
 }
-const oee = (e) => ({
+const iee = (e) => ({
   userSelectionActive: e.userSelectionActive,
   userSelectionRect: e.userSelectionRect
 });
-function iee() {
-  const { userSelectionActive: e, userSelectionRect: t } = qe(oee, yt);
+function aee() {
+  const { userSelectionActive: e, userSelectionRect: t } = qe(iee, yt);
   return e && t ? P.jsx("div", { className: "react-flow__selection react-flow__container", style: {
     width: t.width,
     height: t.height,
@@ -47937,15 +47942,15 @@ function iee() {
 }
 const tb = (e, t) => (r) => {
   r.target === t.current && e?.(r);
-}, aee = (e) => ({
+}, see = (e) => ({
   userSelectionActive: e.userSelectionActive,
   elementsSelectable: e.elementsSelectable,
   dragging: e.paneDragging,
   panBy: e.panBy,
   autoPanSpeed: e.autoPanSpeed
 });
-function see({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Full, panOnDrag: i, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: S }) {
-  const w = _.useRef(0), C = ft(), { userSelectionActive: T, elementsSelectable: k, dragging: z, panBy: A, autoPanSpeed: R } = qe(aee, yt), N = k && (e || T), $ = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), q = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), G = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), U = _.useRef(!1), D = (F) => {
+function lee({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Full, panOnDrag: i, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: S }) {
+  const w = _.useRef(0), C = ft(), { userSelectionActive: T, elementsSelectable: k, dragging: z, panBy: A, autoPanSpeed: R } = qe(see, yt), N = k && (e || T), $ = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), q = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), G = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), U = _.useRef(!1), D = (F) => {
     if (G.current || B.current || C.getState().connection.inProgress) {
       G.current = !1, B.current = !1;
       return;
@@ -48008,11 +48013,11 @@ function see({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Ful
           Br && (Br.selectable ?? On) && q.current.add(Wn);
         }
     }
-    if (!pT(Un, V.current)) {
+    if (!mT(Un, V.current)) {
       const mn = sl(ue, V.current);
       Oe(mn);
     }
-    if (!pT(dn, q.current)) {
+    if (!mT(dn, q.current)) {
       const mn = sl(ve, q.current);
       Pe(mn);
     }
@@ -48067,7 +48072,7 @@ function see({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Ful
   }, me = (F) => {
     F.target?.releasePointerCapture?.(F.pointerId), he();
   }, ge = i === !0 || Array.isArray(i) && i.includes(0);
-  return P.jsxs("div", { className: $t(["react-flow__pane", { draggable: ge, dragging: z, selection: e }]), onClick: N ? void 0 : tb(D, $), onContextMenu: tb(W, $), onWheel: tb(Y, $), onPointerEnter: N ? void 0 : y, onPointerMove: N ? L : b, onPointerUp: K, onPointerCancel: N ? me : void 0, onPointerDownCapture: N ? se : void 0, onClickCapture: N ? ne : void 0, onPointerLeave: x, ref: $, style: gp, children: [S, P.jsx(iee, {})] });
+  return P.jsxs("div", { className: Vt(["react-flow__pane", { draggable: ge, dragging: z, selection: e }]), onClick: N ? void 0 : tb(D, $), onContextMenu: tb(W, $), onWheel: tb(Y, $), onPointerEnter: N ? void 0 : y, onPointerMove: N ? L : b, onPointerUp: K, onPointerCancel: N ? me : void 0, onPointerDownCapture: N ? se : void 0, onClickCapture: N ? ne : void 0, onPointerLeave: x, ref: $, style: gp, children: [S, P.jsx(aee, {})] });
 }
 function h0({ id: e, store: t, unselect: r = !1, nodeRef: i }) {
   const { addSelectedNodes: a, unselectNodesAndEdges: l, multiSelectionActive: c, nodeLookup: d, onError: f } = t.getState(), g = d.get(e);
@@ -48077,11 +48082,11 @@ function h0({ id: e, store: t, unselect: r = !1, nodeRef: i }) {
   }
   t.setState({ nodesSelectionActive: !1 }), g.selected ? (r || g.selected && c) && (l({ nodes: [g], edges: [] }), requestAnimationFrame(() => i?.current?.blur())) : a([e]);
 }
-function O5({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: i, nodeId: a, isSelectable: l, nodeClickDistance: c }) {
+function A5({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: i, nodeId: a, isSelectable: l, nodeClickDistance: c }) {
   const d = ft(), [f, g] = _.useState(!1), p = _.useRef();
   return _.useEffect(() => {
     if (!t)
-      return p.current = GZ({
+      return p.current = qZ({
         getStoreItems: () => d.getState(),
         onNodeMouseDown: (v) => {
           h0({
@@ -48110,11 +48115,11 @@ function O5({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: 
     });
   }, [r, i, t, l, e, a, c]), f;
 }
-const lee = (e) => (t) => t.selected && (t.draggable || e && typeof t.draggable > "u");
-function A5() {
+const cee = (e) => (t) => t.selected && (t.draggable || e && typeof t.draggable > "u");
+function N5() {
   const e = ft();
   return _.useCallback((r) => {
-    const { nodeExtent: i, snapToGrid: a, snapGrid: l, nodesDraggable: c, onError: d, updateNodePositions: f, nodeLookup: g, nodeOrigin: p } = e.getState(), v = /* @__PURE__ */ new Map(), y = lee(c), b = a ? l[0] : 5, x = a ? l[1] : 5, S = r.direction.x * b * r.factor, w = r.direction.y * x * r.factor;
+    const { nodeExtent: i, snapToGrid: a, snapGrid: l, nodesDraggable: c, onError: d, updateNodePositions: f, nodeLookup: g, nodeOrigin: p } = e.getState(), v = /* @__PURE__ */ new Map(), y = cee(c), b = a ? l[0] : 5, x = a ? l[1] : 5, S = r.direction.x * b * r.factor, w = r.direction.y * x * r.factor;
     for (const [, C] of g) {
       if (!y(C))
         continue;
@@ -48123,7 +48128,7 @@ function A5() {
         y: C.internals.positionAbsolute.y + w
       };
       a && (T = cd(T, l));
-      const { position: k, positionAbsolute: z } = XM({
+      const { position: k, positionAbsolute: z } = QM({
         nodeId: C.id,
         nextPosition: T,
         nodeLookup: g,
@@ -48136,24 +48141,24 @@ function A5() {
     f(v);
   }, []);
 }
-const ow = _.createContext(null), cee = ow.Provider;
+const ow = _.createContext(null), uee = ow.Provider;
 ow.Consumer;
-const N5 = () => _.useContext(ow), uee = (e) => ({
+const M5 = () => _.useContext(ow), dee = (e) => ({
   connectOnClick: e.connectOnClick,
   noPanClassName: e.noPanClassName,
   rfId: e.rfId
-}), M5 = _.createContext(null);
-function dee({ children: e }) {
-  const t = qe(uee, yt);
-  return P.jsx(M5.Provider, { value: t, children: e });
+}), P5 = _.createContext(null);
+function fee({ children: e }) {
+  const t = qe(dee, yt);
+  return P.jsx(P5.Provider, { value: t, children: e });
 }
-function fee() {
-  const e = _.useContext(M5);
+function hee() {
+  const e = _.useContext(P5);
   if (!e)
     throw new Error("useHandleConfig must be used within a HandleConfigProvider");
   return e;
 }
-const hee = {
+const gee = {
   connectingFrom: !1,
   connectingTo: !1,
   clickConnecting: !1,
@@ -48161,10 +48166,10 @@ const hee = {
   connectionInProcess: !1,
   clickConnectionInProcess: !1,
   valid: !1
-}, gee = (e, t, r) => (i) => {
+}, pee = (e, t, r) => (i) => {
   const { connectionClickStartHandle: a, connectionMode: l, connection: c } = i, { fromHandle: d, toHandle: f, isValid: g } = c;
   if (!d && !a)
-    return hee;
+    return gee;
   const p = f?.nodeId === e && f?.id === t && f?.type === r;
   return {
     connectingFrom: d?.nodeId === e && d?.id === t && d?.type === r,
@@ -48176,8 +48181,8 @@ const hee = {
     valid: p && g
   };
 };
-function pee({ type: e = "source", position: t = Re.Top, isValidConnection: r, isConnectable: i = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
-  const x = c || null, S = e === "target", w = ft(), C = N5(), { connectOnClick: T, noPanClassName: k, rfId: z } = fee(), { connectingFrom: A, connectingTo: R, clickConnecting: N, isPossibleEndHandle: $, connectionInProcess: H, clickConnectionInProcess: V, valid: q } = qe(gee(C, x, e), yt);
+function mee({ type: e = "source", position: t = Re.Top, isValidConnection: r, isConnectable: i = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
+  const x = c || null, S = e === "target", w = ft(), C = M5(), { connectOnClick: T, noPanClassName: k, rfId: z } = hee(), { connectingFrom: A, connectingTo: R, clickConnecting: N, isPossibleEndHandle: $, connectionInProcess: H, clickConnectionInProcess: V, valid: q } = qe(pee(C, x, e), yt);
   C || w.getState().onError?.("010", $r.error010());
   const B = (U) => {
     const { defaultEdgeOptions: D, onConnect: W, hasDefaultEdges: Y } = w.getState(), ne = {
@@ -48186,13 +48191,13 @@ function pee({ type: e = "source", position: t = Re.Top, isValidConnection: r, i
     };
     if (Y) {
       const { edges: se, setEdges: J, onError: ce } = w.getState();
-      J(qJ(ne, se, { onError: ce }));
+      J(YJ(ne, se, { onError: ce }));
     }
     W?.(ne), d?.(ne);
   }, G = (U) => {
     if (!C)
       return;
-    const D = i5(U.nativeEvent);
+    const D = a5(U.nativeEvent);
     if (a && (D && U.button === 0 || !D)) {
       const W = w.getState();
       f0.onPointerDown(U.nativeEvent, {
@@ -48229,7 +48234,7 @@ function pee({ type: e = "source", position: t = Re.Top, isValidConnection: r, i
       D?.(U.nativeEvent, { nodeId: C, handleId: x, handleType: e }), w.setState({ connectionClickStartHandle: { nodeId: C, type: e, id: x } });
       return;
     }
-    const K = r5(U.target), me = r || se, { connection: ge, isValid: F } = f0.isValid(U.nativeEvent, {
+    const K = o5(U.target), me = r || se, { connection: ge, isValid: F } = f0.isValid(U.nativeEvent, {
       handle: {
         nodeId: C,
         id: x,
@@ -48249,7 +48254,7 @@ function pee({ type: e = "source", position: t = Re.Top, isValidConnection: r, i
     const Z = structuredClone(L);
     delete Z.inProgress, Z.toPosition = Z.toHandle ? Z.toHandle.position : null, W?.(U, Z), w.setState({ connectionClickStartHandle: null });
   };
-  return P.jsx("div", { "data-handleid": x, "data-nodeid": C, "data-handlepos": t, "data-id": `${z}-${C}-${x}-${e}`, className: $t([
+  return P.jsx("div", { "data-handleid": x, "data-nodeid": C, "data-handlepos": t, "data-id": `${z}-${C}-${x}-${e}`, className: Vt([
     "react-flow__handle",
     `react-flow__handle-${t}`,
     "nodrag",
@@ -48273,17 +48278,17 @@ function pee({ type: e = "source", position: t = Re.Top, isValidConnection: r, i
     }
   ]), onMouseDown: G, onTouchStart: G, onClick: T ? I : void 0, ref: b, ...y, children: f });
 }
-const Ol = _.memo(T5(pee));
-function mee({ data: e, isConnectable: t, sourcePosition: r = Re.Bottom }) {
+const Ol = _.memo(R5(mee));
+function vee({ data: e, isConnectable: t, sourcePosition: r = Re.Bottom }) {
   return P.jsxs(P.Fragment, { children: [e?.label, P.jsx(Ol, { type: "source", position: r, isConnectable: t })] });
 }
-function vee({ data: e, isConnectable: t, targetPosition: r = Re.Top, sourcePosition: i = Re.Bottom }) {
+function yee({ data: e, isConnectable: t, targetPosition: r = Re.Top, sourcePosition: i = Re.Bottom }) {
   return P.jsxs(P.Fragment, { children: [P.jsx(Ol, { type: "target", position: r, isConnectable: t }), e?.label, P.jsx(Ol, { type: "source", position: i, isConnectable: t })] });
 }
-function yee() {
+function bee() {
   return null;
 }
-function bee({ data: e, isConnectable: t, targetPosition: r = Re.Top }) {
+function xee({ data: e, isConnectable: t, targetPosition: r = Re.Top }) {
   return P.jsxs(P.Fragment, { children: [P.jsx(Ol, { type: "target", position: r, isConnectable: t }), e?.label] });
 }
 const yg = {
@@ -48291,13 +48296,13 @@ const yg = {
   ArrowDown: { x: 0, y: 1 },
   ArrowLeft: { x: -1, y: 0 },
   ArrowRight: { x: 1, y: 0 }
-}, GT = {
-  input: mee,
-  default: vee,
-  output: bee,
-  group: yee
+}, qT = {
+  input: vee,
+  default: yee,
+  output: xee,
+  group: bee
 };
-function xee(e) {
+function wee(e) {
   return e.internals.handleBounds === void 0 ? {
     width: e.width ?? e.initialWidth ?? e.style?.width,
     height: e.height ?? e.initialHeight ?? e.style?.height
@@ -48306,7 +48311,7 @@ function xee(e) {
     height: e.height ?? e.style?.height
   };
 }
-const wee = (e) => {
+const See = (e) => {
   const { width: t, height: r, x: i, y: a } = ld(e.nodeLookup, {
     filter: (l) => !!l.selected
   });
@@ -48317,15 +48322,15 @@ const wee = (e) => {
     transformString: `translate(${e.transform[0]}px,${e.transform[1]}px) scale(${e.transform[2]}) translate(${i}px,${a}px)`
   };
 };
-function See({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y: r }) {
-  const i = ft(), { width: a, height: l, transformString: c, userSelectionActive: d } = qe(wee, yt), f = A5(), g = _.useRef(null);
+function Cee({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y: r }) {
+  const i = ft(), { width: a, height: l, transformString: c, userSelectionActive: d } = qe(See, yt), f = N5(), g = _.useRef(null);
   _.useEffect(() => {
     r || g.current?.focus({
       preventScroll: !0
     });
   }, [r]);
   const p = !d && a !== null && l !== null;
-  if (O5({
+  if (A5({
     nodeRef: g,
     disabled: !p
   }), !p)
@@ -48339,26 +48344,26 @@ function See({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y
       factor: b.shiftKey ? 4 : 1
     }));
   };
-  return P.jsx("div", { className: $t(["react-flow__nodesselection", "react-flow__container", t]), style: {
+  return P.jsx("div", { className: Vt(["react-flow__nodesselection", "react-flow__container", t]), style: {
     transform: c
   }, children: P.jsx("div", { ref: g, className: "react-flow__nodesselection-rect", onContextMenu: v, tabIndex: r ? void 0 : -1, onKeyDown: r ? void 0 : y, style: {
     width: a,
     height: l
   } }) });
 }
-const qT = typeof window < "u" ? window : void 0, Cee = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
-function P5({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: S, zoomActivationKeyCode: w, elementsSelectable: C, zoomOnScroll: T, zoomOnPinch: k, panOnScroll: z, panOnScrollSpeed: A, panOnScrollMode: R, zoomOnDoubleClick: N, panOnDrag: $, autoPanOnSelection: H, defaultViewport: V, translateExtent: q, minZoom: B, maxZoom: G, preventScrolling: I, onSelectionContextMenu: U, noWheelClassName: D, noPanClassName: W, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
-  const { nodesSelectionActive: J, userSelectionActive: ce } = qe(Cee, yt), he = $u(g, { target: qT }), L = $u(S, { target: qT }), K = L || $, me = L || z, ge = p && K !== !0, F = he || ce || ge;
-  return eee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(ree, { onPaneContextMenu: l, elementsSelectable: C, zoomOnScroll: T, zoomOnPinch: k, panOnScroll: me, panActivationKeyPressed: L, panOnScrollSpeed: A, panOnScrollMode: R, zoomOnDoubleClick: N, panOnDrag: !he && K, defaultViewport: V, translateExtent: q, minZoom: B, maxZoom: G, zoomActivationKeyCode: w, preventScrolling: I, noWheelClassName: D, noPanClassName: W, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(see, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: K, autoPanOnSelection: H, isSelecting: !!F, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(See, { onSelectionContextMenu: U, noPanClassName: W, disableKeyboardA11y: Y })] }) });
+const YT = typeof window < "u" ? window : void 0, Eee = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
+function I5({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: S, zoomActivationKeyCode: w, elementsSelectable: C, zoomOnScroll: T, zoomOnPinch: k, panOnScroll: z, panOnScrollSpeed: A, panOnScrollMode: R, zoomOnDoubleClick: N, panOnDrag: $, autoPanOnSelection: H, defaultViewport: V, translateExtent: q, minZoom: B, maxZoom: G, preventScrolling: I, onSelectionContextMenu: U, noWheelClassName: D, noPanClassName: W, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
+  const { nodesSelectionActive: J, userSelectionActive: ce } = qe(Eee, yt), he = $u(g, { target: YT }), L = $u(S, { target: YT }), K = L || $, me = L || z, ge = p && K !== !0, F = he || ce || ge;
+  return tee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(oee, { onPaneContextMenu: l, elementsSelectable: C, zoomOnScroll: T, zoomOnPinch: k, panOnScroll: me, panActivationKeyPressed: L, panOnScrollSpeed: A, panOnScrollMode: R, zoomOnDoubleClick: N, panOnDrag: !he && K, defaultViewport: V, translateExtent: q, minZoom: B, maxZoom: G, zoomActivationKeyCode: w, preventScrolling: I, noWheelClassName: D, noPanClassName: W, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(lee, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: K, autoPanOnSelection: H, isSelecting: !!F, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(Cee, { onSelectionContextMenu: U, noPanClassName: W, disableKeyboardA11y: Y })] }) });
 }
-P5.displayName = "FlowRenderer";
-const Eee = _.memo(P5), _ee = (e) => (t) => e ? Yx(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
-function kee(e) {
-  return qe(_.useCallback(_ee(e), [e]), yt);
+I5.displayName = "FlowRenderer";
+const _ee = _.memo(I5), kee = (e) => (t) => e ? Yx(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
+function Tee(e) {
+  return qe(_.useCallback(kee(e), [e]), yt);
 }
-const Tee = (e) => e.updateNodeInternals;
-function Ree() {
-  const e = qe(Tee), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
+const Ree = (e) => e.updateNodeInternals;
+function zee() {
+  const e = qe(Ree), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
     const i = /* @__PURE__ */ new Map();
     r.forEach((a) => {
       const l = a.target.getAttribute("data-id");
@@ -48373,7 +48378,7 @@ function Ree() {
     t?.disconnect();
   }, [t]), t;
 }
-function zee({ node: e, nodeType: t, hasDimensions: r, resizeObserver: i }) {
+function Oee({ node: e, nodeType: t, hasDimensions: r, resizeObserver: i }) {
   const a = ft(), l = _.useRef(null), c = _.useRef(null), d = _.useRef(e.sourcePosition), f = _.useRef(e.targetPosition), g = _.useRef(t), p = r && !!e.internals.handleBounds;
   return _.useEffect(() => {
     l.current && !e.hidden && (!p || c.current !== l.current) && (c.current && i?.unobserve(c.current), i?.observe(l.current), c.current = l.current);
@@ -48386,7 +48391,7 @@ function zee({ node: e, nodeType: t, hasDimensions: r, resizeObserver: i }) {
     }
   }, [e.id, t, e.sourcePosition, e.targetPosition]), l;
 }
-function Oee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: S, nodeTypes: w, nodeClickDistance: C, onError: T }) {
+function Aee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: S, nodeTypes: w, nodeClickDistance: C, onError: T }) {
   const { node: k, internals: z, isParent: A } = qe((F) => {
     const Z = F.nodeLookup.get(e), pe = F.parentLookup.has(e);
     return {
@@ -48395,9 +48400,9 @@ function Oee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave:
       isParent: pe
     };
   }, yt);
-  let R = k.type || "default", N = w?.[R] || GT[R];
-  N === void 0 && (T?.("003", $r.error003(R)), R = "default", N = w?.default || GT.default);
-  const $ = !!(k.draggable || d && typeof k.draggable > "u"), H = !!(k.selectable || f && typeof k.selectable > "u"), V = !!(k.connectable || g && typeof k.connectable > "u"), q = !!(k.focusable || p && typeof k.focusable > "u"), B = ft(), G = e5(k), I = zee({ node: k, nodeType: R, hasDimensions: G, resizeObserver: v }), U = O5({
+  let R = k.type || "default", N = w?.[R] || qT[R];
+  N === void 0 && (T?.("003", $r.error003(R)), R = "default", N = w?.default || qT.default);
+  const $ = !!(k.draggable || d && typeof k.draggable > "u"), H = !!(k.selectable || f && typeof k.selectable > "u"), V = !!(k.connectable || g && typeof k.connectable > "u"), q = !!(k.focusable || p && typeof k.focusable > "u"), B = ft(), G = t5(k), I = Oee({ node: k, nodeType: R, hasDimensions: G, resizeObserver: v }), U = A5({
     nodeRef: I,
     disabled: k.hidden || !$,
     noDragClassName: y,
@@ -48405,10 +48410,10 @@ function Oee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave:
     nodeId: e,
     isSelectable: H,
     nodeClickDistance: C
-  }), D = A5();
+  }), D = N5();
   if (k.hidden)
     return null;
-  const W = Hr(k), Y = xee(k), ne = H || $ || t || r || i || a, se = r ? (F) => r(F, { ...z.userNode }) : void 0, J = i ? (F) => i(F, { ...z.userNode }) : void 0, ce = a ? (F) => a(F, { ...z.userNode }) : void 0, he = l ? (F) => l(F, { ...z.userNode }) : void 0, L = c ? (F) => c(F, { ...z.userNode }) : void 0, K = (F) => {
+  const W = Hr(k), Y = wee(k), ne = H || $ || t || r || i || a, se = r ? (F) => r(F, { ...z.userNode }) : void 0, J = i ? (F) => i(F, { ...z.userNode }) : void 0, ce = a ? (F) => a(F, { ...z.userNode }) : void 0, he = l ? (F) => l(F, { ...z.userNode }) : void 0, L = c ? (F) => c(F, { ...z.userNode }) : void 0, K = (F) => {
     const { selectNodesOnDrag: Z, nodeDragThreshold: pe } = B.getState();
     H && (!Z || !$ || pe > 0) && h0({
       id: e,
@@ -48416,8 +48421,8 @@ function Oee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave:
       nodeRef: I
     }), t && t(F, { ...z.userNode });
   }, me = (F) => {
-    if (!(o5(F.nativeEvent) || x)) {
-      if (FM.includes(F.key) && H) {
+    if (!(i5(F.nativeEvent) || x)) {
+      if (GM.includes(F.key) && H) {
         const Z = F.key === "Escape";
         h0({
           id: e,
@@ -48450,7 +48455,7 @@ function Oee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave:
       zoom: F[2]
     });
   };
-  return P.jsx("div", { className: $t([
+  return P.jsx("div", { className: Vt([
     "react-flow__node",
     `react-flow__node-${R}`,
     {
@@ -48472,17 +48477,17 @@ function Oee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave:
     visibility: G ? "visible" : "hidden",
     ...k.style,
     ...Y
-  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: K, onDoubleClick: L, onKeyDown: q ? me : void 0, tabIndex: q ? 0 : void 0, onFocus: q ? ge : void 0, role: k.ariaRole ?? (q ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${C5}-${S}`, "aria-label": k.ariaLabel, ...k.domAttributes, children: P.jsx(cee, { value: e, children: P.jsx(N, { id: e, data: k.data, type: R, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: k.selected ?? !1, selectable: H, draggable: $, deletable: k.deletable ?? !0, isConnectable: V, sourcePosition: k.sourcePosition, targetPosition: k.targetPosition, dragging: U, dragHandle: k.dragHandle, zIndex: z.z, parentId: k.parentId, ...W }) }) });
+  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: K, onDoubleClick: L, onKeyDown: q ? me : void 0, tabIndex: q ? 0 : void 0, onFocus: q ? ge : void 0, role: k.ariaRole ?? (q ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${E5}-${S}`, "aria-label": k.ariaLabel, ...k.domAttributes, children: P.jsx(uee, { value: e, children: P.jsx(N, { id: e, data: k.data, type: R, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: k.selected ?? !1, selectable: H, draggable: $, deletable: k.deletable ?? !0, isConnectable: V, sourcePosition: k.sourcePosition, targetPosition: k.targetPosition, dragging: U, dragHandle: k.dragHandle, zIndex: z.z, parentId: k.parentId, ...W }) }) });
 }
-var Aee = _.memo(Oee);
-const Nee = (e) => ({
+var Nee = _.memo(Aee);
+const Mee = (e) => ({
   nodesConnectable: e.nodesConnectable,
   nodesFocusable: e.nodesFocusable,
   elementsSelectable: e.elementsSelectable,
   onError: e.onError
 });
-function I5(e) {
-  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, onError: a } = qe(Nee, yt), l = kee(e.onlyRenderVisibleElements), c = Ree();
+function D5(e) {
+  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, onError: a } = qe(Mee, yt), l = Tee(e.onlyRenderVisibleElements), c = zee();
   return P.jsx("div", { className: "react-flow__nodes", style: gp, children: l.map((d) => (
     /*
      * The split of responsibilities between NodeRenderer and
@@ -48509,12 +48514,12 @@ function I5(e) {
      *   memorized – so if `NodeRenderer` *has* to rerender, it only
      *   needs to regenerate the list of nodes, nothing else.
      */
-    P.jsx(Aee, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: c, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
+    P.jsx(Nee, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: c, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
   )) });
 }
-I5.displayName = "NodeRenderer";
-const Mee = _.memo(I5);
-function Pee(e) {
+D5.displayName = "NodeRenderer";
+const Pee = _.memo(D5);
+function Iee(e) {
   return qe(_.useCallback((r) => {
     if (!e)
       return r.edges.map((a) => a.id);
@@ -48522,7 +48527,7 @@ function Pee(e) {
     if (r.width && r.height)
       for (const a of r.edges) {
         const l = r.nodeLookup.get(a.source), c = r.nodeLookup.get(a.target);
-        l && c && kZ({
+        l && c && TZ({
           sourceNode: l,
           targetNode: c,
           width: r.width,
@@ -48533,42 +48538,42 @@ function Pee(e) {
     return i;
   }, [e]), yt);
 }
-const Iee = ({ color: e = "none", strokeWidth: t = 1 }) => {
+const Dee = ({ color: e = "none", strokeWidth: t = 1 }) => {
   const r = {
     strokeWidth: t,
     ...e && { stroke: e }
   };
   return P.jsx("polyline", { className: "arrow", style: r, strokeLinecap: "round", fill: "none", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4" });
-}, Dee = ({ color: e = "none", strokeWidth: t = 1 }) => {
+}, Lee = ({ color: e = "none", strokeWidth: t = 1 }) => {
   const r = {
     strokeWidth: t,
     ...e && { stroke: e, fill: e }
   };
   return P.jsx("polyline", { className: "arrowclosed", style: r, strokeLinecap: "round", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4 -5,-4" });
-}, YT = {
-  [pg.Arrow]: Iee,
-  [pg.ArrowClosed]: Dee
+}, XT = {
+  [pg.Arrow]: Dee,
+  [pg.ArrowClosed]: Lee
 };
-function Lee(e) {
+function $ee(e) {
   const t = ft();
-  return _.useMemo(() => Object.prototype.hasOwnProperty.call(YT, e) ? YT[e] : (t.getState().onError?.("009", $r.error009(e)), null), [e]);
+  return _.useMemo(() => Object.prototype.hasOwnProperty.call(XT, e) ? XT[e] : (t.getState().onError?.("009", $r.error009(e)), null), [e]);
 }
-const $ee = ({ id: e, type: t, color: r, width: i = 12.5, height: a = 12.5, markerUnits: l = "strokeWidth", strokeWidth: c, orient: d = "auto-start-reverse" }) => {
-  const f = Lee(t);
+const Vee = ({ id: e, type: t, color: r, width: i = 12.5, height: a = 12.5, markerUnits: l = "strokeWidth", strokeWidth: c, orient: d = "auto-start-reverse" }) => {
+  const f = $ee(t);
   return f ? P.jsx("marker", { className: "react-flow__arrowhead", id: e, markerWidth: `${i}`, markerHeight: `${a}`, viewBox: "-10 -10 20 20", markerUnits: l, orient: d, refX: "0", refY: "0", children: P.jsx(f, { color: r, strokeWidth: c }) }) : null;
-}, D5 = ({ defaultColor: e, rfId: t }) => {
-  const r = qe((l) => l.edges), i = qe((l) => l.defaultEdgeOptions), a = _.useMemo(() => IZ(r, {
+}, L5 = ({ defaultColor: e, rfId: t }) => {
+  const r = qe((l) => l.edges), i = qe((l) => l.defaultEdgeOptions), a = _.useMemo(() => DZ(r, {
     id: t,
     defaultColor: e,
     defaultMarkerStart: i?.markerStart,
     defaultMarkerEnd: i?.markerEnd
   }), [r, i, t, e]);
-  return a.length ? P.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: P.jsx("defs", { children: a.map((l) => P.jsx($ee, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
+  return a.length ? P.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: P.jsx("defs", { children: a.map((l) => P.jsx(Vee, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
 };
-D5.displayName = "MarkerDefinitions";
-var Vee = _.memo(D5);
-function L5({ x: e, y: t, label: r, labelStyle: i, labelShowBg: a = !0, labelBgStyle: l, labelBgPadding: c = [2, 4], labelBgBorderRadius: d = 2, children: f, className: g, ...p }) {
-  const [v, y] = _.useState({ x: 1, y: 0, width: 0, height: 0 }), b = $t(["react-flow__edge-textwrapper", g]), x = _.useRef(null);
+L5.displayName = "MarkerDefinitions";
+var Hee = _.memo(L5);
+function $5({ x: e, y: t, label: r, labelStyle: i, labelShowBg: a = !0, labelBgStyle: l, labelBgPadding: c = [2, 4], labelBgBorderRadius: d = 2, children: f, className: g, ...p }) {
+  const [v, y] = _.useState({ x: 1, y: 0, width: 0, height: 0 }), b = Vt(["react-flow__edge-textwrapper", g]), x = _.useRef(null);
   return _.useEffect(() => {
     if (x.current) {
       const S = x.current.getBBox();
@@ -48581,28 +48586,28 @@ function L5({ x: e, y: t, label: r, labelStyle: i, labelShowBg: a = !0, labelBgS
     }
   }, [r]), r ? P.jsxs("g", { transform: `translate(${e - v.width / 2} ${t - v.height / 2})`, className: b, visibility: v.width ? "visible" : "hidden", ...p, children: [a && P.jsx("rect", { width: v.width + 2 * c[0], x: -c[0], y: -c[1], height: v.height + 2 * c[1], className: "react-flow__edge-textbg", style: l, rx: d, ry: d }), P.jsx("text", { className: "react-flow__edge-text", y: v.height / 2, dy: "0.3em", ref: x, style: i, children: r }), f] }) : null;
 }
-L5.displayName = "EdgeText";
-const Hee = _.memo(L5);
+$5.displayName = "EdgeText";
+const Bee = _.memo($5);
 function pp({ path: e, labelX: t, labelY: r, label: i, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f, interactionWidth: g = 20, ...p }) {
-  return P.jsxs(P.Fragment, { children: [P.jsx("path", { ...p, d: e, fill: "none", className: $t(["react-flow__edge-path", p.className]) }), g ? P.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: g, className: "react-flow__edge-interaction" }) : null, i && Nr(t) && Nr(r) ? P.jsx(Hee, { x: t, y: r, label: i, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f }) : null] });
+  return P.jsxs(P.Fragment, { children: [P.jsx("path", { ...p, d: e, fill: "none", className: Vt(["react-flow__edge-path", p.className]) }), g ? P.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: g, className: "react-flow__edge-interaction" }) : null, i && Nr(t) && Nr(r) ? P.jsx(Bee, { x: t, y: r, label: i, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f }) : null] });
 }
-function XT({ pos: e, x1: t, y1: r, x2: i, y2: a }) {
+function QT({ pos: e, x1: t, y1: r, x2: i, y2: a }) {
   return e === Re.Left || e === Re.Right ? [0.5 * (t + i), r] : [t, 0.5 * (r + a)];
 }
-function $5({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i, targetY: a, targetPosition: l = Re.Top }) {
-  const [c, d] = XT({
+function V5({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i, targetY: a, targetPosition: l = Re.Top }) {
+  const [c, d] = QT({
     pos: r,
     x1: e,
     y1: t,
     x2: i,
     y2: a
-  }), [f, g] = XT({
+  }), [f, g] = QT({
     pos: l,
     x1: i,
     y1: a,
     x2: e,
     y2: t
-  }), [p, v, y, b] = a5({
+  }), [p, v, y, b] = s5({
     sourceX: e,
     sourceY: t,
     targetX: i,
@@ -48620,9 +48625,9 @@ function $5({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i,
     b
   ];
 }
-function V5(e) {
+function H5(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, sourcePosition: c, targetPosition: d, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: w, interactionWidth: C }) => {
-    const [T, k, z] = $5({
+    const [T, k, z] = V5({
       sourceX: r,
       sourceY: i,
       sourcePosition: c,
@@ -48633,10 +48638,10 @@ function V5(e) {
     return P.jsx(pp, { id: A, path: T, labelX: k, labelY: z, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: w, interactionWidth: C });
   });
 }
-const Bee = V5({ isInternal: !1 }), H5 = V5({ isInternal: !0 });
-Bee.displayName = "SimpleBezierEdge";
-H5.displayName = "SimpleBezierEdgeInternal";
-function B5(e) {
+const jee = H5({ isInternal: !1 }), B5 = H5({ isInternal: !0 });
+jee.displayName = "SimpleBezierEdge";
+B5.displayName = "SimpleBezierEdgeInternal";
+function j5(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, sourcePosition: b = Re.Bottom, targetPosition: x = Re.Top, markerEnd: S, markerStart: w, pathOptions: C, interactionWidth: T }) => {
     const [k, z, A] = c0({
       sourceX: r,
@@ -48652,30 +48657,30 @@ function B5(e) {
     return P.jsx(pp, { id: R, path: k, labelX: z, labelY: A, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: S, markerStart: w, interactionWidth: T });
   });
 }
-const j5 = B5({ isInternal: !1 }), U5 = B5({ isInternal: !0 });
-j5.displayName = "SmoothStepEdge";
-U5.displayName = "SmoothStepEdgeInternal";
-function W5(e) {
+const U5 = j5({ isInternal: !1 }), W5 = j5({ isInternal: !0 });
+U5.displayName = "SmoothStepEdge";
+W5.displayName = "SmoothStepEdgeInternal";
+function F5(e) {
   return _.memo(({ id: t, ...r }) => {
     const i = e.isInternal ? void 0 : t;
-    return P.jsx(j5, { ...r, id: i, pathOptions: _.useMemo(() => ({ borderRadius: 0, offset: r.pathOptions?.offset }), [r.pathOptions?.offset]) });
+    return P.jsx(U5, { ...r, id: i, pathOptions: _.useMemo(() => ({ borderRadius: 0, offset: r.pathOptions?.offset }), [r.pathOptions?.offset]) });
   });
 }
-const jee = W5({ isInternal: !1 }), F5 = W5({ isInternal: !0 });
-jee.displayName = "StepEdge";
-F5.displayName = "StepEdgeInternal";
-function G5(e) {
+const Uee = F5({ isInternal: !1 }), G5 = F5({ isInternal: !0 });
+Uee.displayName = "StepEdge";
+G5.displayName = "StepEdgeInternal";
+function q5(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: S }) => {
-    const [w, C, T] = c5({ sourceX: r, sourceY: i, targetX: a, targetY: l }), k = e.isInternal ? void 0 : t;
+    const [w, C, T] = u5({ sourceX: r, sourceY: i, targetX: a, targetY: l }), k = e.isInternal ? void 0 : t;
     return P.jsx(pp, { id: k, path: w, labelX: C, labelY: T, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: S });
   });
 }
-const Uee = G5({ isInternal: !1 }), q5 = G5({ isInternal: !0 });
-Uee.displayName = "StraightEdge";
-q5.displayName = "StraightEdgeInternal";
-function Y5(e) {
+const Wee = q5({ isInternal: !1 }), Y5 = q5({ isInternal: !0 });
+Wee.displayName = "StraightEdge";
+Y5.displayName = "StraightEdgeInternal";
+function X5(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, sourcePosition: c = Re.Bottom, targetPosition: d = Re.Top, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: w, pathOptions: C, interactionWidth: T }) => {
-    const [k, z, A] = s5({
+    const [k, z, A] = l5({
       sourceX: r,
       sourceY: i,
       sourcePosition: c,
@@ -48687,16 +48692,16 @@ function Y5(e) {
     return P.jsx(pp, { id: R, path: k, labelX: z, labelY: A, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: w, interactionWidth: T });
   });
 }
-const Wee = Y5({ isInternal: !1 }), X5 = Y5({ isInternal: !0 });
-Wee.displayName = "BezierEdge";
-X5.displayName = "BezierEdgeInternal";
-const QT = {
-  default: X5,
-  straight: q5,
-  step: F5,
-  smoothstep: U5,
-  simplebezier: H5
-}, KT = {
+const Fee = X5({ isInternal: !1 }), Q5 = X5({ isInternal: !0 });
+Fee.displayName = "BezierEdge";
+Q5.displayName = "BezierEdgeInternal";
+const KT = {
+  default: Q5,
+  straight: Y5,
+  step: G5,
+  smoothstep: W5,
+  simplebezier: B5
+}, ZT = {
   sourceX: null,
   sourceY: null,
   targetX: null,
@@ -48704,11 +48709,11 @@ const QT = {
   sourcePosition: null,
   targetPosition: null,
   zIndex: void 0
-}, Fee = (e, t, r) => r === Re.Left ? e - t : r === Re.Right ? e + t : e, Gee = (e, t, r) => r === Re.Top ? e - t : r === Re.Bottom ? e + t : e, ZT = "react-flow__edgeupdater";
-function JT({ position: e, centerX: t, centerY: r, radius: i = 10, onMouseDown: a, onMouseEnter: l, onMouseOut: c, type: d }) {
-  return P.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: c, className: $t([ZT, `${ZT}-${d}`]), cx: Fee(t, i, e), cy: Gee(r, i, e), r: i, stroke: "transparent", fill: "transparent" });
+}, Gee = (e, t, r) => r === Re.Left ? e - t : r === Re.Right ? e + t : e, qee = (e, t, r) => r === Re.Top ? e - t : r === Re.Bottom ? e + t : e, JT = "react-flow__edgeupdater";
+function e2({ position: e, centerX: t, centerY: r, radius: i = 10, onMouseDown: a, onMouseEnter: l, onMouseOut: c, type: d }) {
+  return P.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: c, className: Vt([JT, `${JT}-${d}`]), cx: Gee(t, i, e), cy: qee(r, i, e), r: i, stroke: "transparent", fill: "transparent" });
 }
-function qee({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: i, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
+function Yee({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: i, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
   const x = ft(), S = (z, A) => {
     if (z.button !== 0)
       return;
@@ -48743,19 +48748,19 @@ function qee({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: i, sour
       handleDomNode: z.currentTarget
     });
   }, w = (z) => S(z, { nodeId: r.target, id: r.targetHandle ?? null, type: "target" }), C = (z) => S(z, { nodeId: r.source, id: r.sourceHandle ?? null, type: "source" }), T = () => b(!0), k = () => b(!1);
-  return P.jsxs(P.Fragment, { children: [(e === !0 || e === "source") && P.jsx(JT, { position: d, centerX: i, centerY: a, radius: t, onMouseDown: w, onMouseEnter: T, onMouseOut: k, type: "source" }), (e === !0 || e === "target") && P.jsx(JT, { position: f, centerX: l, centerY: c, radius: t, onMouseDown: C, onMouseEnter: T, onMouseOut: k, type: "target" })] });
+  return P.jsxs(P.Fragment, { children: [(e === !0 || e === "source") && P.jsx(e2, { position: d, centerX: i, centerY: a, radius: t, onMouseDown: w, onMouseEnter: T, onMouseOut: k, type: "source" }), (e === !0 || e === "target") && P.jsx(e2, { position: f, centerX: l, centerY: c, radius: t, onMouseDown: C, onMouseEnter: T, onMouseOut: k, type: "target" })] });
 }
-function Yee({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: i, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: S, noPanClassName: w, onError: C, disableKeyboardA11y: T }) {
+function Xee({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: i, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: S, noPanClassName: w, onError: C, disableKeyboardA11y: T }) {
   let k = qe((ue) => ue.edgeLookup.get(e));
   const z = qe((ue) => ue.defaultEdgeOptions);
   k = z ? { ...z, ...k } : k;
-  let A = k.type || "default", R = S?.[A] || QT[A];
-  R === void 0 && (C?.("011", $r.error011(A)), A = "default", R = S?.default || QT.default);
+  let A = k.type || "default", R = S?.[A] || KT[A];
+  R === void 0 && (C?.("011", $r.error011(A)), A = "default", R = S?.default || KT.default);
   const N = !!(k.focusable || t && typeof k.focusable > "u"), $ = typeof v < "u" && (k.reconnectable || r && typeof k.reconnectable > "u"), H = !!(k.selectable || i && typeof k.selectable > "u"), V = _.useRef(null), [q, B] = _.useState(!1), [G, I] = _.useState(!1), U = ft(), { zIndex: D = k.zIndex, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce } = qe(_.useCallback((ue) => {
     const ve = ue.nodeLookup.get(k.source), ze = ue.nodeLookup.get(k.target);
     if (!ve || !ze)
-      return KT;
-    const Oe = PZ({
+      return ZT;
+    const Oe = IZ({
       id: e,
       sourceNode: ve,
       targetNode: ze,
@@ -48763,7 +48768,7 @@ function Yee({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       targetHandle: k.targetHandle || null,
       connectionMode: ue.connectionMode,
       onError: C
-    }), Pe = _Z({
+    }), Pe = kZ({
       selected: k.selected,
       zIndex: k.zIndex,
       sourceNode: ve,
@@ -48772,7 +48777,7 @@ function Yee({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       zIndexMode: ue.zIndexMode
     });
     return {
-      ...Oe || KT,
+      ...Oe || ZT,
       zIndex: Pe
     };
   }, [k.source, k.target, k.sourceHandle, k.targetHandle, k.selected, k.zIndex, C]), yt), he = _.useMemo(() => k.markerStart ? `url('#${u0(k.markerStart, x)}')` : void 0, [k.markerStart, x]), L = _.useMemo(() => k.markerEnd ? `url('#${u0(k.markerEnd, x)}')` : void 0, [k.markerEnd, x]);
@@ -48792,12 +48797,12 @@ function Yee({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
   } : void 0, pe = g ? (ue) => {
     g(ue, { ...k });
   } : void 0, le = (ue) => {
-    if (!T && FM.includes(ue.key) && H) {
+    if (!T && GM.includes(ue.key) && H) {
       const { unselectNodesAndEdges: ve, addSelectedEdges: ze } = U.getState();
       ue.key === "Escape" ? (V.current?.blur(), ve({ edges: [k] })) : ze([e]);
     }
   };
-  return P.jsx("svg", { style: { zIndex: D }, children: P.jsxs("g", { className: $t([
+  return P.jsx("svg", { style: { zIndex: D }, children: P.jsxs("g", { className: Vt([
     "react-flow__edge",
     `react-flow__edge-${A}`,
     k.className,
@@ -48809,73 +48814,73 @@ function Yee({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       updating: q,
       selectable: H
     }
-  ]), onClick: K, onDoubleClick: me, onContextMenu: ge, onMouseEnter: F, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: k.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": k.ariaLabel === null ? void 0 : k.ariaLabel || `Edge from ${k.source} to ${k.target}`, "aria-describedby": N ? `${E5}-${x}` : void 0, ref: V, ...k.domAttributes, children: [!G && P.jsx(R, { id: e, source: k.source, target: k.target, type: k.type, selected: k.selected, animated: k.animated, selectable: H, deletable: k.deletable ?? !0, label: k.label, labelStyle: k.labelStyle, labelShowBg: k.labelShowBg, labelBgStyle: k.labelBgStyle, labelBgPadding: k.labelBgPadding, labelBgBorderRadius: k.labelBgBorderRadius, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: k.data, style: k.style, sourceHandleId: k.sourceHandle, targetHandleId: k.targetHandle, markerStart: he, markerEnd: L, pathOptions: "pathOptions" in k ? k.pathOptions : void 0, interactionWidth: k.interactionWidth }), $ && P.jsx(qee, { edge: k, isReconnectable: $, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
+  ]), onClick: K, onDoubleClick: me, onContextMenu: ge, onMouseEnter: F, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: k.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": k.ariaLabel === null ? void 0 : k.ariaLabel || `Edge from ${k.source} to ${k.target}`, "aria-describedby": N ? `${_5}-${x}` : void 0, ref: V, ...k.domAttributes, children: [!G && P.jsx(R, { id: e, source: k.source, target: k.target, type: k.type, selected: k.selected, animated: k.animated, selectable: H, deletable: k.deletable ?? !0, label: k.label, labelStyle: k.labelStyle, labelShowBg: k.labelShowBg, labelBgStyle: k.labelBgStyle, labelBgPadding: k.labelBgPadding, labelBgBorderRadius: k.labelBgBorderRadius, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: k.data, style: k.style, sourceHandleId: k.sourceHandle, targetHandleId: k.targetHandle, markerStart: he, markerEnd: L, pathOptions: "pathOptions" in k ? k.pathOptions : void 0, interactionWidth: k.interactionWidth }), $ && P.jsx(Yee, { edge: k, isReconnectable: $, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
 }
-var Xee = _.memo(Yee);
-const Qee = (e) => ({
+var Qee = _.memo(Xee);
+const Kee = (e) => ({
   edgesFocusable: e.edgesFocusable,
   edgesReconnectable: e.edgesReconnectable,
   elementsSelectable: e.elementsSelectable,
   connectionMode: e.connectionMode,
   onError: e.onError
 });
-function Q5({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: i, noPanClassName: a, onReconnect: l, onEdgeContextMenu: c, onEdgeMouseEnter: d, onEdgeMouseMove: f, onEdgeMouseLeave: g, onEdgeClick: p, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: S }) {
-  const { edgesFocusable: w, edgesReconnectable: C, elementsSelectable: T, onError: k } = qe(Qee, yt), z = Pee(t);
-  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx(Vee, { defaultColor: e, rfId: r }), z.map((A) => P.jsx(Xee, { id: A, edgesFocusable: w, edgesReconnectable: C, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: k, edgeTypes: i, disableKeyboardA11y: S }, A))] });
+function K5({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: i, noPanClassName: a, onReconnect: l, onEdgeContextMenu: c, onEdgeMouseEnter: d, onEdgeMouseMove: f, onEdgeMouseLeave: g, onEdgeClick: p, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: S }) {
+  const { edgesFocusable: w, edgesReconnectable: C, elementsSelectable: T, onError: k } = qe(Kee, yt), z = Iee(t);
+  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx(Hee, { defaultColor: e, rfId: r }), z.map((A) => P.jsx(Qee, { id: A, edgesFocusable: w, edgesReconnectable: C, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: k, edgeTypes: i, disableKeyboardA11y: S }, A))] });
 }
-Q5.displayName = "EdgeRenderer";
-const Kee = _.memo(Q5), e2 = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
-function Zee({ children: e }) {
+K5.displayName = "EdgeRenderer";
+const Zee = _.memo(K5), t2 = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
+function Jee({ children: e }) {
   const t = ft(), r = _.useRef(null), [i] = _.useState(() => t.getState().transform);
-  return R5(() => {
+  return z5(() => {
     let a = null;
     const l = () => {
       const c = t.getState().transform;
-      a && c[0] === a[0] && c[1] === a[1] && c[2] === a[2] || (a = c, r.current && (r.current.style.transform = e2(c)));
+      a && c[0] === a[0] && c[1] === a[1] && c[2] === a[2] || (a = c, r.current && (r.current.style.transform = t2(c)));
     };
     return l(), t.subscribe(l);
-  }, [t]), P.jsx("div", { ref: r, className: "react-flow__viewport xyflow__viewport react-flow__container", style: { transform: e2(i) }, children: e });
+  }, [t]), P.jsx("div", { ref: r, className: "react-flow__viewport xyflow__viewport react-flow__container", style: { transform: t2(i) }, children: e });
 }
-function Jee(e) {
+function ete(e) {
   const t = rw(), r = _.useRef(!1);
   _.useEffect(() => {
     !r.current && t.viewportInitialized && e && (setTimeout(() => e(t), 1), r.current = !0);
   }, [e, t.viewportInitialized]);
 }
-const ete = (e) => e.panZoom?.syncViewport;
-function tte(e) {
-  const t = qe(ete), r = ft();
+const tte = (e) => e.panZoom?.syncViewport;
+function nte(e) {
+  const t = qe(tte), r = ft();
   return _.useEffect(() => {
     e && (t?.(e), r.setState({ transform: [e.x, e.y, e.zoom] }));
   }, [e, t]), null;
 }
-function nte(e) {
+function rte(e) {
   return e.connection.inProgress ? { ...e.connection, to: ud(e.connection.to, e.transform) } : { ...e.connection };
 }
-function rte(e) {
-  return nte;
-}
 function ote(e) {
-  const t = rte();
+  return rte;
+}
+function ite(e) {
+  const t = ote();
   return qe(t, yt);
 }
-const ite = (e) => ({
+const ate = (e) => ({
   nodesConnectable: e.nodesConnectable,
   isValid: e.connection.isValid,
   inProgress: e.connection.inProgress,
   width: e.width,
   height: e.height
 });
-function ate({ containerStyle: e, style: t, type: r, component: i }) {
-  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = qe(ite, yt);
-  return !(l && a && f) ? null : P.jsx("svg", { style: e, width: l, height: c, className: "react-flow__connectionline react-flow__container", children: P.jsx("g", { className: $t(["react-flow__connection", n5(d)]), children: P.jsx(K5, { style: t, type: r, CustomComponent: i, isValid: d }) }) });
+function ste({ containerStyle: e, style: t, type: r, component: i }) {
+  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = qe(ate, yt);
+  return !(l && a && f) ? null : P.jsx("svg", { style: e, width: l, height: c, className: "react-flow__connectionline react-flow__container", children: P.jsx("g", { className: Vt(["react-flow__connection", r5(d)]), children: P.jsx(Z5, { style: t, type: r, CustomComponent: i, isValid: d }) }) });
 }
-const K5 = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: i }) => {
-  const { inProgress: a, from: l, fromNode: c, fromHandle: d, fromPosition: f, to: g, toNode: p, toHandle: v, toPosition: y, pointer: b } = ote();
+const Z5 = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: i }) => {
+  const { inProgress: a, from: l, fromNode: c, fromHandle: d, fromPosition: f, to: g, toNode: p, toHandle: v, toPosition: y, pointer: b } = ite();
   if (!a)
     return;
   if (r)
-    return P.jsx(r, { connectionLineType: t, connectionLineStyle: e, fromNode: c, fromHandle: d, fromX: l.x, fromY: l.y, toX: g.x, toY: g.y, fromPosition: f, toPosition: y, connectionStatus: n5(i), toNode: p, toHandle: v, pointer: b });
+    return P.jsx(r, { connectionLineType: t, connectionLineStyle: e, fromNode: c, fromHandle: d, fromX: l.x, fromY: l.y, toX: g.x, toY: g.y, fromPosition: f, toPosition: y, connectionStatus: r5(i), toNode: p, toHandle: v, pointer: b });
   let x = "";
   const S = {
     sourceX: l.x,
@@ -48887,10 +48892,10 @@ const K5 = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: i }) =
   };
   switch (t) {
     case Pi.Bezier:
-      [x] = s5(S);
+      [x] = l5(S);
       break;
     case Pi.SimpleBezier:
-      [x] = $5(S);
+      [x] = V5(S);
       break;
     case Pi.Step:
       [x] = c0({
@@ -48902,27 +48907,27 @@ const K5 = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: i }) =
       [x] = c0(S);
       break;
     default:
-      [x] = c5(S);
+      [x] = u5(S);
   }
   return P.jsx("path", { d: x, fill: "none", className: "react-flow__connection-path", style: e });
 };
-K5.displayName = "ConnectionLine";
-const ste = {};
-function t2(e = ste) {
+Z5.displayName = "ConnectionLine";
+const lte = {};
+function n2(e = lte) {
   _.useRef(e), ft(), _.useEffect(() => {
   }, [e]);
 }
-function lte() {
+function cte() {
   ft(), _.useRef(!1), _.useEffect(() => {
   }, []);
 }
-function Z5({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: i, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: S, connectionLineComponent: w, connectionLineContainerStyle: C, selectionKeyCode: T, selectionOnDrag: k, selectionMode: z, multiSelectionKeyCode: A, panActivationKeyCode: R, zoomActivationKeyCode: N, deleteKeyCode: $, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: q, translateExtent: B, minZoom: G, maxZoom: I, preventScrolling: U, defaultMarkerColor: D, zoomOnScroll: W, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: L, onPaneClick: K, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: F, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: ze, onEdgeMouseMove: Oe, onEdgeMouseLeave: Pe, reconnectRadius: Be, onReconnect: He, onReconnectStart: ht, onReconnectEnd: qt, noDragClassName: St, noWheelClassName: Un, noPanClassName: dn, disableKeyboardA11y: On, nodeExtent: mn, rfId: An, viewport: Wn, onViewportChange: Br, nodesDraggable: rr }) {
-  return t2(e), t2(t), lte(), Jee(r), tte(Wn), P.jsx(Eee, { onPaneClick: K, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: F, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: $, selectionKeyCode: T, selectionOnDrag: k, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: A, panActivationKeyCode: R, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: W, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: L, defaultViewport: q, translateExtent: B, minZoom: G, maxZoom: I, onSelectionContextMenu: v, preventScrolling: U, noDragClassName: St, noWheelClassName: Un, noPanClassName: dn, disableKeyboardA11y: On, onViewportChange: Br, isControlledViewport: !!Wn, children: P.jsxs(Zee, { children: [P.jsx(Kee, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: ht, onReconnectEnd: qt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: ze, onEdgeMouseMove: Oe, onEdgeMouseLeave: Pe, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: dn, disableKeyboardA11y: On, rfId: An }), P.jsx(ate, { style: S, type: x, component: w, containerStyle: C }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Mee, { nodeTypes: e, onNodeClick: i, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: dn, noDragClassName: St, disableKeyboardA11y: On, nodeExtent: mn, rfId: An, nodesDraggable: rr }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
+function J5({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: i, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: S, connectionLineComponent: w, connectionLineContainerStyle: C, selectionKeyCode: T, selectionOnDrag: k, selectionMode: z, multiSelectionKeyCode: A, panActivationKeyCode: R, zoomActivationKeyCode: N, deleteKeyCode: $, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: q, translateExtent: B, minZoom: G, maxZoom: I, preventScrolling: U, defaultMarkerColor: D, zoomOnScroll: W, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: L, onPaneClick: K, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: F, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: ze, onEdgeMouseMove: Oe, onEdgeMouseLeave: Pe, reconnectRadius: Be, onReconnect: He, onReconnectStart: ht, onReconnectEnd: qt, noDragClassName: St, noWheelClassName: Un, noPanClassName: dn, disableKeyboardA11y: On, nodeExtent: mn, rfId: An, viewport: Wn, onViewportChange: Br, nodesDraggable: rr }) {
+  return n2(e), n2(t), cte(), ete(r), nte(Wn), P.jsx(_ee, { onPaneClick: K, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: F, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: $, selectionKeyCode: T, selectionOnDrag: k, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: A, panActivationKeyCode: R, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: W, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: L, defaultViewport: q, translateExtent: B, minZoom: G, maxZoom: I, onSelectionContextMenu: v, preventScrolling: U, noDragClassName: St, noWheelClassName: Un, noPanClassName: dn, disableKeyboardA11y: On, onViewportChange: Br, isControlledViewport: !!Wn, children: P.jsxs(Jee, { children: [P.jsx(Zee, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: ht, onReconnectEnd: qt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: ze, onEdgeMouseMove: Oe, onEdgeMouseLeave: Pe, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: dn, disableKeyboardA11y: On, rfId: An }), P.jsx(ste, { style: S, type: x, component: w, containerStyle: C }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Pee, { nodeTypes: e, onNodeClick: i, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: dn, noDragClassName: St, disableKeyboardA11y: On, nodeExtent: mn, rfId: An, nodesDraggable: rr }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
 }
-Z5.displayName = "GraphView";
-const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
+J5.displayName = "GraphView";
+const ute = _.memo(J5), dte = e5(), r2 = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
   const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), C = i ?? t ?? [], T = r ?? e ?? [], k = p ?? [0, 0], z = v ?? Pu;
-  f5(S, w, C);
+  h5(S, w, C);
   const { nodesInitialized: A } = d0(T, b, x, {
     nodeOrigin: k,
     nodeExtent: z,
@@ -48981,7 +48986,7 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
     fitViewQueued: c ?? !1,
     fitViewOptions: d,
     fitViewResolver: null,
-    connection: { ...qM },
+    connection: { ...YM },
     connectionClickStartHandle: null,
     connectOnClick: !0,
     ariaLiveMessage: "",
@@ -48990,12 +48995,12 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
     autoPanOnNodeFocus: !0,
     autoPanSpeed: 15,
     connectionRadius: 20,
-    onError: ute,
+    onError: dte,
     isValidConnection: void 0,
     onSelectionChangeHandlers: [],
     lib: "react",
     debug: !1,
-    ariaLabelConfig: GM,
+    ariaLabelConfig: qM,
     zIndexMode: y,
     defaultEdgeOptions: void 0,
     onNodesChangeMiddlewareMap: /* @__PURE__ */ new Map(),
@@ -49022,10 +49027,10 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
     onClickConnectStart: void 0,
     onClickConnectEnd: void 0
   };
-}, dte = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f, maxZoom: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y }) => CJ((b, x) => {
+}, fte = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f, maxZoom: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y }) => EJ((b, x) => {
   async function S() {
     const { nodeLookup: w, panZoom: C, fitViewOptions: T, fitViewResolver: k, width: z, height: A, minZoom: R, maxZoom: N } = x();
-    C && (await yZ({
+    C && (await bZ({
       nodes: w,
       width: z,
       height: A,
@@ -49035,7 +49040,7 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
     }, T), k?.resolve(!0), b({ fitViewResolver: null }));
   }
   return {
-    ...n2({
+    ...r2({
       nodes: e,
       edges: t,
       width: a,
@@ -49068,7 +49073,7 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
     },
     setEdges: (w) => {
       const { connectionLookup: C, edgeLookup: T } = x();
-      f5(C, T, w), b({ edges: w });
+      h5(C, T, w), b({ edges: w });
     },
     setDefaultNodesAndEdges: (w, C) => {
       if (w) {
@@ -49086,8 +49091,8 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
      * new dimensions and update the nodes.
      */
     updateNodeInternals: (w) => {
-      const { triggerNodeChanges: C, nodeLookup: T, parentLookup: k, domNode: z, nodeOrigin: A, nodeExtent: R, debug: N, fitViewQueued: $, zIndexMode: H } = x(), { changes: V, updatedInternals: q } = jZ(w, T, k, z, A, R, H);
-      q && ($Z(T, k, { nodeOrigin: A, nodeExtent: R, zIndexMode: H }), $ ? (S(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), C?.(V)));
+      const { triggerNodeChanges: C, nodeLookup: T, parentLookup: k, domNode: z, nodeOrigin: A, nodeExtent: R, debug: N, fitViewQueued: $, zIndexMode: H } = x(), { changes: V, updatedInternals: q } = UZ(w, T, k, z, A, R, H);
+      q && (VZ(T, k, { nodeOrigin: A, nodeExtent: R, zIndexMode: H }), $ ? (S(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), C?.(V)));
     },
     updateNodePositions: (w, C = !1) => {
       const T = [];
@@ -49129,7 +49134,7 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
       const { onNodesChange: C, setNodes: T, nodes: k, hasDefaultNodes: z, debug: A } = x();
       if (w?.length) {
         if (z) {
-          const R = WJ(w, k);
+          const R = FJ(w, k);
           T(R);
         }
         A && console.log("React Flow: trigger node changes", w), C?.(w);
@@ -49139,7 +49144,7 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
       const { onEdgesChange: C, setEdges: T, edges: k, hasDefaultEdges: z, debug: A } = x();
       if (w?.length) {
         if (z) {
-          const R = FJ(w, k);
+          const R = GJ(w, k);
           T(R);
         }
         A && console.log("React Flow: trigger edge changes", w), C?.(w);
@@ -49202,7 +49207,7 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
     },
     panBy: (w) => {
       const { transform: C, width: T, height: k, panZoom: z, translateExtent: A } = x();
-      return UZ({ delta: w, panZoom: z, transform: C, translateExtent: A, width: T, height: k });
+      return WZ({ delta: w, panZoom: z, transform: C, translateExtent: A, width: T, height: k });
     },
     setCenter: async (w, C, T) => {
       const { width: k, height: z, maxZoom: A, panZoom: R } = x();
@@ -49217,17 +49222,17 @@ const cte = _.memo(Z5), ute = JM(), n2 = ({ nodes: e, edges: t, defaultNodes: r,
     },
     cancelConnection: () => {
       b({
-        connection: { ...qM }
+        connection: { ...YM }
       });
     },
     updateConnection: (w) => {
       b({ connection: w });
     },
-    reset: () => b({ ...n2() })
+    reset: () => b({ ...r2() })
   };
 }, Object.is);
-function fte({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: i, initialWidth: a, initialHeight: l, initialMinZoom: c, initialMaxZoom: d, initialFitViewOptions: f, fitView: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y, children: b }) {
-  const [x] = _.useState(() => dte({
+function hte({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: i, initialWidth: a, initialHeight: l, initialMinZoom: c, initialMaxZoom: d, initialFitViewOptions: f, fitView: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y, children: b }) {
+  const [x] = _.useState(() => fte({
     nodes: e,
     edges: t,
     defaultNodes: r,
@@ -49242,41 +49247,41 @@ function fte({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: 
     nodeExtent: v,
     zIndexMode: y
   }));
-  return P.jsx(EJ, { value: x, children: P.jsx(QJ, { children: P.jsx(dee, { children: b }) }) });
+  return P.jsx(_J, { value: x, children: P.jsx(KJ, { children: P.jsx(fee, { children: b }) }) });
 }
-function hte({ children: e, nodes: t, edges: r, defaultNodes: i, defaultEdges: a, width: l, height: c, fitView: d, fitViewOptions: f, minZoom: g, maxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b }) {
-  return _.useContext(hp) ? P.jsx(P.Fragment, { children: e }) : P.jsx(fte, { initialNodes: t, initialEdges: r, defaultNodes: i, defaultEdges: a, initialWidth: l, initialHeight: c, fitView: d, initialFitViewOptions: f, initialMinZoom: g, initialMaxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
+function gte({ children: e, nodes: t, edges: r, defaultNodes: i, defaultEdges: a, width: l, height: c, fitView: d, fitViewOptions: f, minZoom: g, maxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b }) {
+  return _.useContext(hp) ? P.jsx(P.Fragment, { children: e }) : P.jsx(hte, { initialNodes: t, initialEdges: r, defaultNodes: i, defaultEdges: a, initialWidth: l, initialHeight: c, fitView: d, initialFitViewOptions: f, initialMinZoom: g, initialMaxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
 }
-const gte = {
+const pte = {
   width: "100%",
   height: "100%",
   overflow: "hidden",
   position: "relative",
   zIndex: 0
 };
-function pte({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: w, onClickConnectEnd: C, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: z, onNodeContextMenu: A, onNodeDoubleClick: R, onNodeDragStart: N, onNodeDrag: $, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: q, onDelete: B, onSelectionChange: G, onSelectionDragStart: I, onSelectionDrag: U, onSelectionDragStop: D, onSelectionContextMenu: W, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: L, connectionLineContainerStyle: K, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: F = !1, selectionMode: Z = Iu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Lu() ? "Meta" : "Control", zoomActivationKeyCode: ue = Lu() ? "Meta" : "Control", snapToGrid: ve, snapGrid: ze, onlyRenderVisibleElements: Oe = !1, selectNodesOnDrag: Pe, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: ht, nodesFocusable: qt, nodeOrigin: St = _5, edgesFocusable: Un, edgesReconnectable: dn, elementsSelectable: On = !0, defaultViewport: mn = LJ, minZoom: An = 0.5, maxZoom: Wn = 2, translateExtent: Br = Pu, preventScrolling: rr = !0, nodeExtent: qi, defaultMarkerColor: Gl = "#b1b1b7", zoomOnScroll: mp = !0, zoomOnPinch: fd = !0, panOnScroll: ql = !1, panOnScrollSpeed: Yl = 0.5, panOnScrollMode: Xl = Ma.Free, zoomOnDoubleClick: vp = !0, panOnDrag: yp = !0, onPaneClick: vn, onPaneMouseEnter: bp, onPaneMouseMove: hd, onPaneMouseLeave: gd, onPaneScroll: Za, onPaneContextMenu: xp, paneClickDistance: pd = 1, nodeClickDistance: wp = 0, children: Sp, onReconnect: Yi, onReconnectStart: yn, onReconnectEnd: jr, onEdgeContextMenu: bn, onEdgeDoubleClick: Cp, onEdgeMouseEnter: Ep, onEdgeMouseMove: _p, onEdgeMouseLeave: Ja, reconnectRadius: es = 10, onNodesChange: ts, onEdgesChange: vo, noDragClassName: ns = "nodrag", noWheelClassName: Xi = "nowheel", noPanClassName: Ql = "nopan", fitView: md, fitViewOptions: Kl, connectOnClick: Zl, attributionPosition: Qi, proOptions: kp, defaultEdgeOptions: vd, elevateNodesOnSelect: yd = !0, elevateEdgesOnSelect: bd = !1, disableKeyboardA11y: rs = !1, autoPanOnConnect: Jl, autoPanOnNodeDrag: xd, autoPanOnSelection: wd = !0, autoPanSpeed: br, connectionRadius: Vt, isValidConnection: fn, onError: ti, style: Sd, id: Cd, nodeDragThreshold: Tp, connectionDragThreshold: Ed, viewport: Ki, onViewportChange: os, width: is, height: yo, colorMode: ni = "light", debug: Zi, onScroll: bo, ariaLabelConfig: Tt, zIndexMode: ec = "basic", ..._d }, kd) {
-  const xr = Cd || "1", ri = BJ(ni), Rp = _.useCallback((tc) => {
+function mte({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: w, onClickConnectEnd: C, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: z, onNodeContextMenu: A, onNodeDoubleClick: R, onNodeDragStart: N, onNodeDrag: $, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: q, onDelete: B, onSelectionChange: G, onSelectionDragStart: I, onSelectionDrag: U, onSelectionDragStop: D, onSelectionContextMenu: W, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: L, connectionLineContainerStyle: K, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: F = !1, selectionMode: Z = Iu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Lu() ? "Meta" : "Control", zoomActivationKeyCode: ue = Lu() ? "Meta" : "Control", snapToGrid: ve, snapGrid: ze, onlyRenderVisibleElements: Oe = !1, selectNodesOnDrag: Pe, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: ht, nodesFocusable: qt, nodeOrigin: St = k5, edgesFocusable: Un, edgesReconnectable: dn, elementsSelectable: On = !0, defaultViewport: mn = $J, minZoom: An = 0.5, maxZoom: Wn = 2, translateExtent: Br = Pu, preventScrolling: rr = !0, nodeExtent: qi, defaultMarkerColor: Gl = "#b1b1b7", zoomOnScroll: mp = !0, zoomOnPinch: fd = !0, panOnScroll: ql = !1, panOnScrollSpeed: Yl = 0.5, panOnScrollMode: Xl = Ma.Free, zoomOnDoubleClick: vp = !0, panOnDrag: yp = !0, onPaneClick: vn, onPaneMouseEnter: bp, onPaneMouseMove: hd, onPaneMouseLeave: gd, onPaneScroll: Za, onPaneContextMenu: xp, paneClickDistance: pd = 1, nodeClickDistance: wp = 0, children: Sp, onReconnect: Yi, onReconnectStart: yn, onReconnectEnd: jr, onEdgeContextMenu: bn, onEdgeDoubleClick: Cp, onEdgeMouseEnter: Ep, onEdgeMouseMove: _p, onEdgeMouseLeave: Ja, reconnectRadius: es = 10, onNodesChange: ts, onEdgesChange: vo, noDragClassName: ns = "nodrag", noWheelClassName: Xi = "nowheel", noPanClassName: Ql = "nopan", fitView: md, fitViewOptions: Kl, connectOnClick: Zl, attributionPosition: Qi, proOptions: kp, defaultEdgeOptions: vd, elevateNodesOnSelect: yd = !0, elevateEdgesOnSelect: bd = !1, disableKeyboardA11y: rs = !1, autoPanOnConnect: Jl, autoPanOnNodeDrag: xd, autoPanOnSelection: wd = !0, autoPanSpeed: br, connectionRadius: Ht, isValidConnection: fn, onError: ti, style: Sd, id: Cd, nodeDragThreshold: Tp, connectionDragThreshold: Ed, viewport: Ki, onViewportChange: os, width: is, height: yo, colorMode: ni = "light", debug: Zi, onScroll: bo, ariaLabelConfig: Tt, zIndexMode: ec = "basic", ..._d }, kd) {
+  const xr = Cd || "1", ri = jJ(ni), Rp = _.useCallback((tc) => {
     tc.currentTarget.scrollTo({ top: 0, left: 0, behavior: "instant" }), bo?.(tc);
   }, [bo]);
-  return P.jsx("div", { "data-testid": "rf__wrapper", ..._d, onScroll: Rp, style: { ...Sd, ...gte }, ref: kd, className: $t(["react-flow", a, ri]), id: Cd, role: "application", children: P.jsxs(hte, { nodes: e, edges: t, width: is, height: yo, fitView: md, fitViewOptions: Kl, minZoom: An, maxZoom: Wn, nodeOrigin: St, nodeExtent: qi, zIndexMode: ec, children: [P.jsx(HJ, { nodes: e, edges: t, defaultNodes: r, defaultEdges: i, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: w, onClickConnectEnd: C, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: ht, nodesFocusable: qt, edgesFocusable: Un, edgesReconnectable: dn, elementsSelectable: On, elevateNodesOnSelect: yd, elevateEdgesOnSelect: bd, minZoom: An, maxZoom: Wn, nodeExtent: qi, onNodesChange: ts, onEdgesChange: vo, snapToGrid: ve, snapGrid: ze, connectionMode: J, translateExtent: Br, connectOnClick: Zl, defaultEdgeOptions: vd, fitView: md, fitViewOptions: Kl, onNodesDelete: V, onEdgesDelete: q, onDelete: B, onNodeDragStart: N, onNodeDrag: $, onNodeDragStop: H, onSelectionDrag: U, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: Ql, nodeOrigin: St, rfId: xr, autoPanOnConnect: Jl, autoPanOnNodeDrag: xd, autoPanSpeed: br, onError: ti, connectionRadius: Vt, isValidConnection: fn, selectNodesOnDrag: Pe, nodeDragThreshold: Tp, connectionDragThreshold: Ed, onBeforeDelete: se, debug: Zi, ariaLabelConfig: Tt, zIndexMode: ec }), P.jsx(cte, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: z, onNodeContextMenu: A, onNodeDoubleClick: R, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: L, connectionLineContainerStyle: K, selectionKeyCode: ge, selectionOnDrag: F, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Oe, defaultViewport: mn, translateExtent: Br, minZoom: An, maxZoom: Wn, preventScrolling: rr, zoomOnScroll: mp, zoomOnPinch: fd, zoomOnDoubleClick: vp, panOnScroll: ql, panOnScrollSpeed: Yl, panOnScrollMode: Xl, panOnDrag: yp, autoPanOnSelection: wd, onPaneClick: vn, onPaneMouseEnter: bp, onPaneMouseMove: hd, onPaneMouseLeave: gd, onPaneScroll: Za, onPaneContextMenu: xp, paneClickDistance: pd, nodeClickDistance: wp, onSelectionContextMenu: W, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Yi, onReconnectStart: yn, onReconnectEnd: jr, onEdgeContextMenu: bn, onEdgeDoubleClick: Cp, onEdgeMouseEnter: Ep, onEdgeMouseMove: _p, onEdgeMouseLeave: Ja, reconnectRadius: es, defaultMarkerColor: Gl, noDragClassName: ns, noWheelClassName: Xi, noPanClassName: Ql, rfId: xr, disableKeyboardA11y: rs, nodeExtent: qi, viewport: Ki, onViewportChange: os, nodesDraggable: Be }), P.jsx(DJ, { onSelectionChange: G }), Sp, P.jsx(AJ, { proOptions: kp, position: Qi }), P.jsx(OJ, { rfId: xr, disableKeyboardA11y: rs })] }) });
+  return P.jsx("div", { "data-testid": "rf__wrapper", ..._d, onScroll: Rp, style: { ...Sd, ...pte }, ref: kd, className: Vt(["react-flow", a, ri]), id: Cd, role: "application", children: P.jsxs(gte, { nodes: e, edges: t, width: is, height: yo, fitView: md, fitViewOptions: Kl, minZoom: An, maxZoom: Wn, nodeOrigin: St, nodeExtent: qi, zIndexMode: ec, children: [P.jsx(BJ, { nodes: e, edges: t, defaultNodes: r, defaultEdges: i, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: w, onClickConnectEnd: C, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: ht, nodesFocusable: qt, edgesFocusable: Un, edgesReconnectable: dn, elementsSelectable: On, elevateNodesOnSelect: yd, elevateEdgesOnSelect: bd, minZoom: An, maxZoom: Wn, nodeExtent: qi, onNodesChange: ts, onEdgesChange: vo, snapToGrid: ve, snapGrid: ze, connectionMode: J, translateExtent: Br, connectOnClick: Zl, defaultEdgeOptions: vd, fitView: md, fitViewOptions: Kl, onNodesDelete: V, onEdgesDelete: q, onDelete: B, onNodeDragStart: N, onNodeDrag: $, onNodeDragStop: H, onSelectionDrag: U, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: Ql, nodeOrigin: St, rfId: xr, autoPanOnConnect: Jl, autoPanOnNodeDrag: xd, autoPanSpeed: br, onError: ti, connectionRadius: Ht, isValidConnection: fn, selectNodesOnDrag: Pe, nodeDragThreshold: Tp, connectionDragThreshold: Ed, onBeforeDelete: se, debug: Zi, ariaLabelConfig: Tt, zIndexMode: ec }), P.jsx(ute, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: z, onNodeContextMenu: A, onNodeDoubleClick: R, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: L, connectionLineContainerStyle: K, selectionKeyCode: ge, selectionOnDrag: F, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Oe, defaultViewport: mn, translateExtent: Br, minZoom: An, maxZoom: Wn, preventScrolling: rr, zoomOnScroll: mp, zoomOnPinch: fd, zoomOnDoubleClick: vp, panOnScroll: ql, panOnScrollSpeed: Yl, panOnScrollMode: Xl, panOnDrag: yp, autoPanOnSelection: wd, onPaneClick: vn, onPaneMouseEnter: bp, onPaneMouseMove: hd, onPaneMouseLeave: gd, onPaneScroll: Za, onPaneContextMenu: xp, paneClickDistance: pd, nodeClickDistance: wp, onSelectionContextMenu: W, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Yi, onReconnectStart: yn, onReconnectEnd: jr, onEdgeContextMenu: bn, onEdgeDoubleClick: Cp, onEdgeMouseEnter: Ep, onEdgeMouseMove: _p, onEdgeMouseLeave: Ja, reconnectRadius: es, defaultMarkerColor: Gl, noDragClassName: ns, noWheelClassName: Xi, noPanClassName: Ql, rfId: xr, disableKeyboardA11y: rs, nodeExtent: qi, viewport: Ki, onViewportChange: os, nodesDraggable: Be }), P.jsx(LJ, { onSelectionChange: G }), Sp, P.jsx(NJ, { proOptions: kp, position: Qi }), P.jsx(AJ, { rfId: xr, disableKeyboardA11y: rs })] }) });
 }
-var mte = T5(pte);
-function vte({ dimensions: e, lineWidth: t, variant: r, className: i }) {
-  return P.jsx("path", { strokeWidth: t, d: `M${e[0] / 2} 0 V${e[1]} M0 ${e[1] / 2} H${e[0]}`, className: $t(["react-flow__background-pattern", r, i]) });
+var vte = R5(mte);
+function yte({ dimensions: e, lineWidth: t, variant: r, className: i }) {
+  return P.jsx("path", { strokeWidth: t, d: `M${e[0] / 2} 0 V${e[1]} M0 ${e[1] / 2} H${e[0]}`, className: Vt(["react-flow__background-pattern", r, i]) });
 }
-function yte({ radius: e, className: t }) {
-  return P.jsx("circle", { cx: e, cy: e, r: e, className: $t(["react-flow__background-pattern", "dots", t]) });
+function bte({ radius: e, className: t }) {
+  return P.jsx("circle", { cx: e, cy: e, r: e, className: Vt(["react-flow__background-pattern", "dots", t]) });
 }
 var Uo;
 (function(e) {
   e.Lines = "lines", e.Dots = "dots", e.Cross = "cross";
 })(Uo || (Uo = {}));
-const bte = {
+const xte = {
   [Uo.Dots]: 1,
   [Uo.Lines]: 1,
   [Uo.Cross]: 6
-}, xte = (e) => ({ transform: e.transform, patternId: `pattern-${e.rfId}` });
-function J5({
+}, wte = (e) => ({ transform: e.transform, patternId: `pattern-${e.rfId}` });
+function eP({
   id: e,
   variant: t = Uo.Dots,
   // only used for dots and cross
@@ -49291,45 +49296,45 @@ function J5({
   className: g,
   patternClassName: p
 }) {
-  const v = _.useRef(null), { transform: y, patternId: b } = qe(xte, yt), x = i || bte[t], S = t === Uo.Dots, w = t === Uo.Cross, C = Array.isArray(r) ? r : [r, r], T = [C[0] * y[2] || 1, C[1] * y[2] || 1], k = x * y[2], z = Array.isArray(l) ? l : [l, l], A = w ? [k, k] : T, R = [
+  const v = _.useRef(null), { transform: y, patternId: b } = qe(wte, yt), x = i || xte[t], S = t === Uo.Dots, w = t === Uo.Cross, C = Array.isArray(r) ? r : [r, r], T = [C[0] * y[2] || 1, C[1] * y[2] || 1], k = x * y[2], z = Array.isArray(l) ? l : [l, l], A = w ? [k, k] : T, R = [
     z[0] * y[2] + A[0] / 2,
     z[1] * y[2] + A[1] / 2
   ], N = `${b}${e || ""}`;
-  return P.jsxs("svg", { className: $t(["react-flow__background", g]), style: {
+  return P.jsxs("svg", { className: Vt(["react-flow__background", g]), style: {
     ...f,
     ...gp,
     "--xy-background-color-props": d,
     "--xy-background-pattern-color-props": c
-  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${R[0]},-${R[1]})`, children: S ? P.jsx(yte, { radius: k / 2, className: p }) : P.jsx(vte, { dimensions: A, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
+  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${R[0]},-${R[1]})`, children: S ? P.jsx(bte, { radius: k / 2, className: p }) : P.jsx(yte, { dimensions: A, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
 }
-J5.displayName = "Background";
-const wte = _.memo(J5);
-function Ste() {
+eP.displayName = "Background";
+const Ste = _.memo(eP);
+function Cte() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 32", children: P.jsx("path", { d: "M32 18.133H18.133V32h-4.266V18.133H0v-4.266h13.867V0h4.266v13.867H32z" }) });
 }
-function Cte() {
+function Ete() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 5", children: P.jsx("path", { d: "M0 0h32v4.2H0z" }) });
 }
-function Ete() {
+function _te() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 30", children: P.jsx("path", { d: "M3.692 4.63c0-.53.4-.938.939-.938h5.215V0H4.708C2.13 0 0 2.054 0 4.63v5.216h3.692V4.631zM27.354 0h-5.2v3.692h5.17c.53 0 .984.4.984.939v5.215H32V4.631A4.624 4.624 0 0027.354 0zm.954 24.83c0 .532-.4.94-.939.94h-5.215v3.768h5.215c2.577 0 4.631-2.13 4.631-4.707v-5.139h-3.692v5.139zm-23.677.94c-.531 0-.939-.4-.939-.94v-5.138H0v5.139c0 2.577 2.13 4.707 4.708 4.707h5.138V25.77H4.631z" }) });
 }
-function _te() {
+function kte() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: P.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0 8 0 4.571 3.429 4.571 7.619v3.048H3.048A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047zm4.724-13.866H7.467V7.619c0-2.59 2.133-4.724 4.723-4.724 2.591 0 4.724 2.133 4.724 4.724v3.048z" }) });
 }
-function kte() {
+function Tte() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: P.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0c-4.114 1.828-1.37 2.133.305 2.438 1.676.305 4.42 2.59 4.42 5.181v3.048H3.047A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047z" }) });
 }
 function bh({ children: e, className: t, ...r }) {
-  return P.jsx("button", { type: "button", className: $t(["react-flow__controls-button", t]), ...r, children: e });
+  return P.jsx("button", { type: "button", className: Vt(["react-flow__controls-button", t]), ...r, children: e });
 }
-const Tte = (e) => ({
+const Rte = (e) => ({
   isInteractive: e.nodesDraggable || e.nodesConnectable || e.elementsSelectable,
   minZoomReached: e.transform[2] <= e.minZoom,
   maxZoomReached: e.transform[2] >= e.maxZoom,
   ariaLabelConfig: e.ariaLabelConfig
 });
-function eP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: i = !0, fitViewOptions: a, onZoomIn: l, onZoomOut: c, onFitView: d, onInteractiveChange: f, className: g, children: p, position: v = "bottom-left", orientation: y = "vertical", "aria-label": b }) {
-  const x = ft(), { isInteractive: S, minZoomReached: w, maxZoomReached: C, ariaLabelConfig: T } = qe(Tte, yt), { zoomIn: k, zoomOut: z, fitView: A } = rw(), R = () => {
+function tP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: i = !0, fitViewOptions: a, onZoomIn: l, onZoomOut: c, onFitView: d, onInteractiveChange: f, className: g, children: p, position: v = "bottom-left", orientation: y = "vertical", "aria-label": b }) {
+  const x = ft(), { isInteractive: S, minZoomReached: w, maxZoomReached: C, ariaLabelConfig: T } = qe(Rte, yt), { zoomIn: k, zoomOut: z, fitView: A } = rw(), R = () => {
     k(), l?.();
   }, N = () => {
     z(), c?.();
@@ -49342,20 +49347,20 @@ function eP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: 
       elementsSelectable: !S
     }), f?.(!S);
   }, V = y === "horizontal" ? "horizontal" : "vertical";
-  return P.jsxs(dd, { className: $t(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(bh, { onClick: R, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: C, children: P.jsx(Ste, {}) }), P.jsx(bh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: w, children: P.jsx(Cte, {}) })] }), r && P.jsx(bh, { className: "react-flow__controls-fitview", onClick: $, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(Ete, {}) }), i && P.jsx(bh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: S ? P.jsx(kte, {}) : P.jsx(_te, {}) }), p] });
+  return P.jsxs(dd, { className: Vt(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(bh, { onClick: R, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: C, children: P.jsx(Cte, {}) }), P.jsx(bh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: w, children: P.jsx(Ete, {}) })] }), r && P.jsx(bh, { className: "react-flow__controls-fitview", onClick: $, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(_te, {}) }), i && P.jsx(bh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: S ? P.jsx(Tte, {}) : P.jsx(kte, {}) }), p] });
 }
-eP.displayName = "Controls";
-const Rte = _.memo(eP);
-function zte({ id: e, x: t, y: r, width: i, height: a, style: l, color: c, strokeColor: d, strokeWidth: f, className: g, borderRadius: p, shapeRendering: v, selected: y, onClick: b }) {
+tP.displayName = "Controls";
+const zte = _.memo(tP);
+function Ote({ id: e, x: t, y: r, width: i, height: a, style: l, color: c, strokeColor: d, strokeWidth: f, className: g, borderRadius: p, shapeRendering: v, selected: y, onClick: b }) {
   const { background: x, backgroundColor: S } = l || {}, w = c || x || S;
-  return P.jsx("rect", { className: $t(["react-flow__minimap-node", { selected: y }, g]), x: t, y: r, rx: p, ry: p, width: i, height: a, style: {
+  return P.jsx("rect", { className: Vt(["react-flow__minimap-node", { selected: y }, g]), x: t, y: r, rx: p, ry: p, width: i, height: a, style: {
     fill: w,
     stroke: d,
     strokeWidth: f
   }, shapeRendering: v, onClick: b ? (C) => b(C, e) : void 0 });
 }
-const Ote = _.memo(zte), Ate = (e) => e.nodes.map((t) => t.id), nb = (e) => e instanceof Function ? e : () => e;
-function Nte({
+const Ate = _.memo(Ote), Nte = (e) => e.nodes.map((t) => t.id), nb = (e) => e instanceof Function ? e : () => e;
+function Mte({
   nodeStrokeColor: e,
   nodeColor: t,
   nodeClassName: r = "",
@@ -49365,10 +49370,10 @@ function Nte({
    * We need to rename the prop to be `CapitalCase` so that JSX will render it as
    * a component properly.
    */
-  nodeComponent: l = Ote,
+  nodeComponent: l = Ate,
   onClick: c
 }) {
-  const d = qe(Ate, yt), f = nb(t), g = nb(e), p = nb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
+  const d = qe(Nte, yt), f = nb(t), g = nb(e), p = nb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
   return P.jsx(P.Fragment, { children: d.map((y) => (
     /*
      * The split of responsibilities between MiniMapNodes and
@@ -49377,10 +49382,10 @@ function Nte({
      *
      * For more details, see a similar commit in `NodeRenderer/index.tsx`.
      */
-    P.jsx(Pte, { id: y, nodeColorFunc: f, nodeStrokeColorFunc: g, nodeClassNameFunc: p, nodeBorderRadius: i, nodeStrokeWidth: a, NodeComponent: l, onClick: c, shapeRendering: v }, y)
+    P.jsx(Ite, { id: y, nodeColorFunc: f, nodeStrokeColorFunc: g, nodeClassNameFunc: p, nodeBorderRadius: i, nodeStrokeWidth: a, NodeComponent: l, onClick: c, shapeRendering: v }, y)
   )) });
 }
-function Mte({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: i, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: c, NodeComponent: d, onClick: f }) {
+function Pte({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: i, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: c, NodeComponent: d, onClick: f }) {
   const { node: g, x: p, y: v, width: y, height: b } = qe((x) => {
     const S = x.nodeLookup.get(e);
     if (!S)
@@ -49394,11 +49399,11 @@ function Mte({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFun
       height: z
     };
   }, yt);
-  return !g || g.hidden || !e5(g) ? null : P.jsx(d, { x: p, y: v, width: y, height: b, style: g.style, selected: !!g.selected, className: i(g), color: t(g), borderRadius: a, strokeColor: r(g), strokeWidth: l, shapeRendering: c, onClick: f, id: g.id });
+  return !g || g.hidden || !t5(g) ? null : P.jsx(d, { x: p, y: v, width: y, height: b, style: g.style, selected: !!g.selected, className: i(g), color: t(g), borderRadius: a, strokeColor: r(g), strokeWidth: l, shapeRendering: c, onClick: f, id: g.id });
 }
-const Pte = _.memo(Mte);
-var Ite = _.memo(Nte);
-const Dte = 200, Lte = 150, $te = (e) => !e.hidden, Vte = (e) => {
+const Ite = _.memo(Pte);
+var Dte = _.memo(Mte);
+const Lte = 200, $te = 150, Vte = (e) => !e.hidden, Hte = (e) => {
   const t = {
     x: -e.transform[0] / e.transform[2],
     y: -e.transform[1] / e.transform[2],
@@ -49413,7 +49418,7 @@ const Dte = 200, Lte = 150, $te = (e) => !e.hidden, Vte = (e) => {
     }
   return {
     viewBB: t,
-    boundingRect: r ? KM(ld(e.nodeLookup, { filter: $te }), t) : t,
+    boundingRect: r ? ZM(ld(e.nodeLookup, { filter: Vte }), t) : t,
     rfId: e.rfId,
     panZoom: e.panZoom,
     translateExtent: e.translateExtent,
@@ -49421,8 +49426,8 @@ const Dte = 200, Lte = 150, $te = (e) => !e.hidden, Vte = (e) => {
     flowHeight: e.height,
     ariaLabelConfig: e.ariaLabelConfig
   };
-}, r2 = (e, t) => e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height, Hte = (e, t) => r2(e.viewBB, t.viewBB) && r2(e.boundingRect, t.boundingRect) && e.rfId === t.rfId && e.panZoom === t.panZoom && e.translateExtent === t.translateExtent && e.flowWidth === t.flowWidth && e.flowHeight === t.flowHeight && e.ariaLabelConfig === t.ariaLabelConfig, Bte = "react-flow__minimap-desc";
-function tP({
+}, o2 = (e, t) => e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height, Bte = (e, t) => o2(e.viewBB, t.viewBB) && o2(e.boundingRect, t.boundingRect) && e.rfId === t.rfId && e.panZoom === t.panZoom && e.translateExtent === t.translateExtent && e.flowWidth === t.flowWidth && e.flowHeight === t.flowHeight && e.ariaLabelConfig === t.ariaLabelConfig, jte = "react-flow__minimap-desc";
+function nP({
   style: e,
   className: t,
   nodeStrokeColor: r,
@@ -49449,11 +49454,11 @@ function tP({
   zoomStep: k = 1,
   offsetScale: z = 5
 }) {
-  const A = ft(), R = _.useRef(null), { boundingRect: N, panZoom: $, viewBB: H, rfId: V, translateExtent: q, flowWidth: B, flowHeight: G, ariaLabelConfig: I } = qe(Vte, Hte), U = e?.width ?? Dte, D = e?.height ?? Lte, W = N.width / U, Y = N.height / D, ne = Math.max(W, Y), se = ne * U, J = ne * D, ce = z * ne, he = N.x - (se - N.width) / 2 - ce, L = N.y - (J - N.height) / 2 - ce, K = se + ce * 2, me = J + ce * 2, ge = `${Bte}-${V}`, F = _.useRef(0), Z = _.useRef();
+  const A = ft(), R = _.useRef(null), { boundingRect: N, panZoom: $, viewBB: H, rfId: V, translateExtent: q, flowWidth: B, flowHeight: G, ariaLabelConfig: I } = qe(Hte, Bte), U = e?.width ?? Lte, D = e?.height ?? $te, W = N.width / U, Y = N.height / D, ne = Math.max(W, Y), se = ne * U, J = ne * D, ce = z * ne, he = N.x - (se - N.width) / 2 - ce, L = N.y - (J - N.height) / 2 - ce, K = se + ce * 2, me = J + ce * 2, ge = `${jte}-${V}`, F = _.useRef(0), Z = _.useRef();
   F.current = ne, _.useEffect(() => {
     const ze = A.getState().panZoom;
     if (R.current && ze)
-      return Z.current = ZZ({
+      return Z.current = JZ({
         domNode: R.current,
         panZoom: ze,
         getTransform: () => A.getState().transform,
@@ -49488,19 +49493,19 @@ function tP({
     "--xy-minimap-node-background-color-props": typeof i == "string" ? i : void 0,
     "--xy-minimap-node-stroke-color-props": typeof r == "string" ? r : void 0,
     "--xy-minimap-node-stroke-width-props": typeof c == "number" ? c : void 0
-  }, className: $t(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: P.jsxs("svg", { width: U, height: D, viewBox: `${he} ${L} ${K} ${me}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ge, ref: R, onClick: pe, children: [ve && P.jsx("title", { id: ge, children: ve }), P.jsx(Ite, { onClick: ue, nodeColor: i, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: c, nodeComponent: d }), P.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ce},${L - ce}h${K + ce * 2}v${me + ce * 2}h${-K - ce * 2}z
+  }, className: Vt(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: P.jsxs("svg", { width: U, height: D, viewBox: `${he} ${L} ${K} ${me}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ge, ref: R, onClick: pe, children: [ve && P.jsx("title", { id: ge, children: ve }), P.jsx(Dte, { onClick: ue, nodeColor: i, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: c, nodeComponent: d }), P.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ce},${L - ce}h${K + ce * 2}v${me + ce * 2}h${-K - ce * 2}z
         M${H.x},${H.y}h${H.width}v${H.height}h${-H.width}z`, fillRule: "evenodd", pointerEvents: "none" })] }) });
 }
-tP.displayName = "MiniMap";
-const jte = _.memo(tP), Ute = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, Wte = {
+nP.displayName = "MiniMap";
+const Ute = _.memo(nP), Wte = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, Fte = {
   [zl.Line]: "right",
   [zl.Handle]: "bottom-right"
 };
-function Fte({ nodeId: e, position: t, variant: r = zl.Handle, className: i, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: S, onResize: w, onResizeEnd: C }) {
-  const T = N5(), k = typeof e == "string" ? e : T, z = ft(), A = _.useRef(null), R = r === zl.Handle, N = qe(_.useCallback(Ute(R && b), [R, b]), yt), $ = _.useRef(null), H = t ?? Wte[r];
+function Gte({ nodeId: e, position: t, variant: r = zl.Handle, className: i, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: S, onResize: w, onResizeEnd: C }) {
+  const T = M5(), k = typeof e == "string" ? e : T, z = ft(), A = _.useRef(null), R = r === zl.Handle, N = qe(_.useCallback(Wte(R && b), [R, b]), yt), $ = _.useRef(null), H = t ?? Fte[r];
   _.useEffect(() => {
     if (!(!A.current || !k))
-      return $.current || ($.current = dJ({
+      return $.current || ($.current = fJ({
         domNode: A.current,
         nodeId: k,
         getStoreItems: () => {
@@ -49523,7 +49528,7 @@ function Fte({ nodeId: e, position: t, variant: r = zl.Handle, className: i, sty
               rect: {
                 width: J,
                 height: ce,
-                ...t5({
+                ...n5({
                   x: q.x ?? ne.position.x,
                   y: q.y ?? ne.position.y
                 }, { width: J, height: ce }, ne.parentId, I, se)
@@ -49603,39 +49608,39 @@ function Fte({ nodeId: e, position: t, variant: r = zl.Handle, className: i, sty
     x
   ]);
   const V = H.split("-");
-  return P.jsx("div", { className: $t(["react-flow__resize-control", "nodrag", ...V, r, i]), ref: A, style: {
+  return P.jsx("div", { className: Vt(["react-flow__resize-control", "nodrag", ...V, r, i]), ref: A, style: {
     ...a,
     scale: N,
     ...c && { [R ? "backgroundColor" : "borderColor"]: c }
   }, children: l });
 }
-_.memo(Fte);
-const Gte = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
-function qte(e) {
+_.memo(Gte);
+const qte = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
+function Yte(e) {
   const t = new MutationObserver(e);
   return t.observe(document.documentElement, { attributes: !0, attributeFilter: ["class"] }), () => {
     t.disconnect();
   };
 }
-function Yte() {
-  return _.useSyncExternalStore(qte, () => document.documentElement.classList.contains("dark"));
+function Xte() {
+  return _.useSyncExternalStore(Yte, () => document.documentElement.classList.contains("dark"));
 }
-async function nP() {
+async function rP() {
   return await import(
     /* @vite-ignore */
     zx("provspark/static/layout.js")
   ), globalThis.ProvSparkLayout;
 }
-function Xte(e, t) {
+function Qte(e, t) {
   return wt({
     queryKey: ["layout", ...t],
-    queryFn: async () => e ? (await nP())(e.boxes.map(({ id: r, width: i, height: a }) => ({ id: r, width: i, height: a })), e.lines.map(({ id: r, source: i, target: a }) => ({ id: r, source: i, target: a }))) : {},
+    queryFn: async () => e ? (await rP())(e.boxes.map(({ id: r, width: i, height: a }) => ({ id: r, width: i, height: a })), e.lines.map(({ id: r, source: i, target: a }) => ({ id: r, source: i, target: a }))) : {},
     enabled: !!e,
     staleTime: 1 / 0
   });
 }
-function Qte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoose: c, onHover: d }) {
-  const f = Yte(), [g, p] = _.useState(null), v = e.boxes.some((w) => w.id === g) ? g : e.boxes.some((w) => w.id === i) ? i : e.boxes[0]?.id;
+function Kte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoose: c, onHover: d }) {
+  const f = Xte(), [g, p] = _.useState(null), v = e.boxes.some((w) => w.id === g) ? g : e.boxes.some((w) => w.id === i) ? i : e.boxes[0]?.id;
   if (r) return /* @__PURE__ */ O(zn, { error: r, title: "The graph can't be drawn" });
   if (!t) return /* @__PURE__ */ O(jn, { label: "Drawing the graph", lines: 4 });
   const y = e.boxes.map((w) => ({
@@ -49644,7 +49649,7 @@ function Qte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
     position: t[w.id] ?? { x: 0, y: 0 },
     width: w.width,
     height: w.height,
-    ariaLabel: bg(one(w.part)),
+    ariaLabel: bg(ine(w.part)),
     domAttributes: { tabIndex: w.id === v ? 0 : -1, "aria-current": w.id === i ? "true" : void 0 },
     data: { part: w.part, faded: a !== null && !a.has(w.id), chosen: w.id === i }
   })), b = e.lines.map((w) => {
@@ -49654,8 +49659,8 @@ function Qte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
       source: w.source,
       target: w.target,
       focusable: !1,
-      label: Jte(w),
-      style: { stroke: T, strokeWidth: w.way === "data" ? 2 : 1.5, strokeDasharray: w.way === "data" ? void 0 : "5 4", opacity: C ? 0.15 : 1, transition: "opacity 120ms" },
+      label: ene(w),
+      style: { stroke: T, strokeWidth: w.way === "data" ? 2 : 1.5, strokeDasharray: w.way === "data" ? void 0 : w.way === "possible" ? "2 4" : "5 4", opacity: C ? 0.15 : 1, transition: "opacity 120ms" },
       labelStyle: { fill: "var(--chakra-colors-fg)", fontSize: 10, fontVariantNumeric: "tabular-nums", opacity: C ? 0.15 : 1 },
       labelBgPadding: [3, 2],
       labelBgStyle: { fill: "var(--chakra-colors-bg)" }
@@ -49665,7 +49670,7 @@ function Qte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
     if (T) {
       if (w.key === "Enter" || w.key === " ") c(T.part);
       else {
-        const k = Zte(e, t, T, w.key);
+        const k = Jte(e, t, T, w.key);
         if (k === void 0) return;
         w.currentTarget.querySelector(`.react-flow__node[data-id="${CSS.escape(k.id)}"]`)?.focus();
       }
@@ -49693,17 +49698,17 @@ function Qte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
       role: "group",
       css: { "& .react-flow__node:focus-visible": { outline: "none" }, "& .react-flow__node:focus-visible > div": { outline: "3px solid", outlineColor: "var(--chakra-colors-blue-focus-ring)", outlineOffset: "2px" } },
       children: [
-        /* @__PURE__ */ O("style", { children: Gte }),
+        /* @__PURE__ */ O("style", { children: qte }),
         /* @__PURE__ */ ae(
-          mte,
+          vte,
           {
             colorMode: f ? "dark" : "light",
             edges: b,
             fitView: !0,
-            fitViewOptions: { padding: ene, maxZoom: 1.1, nodes: rne(e, t) },
+            fitViewOptions: { padding: tne, maxZoom: 1.1, nodes: one(e, t) },
             maxZoom: 2,
             minZoom: 0.05,
-            nodeTypes: une,
+            nodeTypes: dne,
             nodes: y,
             nodesConnectable: !1,
             nodesDraggable: !1,
@@ -49717,12 +49722,12 @@ function Qte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
               d(null);
             },
             proOptions: { hideAttribution: !0 },
-            style: cne,
+            style: une,
             children: [
-              /* @__PURE__ */ O(wte, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Uo.Dots }),
-              /* @__PURE__ */ O(Rte, { showInteractive: !1 }),
+              /* @__PURE__ */ O(Ste, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Uo.Dots }),
+              /* @__PURE__ */ O(zte, { showInteractive: !1 }),
               /* @__PURE__ */ O(dd, { position: "top-left", children: /* @__PURE__ */ O(be, { "aria-live": "polite", bg: "bg", borderRadius: "sm", color: "fg.muted", fontSize: "xs", fontVariantNumeric: "tabular-nums", maxW: "60rem", px: 1, children: l }) }),
-              e.boxes.length > tne ? /* @__PURE__ */ O(jte, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
+              e.boxes.length > nne ? /* @__PURE__ */ O(Ute, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
             ]
           },
           e.boxes.map((w) => w.id).join()
@@ -49734,9 +49739,9 @@ function Qte({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
 function rb(e) {
   return e instanceof Element && e.closest(".react-flow__node")?.dataset.id || null;
 }
-const Kte = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-function Zte(e, t, r, i) {
-  const a = Kte[i];
+const Zte = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+function Jte(e, t, r, i) {
+  const a = Zte[i];
   if (!a) return;
   const l = (g) => ({ x: (t[g.id]?.x ?? 0) + g.width / 2, y: (t[g.id]?.y ?? 0) + g.height / 2 }), c = l(r), d = new Set(e.lines.flatMap((g) => g.source === r.id ? [g.target] : g.target === r.id ? [g.source] : []));
   return e.boxes.flatMap((g) => {
@@ -49744,21 +49749,21 @@ function Zte(e, t, r, i) {
     return g.id !== r.id && v > 1 ? [{ box: g, far: v + 2 * y + (a[0] && !d.has(g.id) ? 1e4 : 0) }] : [];
   }).sort((g, p) => g.far - p.far)[0]?.box;
 }
-function Jte({ way: e, rows: t }) {
-  return [e === "context" ? "context" : e === "files" ? "same files" : "", t === void 0 ? "" : Le(t)].filter(Boolean).join(" · ") || void 0;
+function ene({ way: e, rows: t }) {
+  return [e === "context" || e === "possible" ? e : e === "files" ? "same files" : "", t === void 0 ? "" : Ie(t)].filter(Boolean).join(" · ") || void 0;
 }
-const ene = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, tne = 24, nne = 1700;
-function rne(e, t) {
+const tne = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, nne = 24, rne = 1700;
+function one(e, t) {
   const r = t.d0;
-  return r ? e.boxes.filter((i) => Math.abs((t[i.id]?.x ?? 0) - r.x) < nne) : e.boxes;
+  return r ? e.boxes.filter((i) => Math.abs((t[i.id]?.x ?? 0) - r.x) < rne) : e.boxes;
 }
-function one(e) {
+function ine(e) {
   return e.kind === "dataset" ? `Data set ${e.node.dataset.label}: ${Fi(e.node.rows, e.node.total)} rows` : e.kind === "hidden" ? "Hidden step: no access" : [`Step ${e.about?.task_id ?? e.step}, ${e.coverage}`, e.says, e.why].filter(Boolean).join(". ");
 }
 const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
   /* @__PURE__ */ O(Ol, { isConnectable: !1, position: Re.Left, style: { opacity: 0 }, type: "target" }),
   /* @__PURE__ */ O(Ol, { isConnectable: !1, position: Re.Right, style: { opacity: 0 }, type: "source" })
-] }), ine = _.memo(function({ data: t }) {
+] }), ane = _.memo(function({ data: t }) {
   if (t.part.kind !== "dataset") return null;
   const { node: r } = t.part;
   return /* @__PURE__ */ ae(
@@ -49778,18 +49783,18 @@ const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
       transition: "opacity 120ms",
       children: [
         /* @__PURE__ */ O(iw, {}),
-        /* @__PURE__ */ ae(jt, { gap: 1, children: [
+        /* @__PURE__ */ ae(Dt, { gap: 1, children: [
           /* @__PURE__ */ O(be, { flex: 1, fontSize: "sm", fontWeight: "semibold", truncate: !0, children: r.dataset.label }),
           r.role === "between" ? null : /* @__PURE__ */ O(be, { color: "fg.muted", fontSize: "2xs", children: r.role === "asked" ? "asked" : "end" })
         ] }),
         /* @__PURE__ */ ae(be, { color: "fg.muted", fontSize: "xs", fontVariantNumeric: "tabular-nums", truncate: !0, children: [
-          /* @__PURE__ */ O(be, { as: "span", color: "fg", fontWeight: "medium", children: r.rows ? Le(r.rows) : "no row" }),
-          ` of ${Le(r.total)}${r.context_only ? ` · ${Le(r.context_only)} context` : ""}`
+          /* @__PURE__ */ O(be, { as: "span", color: "fg", fontWeight: "medium", children: r.rows ? Ie(r.rows) : "no row" }),
+          ` of ${Ie(r.total)}${r.context_only ? ` · ${Ie(r.context_only)} context` : ""}`
         ] })
       ]
     }
   );
-}), ane = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", sne = _.memo(function({ data: t }) {
+}), sne = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", lne = _.memo(function({ data: t }) {
   if (t.part.kind !== "step") return null;
   const { about: r, coverage: i, says: a, step: l, why: c } = t.part, d = i === "untracked";
   return /* @__PURE__ */ ae(
@@ -49797,7 +49802,7 @@ const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
     {
       alignItems: "center",
       bg: i === "coarse" ? void 0 : "bg.muted",
-      bgImage: i === "coarse" ? ane : void 0,
+      bgImage: i === "coarse" ? sne : void 0,
       borderColor: d ? "red.solid" : i === "coarse" ? "orange.solid" : t.chosen ? "blue.solid" : "border",
       borderRadius: "full",
       borderStyle: d ? "dashed" : "solid",
@@ -49821,24 +49826,24 @@ const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
       ]
     }
   );
-}), lne = _.memo(function({ data: t }) {
+}), cne = _.memo(function({ data: t }) {
   return /* @__PURE__ */ ae(Se, { alignItems: "center", bg: "bg", borderColor: "border.emphasized", borderRadius: "full", borderStyle: "dashed", borderWidth: 1, color: "fg.muted", display: "flex", h: "full", justifyContent: "center", opacity: t.faded ? 0.25 : 1, title: "A step of a DAG that you may not read. No access to what lies beyond.", children: [
     /* @__PURE__ */ O(iw, {}),
     /* @__PURE__ */ O(be, { fontSize: "xs", children: "hidden step" })
   ] });
-}), cne = {
+}), une = {
   background: "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color": "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color-hover": "var(--chakra-colors-bg-muted)",
   "--xy-controls-button-color": "var(--chakra-colors-fg)",
   "--xy-controls-button-color-hover": "var(--chakra-colors-fg)",
   "--xy-controls-button-border-color": "var(--chakra-colors-border)"
-}, une = { dataset: ine, step: sne, hidden: lne }, dne = 120, fne = 1e3;
-function hne(e, t, r, i) {
+}, dne = { dataset: ane, step: lne, hidden: cne }, fne = 120, hne = 1e3;
+function gne(e, t, r, i) {
   const [a, l] = _.useState(null), c = _.useRef(void 0), d = _.useCallback((b) => {
     clearTimeout(c.current), c.current = setTimeout(() => {
       l(b);
-    }, dne);
+    }, fne);
   }, []);
   _.useEffect(() => () => {
     clearTimeout(c.current);
@@ -49850,7 +49855,7 @@ function hne(e, t, r, i) {
   }, [e.context, f, a, g, t]), v = (b, x) => b.dataset.id === x.dataset.id && b.version === x.version, { data: y } = wt({
     queryKey: ["look", p, g?.version],
     queryFn: async ({ signal: b }) => {
-      const x = await go("/trace", p, b), S = x.nodes.find((C) => g && v(C, g)), w = S ? await go("/trace/rows", { ...p, node: S.id, limit: fne, columns: [] }, b) : void 0;
+      const x = await go("/trace", p, b), S = x.nodes.find((C) => g && v(C, g)), w = S ? await go("/trace/rows", { ...p, node: S.id, limit: hne, columns: [] }, b) : void 0;
       return { nodes: x.nodes, rows: new Set(w?.rows), all: !w?.next };
     },
     enabled: !!p,
@@ -49858,17 +49863,17 @@ function hne(e, t, r, i) {
   });
   return _.useMemo(() => {
     if (!t || !r || !a || !f || !g || !y) return { look: d, boxes: null, rows: () => null };
-    const b = t.nodes.filter((w) => y.nodes.some((C) => v(C, w))), x = vY(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((w) => `d${w.id}`)])), S = /* @__PURE__ */ new Set([a.row]);
+    const b = t.nodes.filter((w) => y.nodes.some((C) => v(C, w))), x = yY(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((w) => `d${w.id}`)])), S = /* @__PURE__ */ new Set([a.row]);
     return { look: d, boxes: x, rows: (w) => w.id === f.id ? S : w.id === g.id && y.all ? y.rows : null };
   }, [y, f, r, d, a, g, t]);
 }
-function gne() {
-  const { state: e, go: t, on: r, leave: i } = kt(), a = _.useMemo(() => PG(e), [e]), l = _.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = wt({ queryKey: l, queryFn: ({ signal: R }) => go("/trace", a, R, l) });
+function pne() {
+  const { state: e, go: t, on: r, leave: i } = kt(), a = _.useMemo(() => IG(e), [e]), l = _.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = wt({ queryKey: l, queryFn: ({ signal: R }) => go("/trace", a, R, l) });
   _.useEffect(() => {
-    nP().catch(() => {
+    rP().catch(() => {
     });
   }, []);
-  const { data: d } = c, f = _.useMemo(() => d ? hY(d) : void 0, [d]), g = Xte(f, l), [p, v] = _.useState(null), y = d?.nodes.find((R) => e.at === o2(R)) ?? vne(d), b = hne(a, d, f, y);
+  const { data: d } = c, f = _.useMemo(() => d ? gY(d) : void 0, [d]), g = Qte(f, l), [p, v] = _.useState(null), y = d?.nodes.find((R) => e.at === i2(R)) ?? xne(d), b = gne(a, d, f, y);
   Mx(i);
   const x = _.useRef(null);
   _.useEffect(() => {
@@ -49877,8 +49882,8 @@ function gne() {
   const S = d?.nodes[0];
   if (!d || !f || !y || !S) return /* @__PURE__ */ O(Ka, { failed: "The trace failed", label: "Tracing", query: c, queryKey: l });
   const w = d.direction === "backward", C = (R) => {
-    R.kind === "dataset" && t({ at: o2(R.node), step: null }), R.kind === "step" && t({ step: R.step, tab: null });
-  }, T = e.step ? f.boxes.find((R) => R.part.kind === "step" && R.part.step === e.step)?.id : `d${y.id}`, k = p ? mY(f, p) : b.boxes, z = pY(d, f.boxes.find((R) => R.id === (p ?? T))?.part), A = (R) => ({
+    R.kind === "dataset" && t({ at: i2(R.node), step: null }), R.kind === "step" && t({ step: R.step, tab: null });
+  }, T = e.step ? f.boxes.find((R) => R.part.kind === "step" && R.part.step === e.step)?.id : `d${y.id}`, k = p ? vY(f, p) : b.boxes, z = mY(d, f.boxes.find((R) => R.id === (p ?? T))?.part), A = (R) => ({
     asked: a,
     node: R,
     faded: k !== null && !k.has(`d${R.id}`),
@@ -49895,11 +49900,11 @@ function gne() {
   });
   return /* @__PURE__ */ ae($e, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ae($e, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
-      /* @__PURE__ */ ae(UA, { "aria-label": "Direction", onValueChange: ({ value: R }) => {
+      /* @__PURE__ */ ae(WA, { "aria-label": "Direction", onValueChange: ({ value: R }) => {
         t({ way: R === "forward" ? "forward" : "backward", at: null, step: null, all: !1 });
       }, size: "xs", value: d.direction, children: [
-        /* @__PURE__ */ O(WA, {}),
-        /* @__PURE__ */ O(FA, { items: [{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }] })
+        /* @__PURE__ */ O(FA, {}),
+        /* @__PURE__ */ O(GA, { items: [{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }] })
       ] }),
       /* @__PURE__ */ ae(ix, { checked: e.context, onCheckedChange: ({ checked: R }) => {
         t({ context: R === !0, at: null, step: null });
@@ -49909,15 +49914,15 @@ function gne() {
         /* @__PURE__ */ O(ax, { children: "Also rows that values were computed from" })
       ] }),
       /* @__PURE__ */ O(Va, {}),
-      /* @__PURE__ */ O(mne, {}),
-      /* @__PURE__ */ O(od, { items: $q({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
+      /* @__PURE__ */ O(bne, {}),
+      /* @__PURE__ */ O(od, { items: Vq({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
     ] }),
-    /* @__PURE__ */ O(pne, { trace: d }),
+    /* @__PURE__ */ O(mne, { trace: d }),
     /* @__PURE__ */ O(ig, { broken: d.broken }),
-    /* @__PURE__ */ O(Se, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ O(Qte, { chosen: T ?? "", error: g.error, graph: f, lit: k, onChoose: C, onHover: v, says: z, spots: g.data }) }),
+    /* @__PURE__ */ O(Se, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ O(Kte, { chosen: T ?? "", error: g.error, graph: f, lit: k, onChoose: C, onHover: v, says: z, spots: g.data }) }),
     /* @__PURE__ */ ae($e, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ O(Se, { flex: y.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ O(Xb, { ...A(S), title: "asked about" }) }),
-      e.step ? /* @__PURE__ */ O(Se, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ O(TY, { onHappened: S.rows > 20 ? void 0 : () => {
+      e.step ? /* @__PURE__ */ O(Se, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ O(RY, { onHappened: S.rows > 20 ? void 0 : () => {
         r({ ...Ry(e), way: "happened", at: "all" });
       }, onClose: () => {
         t({ step: null, tab: null });
@@ -49944,36 +49949,45 @@ function gne() {
     ] }) : null
   ] });
 }
-function pne({ trace: e }) {
-  return e.stops.map((t) => /* @__PURE__ */ ae(Bg, { flexShrink: 0, size: "sm", status: t.what === "coarse" ? "warning" : "error", children: [
+function mne({ trace: e }) {
+  return e.stops.map((t) => /* @__PURE__ */ ae(Bg, { flexShrink: 0, size: "sm", status: vne.has(t.what) ? "error" : "warning", children: [
     /* @__PURE__ */ O(Ug, {}),
     /* @__PURE__ */ ae(jg, { overflowWrap: "anywhere", children: [
-      t.what === "coarse" ? `${t.dataset.label} was captured as a whole, so all its rows stand for all input rows: ` : t.what === "untracked" ? `The path ends: ${t.dataset.label} was written without capture: ` : `The path ends at ${t.dataset.label}: `,
+      yne(t),
       t.why
     ] })
   ] }, `${t.step} ${t.dataset.id} ${t.what} ${t.why}`));
 }
-function mne() {
-  return /* @__PURE__ */ ae(jt, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
-    /* @__PURE__ */ ae(jt, { gap: 1, children: [
+const vne = /* @__PURE__ */ new Set(["untracked", "unlinked", "returned", "driver"]);
+function yne(e) {
+  const { label: t } = e.dataset;
+  return e.what === "coarse" ? `${t} was captured as a whole, so each of its rows counts as made from all rows read: ` : e.what === "untracked" ? `The path ends: ${t} was written without capture: ` : e.what === "driver-reads-off" ? `The step that wrote ${t} ran without capture of what its driver read: ` : e.what === "before-format-3" ? `The step that wrote ${t} was stored before driver reads were recorded: ` : `The path ends at ${t}: `;
+}
+function bne() {
+  return /* @__PURE__ */ ae(Dt, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
+    /* @__PURE__ */ ae(Dt, { gap: 1, children: [
       /* @__PURE__ */ O(Se, { borderColor: "blue.solid", borderTopWidth: 2, w: 5 }),
       " data"
     ] }),
-    /* @__PURE__ */ ae(jt, { gap: 1, children: [
+    /* @__PURE__ */ ae(Dt, { gap: 1, children: [
       /* @__PURE__ */ O(Se, { borderColor: "orange.solid", borderStyle: "dashed", borderTopWidth: 2, w: 5 }),
       " context"
+    ] }),
+    /* @__PURE__ */ ae(Dt, { gap: 1, children: [
+      /* @__PURE__ */ O(Se, { borderColor: "gray.solid", borderStyle: "dotted", borderTopWidth: 2, w: 5 }),
+      " possible"
     ] }),
     /* @__PURE__ */ O(be, { children: "number: rows on the way" })
   ] });
 }
-function o2(e) {
+function i2(e) {
   return `${e.dataset.id}.${e.version.slice(0, 12)}`;
 }
-function vne(e) {
+function xne(e) {
   const t = e?.nodes.slice(1) ?? [], r = t.filter((i) => i.role === "end");
   return [...r.length ? r : t].sort((i, a) => a.rows - i.rows)[0] ?? e?.nodes[0];
 }
-const yne = new xG({
+const wne = new wG({
   defaultOptions: {
     queries: {
       staleTime: 3e4,
@@ -49982,10 +49996,10 @@ const yne = new xG({
     }
   }
 });
-function bne({ theme: e, ...t }) {
-  return /* @__PURE__ */ O(qF, { client: yne, children: /* @__PURE__ */ O(xne, { theme: e, where: t }) });
+function Sne({ theme: e, ...t }) {
+  return /* @__PURE__ */ O(YF, { client: wne, children: /* @__PURE__ */ O(Cne, { theme: e, where: t }) });
 }
-function xne({ theme: e, where: t }) {
+function Cne({ theme: e, where: t }) {
   const { state: r, open: i } = kt(), a = !!t.dagId;
   return _.useEffect(() => {
     const l = (c) => {
@@ -49996,9 +50010,9 @@ function xne({ theme: e, where: t }) {
       window.removeEventListener("keydown", l);
     };
   }, [i, r.dataset, a]), /* @__PURE__ */ ae($e, { as: "section", "aria-label": "Provenance", "data-testid": "provspark", direction: "column", gap: 3, h: "full", minH: 0, p: e ? 0 : 2, children: [
-    /* @__PURE__ */ ae(jt, { gap: 3, minH: 9, flexShrink: 0, children: [
+    /* @__PURE__ */ ae(Dt, { gap: 3, minH: 9, flexShrink: 0, children: [
       a ? null : /* @__PURE__ */ O(Wo, { as: "h1", size: "xl", whiteSpace: "nowrap", children: "Provenance" }),
-      /* @__PURE__ */ O(IG, { root: a ? "Outputs" : "Data sets" }),
+      /* @__PURE__ */ O(DG, { root: a ? "Outputs" : "Data sets" }),
       /* @__PURE__ */ O(Va, {}),
       /* @__PURE__ */ ae(be, { color: "fg.muted", fontSize: "xs", hideBelow: "lg", whiteSpace: "nowrap", children: [
         a ? null : /* @__PURE__ */ ae(P.Fragment, { children: [
@@ -50016,24 +50030,24 @@ function xne({ theme: e, where: t }) {
       ] }),
       e ? /* @__PURE__ */ O(mt, { "aria-label": e.dark ? "Light colours" : "Dark colours", onClick: e.toggle, size: "xs", variant: "ghost", children: e.dark ? "☀" : "☾" }) : null
     ] }),
-    /* @__PURE__ */ O(Se, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ O(gne, {}) : r.way === "happened" ? /* @__PURE__ */ O(sY, {}) : /* @__PURE__ */ O(Vq, { way: r.way }) : /* @__PURE__ */ O(Kq, {}) : a ? /* @__PURE__ */ O(fY, { where: t }) : /* @__PURE__ */ O(Wq, {}) })
+    /* @__PURE__ */ O(Se, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ O(pne, {}) : r.way === "happened" ? /* @__PURE__ */ O(lY, {}) : /* @__PURE__ */ O(Hq, { way: r.way }) : /* @__PURE__ */ O(Zq, {}) : a ? /* @__PURE__ */ O(hY, { where: t }) : /* @__PURE__ */ O(Fq, {}) })
   ] });
 }
 function ru({ children: e }) {
   return /* @__PURE__ */ O(be, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
 }
-const wne = yA(CA, { globalCss: { "html, body, #root": { height: "100%" } } }), i2 = "provspark-theme";
-function Sne() {
+const Ene = bA(EA, { globalCss: { "html, body, #root": { height: "100%" } } }), a2 = "provspark-theme";
+function _ne() {
   const [e, t] = _.useState(
-    () => (localStorage.getItem(i2) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
+    () => (localStorage.getItem(a2) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
   );
   return _.useEffect(() => {
-    document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(i2, e ? "dark" : "light");
-  }, [e]), /* @__PURE__ */ O(Y4, { value: wne, children: /* @__PURE__ */ O(DF, { children: /* @__PURE__ */ O(Se, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ O(bne, { theme: { dark: e, toggle: () => {
+    document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(a2, e ? "dark" : "light");
+  }, [e]), /* @__PURE__ */ O(X4, { value: Ene, children: /* @__PURE__ */ O(LF, { children: /* @__PURE__ */ O(Se, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ O(Sne, { theme: { dark: e, toggle: () => {
     t((r) => !r);
   } } }) }) }) });
 }
-const a2 = document.getElementById("root");
-a2 && fW.createRoot(a2).render(
-  /* @__PURE__ */ O(_.StrictMode, { children: /* @__PURE__ */ O(Sne, {}) })
+const s2 = document.getElementById("root");
+s2 && hW.createRoot(s2).render(
+  /* @__PURE__ */ O(_.StrictMode, { children: /* @__PURE__ */ O(_ne, {}) })
 );

@@ -593,7 +593,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "data" | "context";
+            kind: "data" | "context" | "possible";
             /** Occurrence */
             occurrence: number;
             /** Row */
@@ -714,7 +714,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "data" | "context";
+            kind: "data" | "context" | "possible";
             /** Occurrence */
             occurrence: number;
             /** Source Column */
@@ -972,9 +972,14 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "data" | "context";
+            kind: "data" | "context" | "possible";
             /** Occurrences */
             occurrences: number[];
+            /**
+             * Read
+             * @default false
+             */
+            read: boolean;
             /** Rows */
             rows: number;
             /** Source */
@@ -1094,6 +1099,11 @@ export interface components {
             id: number;
             /** One */
             one: number[];
+            /**
+             * Possible Only
+             * @default 0
+             */
+            possible_only: number;
             /**
              * Role
              * @enum {string}
@@ -1215,7 +1225,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "data" | "context";
+            kind: "data" | "context" | "possible";
             /** Occurrence */
             occurrence: number;
             /** Operations */
@@ -1583,7 +1593,7 @@ export interface components {
              * What
              * @enum {string}
              */
-            what: "untracked" | "unlinked" | "coarse" | "columns";
+            what: "untracked" | "unlinked" | "coarse" | "columns" | "unreadable" | "returned" | "driver" | "driver-reads-off" | "before-format-3";
             /** Why */
             why: string;
         };

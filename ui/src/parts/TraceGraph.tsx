@@ -69,7 +69,7 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
       target: l.target,
       focusable: false,
       label: caption(l),
-      style: { stroke: color, strokeWidth: l.way === "data" ? 2 : 1.5, strokeDasharray: l.way === "data" ? undefined : "5 4", opacity: faded ? 0.15 : 1, transition: "opacity 120ms" },
+      style: { stroke: color, strokeWidth: l.way === "data" ? 2 : 1.5, strokeDasharray: l.way === "data" ? undefined : l.way === "possible" ? "2 4" : "5 4", opacity: faded ? 0.15 : 1, transition: "opacity 120ms" },
       labelStyle: { fill: "var(--chakra-colors-fg)", fontSize: 10, fontVariantNumeric: "tabular-nums", opacity: faded ? 0.15 : 1 },
       labelBgPadding: [3, 2] as [number, number],
       labelBgStyle: { fill: "var(--chakra-colors-bg)" },
@@ -162,7 +162,7 @@ function neighbour(graph: Graph, spots: Record<string, Spot>, from: Drawn, key: 
 }
 
 function caption({ way, rows }: Joined): string | undefined {
-  const said = way === "context" ? "context" : way === "files" ? "same files" : "";
+  const said = way === "context" || way === "possible" ? way : way === "files" ? "same files" : "";
   return [said, rows === undefined ? "" : number(rows)].filter(Boolean).join(" · ") || undefined;
 }
 

@@ -3,7 +3,7 @@ import { Alert, Box, Button, Checkbox, Flex, HStack, SegmentGroup, Spacer, Text 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 
-import { post, type Node, type Trace } from "../api/client";
+import { post, type Node, type Stop, type Trace } from "../api/client";
 import { draw, path, summary, type Part } from "../graph";
 import { NodeRows } from "../parts/NodeRows";
 import { BrokenSteps, Nothing } from "../parts/States";
@@ -110,14 +110,25 @@ export function TraceView() {
 
 function Stops({ trace }: { trace: Trace }) {
   return trace.stops.map((s) => (
-    <Alert.Root flexShrink={0} key={`${s.step} ${s.dataset.id} ${s.what} ${s.why}`} size="sm" status={s.what === "coarse" ? "warning" : "error"}>
+    <Alert.Root flexShrink={0} key={`${s.step} ${s.dataset.id} ${s.what} ${s.why}`} size="sm" status={ENDS.has(s.what) ? "error" : "warning"}>
       <Alert.Indicator />
       <Alert.Title overflowWrap="anywhere">
-        {s.what === "coarse" ? `${s.dataset.label} was captured as a whole, so all its rows stand for all input rows: ` : s.what === "untracked" ? `The path ends: ${s.dataset.label} was written without capture: ` : `The path ends at ${s.dataset.label}: `}
+        {saying(s)}
         {s.why}
       </Alert.Title>
     </Alert.Root>
   ));
+}
+
+const ENDS = new Set<Stop["what"]>(["untracked", "unlinked", "returned", "driver"]);
+
+function saying(s: Stop): string {
+  const { label } = s.dataset;
+  if (s.what === "coarse") return `${label} was captured as a whole, so each of its rows counts as made from all rows read: `;
+  if (s.what === "untracked") return `The path ends: ${label} was written without capture: `;
+  if (s.what === "driver-reads-off") return `The step that wrote ${label} ran without capture of what its driver read: `;
+  if (s.what === "before-format-3") return `The step that wrote ${label} was stored before driver reads were recorded: `;
+  return `The path ends at ${label}: `;
 }
 
 function Legend() {
@@ -125,6 +136,7 @@ function Legend() {
     <HStack color="fg.muted" fontSize="xs" gap={3} hideBelow="md">
       <HStack gap={1}><Box borderColor="blue.solid" borderTopWidth={2} w={5} /> data</HStack>
       <HStack gap={1}><Box borderColor="orange.solid" borderStyle="dashed" borderTopWidth={2} w={5} /> context</HStack>
+      <HStack gap={1}><Box borderColor="gray.solid" borderStyle="dotted" borderTopWidth={2} w={5} /> possible</HStack>
       <Text>number: rows on the way</Text>
     </HStack>
   );
