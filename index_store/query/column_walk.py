@@ -21,7 +21,7 @@ from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.stops import Blur
-from provspark.index_store.query.walk import Stop, plan, unreadable_stops
+from provspark.index_store.query.walk import ASK_FOR_ROWS, Stop, plan, taken, unreadable_stops
 from provspark.index_store.query.within import walk_axes, weaker
 from provspark.index_store.watch import enter
 
@@ -146,6 +146,8 @@ class _Walk:
         for refusal in links.refused:
             if part.rows is None or image(part.rows) & refusal.rows:
                 self.stop("unlinked", refusal.target.node, refusal.why)
+        for read in () if backward else taken(self.linker, at, [_rows_of(part)]):
+            self.stop("driver", read, ASK_FOR_ROWS)
         if self.to is not None:
             return
         if part.rows is None:
@@ -276,12 +278,18 @@ class _Walk:
             self.stop("coarse", node, why)
         elif self.direction == "forward" and node.manifest.untracked:
             self.stop("untracked", node, f"a write of this step went uncaptured: {node.manifest.untracked[0]}")
+        if self.direction == "backward" and any(not read.write.single for read in node.reads):
+            self.stop("driver", node, ASK_FOR_ROWS)
         if not column_map(node).known:
             self.stop("columns", node, "its operations were not kept, or not all of them")
         return True
 
     def stop(self, what: Blur, node: Node, why: str) -> None:
         self.stops.add(Stop(what, node.step, str(node.write.output.dataset), why))
+
+
+def _rows_of(part: Found) -> Runs:
+    return Runs.span(part.at.version.rows) if part.rows is None else image(part.rows)
 
 
 def _merged(parts: Iterable[Found]) -> list[Found]:

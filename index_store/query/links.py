@@ -103,6 +103,13 @@ class Linker:
         """The reads on the driver behind a write, or behind a later read, that ways lead through."""
         return [read for read in node.reads if self.follows(read)] if self.drivers else []
 
+    def left(self, at: Sighting) -> tuple[Link, ...]:
+        """For ways that do not lead through drivers: the reads of rows that took rows of a version somewhere else."""
+        if self.drivers or not self.graph.reads:
+            return ()
+        found = self.through("rows").links(at, "forward").links
+        return tuple(link for link in found if link.target.node.is_read and link.target.node.later)
+
     def later(self, read: Node) -> tuple[Node, ...]:
         """The writes and reads that have a read behind them, which ways lead through."""
         return tuple(n for n in read.later if not n.is_read or self.follows(n))

@@ -13,7 +13,7 @@ from provspark.index_store.broken import summary
 from provspark.index_store.model import Boxes, Kind
 from provspark.index_store.query.graph import Direction, Graph, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
-from provspark.index_store.query.relation import compose, image, restrict, united
+from provspark.index_store.query.relation import compose, gathered, image, restrict, united
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.stops import Blur
 from provspark.index_store.query.trust import Trust
@@ -22,6 +22,7 @@ from provspark.index_store.watch import check, enter, tell
 
 FIRST_WITH_READS = 3
 """The store's format from which on manifests tell what drivers read."""
+ASK_FOR_ROWS = "ask backward or forward, which follow rows through what drivers read"
 Part = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
 
@@ -236,6 +237,9 @@ class _Walk:
         for refusal in links.refused:
             if any(image(rel) & refusal.rows for _, _, rel in parts):
                 self.stop("unlinked", refusal.target.node, refusal.why)
+        if not self.backward:
+            for read in taken(self.linker, at, [image(rel) for _, _, rel in parts]):
+                self.stop("driver", read, ASK_FOR_ROWS)
         if links.loose:
             everything = links.loose.count == at.version.rows
             for occurrence, kind, rel in parts:
@@ -355,10 +359,23 @@ def doubts(linker: Linker, node: Node, direction: Direction) -> Iterator[tuple[B
         )
     if direction == "forward" and write.coverage != "untracked" and manifest.untracked:
         yield "untracked", f"a write of this step went uncaptured: {manifest.untracked[0]}"
+    if not linker.drivers and direction == "backward" and any(not read.write.single for read in node.reads):
+        yield "driver", ASK_FOR_ROWS
     if linker.drivers and manifest.driver_reads == "off":
         yield "driver-reads-off", "spark.provspark.driverReads is false, so what its driver read is not known"
     if linker.drivers and manifest.format_version < FIRST_WITH_READS:
         yield "before-format-3", f"its manifest has format {manifest.format_version}; run the step again to record them"
+
+
+def taken(linker: Linker, at: Sighting, rows: Sequence[Runs]) -> Iterator[Node]:
+    """The reads on drivers that took some of these rows somewhere else, for ways that do not lead through drivers."""
+    for link in linker.left(at):
+        node = link.target.node
+        there = [compose(gathered(some), link.boxes) for some in rows]
+        axes = [i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == link.target.version.id]
+        start: dict[tuple[int, Kind], Boxes] = {(i, "data"): united(there) for i in axes}
+        if node.write.coverage == "untracked" or walk_axes(node, start, "forward", context=True, keep={0}):
+            yield node
 
 
 def stretch(start: int, to: int, rows: int) -> Boxes:

@@ -20,6 +20,7 @@ from provspark.index_store.driver import driver_version
 from provspark.index_store.model import (
     Axis,
     Boxes,
+    Field,
     Kind,
     Manifest,
     PendingTensor,
@@ -31,7 +32,8 @@ from provspark.index_store.model import (
 from provspark.index_store.query.answer import ends_of, possible_of, stops_of, trusted_of
 from provspark.index_store.store import Store
 
-SOURCE = version("/src", {"a": 4})
+COLUMN = (Field("a", "int"),)
+SOURCE = replace(version("/src", {"a": 4}), fields=COLUMN)
 READ, COUNT = "clean.py:3", "clean.py:5"
 Pair = tuple[int, int]
 
@@ -83,7 +85,7 @@ def kinds(table: pa.Table) -> Iterator[str]:
     return (stop.what for stop in stops_of(table))
 
 
-MADE = version("/made", {"m": 2}, "m")
+MADE = replace(version("/made", {"m": 2}, "m"), fields=COLUMN)
 
 
 @pytest.fixture
@@ -94,7 +96,7 @@ def through(store: Store) -> Provenance:
     script.read(COUNT, [(0, k) for k in range(4)], 1, single=True)
     script.write(MADE, "possible", (version("memory://local/clean.py:9", {"": 2}), [(0, 0), (1, 1)]))
     script.publish()
-    publish(store, "next", write(version("/next", {"n": 1}, "n"), [(read(MADE), [(0, 1)])]))
+    publish(store, "next", write(replace(version("/next", {"n": 1}, "n"), fields=COLUMN), [(read(MADE), [(0, 1)])]))
     return opened(store)
 
 
@@ -301,6 +303,19 @@ def test_a_write_with_unknown_inputs_is_a_stop_on_the_way_to_it(store: Store) ->
     assert (table.num_rows, stops_of(table)) == (0, ())
     assert stops_of(prov.forward("/src", [0], to="/made")) == ()
     assert stops_of(prov.forward("/lost", [0], to="/report")) == ()  # it lies behind the start
+
+
+def test_questions_that_do_not_follow_drivers_say_so(through: Provenance) -> None:
+    asked: dict[str, pa.Table] = {
+        "back": through.columns("/next"),
+        "ahead": through.columns("/src", direction="forward"),
+        "cells": through.cells("/src", [1], direction="forward"),
+        "together": through.co_contributory("/src", [1], to="/src"),
+    }
+    for table in asked.values():
+        assert "driver" in kinds(table)
+    assert "driver" not in kinds(through.cells("/src", [0], direction="forward"))
+    assert "driver" not in kinds(through.co_contributory("/src", [0], to="/src"))
 
 
 def test_answers_in_pages_keep_possible_edges_once(through: Provenance) -> None:

@@ -120,7 +120,7 @@ function Stops({ trace }: { trace: Trace }) {
   ));
 }
 
-const ENDS = new Set<Stop["what"]>(["untracked", "unlinked", "returned", "driver"]);
+const ENDS = new Set<Stop["what"]>(["untracked", "unlinked", "returned"]);
 
 function saying(s: Stop): string {
   const { label } = s.dataset;
