@@ -20,7 +20,7 @@ from provspark.column_facet import column_lineage
 from provspark.errors import EventError
 from provspark.facet import KEY, PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
 from provspark.index_store.catalogue.urls import store_url
-from provspark.index_store.driver import is_driver
+from provspark.index_store.driver import sources
 from provspark.index_store.model import Manifest, StepKey, Version, Write
 from provspark.index_store.query.graph import Node
 from provspark.index_store.store import Store
@@ -65,9 +65,7 @@ def facets_for(store: str, manifest: Manifest, opened: Store | None = None) -> S
     opened : Store, optional
         The same store, to read the step's operations from: outputs then carry OpenLineage's column lineage, too.
     """
-    both = (*manifest.writes, *manifest.reads)
-    read = (v for write in both for v in write.inputs if not is_driver(v.dataset))
-    inputs = {(v.dataset, v.id, v.rows, v.unit): v for v in read}
+    inputs = {(v.dataset, v.id, v.rows, v.unit): v for v in sources(manifest)}
     run = ProvSparkRunFacet(
         status=manifest.status,
         started=manifest.started,
