@@ -20,9 +20,8 @@ __all__ = ["datasets", "steps", "unfinished"]
 def datasets(graph: Graph) -> pa.Table:
     """See `Provenance.datasets`."""
     lines = []
-    for dataset in graph.datasets():
-        if is_driver(dataset):
-            continue
+    names = {*graph.datasets(), *graph.read_on_driver.by_name}
+    for dataset in sorted(name for name in names if not is_driver(name)):
         found = graph.sightings(dataset)
         best = found[-1]
         derived = best is best.node.output
