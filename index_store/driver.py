@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from provspark.index_store.model import Dataset, Field, Files, PendingVersion
+from collections.abc import Iterator
 
-__all__ = ["FORMAT", "NAMESPACE", "driver_version", "is_driver"]
+from provspark.index_store.model import Dataset, Field, Files, Manifest, PendingVersion, Version
+
+__all__ = ["FORMAT", "NAMESPACE", "driver_version", "is_driver", "sources"]
 
 NAMESPACE = "memory://driver"
 FORMAT = "driver"
@@ -42,3 +44,9 @@ def is_driver(dataset: Dataset) -> bool:
     True
     """
     return dataset.namespace == NAMESPACE
+
+
+def sources(manifest: Manifest) -> Iterator[Version]:
+    """Versions that a step's writes and its driver read; those on the driver itself are left out."""
+    for write in (*manifest.writes, *manifest.reads):
+        yield from (version for version in write.inputs if not is_driver(version.dataset))

@@ -145,7 +145,7 @@ class _Mending:
             self._close(str(e))
             return self._done
         at = len(step_path(self._step)) + 1
-        damaged = {f.path for f in manifest.files} & {p.path[at:] for p in problems if p.write < 0}
+        damaged = {f.path for f in manifest.files} & {p.path[at:] for p in problems if p.write < 0 and p.read < 0}
         self._refuse_newer(manifest)
         lost = {path for path in sorted(damaged) if not self._copied(manifest, path)}
         changed = self._relisted(manifest, lost)

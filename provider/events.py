@@ -20,6 +20,7 @@ from provspark.column_facet import column_lineage
 from provspark.errors import EventError
 from provspark.facet import KEY, PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
 from provspark.index_store.catalogue.urls import store_url
+from provspark.index_store.driver import sources
 from provspark.index_store.model import Manifest, StepKey, Version, Write
 from provspark.index_store.query.graph import Node
 from provspark.index_store.store import Store
@@ -53,7 +54,8 @@ def start_facets(store: str, key: StepKey) -> dict[str, RunFacet]:
 def facets_for(store: str, manifest: Manifest, opened: Store | None = None) -> StepFacets:
     """Data sets with their facets, and run facets, of a published step.
 
-    A version that several writes read is one input. Versions of one data set are entries of their own.
+    A version that several writes read is one input, and so is one that the script read on the driver. Versions of one
+    data set are entries of their own. Data sets on the driver are none of them.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ def facets_for(store: str, manifest: Manifest, opened: Store | None = None) -> S
     opened : Store, optional
         The same store, to read the step's operations from: outputs then carry OpenLineage's column lineage, too.
     """
-    inputs = {(v.dataset, v.id, v.rows): v for write in manifest.writes for v in write.inputs}
+    inputs = {(v.dataset, v.id, v.rows, v.unit): v for v in sources(manifest)}
     run = ProvSparkRunFacet(
         status=manifest.status,
         started=manifest.started,
@@ -175,6 +177,7 @@ def _identity(store: str, key: StepKey) -> dict[str, Any]:
         "task_id": key.task_id,
         "map_index": key.map_index,
         "try_number": key.try_number,
+        "attempt": key.attempt,
     }
 
 
@@ -186,6 +189,7 @@ def _facets(store: str, manifest: Manifest, version: Version, coverage: str | No
         rows=version.rows,
         files=version.n_files,
         coverage=coverage,
+        unit=version.unit,
     )
     if not version.fields:
         return {KEY: ours}
@@ -199,7 +203,8 @@ def _columns(opened: Store | None, manifest: Manifest, write: Write) -> dict[str
 
 
 def _statistics(version: Version) -> OutputStatisticsOutputDatasetFacet:
-    return OutputStatisticsOutputDatasetFacet(version.rows, fileCount=version.n_files, producer=PRODUCER)
+    rows = version.rows if version.unit == "row" else None
+    return OutputStatisticsOutputDatasetFacet(rows, fileCount=version.n_files, producer=PRODUCER)
 
 
 def _local(path: str | Path) -> Path:

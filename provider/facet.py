@@ -16,7 +16,7 @@ __all__ = ["KEY", "PRODUCER", "ProvSparkDatasetFacet", "ProvSparkRunFacet"]
 
 KEY = "provspark"
 PRODUCER = f"pkg:pypi/airflow-provider-provspark@{provspark.__version__}"
-_SCHEMA = "urn:provspark:openlineage:1-0-0"
+_SCHEMA = "urn:provspark:openlineage:1-1-0"
 
 
 @attr.define
@@ -32,11 +32,13 @@ class ProvSparkDatasetFacet(DatasetFacet):  # type: ignore[misc]
     version : str
         The version's id: 32 hexadecimal digits.
     rows : int
-        Rows of the version, as this step read or wrote it.
+        Rows of the version, as this step read or wrote it; its files where `unit` says so.
     files : int, optional
         Number of its files.
     coverage : str, optional
         Of an output: ``exact``, ``coarse`` or ``untracked``.
+    unit : str, optional
+        What `rows` counts: ``row``, or ``file`` where nobody has counted the rows. ``row`` where it is missing.
     """
 
     store: str
@@ -45,9 +47,10 @@ class ProvSparkDatasetFacet(DatasetFacet):  # type: ignore[misc]
     rows: int
     files: int | None = None
     coverage: str | None = None
+    unit: str | None = None
     _producer: str = attr.field(default=PRODUCER, kw_only=True)
 
-    _additional_skip_redact: ClassVar[list[str]] = ["store", "step", "version", "rows", "files", "coverage"]
+    _additional_skip_redact: ClassVar[list[str]] = ["store", "step", "version", "rows", "files", "coverage", "unit"]
 
     @staticmethod
     def _get_schema() -> str:
@@ -70,6 +73,8 @@ class ProvSparkRunFacet(RunFacet):  # type: ignore[misc]
         UTC, ISO 8601.
     untracked : bool, optional
         The manifest has reasons that stand for the step as a whole.
+    attempt : int, optional
+        The last part of `StepKey`; 0 where it is missing.
     """
 
     store: str
@@ -83,11 +88,12 @@ class ProvSparkRunFacet(RunFacet):  # type: ignore[misc]
     started: str | None = None
     ended: str | None = None
     untracked: bool | None = None
+    attempt: int | None = None
     _producer: str = attr.field(default=PRODUCER, kw_only=True)
 
     _additional_skip_redact: ClassVar[list[str]] = [
         *("store", "step", "dag_id", "run_id", "task_id", "map_index", "try_number"),
-        *("status", "started", "ended", "untracked"),
+        *("status", "started", "ended", "untracked", "attempt"),
     ]
 
     @staticmethod

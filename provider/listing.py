@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from provspark.index_store.driver import is_driver, sources
 from provspark.index_store.leftovers import begun, notes_of
 from provspark.index_store.model import Manifest
 from provspark.index_store.notes import Note
@@ -19,7 +20,8 @@ __all__ = ["datasets", "steps", "unfinished"]
 def datasets(graph: Graph) -> pa.Table:
     """See `Provenance.datasets`."""
     lines = []
-    for dataset in graph.datasets():
+    names = {*graph.datasets(), *graph.read_on_driver.by_name}
+    for dataset in sorted(name for name in names if not is_driver(name)):
         found = graph.sightings(dataset)
         best = found[-1]
         derived = best is best.node.output
@@ -98,7 +100,7 @@ def _step_line(m: Manifest) -> tuple[Any, ...]:
     reasons = [str(u) for u in m.untracked] + [str(w.reason) for w in m.writes if w.reason]
     found = {w.coverage for w in m.writes} | ({"untracked"} if m.untracked else set())
     coverage = next((c for c in ("untracked", "coarse", "exact") if c in found), None)
-    inputs = sorted({str(v.dataset) for w in m.writes for v in w.inputs})
+    inputs = sorted({str(v.dataset) for v in sources(m)})
     outputs = sorted({str(w.output.dataset) for w in m.writes})
     k = m.key
     key = (m.step, k.dag_id, k.run_id, k.task_id, k.map_index, k.try_number)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from provspark.index_store.catalogue import StepRef
 from provspark.index_store.catalogue.records import Role
+from provspark.index_store.driver import driver_version
 from provspark.index_store.model import (
     Dataset,
     Field,
@@ -14,6 +15,7 @@ from provspark.index_store.model import (
     Manifest,
     StepKey,
     StepStatus,
+    Unit,
     Untracked,
     Version,
     Write,
@@ -62,15 +64,21 @@ class World:
         task: str,
         reads: Iterable[tuple[Dataset, Files]] = (),
         writes: Iterable[tuple[Dataset, Files]] = (),
+        driver: Iterable[tuple[Dataset, Files]] = (),
         *,
+        attempt: int = 0,
+        unit: Unit = "row",
         run: str = "r1",
         try_number: int = 1,
         status: StepStatus = "succeeded",
         minute: int | None = None,
         untracked: bool = False,
     ) -> Manifest:
-        """Publish a step of DAG ``d``; every write reads all the inputs."""
-        key = StepKey(task, run, "d", -1, try_number)
+        """Publish a step of DAG ``d``; every write reads all the inputs, and the driver some of its own.
+
+        `unit` is that of what it writes.
+        """
+        key = StepKey(task, run, "d", -1, try_number, attempt)
         inputs = tuple(self._version(key, dataset, read, "input") for dataset, read in reads)
         minute = len(self.manifests) if minute is None else minute
         manifest = Manifest(
@@ -80,19 +88,27 @@ class World:
             started=f"2026-01-01T10:{minute:02}:00.000000+00:00",
             ended=f"2026-01-01T10:{minute:02}:30.000000+00:00",
             writes=tuple(
-                Write(i, self._version(key, dataset, written, "output"), "exact", inputs)
+                Write(i, self._version(key, dataset, written, "output", unit), "exact", inputs)
                 for i, (dataset, written) in enumerate(writes)
             ),
+            reads=tuple(self._read(key, i, dataset, read) for i, (dataset, read) in enumerate(driver)),
             files=(),
             untracked=(Untracked("SaveIntoDataSource", "went around capture"),) if untracked else (),
         )
         self.manifests.append(manifest)
         return manifest
 
-    def _version(self, key: StepKey, dataset: Dataset, listed: Files, role: Role) -> Version:
+    def _read(self, key: StepKey, call: int, dataset: Dataset, read: Files) -> Write:
+        """A call that returned all rows of a data set."""
+        made = driver_version(key.id, call, f"{key.task_id}.py:1", read.total)
+        output = Version(made.files.identity(made.dataset), made.dataset, read.total, 1, made.format)
+        return Write(call, output, "coarse", (self._version(key, dataset, read, "input"),), action="DataFrame.collect")
+
+    def _version(self, key: StepKey, dataset: Dataset, listed: Files, role: Role, unit: Unit = "row") -> Version:
         id_ = listed.identity(dataset)
         self.lists[StepRef(self.store, key.id), id_, role] = listed
-        return Version(id_, dataset, listed.total, len(listed.paths), "parquet", fields=(Field("a", "int"),))
+        fields = (Field("a", "int"),)
+        return Version(id_, dataset, listed.total, len(listed.paths), "parquet", fields=fields, unit=unit)
 
 
 def pipeline(store: str = STORE) -> World:
@@ -108,4 +124,17 @@ def pipeline(store: str = STORE) -> World:
     world.step("report", [(CLEAN, as_input(clean))], [(REPORT, first)])
     world.step("more", [(RAW, raw)], [(REPORT, both)])
     world.step("read_all", [(REPORT, as_input(both))], [(LAST, files(file("l.parquet")))], untracked=True)
+    return world
+
+
+def read_on_drivers(store: str = STORE) -> World:
+    """raw → clean, whose second attempt read it into memory; a report of files that nobody counted, read there too."""
+    world = World(store)
+    raw = files(file("r0.csv", 7, written=False))
+    clean = files(file("c0.parquet", 5))
+    uncounted = files(("a.csv", 9, 1, 1, True), ("b.csv", 9, 1, 1, True))
+    world.step("clean", [], [(CLEAN, files(file("half.parquet", 1)))], [(RAW, raw)], status="failed")
+    world.step("clean", [], [(CLEAN, clean)], [(RAW, raw), (RAW, raw)], attempt=1)
+    world.step("report", [], [(REPORT, uncounted)], [(CLEAN, as_input(clean))], unit="file")
+    world.step("last", [(RAW, raw)], [(LAST, files(file("l.parquet")))], [(REPORT, as_input(uncounted))])
     return world

@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast, get_args
 
 from provspark.errors import EventError
 from provspark.index_store.catalogue.records import Role, StepRef
 from provspark.index_store.catalogue.state import StepState
 from provspark.index_store.catalogue.urls import store_url
-from provspark.index_store.model import Dataset, StepKey
+from provspark.index_store.model import Dataset, StepKey, Unit
 from provspark.index_store.times import utc
 
 FACET = "provspark"
@@ -20,6 +20,7 @@ _STEP = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}")
 _VERSION = re.compile(r"[0-9a-f]{32}")
 _EVENT_TYPES = ("START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER")
 _COVERAGES = ("", "exact", "coarse", "untracked")
+_UNITS = get_args(Unit)
 _NAME_BYTES = 2000  # PostgreSQL's indexes take keys up to 2,704 bytes
 _MAX = 2**63 - 1
 
@@ -34,6 +35,7 @@ class Use:
     rows: int
     files: int
     coverage: str
+    unit: Unit = "row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,10 @@ def _uses(body: Mapping[str, Any], role: Role, field: str) -> list[tuple[Use, St
             known = ", ".join(_COVERAGES[1:])
             raise EventError(f"{where}.coverage is {coverage!r}; it is to be one of {known}")
         files = _integer(facet, "files", where, 0) if facet.get("files") is not None else -1
-        use = Use(dataset, version, role, _integer(facet, "rows", where, 0), files, coverage)
+        unit = _text(facet, "unit", where) if facet.get("unit") is not None else "row"
+        if unit not in _UNITS:
+            raise EventError(f"{where}.unit is {unit!r}; it is to be one of {', '.join(_UNITS)}")
+        use = Use(dataset, version, role, _integer(facet, "rows", where, 0), files, coverage, cast(Unit, unit))
         found.append((use, _ref(facet, where)))
     return found
 
@@ -178,9 +183,10 @@ def _key(facet: Mapping[str, Any], ref: StepRef) -> StepKey:
         dag_id=_text(facet, "dag_id", where),
         map_index=_integer(facet, "map_index", where, -1),
         try_number=_integer(facet, "try_number", where, 0),
+        attempt=_integer(facet, "attempt", where, 0) if facet.get("attempt") is not None else 0,
     )
     if key.id != ref.step:
-        raise EventError(f"{where} names the step {ref.step}, but its dag, run, task and try make {key.id}")
+        raise EventError(f"{where} names the step {ref.step}, but its dag, run, task, try and attempt make {key.id}")
     return key
 
 

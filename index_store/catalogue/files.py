@@ -33,7 +33,8 @@ class StoreFiles:
         """
         store = self._opened.get(ref.store) or Store.open(ref.store)
         self._opened[ref.store] = store
-        for write in store.manifest(ref.step).writes:
+        manifest = store.manifest(ref.step)
+        for write in manifest.writes if role == "output" else (*manifest.writes, *manifest.reads):
             for known in (write.output,) if role == "output" else write.inputs:
                 if known.id == version:
                     return store.files(ref.step, known)

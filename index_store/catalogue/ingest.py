@@ -38,6 +38,7 @@ _READ = (
         schema.use.c.role,
         schema.use.c.rows,
         schema.use.c.coverage,
+        schema.use.c.unit,
     )
     .select_from(schema.use.join(schema.version).join(schema.dataset))
     .join(schema.step, schema.step.c.id == schema.use.c.step_id)
@@ -64,7 +65,8 @@ def unread_uses(connection: Connection, facts: Facts) -> list[Use]:
         use
         for use in facts.uses
         if use.files != 0
-        and (use.dataset.namespace, use.dataset.name, use.version, use.role, use.rows, use.coverage) not in read
+        and (use.dataset.namespace, use.dataset.name, use.version, use.role, use.rows, use.coverage, use.unit)
+        not in read
     ]
 
 
@@ -72,7 +74,7 @@ def stored_state(row: Any) -> StepState:
     """A row of the step table as a state."""
     key = None
     if row.task_id is not None:
-        key = StepKey(row.task_id, row.run_id, row.dag_id, row.map_index, row.try_number)
+        key = StepKey(row.task_id, row.run_id, row.dag_id, row.map_index, row.try_number, row.attempt)
     return StepState(key, row.status, row.published, row.started or "", row.ended or "", row.untracked)
 
 
@@ -87,7 +89,7 @@ def _step(connection: Connection, ref: StepRef, state: StepState) -> tuple[int, 
 
 
 def _columns(state: StepState) -> dict[str, Any]:
-    names = ("dag_id", "run_id", "task_id", "map_index", "try_number")
+    names = ("dag_id", "run_id", "task_id", "map_index", "try_number", "attempt")
     return {
         **{name: getattr(state.key, name, None) for name in names},
         "status": state.status,
@@ -116,6 +118,7 @@ def _use(connection: Connection, step_id: int, use: Use, files: FileDigests | No
             "role": use.role,
             "rows": use.rows,
             "coverage": use.coverage,
+            "unit": use.unit,
         },
         {"files_read": False},
     )

@@ -30,13 +30,13 @@ def steps(connection: Connection) -> dict[int, StepRecord]:
     query = select(schema.step, schema.store.c.url).join(schema.store)
     rows = [(row.id, StepRef(row.url, row.name), stored_state(row)) for row in connection.execute(query)]
     rows.sort(key=lambda row: (row[2].started or row[2].ended, row[1]))
-    last: dict[tuple[str, str, str, str, int], tuple[int, int]] = {}
+    last: dict[tuple[str, str, str, str, int], tuple[int, int, int]] = {}
     for id_, ref, state in rows:
         if state.key is not None and state.status == "succeeded":
             k = state.key
             task = (ref.store, k.dag_id, k.run_id, k.task_id, k.map_index)
-            last[task] = max(last.get(task, (-1, -1)), (k.try_number, id_))
-    answering = {id_ for _, id_ in last.values()}
+            last[task] = max(last.get(task, (-1, -1, -1)), (k.try_number, k.attempt, id_))
+    answering = {id_ for *_, id_ in last.values()}
     return {
         id_: StepRecord(
             ref,
@@ -82,9 +82,11 @@ def versions(
     found = []
     for row in connection.execute(query):
         ref, named = StepRef(row.url, row.step), Dataset(row.namespace, row.name)
-        record = VersionRecord(named, row.key, ref, row.role, row.rows, row.files, row.coverage, row.files_read)
+        record = VersionRecord(
+            named, row.key, ref, row.role, row.rows, row.files, row.coverage, row.files_read, row.unit
+        )
         started = row.started or row.ended or ""
-        found.append(((started, ref, row.role, named, row.key, row.rows, row.coverage), record))
+        found.append(((started, ref, row.role, named, row.key, row.rows, row.coverage, row.unit), record))
     return [record for _, record in sorted(found, key=lambda entry: entry[0])]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from provspark.index_store.model import Dataset, StepKey
+from provspark.index_store.model import Dataset, StepKey, Unit
 
 Status = Literal["running", "succeeded", "failed"]
 Role = Literal["input", "output"]
@@ -67,6 +67,8 @@ class VersionRecord:
         Of an output: ``exact``, ``coarse`` or ``untracked``; empty for inputs.
     files_read : bool
         True where the file list could be read from the store; else only equal ids link.
+    unit : {"row", "file"}
+        What `rows` counts: whole files where nobody has counted their rows.
     """
 
     dataset: Dataset
@@ -77,6 +79,7 @@ class VersionRecord:
     files: int | None
     coverage: str
     files_read: bool
+    unit: Unit = "row"
 
 
 @dataclass(frozen=True, slots=True, order=True)

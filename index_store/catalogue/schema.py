@@ -20,7 +20,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0001"
+HEAD = "0002"
 VERSION_TABLE = "provspark_alembic_version"
 DIGEST_BYTES = 16
 
@@ -51,6 +51,7 @@ step = Table(
     Column("started", String(32)),
     Column("ended", String(32)),
     Column("untracked", Boolean, nullable=False),
+    Column("attempt", BigInteger),
     UniqueConstraint("store_id", "name", name="provspark_step_name"),
 )
 
@@ -84,7 +85,8 @@ use = Table(
     Column("rows", BigInteger, nullable=False),
     Column("coverage", String(9), nullable=False),
     Column("files_read", Boolean, nullable=False),
-    UniqueConstraint("step_id", "version_id", "role", "rows", "coverage", name="provspark_use_all"),
+    Column("unit", String(4), nullable=False, server_default="row"),
+    UniqueConstraint("step_id", "version_id", "role", "rows", "coverage", "unit", name="provspark_use_all"),
     Index("provspark_use_version", "version_id", "role"),
 )
 

@@ -22,8 +22,8 @@ LINKS = [
     ("people-clean-b6c6ad12e3ffe996", "people-report-d5b25e8267927170"),
     ("people-report-d5b25e8267927170", "model-8aae2d285d566e08"),
 ]
-"""Of the fixture, as the release that made it told them."""
-FIXTURE = Path(__file__).parents[1] / "index_store" / "fixtures" / "catalogue-0001.db"
+"""Of the fixtures, as the release that made the first of them told them."""
+FIXTURES = Path(__file__).parents[1] / "index_store" / "fixtures"
 
 
 MORE = {"export": ["--csv", "-"], "gc": ["--keep-runs", "1"]}
@@ -110,22 +110,35 @@ def test_upgrade_needs_a_catalogue(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "typo.db").exists()
 
 
-def test_an_older_schema_says_upgrade(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copy(FIXTURE, tmp_path / "old.db")
+def test_an_older_schema_says_upgrade(cli: Cli, tmp_path: Path) -> None:
+    shutil.copy(FIXTURES / "catalogue-0001.db", tmp_path / "old.db")
     url = f"sqlite:///{tmp_path}/old.db"
-    monkeypatch.setattr("provspark.index_store.catalogue.migrate.HEAD", "0002")
     done = cli("catalogue", "ls", "--url", url)
     assert done.exit_code == 2 and "has schema 0001" in done.output and "provspark catalogue upgrade" in done.output
 
 
 def test_a_catalogue_of_the_first_release_goes_on_working(cli: Cli, tmp_path: Path) -> None:
-    shutil.copy(FIXTURE, tmp_path / "old.db")
+    shutil.copy(FIXTURES / "catalogue-0001.db", tmp_path / "old.db")
     url = f"sqlite:///{tmp_path}/old.db"
-    listed = cli("catalogue", "ls", "--json", "--url", url)
-    assert listed.exit_code == 0 and listed.output.count('"status": "succeeded"') == 3
-    before = (tmp_path / "old.db").read_bytes()
     assert cli("catalogue", "upgrade", "--url", url).exit_code == 0
     with Catalogue.open(url) as catalogue:
         assert [(a.producer.step, a.consumer.step) for a in catalogue.links()] == LINKS
-    assert cli("catalogue", "ls", "--json", "--url", url).output == listed.output
-    assert len(before) == (tmp_path / "old.db").stat().st_size
+        assert {v.unit for v in catalogue.versions()} == {"row"}
+        assert {s.key.attempt for s in catalogue.steps() if s.key} == {0}
+    listed = cli("catalogue", "ls", "--json", "--url", url)
+    assert listed.exit_code == 0 and listed.output.count('"status": "succeeded"') == 3
+
+
+def test_a_catalogue_of_the_present_schema_is_as_an_upgraded_one(tmp_path: Path) -> None:
+    """The second fixture is the first one, upgraded, with a step more: attempt 1 of `load`, which wrote a file."""
+    for name in ("0001", "0002"):
+        shutil.copy(FIXTURES / f"catalogue-{name}.db", tmp_path)
+    with Catalogue.open(f"sqlite:///{tmp_path}/catalogue-0001.db") as catalogue:
+        old = catalogue.dump()
+    with Catalogue.open(f"sqlite:///{tmp_path}/catalogue-0002.db", migrate=False) as catalogue:
+        new = catalogue.dump()
+    more = [s for s in new["steps"] if s not in old["steps"]]
+    assert [(s["key"]["task_id"], s["key"]["attempt"]) for s in more] == [("load", 1)]
+    more = [v for v in new["versions"] if v not in old["versions"]]
+    assert [(v["dataset"]["name"], v["rows"], v["unit"]) for v in more] == [("/data/load.csv", 1, "file")]
+    assert new["links"] == old["links"]

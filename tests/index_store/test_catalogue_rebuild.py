@@ -3,7 +3,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
-from _catalogue import STORE, World, pipeline
+from _catalogue import STORE, World, pipeline, read_on_drivers
 from openlineage.client import OpenLineageClient
 from openlineage.client.serde import Serde
 from openlineage.client.transport.file import FileConfig, FileTransport
@@ -26,9 +26,10 @@ def fill(catalogue: Catalogue, events) -> Catalogue:
     return catalogue
 
 
+@pytest.mark.parametrize("made", [pipeline, read_on_drivers])
 @pytest.mark.parametrize("append", [True, False])
-def test_from_files_of_events(catalogue_url, tmp_path, append):
-    world = pipeline()
+def test_from_files_of_events(catalogue_url, tmp_path, append, made):
+    world = made()
     path = tmp_path / "events"
     client = OpenLineageClient(transport=FileTransport(FileConfig(str(path), append=append)))
     for event in all_events(world):
@@ -36,7 +37,7 @@ def test_from_files_of_events(catalogue_url, tmp_path, append):
     with Catalogue.open(catalogue_url, files=world.files) as catalogue:
         live = fill(catalogue, all_events(world)).dump()
         for _ in range(2):
-            assert rebuild_from_events(catalogue, [path]) == 10
+            assert rebuild_from_events(catalogue, [path]) == 2 * len(world.manifests)
             assert catalogue.dump() == live
 
 

@@ -210,7 +210,7 @@ def test_what_does_not_fit_in_a_read_makes_it_untracked(store: Store) -> None:
         body["reads"][0]["tensors"][0]["edges"] = 4
 
     resealed(store, change)
-    repair(Store.open(store.url))
+    assert [r.action for r in repair(Store.open(store.url))] == ["untracked"]
     assert [r.coverage for r in Store.open(store.url).manifest(KEY.id).reads] == ["untracked", "exact", "exact"]
 
 

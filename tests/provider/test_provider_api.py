@@ -22,7 +22,8 @@ from provspark.errors import (
     ValuesUnavailableError,
     VersionChangedError,
 )
-from provspark.index_store.model import Dataset, Field, Files, PendingVersion, Untracked
+from provspark.index_store.driver import driver_version
+from provspark.index_store.model import Dataset, Field, Files, PendingVersion, StepKey, Untracked
 from provspark.index_store.store import Store
 from provspark.rebuild import rebuild_from_stores
 
@@ -145,6 +146,19 @@ def test_datasets_and_steps(prov: provspark.Provenance, folder: Path) -> None:
     ]
     assert lines[1]["step"] == steps[0]["step"]
     assert provspark.open(str(Store.open(str(folder / "empty"), create=True).url)).datasets().num_rows == 0
+
+
+def test_lists_have_what_a_driver_read_and_not_where_it_went(tmp_path: Path) -> None:
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    key = StepKey("report", "run", "dag")
+    writer = store.writer(key, driver_reads="on")
+    made = driver_version(key.id, 0, "job.py:3", 2)
+    writer.add_read(write(made, [(version("/in", {"i": 2}), [(0, 0), (1, 1)])]))
+    writer.add(write(version("/out", {"o": 2}, "o"), [(made, [(0, 0)])]))
+    writer.publish(status="succeeded", started="2024", ended="2024")
+    prov = provspark.open(str(tmp_path / "prov"))
+    assert prov.datasets()["dataset"].to_pylist() == ["file:///in", "file:///out"]
+    assert [(x["inputs"], x["outputs"]) for x in prov.steps().to_pylist()] == [(["file:///in"], ["file:///out"])]
 
 
 def test_steps_tell_the_least_coverage_and_why(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from provspark.errors import EventError
 from provspark.events import events_from_manifest, facets_for, read_events, start_facets
 from provspark.facet import PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
 
-SCHEMAS = Path(__file__).parents[2] / "docs" / "openlineage" / "1-0-0"
+SCHEMAS = Path(__file__).parents[2] / "docs" / "openlineage" / "1-1-0"
 
 
 def test_start_and_end_of_a_step():
@@ -41,7 +41,7 @@ def test_data_sets_carry_versions_schema_and_counts():
     (read,), (written,) = facets.inputs, facets.outputs
     assert (read.namespace, read.name, written.name) == ("file", "/data/raw", "/data/report")
     version = manifest.writes[0].output
-    assert written.facets["provspark"] == ProvSparkDatasetFacet(STORE, manifest.step, version.id, 4, 2, "exact")
+    assert written.facets["provspark"] == ProvSparkDatasetFacet(STORE, manifest.step, version.id, 4, 2, "exact", "row")
     assert read.facets["provspark"].coverage is None
     assert read.facets["provspark"].rows == 15
     assert [(f.name, f.type) for f in written.facets["schema"].fields] == [("a", "int")]
