@@ -11,6 +11,7 @@ from provspark.tracker.files import hook
 from provspark.tracker.files.arrow import ArrowPatches
 from provspark.tracker.files.frames import Frames
 from provspark.tracker.files.journal import Journal
+from provspark.tracker.files.left_open import flush_open
 from provspark.tracker.files.left_out import LeftOut
 from provspark.tracker.files.model import FileRead, FileWrite
 from provspark.tracker.files.replay import Replay
@@ -64,8 +65,18 @@ class DriverFiles:
         with self._reading:
             found = list(self._replay.play(self._journal.take()))
             found += self._replay.written({*paths, *map(os.path.realpath, paths)}) if paths else ()
-            found += self._replay.written() if final else ()
+            if final:
+                self._flush()
+                found += self._replay.written()
             return found
+
+    def _flush(self) -> None:
+        try:
+            for path in flush_open(self._replay.paths):
+                why = f"{path} is still open when the step ends; what it will be then is not known"
+                self._journal.lose(Untracked("open", why))
+        except Exception as e:
+            self._journal.failed(e)
 
     def reads(self) -> list[FileRead]:
         """Return, once, the files that were read since the last call."""

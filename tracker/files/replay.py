@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -67,6 +68,11 @@ class Replay:
             else:
                 yield from self._opened(entry)
 
+    @property
+    def paths(self) -> list[str]:
+        """Real paths of all files that the step may have written."""
+        return list(self._drafts)
+
     def written(self, paths: Collection[str] | None = None) -> Iterator[FileWrite]:
         """Yield what the step wrote and was not handed out yet in the state in which it is now.
 
@@ -101,10 +107,12 @@ class Replay:
         self._drafts[place.real] = draft
 
     def _siblings(self, draft: _Draft) -> Iterator[FileWrite]:
-        """Hand out, as one data set, the files that were written with a file that is read."""
-        root = draft.place.root
-        for each in [d for d in self._drafts.values() if root and d.place.root == root]:
-            yield from self._handed(each, look(each.place.real), asked=True)
+        """Hand out, with a file that is read, the others that were written as one data set with it, or by one line."""
+        root, folder, site = draft.place.root, posixpath.dirname(draft.place.real), draft.by.site
+        for each in list(self._drafts.values()):
+            beside = posixpath.dirname(each.place.real) == folder and each.by.site == site
+            if each.place.root == root if root else beside:
+                yield from self._handed(each, look(each.place.real), asked=True)
 
     def _copied(self, entry: Copied) -> None:
         place, source, of = entry.place, entry.source, entry.of
