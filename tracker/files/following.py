@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Protocol
 
 from provspark.index_store.model import PendingWrite, Untracked
 from provspark.tracker.files.driver import DriverFiles
-from provspark.tracker.files.model import FileRead, FileWrite
+from provspark.tracker.files.model import FileRead, FileWrite, now_ns
 from provspark.tracker.files.stored import FilesRead, files_read, files_written
 from provspark.tracker.files.versions import KnownFiles
 from provspark.tracker.troubles import Troubles
 
-__all__ = ["TICK", "FilesOfDriver", "Reads"]
-
-TICK = time.clock_getres(5) if sys.platform == "linux" else 0.01
-"""How exact the times of files are, in seconds: on Linux as its CLOCK_REALTIME_COARSE, which Python has no name for."""
+__all__ = ["FilesOfDriver", "Reads"]
 
 
 class Reads(Protocol):
@@ -122,7 +117,7 @@ class FilesOfDriver:
                 self._reads.add(read)
             if writes:
                 self._write(writes)
-        self._marks.append((time.time_ns(), self._reads.rows()))
+        self._marks.append((now_ns(), self._reads.rows()))
 
     def _write(self, writes: Sequence[FileWrite]) -> None:
         self._reads.cut()
@@ -136,8 +131,7 @@ class FilesOfDriver:
         """Return how many rows had been read before a file was closed."""
         if self._reads.taking:
             return self._reads.rows()
-        late = write.until_ns + int(TICK * 1e9)
-        return min((rows for at, rows in self._marks if at > late), default=self._reads.rows())
+        return min((rows for at, rows in self._marks if at > write.until_ns), default=self._reads.rows())
 
 
 def _alike(found: Sequence[FileRead | FileWrite]) -> Iterator[list[FileRead | FileWrite]]:

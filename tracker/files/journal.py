@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections import deque
 from dataclasses import dataclass
 from functools import wraps
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from provspark.index_store.model import Dataset, Untracked
 from provspark.tracker.files.frames import Caller, Frames
-from provspark.tracker.files.model import Stat, look
+from provspark.tracker.files.model import Stat, look, now_ns
 from provspark.tracker.files.paths import absolute, beside, files_below, real_name
 
 if TYPE_CHECKING:
@@ -178,14 +177,14 @@ class Journal:
         place = self.place(path, root)
         before = None if place is None else look(place.real)
         if place is not None and before is not None:
-            self._opened(Opened(place, by, time.time_ns(), before, True, False, False))
+            self._opened(Opened(place, by, now_ns(), before, True, False, False))
 
     def writes(self, path: str, by: Caller, *, fresh: bool = True) -> None:
         """Note that a file is about to be written."""
         place = self.place(path)
         if place is not None:
             before = look(place.real)
-            self._opened(Opened(place, by, time.time_ns(), before, False, True, fresh or before is None))
+            self._opened(Opened(place, by, now_ns(), before, False, True, fresh or before is None))
 
     def folder_before(self, folder: str) -> dict[str, Stat | None]:
         """Return the state of all data files below a folder."""
@@ -196,7 +195,7 @@ class Journal:
         for path in self._below(folder, by):
             place = self.place(path, folder)
             if place is not None and look(path) != before.get(path):
-                self._opened(Opened(place, by, time.time_ns(), before.get(path), False, True, True))
+                self._opened(Opened(place, by, now_ns(), before.get(path), False, True, True))
 
     def copies(self, source: str, path: str, by: Caller) -> None:
         """Note that a file or a folder is about to be copied."""
@@ -237,7 +236,7 @@ class Journal:
         reads = flags & _ACCESS != os.O_WRONLY and not fresh
         log = by.log or (bool(flags & os.O_APPEND) and _names_log(place.path))
         by = Caller(by.site, by.action or action, log)
-        self._opened(Opened(place, by, time.time_ns(), before, reads, writes, fresh))
+        self._opened(Opened(place, by, now_ns(), before, reads, writes, fresh))
 
     def _part_of_copy(self, place: Place, before: Stat | None, writes: bool, by: Caller) -> bool:
         """Whether this opening is one of the two that make a copy, which is noted as such."""
@@ -315,7 +314,7 @@ class Journal:
         if place is not None and by is not None:
             before = look(place.real)
             by = by._replace(action="sqlite3.connect")
-            self._opened(Opened(place, by, time.time_ns(), before, before is not None, True, before is None))
+            self._opened(Opened(place, by, now_ns(), before, before is not None, True, before is None))
 
     @_guarded
     def _temporary(self, path: Any) -> None:
