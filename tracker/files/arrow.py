@@ -1,0 +1,214 @@
+"""Patches of pyarrow's readers and writers: they are C++, and open files without an audit event.
+
+Classes that Python code can't change (`OSFile`, `LocalFileSystem`, `CSVWriter`) are left as they are; what opens files
+by them alone stays unseen (docs/session.md).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from types import ModuleType
+from typing import Any, Literal
+
+from provspark.index_store.model import Untracked
+from provspark.tracker.files.frames import Caller
+from provspark.tracker.files.journal import Journal
+from provspark.tracker.files.paths import local_path
+from provspark.tracker.imported import WhenImported
+
+__all__ = ["ENTRIES", "ArrowPatches", "Entry"]
+
+Use = Literal["read", "write", "write folder", "copy", "by mode"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function or method that opens files.
+
+    Parameters
+    ----------
+    module : str
+        Where it is looked up, after import.
+    name : str
+        ``function`` or ``Class.method``.
+    place : int
+        Which positional argument is the path.
+    path : str
+        The argument's name.
+    use : str
+        What it does to the file.
+    """
+
+    module: str
+    name: str
+    place: int
+    path: str
+    use: Use
+
+    @property
+    def action(self) -> str:
+        """The name by which a script calls it."""
+        name = self.name.removesuffix(".__init__")
+        return f"{self.module.removesuffix('.core').removesuffix('.lib')}.{name}"
+
+
+ENTRIES = (
+    Entry("pyarrow.parquet.core", "ParquetFile.__init__", 1, "source", "read"),
+    Entry("pyarrow.parquet.core", "ParquetDataset.__init__", 1, "path_or_paths", "read"),
+    Entry("pyarrow.parquet.core", "read_table", 0, "source", "read"),
+    Entry("pyarrow.parquet.core", "read_pandas", 0, "source", "read"),
+    Entry("pyarrow.parquet.core", "ParquetWriter.__init__", 1, "where", "write"),
+    Entry("pyarrow.parquet.core", "write_table", 1, "where", "write"),
+    Entry("pyarrow.parquet.core", "write_to_dataset", 1, "root_path", "write folder"),
+    Entry("pyarrow.dataset", "dataset", 0, "source", "read"),
+    Entry("pyarrow.dataset", "parquet_dataset", 0, "metadata_path", "read"),
+    Entry("pyarrow.dataset", "write_dataset", 1, "base_dir", "write folder"),
+    Entry("pyarrow.csv", "read_csv", 0, "input_file", "read"),
+    Entry("pyarrow.csv", "open_csv", 0, "input_file", "read"),
+    Entry("pyarrow.csv", "write_csv", 1, "output_file", "write"),
+    Entry("pyarrow.json", "read_json", 0, "input_file", "read"),
+    Entry("pyarrow.json", "open_json", 0, "input_file", "read"),
+    Entry("pyarrow.feather", "read_table", 0, "source", "read"),
+    Entry("pyarrow.feather", "read_feather", 0, "source", "read"),
+    Entry("pyarrow.feather", "write_feather", 1, "dest", "write"),
+    Entry("pyarrow.orc", "ORCFile.__init__", 1, "source", "read"),
+    Entry("pyarrow.orc", "read_table", 0, "source", "read"),
+    Entry("pyarrow.orc", "ORCWriter.__init__", 1, "where", "write"),
+    Entry("pyarrow.orc", "write_table", 1, "where", "write"),
+    Entry("pyarrow.ipc", "open_file", 0, "source", "read"),
+    Entry("pyarrow.ipc", "open_stream", 0, "source", "read"),
+    Entry("pyarrow.ipc", "new_file", 0, "sink", "write"),
+    Entry("pyarrow.ipc", "new_stream", 0, "sink", "write"),
+    Entry("pyarrow.ipc", "RecordBatchFileReader.__init__", 1, "source", "read"),
+    Entry("pyarrow.ipc", "RecordBatchStreamReader.__init__", 1, "source", "read"),
+    Entry("pyarrow.ipc", "RecordBatchFileWriter.__init__", 1, "sink", "write"),
+    Entry("pyarrow.ipc", "RecordBatchStreamWriter.__init__", 1, "sink", "write"),
+    Entry("pyarrow.fs", "copy_files", 0, "source", "copy"),
+    Entry("pyarrow.lib", "memory_map", 0, "path", "by mode"),
+    Entry("pyarrow.lib", "create_memory_map", 0, "path", "write"),
+    Entry("pyarrow.lib", "input_stream", 0, "source", "read"),
+    Entry("pyarrow.lib", "output_stream", 0, "source", "write"),
+)
+
+
+class ArrowPatches:
+    """Patches of pyarrow's modules, made as each is imported, all undone by `remove`.
+
+    Parameters
+    ----------
+    journal : Journal
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._undo: list[tuple[Any, str, Any]] = []
+        self._waiting: list[WhenImported] = []
+        self._on = False
+
+    def install(self) -> None:
+        """Patch what is imported; the rest follows when it is."""
+        self._on = True
+        for name in dict.fromkeys(entry.module for entry in ENTRIES):
+            self._waiting.append(WhenImported(name, self._imported))
+
+    def remove(self) -> None:
+        """Put everything back as it was."""
+        self._on = False
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in self._waiting]
+        self._waiting.clear()
+        while self._undo:
+            owner, name, original = self._undo.pop()
+            setattr(owner, name, original)
+
+    def _imported(self, module: ModuleType) -> None:
+        for entry in ENTRIES:
+            if entry.module == module.__name__:
+                try:
+                    self._patch(module, entry)
+                except Exception as e:
+                    why = f"its files are not followed: {type(e).__name__}: {e}"
+                    self._journal.lose(Untracked(entry.action, why))
+
+    def _patch(self, module: ModuleType, entry: Entry) -> None:
+        owner_name, _, method = entry.name.rpartition(".")
+        if owner_name:
+            owner = getattr(module, owner_name)
+            self._set(owner, method, self._wrapped(vars(owner)[method], entry))
+            return
+        plain = getattr(module, entry.name)
+        patched = self._wrapped(plain, entry)
+        for each in [m for name, m in sys.modules.items() if name.partition(".")[0] == "pyarrow"]:
+            if vars(each).get(entry.name) is plain:
+                self._set(each, entry.name, patched)
+
+    def _set(self, owner: Any, name: str, patched: Any) -> None:
+        self._undo.append((owner, name, vars(owner)[name]))
+        setattr(owner, name, patched)
+
+    def _wrapped(self, plain: Callable[..., Any], entry: Entry) -> Callable[..., Any]:
+        @wraps(plain)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            then = self._before(entry, args, kwargs) if self._on else None
+            try:
+                return plain(*args, **kwargs)
+            finally:
+                if then is not None:
+                    self._guarded(then)
+
+        return call
+
+    def _guarded(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception as e:
+            self._journal.failed(e)
+
+    def _before(self, entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], None] | None:
+        """Note what a call is about to do, unless pyarrow calls itself; return what is to be done after it."""
+        by = None
+        try:
+            frame = sys._getframe(2)
+            if str(frame.f_globals.get("__name__", "")).partition(".")[0] == "pyarrow":
+                return None
+            by = self._journal.by(frame)
+            if by is None:
+                return None
+            by = by if by.action else by._replace(action=entry.action)
+            return self._noted(entry, by, args, kwargs)
+        except LookupError as e:
+            node = entry.action
+            why = f"{e} lies on another file system: what the driver reads and writes there is not followed"
+            self._journal.lose(Untracked(node, why, "" if by is None else by.site))
+        except Exception as e:
+            self._journal.failed(e)
+        return None
+
+    def _noted(
+        self, entry: Entry, by: Caller, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[[], None] | None:
+        journal = self._journal
+        file_system = kwargs.get("filesystem") or next((a for a in args if hasattr(a, "get_file_info")), None)
+        given = args[entry.place] if len(args) > entry.place else kwargs.get(entry.path)
+        if entry.use == "copy":
+            source = local_path(given, kwargs.get("source_filesystem"))
+            to = args[1] if len(args) > 1 else kwargs.get("destination")
+            target = local_path(to, kwargs.get("destination_filesystem"))
+            if source is not None and target is not None:
+                journal.copies(source, target, by)
+            return None
+        paths = [local_path(each, file_system) for each in (given if isinstance(given, (list, tuple)) else [given])]
+        for path in paths:
+            if path is None:
+                continue
+            if entry.use == "write folder":
+                before = journal.folder_before(path)
+                return lambda path=path: journal.wrote_folder(path, before, by)  # type: ignore[misc]
+            mode = (args[1] if len(args) > 1 else kwargs.get("mode", "r")) if entry.use == "by mode" else ""
+            if entry.use == "read" or mode.startswith("r"):
+                journal.reads(path, by)
+            if entry.use == "write" or mode in ("w", "r+", "w+"):
+                journal.writes(path, by, fresh=mode != "r+")
+        return None

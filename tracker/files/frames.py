@@ -1,0 +1,155 @@
+"""Which line of the script is behind a call, and which function of a library it called."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Literal, NamedTuple
+
+__all__ = ["Caller", "Frames", "library_folders"]
+
+_Kind = Literal["script", "library", "between", "log", "barred"]
+
+_BARRED = ("<frozen importlib", "<frozen zipimport")
+"""Imports: what a module reads of its own package is no data."""
+_OURS_BETWEEN = ("/tracker/runner.py", *(f"/tracker/files/{name}.py" for name in ("arrow", "hook", "journal")))
+"""Files of ours that stand between a script and its own calls."""
+_BETWEEN = (
+    "/threading.py",
+    "/contextlib.py",
+    "/functools.py",
+    "/concurrent/futures/thread.py",
+    "/concurrent/futures/_base.py",
+    "/multiprocessing/pool.py",
+    "/pandas/util/_decorators.py",
+    "<frozen runpy>",
+    "/runpy.py",
+)
+"""Files of libraries whose functions say nothing about what was called."""
+_LOGS = ("/logging/__init__.py", "/logging/handlers.py", "/loguru/", "/structlog/")
+_TEMPORARY = ("TemporaryDirectory", "TemporaryFile", "SpooledTemporaryFile")
+
+
+class Caller(NamedTuple):
+    """Who opens a file: ``file:line`` of the script or "", the function it called or "", whether it is for a log."""
+
+    site: str
+    action: str
+    log: bool
+
+
+class Frames:
+    """Tells the script's frames from those of libraries, by the files of their code; made before capture begins."""
+
+    def __init__(self) -> None:
+        ours, spark = _folders("provspark", "provspark.tracker", "provspark.index_store"), _folders("pyspark", "py4j")
+        self._barred = (*_BARRED, *ours, *spark)
+        self._of_pandas = tuple(f"{folder}pandas{os.sep}" for folder in spark)
+        self._ours = ours
+        self._libraries = library_folders()
+        main = sys.modules.get("__main__")
+        self._main = getattr(main, "__file__", None) or "<string>"
+        self._kinds: dict[str, _Kind] = {}
+
+    def caller(self, frame: FrameType | None) -> Caller | None:
+        """Return who is behind a call, from its innermost frame outwards; None where it is Spark, an import or us."""
+        kinds, log = self._kinds, False
+        called: FrameType | None = None
+        while frame is not None:
+            code = frame.f_code
+            kind = kinds.get(code.co_filename) or self._learn(code.co_filename)
+            if kind == "script":
+                return Caller(f"{code.co_filename}:{frame.f_lineno}", _named(called), log)
+            if kind == "barred":
+                return None
+            if kind == "log":
+                log = True
+            elif kind == "library":
+                called = frame
+            frame = frame.f_back
+        return Caller("", _named(called), log)
+
+    def temporary(self, frame: FrameType | None) -> bool:
+        """Whether a file or folder that `tempfile` makes goes by itself, or belongs to a library."""
+        while frame is not None:
+            code = frame.f_code
+            if code.co_filename.endswith("/tempfile.py"):
+                if _closes(code, frame):
+                    return True
+            else:
+                kind = self._kinds.get(code.co_filename) or self._learn(code.co_filename)
+                if kind != "between":
+                    return kind != "script"
+            frame = frame.f_back
+        return True
+
+    def _learn(self, filename: str) -> _Kind:
+        kind = self._kind(filename)
+        self._kinds[filename] = kind
+        return kind
+
+    def _kind(self, filename: str) -> _Kind:
+        main = sys.modules.get("__main__")
+        if filename in (self._main, getattr(main, "__file__", None)) and not filename.startswith(self._ours):
+            return "script"
+        if filename.endswith(_BETWEEN) or (filename.startswith(self._ours) and filename.endswith(_OURS_BETWEEN)):
+            return "between"
+        if filename.startswith(self._of_pandas):
+            return "library"
+        if filename.startswith(self._barred):
+            return "barred"
+        if any(part in filename for part in _LOGS):
+            return "log"
+        if filename.startswith(("<stdin>", "<ipython", "<console>")):
+            return "script"
+        return "library" if filename.startswith(("<", *self._libraries)) else "script"
+
+
+def _closes(code: CodeType, frame: FrameType) -> bool:
+    """Whether a function of `tempfile` removes what it makes."""
+    if code.co_name == "NamedTemporaryFile":
+        return bool(frame.f_locals.get("delete", True))
+    owner = type(frame.f_locals.get("self")).__name__ if code.co_name == "__init__" else code.co_name
+    return owner in _TEMPORARY
+
+
+def _named(frame: FrameType | None) -> str:
+    """Name a function as a reader would: ``pandas.read_csv``."""
+    if frame is None:
+        return ""
+    package = str(frame.f_globals.get("__name__", "")).partition(".")[0].lstrip("_")
+    code = frame.f_code
+    name = code.co_name
+    if name in ("__init__", "__new__") and code.co_varnames:
+        made = frame.f_locals.get(code.co_varnames[0])
+        name = made.__name__ if isinstance(made, type) else type(made).__name__
+    return f"{package}.{name}" if package else name
+
+
+def _folders(*modules: str) -> tuple[str, ...]:
+    """Return where modules lie, each with a slash behind it."""
+    found = []
+    for module in modules:
+        try:
+            spec = find_spec(module)
+        except (ImportError, ValueError):
+            continue
+        if spec is not None and spec.origin:
+            folder = Path(spec.origin).parent
+            found += [f"{folder}{os.sep}", f"{folder.resolve()}{os.sep}"]
+    return tuple(dict.fromkeys(found))
+
+
+def library_folders() -> tuple[str, ...]:
+    """Return where Python's own modules and those of installed packages lie, each with a slash behind it."""
+    paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    paths.update(site.getsitepackages(), {site.getusersitepackages()}, {os.path.dirname(os.__file__)})  # noqa: PTH120
+    if sys.prefix != sys.base_prefix:
+        paths.add(sys.prefix)
+    every = {*paths, *(os.path.realpath(p) for p in paths if p)}
+    return tuple(sorted(p.rstrip(os.sep) + os.sep for p in every if p))

@@ -1,0 +1,363 @@
+"""What happened to files in the driver, noted as it happens; `replay` makes sense of it later."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from provspark.index_store.model import Dataset, Untracked
+from provspark.tracker.files.frames import Caller, Frames
+from provspark.tracker.files.model import Stat, look, now_ns
+from provspark.tracker.files.paths import absolute, beside, files_below, real_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from provspark.tracker.files.left_out import LeftOut
+
+__all__ = ["MOST", "Copied", "Entry", "Journal", "Opened", "Place", "Temporary"]
+
+H = TypeVar("H", bound="Callable[..., None]")
+
+MOST = 100_000
+"""Entries that are kept between two readings of the journal, and files of one folder."""
+_ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file: its path as the script spells it, its real one, and the folder that it belongs to as a data set."""
+
+    path: str
+    real: str
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file is opened. `before` is its state then; `fresh` says that nothing of it stays."""
+
+    place: Place
+    by: Caller
+    at_ns: int
+    before: Stat | None
+    reads: bool
+    writes: bool
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A file is copied, moved, or linked; `same` says that the new name is to lead to the old one's very file."""
+
+    source: Place
+    place: Place
+    by: Caller
+    of: Stat
+    before: Stat | None
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """A file or folder is made that goes by itself."""
+
+    real: str
+
+
+Entry = Opened | Copied | Temporary
+
+
+class _Copying(NamedTuple):
+    """A copy that this thread is about to make: the source as it is spelt, its real path, the target's real path."""
+
+    source: str
+    real: str
+    to: str
+
+
+def _guarded(handle: H) -> H:
+    """Keep what fails in here from the user's call, in whose stack it runs."""
+
+    @wraps(handle)
+    def guarded(self: Journal, *args: Any) -> None:
+        try:
+            handle(self, *args)
+        except Exception as e:
+            self.failed(e)
+
+    return cast("H", guarded)
+
+
+class Journal:
+    """Takes the events of the audit hook, and what patches of libraries see.
+
+    Parameters
+    ----------
+    frames : Frames
+    left_out : LeftOut
+    """
+
+    def __init__(self, frames: Frames, left_out: LeftOut) -> None:
+        self._frames, self._left_out = frames, left_out
+        self._entries: deque[Entry] = deque()
+        self._read: set[tuple[str, Stat, str]] = set()
+        self._last: dict[str, tuple[str, bool]] = {}
+        self._copying = threading.local()
+        self._lost: dict[Untracked, None] = {}
+        self._forks: dict[Untracked, None] = {}
+        self.handlers: dict[str, Callable[..., None]] = {
+            "open": self._open,
+            "os.rename": self._renamed,
+            "os.link": self._linked,
+            "os.symlink": self._symlinked,
+            "os.fork": self._forked,
+            "os.forkpty": self._forked,
+            "os.truncate": self._truncated,
+            "shutil.copyfile": self._copyfile,
+            "shutil.copytree": self._copytree,
+            "sqlite3.connect": self._sqlite,
+            "tempfile.mkstemp": self._temporary,
+            "tempfile.mkdtemp": self._temporary,
+        }
+
+    # -- what the reader of the journal takes
+
+    def take(self) -> list[Entry]:
+        """Return, once, what was noted until now, in order."""
+        taken = []
+        while self._entries:
+            taken.append(self._entries.popleft())
+        return taken
+
+    def take_lost(self) -> list[Untracked]:
+        """Return, once, what could not be noted."""
+        found, self._lost = self._lost, {}
+        return list(found)
+
+    def take_forks(self) -> list[Untracked]:
+        """Return, once, where the script forked this process."""
+        found, self._forks = self._forks, {}
+        return list(found)
+
+    def failed(self, error: Exception) -> None:
+        """Note that something of ours failed."""
+        self.lose(Untracked("files", f"a file of the driver was missed: {type(error).__name__}: {error}"))
+
+    def lose(self, reason: Untracked) -> None:
+        """Note what is not followed."""
+        self._lost.setdefault(reason)
+
+    # -- what patches of libraries tell
+
+    def by(self, frame: FrameType | None) -> Caller | None:
+        """Return who is behind a call; None if it is not the script."""
+        return self._frames.caller(frame)
+
+    def place(self, path: str, root: str = "") -> Place | None:
+        """Return where a file is; None if it is left out."""
+        if self._left_out(path):
+            return None
+        real = os.path.realpath(path)
+        return None if real != path and self._left_out(real) else Place(path, real, root)
+
+    def reads(self, path: str, by: Caller, root: str = "") -> None:
+        """Note that a file is read, or that all data files below a folder are."""
+        if not root and os.path.isdir(path):  # noqa: PTH112 - hot
+            for each in self._below(path, by):
+                self.reads(each, by, path)
+            return
+        place = self.place(path, root)
+        before = None if place is None else look(place.real)
+        if place is not None and before is not None:
+            self._opened(Opened(place, by, now_ns(), before, True, False, False))
+
+    def writes(self, path: str, by: Caller, *, fresh: bool = True) -> None:
+        """Note that a file is about to be written."""
+        place = self.place(path)
+        if place is not None:
+            before = look(place.real)
+            self._opened(Opened(place, by, now_ns(), before, False, True, fresh or before is None))
+
+    def folder_before(self, folder: str) -> dict[str, Stat | None]:
+        """Return the state of all data files below a folder."""
+        return {path: look(path) for path in files_below(folder, MOST)}
+
+    def wrote_folder(self, folder: str, before: dict[str, Stat | None], by: Caller) -> None:
+        """Note what was written to a folder since `folder_before`."""
+        for path in self._below(folder, by):
+            place = self.place(path, folder)
+            if place is not None and look(path) != before.get(path):
+                self._opened(Opened(place, by, now_ns(), before.get(path), False, True, True))
+
+    def copies(self, source: str, path: str, by: Caller) -> None:
+        """Note that a file or a folder is about to be copied."""
+        if os.path.isdir(source):  # noqa: PTH112 - hot
+            for each in self._below(source, by):
+                self._copy(each, path + each[len(source) :], by, source, path, same=False)
+        else:
+            self._copy(source, path, by, "", "", same=False)
+
+    # -- events
+
+    @_guarded
+    def _open(self, path: Any, mode: str | None, flags: int) -> None:
+        self._opening(path, flags, "open")
+
+    @_guarded
+    def _truncated(self, path: Any, length: int) -> None:
+        self._opening(path, os.O_RDWR, "os.truncate")
+
+    def _opening(self, path: Any, flags: int, action: str) -> None:
+        if type(path) is not str:
+            if not isinstance(path, (bytes, os.PathLike)):
+                return
+            path = os.fsdecode(path)
+        if self._left_out(path):
+            return
+        by = self._frames.caller(sys._getframe(1))
+        place = None if by is None else self.place(absolute(path))
+        if by is None or place is None:
+            return
+        before = look(place.real)
+        writes = flags & _ACCESS != os.O_RDONLY
+        if before is None and (not writes or os.path.isdir(place.real)):  # noqa: PTH112 - hot
+            return
+        if self._part_of_copy(place, before, writes, by):
+            return
+        fresh = before is None or bool(flags & os.O_TRUNC)
+        reads = flags & _ACCESS != os.O_WRONLY and not fresh
+        log = by.log or (bool(flags & os.O_APPEND) and _names_log(place.path))
+        by = Caller(by.site, by.action or action, log)
+        self._opened(Opened(place, by, now_ns(), before, reads, writes, fresh))
+
+    def _part_of_copy(self, place: Place, before: Stat | None, writes: bool, by: Caller) -> bool:
+        """Whether this opening is one of the two that make a copy, which is noted as such."""
+        copying: _Copying | None = getattr(self._copying, "files", None)
+        if copying is None:
+            return False
+        if not writes and place.real == copying.real:
+            return True
+        self._copying.files = None
+        if not writes or place.real != copying.to:
+            return False
+        tree: tuple[str, str] = getattr(self._copying, "tree", ("", ""))
+        if not (tree[0] and beside(copying.source, tree[0]) and beside(place.path, tree[1])):
+            tree = ("", "")
+        source, of = self.place(copying.source, tree[0]), look(copying.source)
+        if source is not None and of is not None:
+            self._add(Copied(source, Place(place.path, place.real, tree[1]), by, of, before, False))
+        return True
+
+    @_guarded
+    def _copyfile(self, source: Any, path: Any) -> None:
+        source, path = absolute(source), absolute(path)
+        by = self._frames.caller(sys._getframe(1)) if source and path else None
+        if by is not None:
+            self._copying.files = _Copying(source, os.path.realpath(source), os.path.realpath(path))
+
+    @_guarded
+    def _copytree(self, source: Any, path: Any) -> None:
+        tree = absolute(source), absolute(path)
+        known: tuple[str, str] | None = getattr(self._copying, "tree", None)
+        if known is None or not all(map(beside, tree, known)):
+            self._copying.tree = tree
+
+    @_guarded
+    def _renamed(self, source: Any, path: Any, source_folder: int = -1, folder: int = -1) -> None:
+        self._named(absolute(source, source_folder), absolute(path, folder), "os.rename")
+
+    @_guarded
+    def _linked(self, source: Any, path: Any, source_folder: int = -1, folder: int = -1) -> None:
+        self._named(absolute(source, source_folder), absolute(path, folder), "os.link")
+
+    @_guarded
+    def _symlinked(self, source: Any, path: Any, folder: int = -1) -> None:
+        name = absolute(path, folder)
+        if name:
+            self._named(absolute(os.path.join(os.path.dirname(name), os.fsdecode(source))), name, "os.symlink")  # noqa: PTH118, PTH120
+
+    def _named(self, source: str, path: str, action: str) -> None:
+        by = self._frames.caller(sys._getframe(1)) if source and path else None
+        if by is None:
+            return
+        by = by if by.action else by._replace(action=action)
+        if os.path.isdir(source):  # noqa: PTH112 - hot
+            for each in self._below(source, by):
+                self._copy(each, path + each[len(source) :], by, source, path, same=True)
+        else:
+            self._copy(source, path, by, "", "", same=True)
+
+    def _copy(self, source: str, path: str, by: Caller, source_root: str, root: str, *, same: bool) -> None:
+        real, of = real_name(path), look(source)
+        if of is None or self._left_out(path) or self._left_out(real):
+            return
+        found = self.place(source, source_root) or Place(source, real_name(source), source_root)
+        self._add(Copied(found, Place(path, real, root), by, of, look(path), same))
+
+    @_guarded
+    def _sqlite(self, path: Any) -> None:
+        text = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else ""
+        if text.startswith("file:"):
+            text = (
+                Dataset.parse(text.partition("?")[0]).name if text.startswith("file:/") else text[5:].partition("?")[0]
+            )
+        by = self._frames.caller(sys._getframe(1)) if text and text != ":memory:" else None
+        place = None if by is None else self.place(absolute(text))
+        if place is not None and by is not None:
+            before = look(place.real)
+            by = by._replace(action="sqlite3.connect")
+            self._opened(Opened(place, by, now_ns(), before, before is not None, True, before is None))
+
+    @_guarded
+    def _temporary(self, path: Any) -> None:
+        if self._frames.temporary(sys._getframe(1)):
+            self._add(Temporary(os.path.realpath(absolute(path))))
+
+    @_guarded
+    def _forked(self) -> None:
+        by = self._frames.caller(sys._getframe(1))
+        if by is not None:
+            why = "files that a forked process reads or writes are not followed"
+            self._forks.setdefault(Untracked(by.action or "os.fork", why, by.site))
+
+    # -- the list
+
+    def _opened(self, entry: Opened) -> None:
+        if entry.reads and not entry.writes:
+            assert entry.before is not None
+            key = (entry.place.real, entry.before, entry.by.site)
+            if key in self._read:
+                return
+            self._read.add(key)
+        elif self._last.get(entry.place.real) == (entry.by.site, entry.fresh) and not entry.reads:
+            return
+        self._last[entry.place.real] = (entry.by.site, entry.fresh)
+        self._add(entry)
+
+    def _add(self, entry: Entry) -> None:
+        if isinstance(entry, Copied):
+            self._last.pop(entry.place.real, None)
+            self._last.pop(entry.source.real, None)
+        if len(self._entries) < MOST:
+            self._entries.append(entry)
+        else:
+            self.lose(Untracked("files", f"more than {MOST} files were opened between two writes; the rest is missed"))
+
+    def _below(self, folder: str, by: Caller) -> list[str]:
+        found = list(files_below(folder, MOST))
+        if len(found) == MOST:
+            self.lose(Untracked(by.action, f"{folder} has more than {MOST} files; the rest is missed", by.site))
+        return found
+
+
+def _names_log(path: str) -> bool:
+    """Whether a file that is appended to is named as logs are, rotated ones included."""
+    return ".log" in Path(path).suffixes

@@ -1,0 +1,51 @@
+"""Files that are no data of the script's: those of libraries, of the system, of Spark and of the store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from provspark.tracker.files.frames import library_folders
+
+__all__ = ["LeftOut"]
+
+_SYSTEM = ("/proc/", "/dev/", "/sys/", "/run/", "/etc/", "/usr/share/", "/usr/lib/", "/lib/", "/boot/")
+_SETTINGS = (
+    ".aws",
+    ".azure",
+    ".cache",
+    ".config",
+    ".gitconfig",
+    ".ipython",
+    ".ivy2",
+    ".jupyter",
+    ".kube",
+    ".local",
+    ".m2",
+    ".netrc",
+    ".ssh",
+)
+"""Of the home folder."""
+_CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".pth", ".jar", ".crc")
+
+
+class LeftOut:
+    """Decides by its path whether a file is left out.
+
+    Parameters
+    ----------
+    folders : iterable of str
+        Further folders whose files are left out, such as the store's and Spark's scratch folders.
+    """
+
+    def __init__(self, folders: Iterable[str] = ()) -> None:
+        home = Path.home()
+        mine = [str(home / name) for name in _SETTINGS]
+        given = [os.path.abspath(folder) + os.sep for folder in folders if folder]  # noqa: PTH100 - links stay
+        resolved = [os.path.realpath(folder) + os.sep for folder in folders if folder]
+        self._prefixes = tuple(dict.fromkeys((*_SYSTEM, *library_folders(), *mine, *given, *resolved)))
+
+    def __call__(self, path: str) -> bool:
+        """Whether a file is left out, by its absolute path."""
+        return path.startswith(self._prefixes) or path.endswith(_CODE) or "/__pycache__/" in path
