@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from provspark.recording import Data as Data
     from provspark.recording import Relation as Relation
     from provspark.recording import record as record
+    from provspark.said import constant as constant
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Data", "Provenance", "Relation", "keeps_index", "open", "operation", "record", "rowwise"]
+__all__ = [
+    *("Answer", "Data", "Provenance", "Relation", "constant", "keeps_index", "open", "operation", "record", "rowwise"),
+]
 
 _LAZY = dict.fromkeys(("Answer", "Provenance", "open"), "provspark.api")
 _LAZY |= dict.fromkeys(("Data", "Relation", "record"), "provspark.recording")
 _LAZY |= dict.fromkeys(("keeps_index", "rowwise"), "provspark.declare")
+_LAZY["constant"] = "provspark.said"
 _LAZY["operation"] = "provspark.naming"
 
 

@@ -18,13 +18,14 @@ def caller() -> str:
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not _library(name):
+        if not is_library(name):
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]
     return ""
 
 
-def _library(filename: str) -> bool:
+def is_library(filename: str) -> bool:
+    """Whether a file is Spark's or ours."""
     return filename.startswith(_libraries()) or filename.endswith(("/contextlib.py", "/functools.py"))
 
 

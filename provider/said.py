@@ -1,0 +1,62 @@
+"""What a script says by hand about its own values."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_KEPT = 64
+_MOST = 10_000
+_said: deque[Any] = deque(maxlen=_KEPT)
+
+
+def constant(value: T) -> T:
+    """Say that a value does not derive from data that the script read.
+
+    Rows that the script makes, and values that it puts into a query, after it read rows have *possible* edges to those
+    rows, unless the script's text shows that they are constants. Where the text does not show it, for example for
+    values of a configuration file, say so. Without capture it does nothing.
+
+    Parameters
+    ----------
+    value : object
+        Rows, a list of keys, a single value … Of a list or another container all elements are meant.
+
+    Returns
+    -------
+    object
+        The value itself.
+
+    Examples
+    --------
+    >>> import provspark
+    >>> provspark.constant(["NL", "DE"])
+    ['NL', 'DE']
+    """
+    _said.append(value)
+    return value
+
+
+def is_said(value: object) -> bool:
+    """Whether this very object was said to be a constant, not long ago."""
+    return any(value is one for one in _said)
+
+
+def said_values() -> list[Any]:
+    """Return single values that were said to be constants, out of their containers."""
+    found: list[Any] = []
+    waiting: list[Any] = list(_said)
+    while waiting and len(found) < _MOST:
+        value = waiting.pop()
+        if isinstance(value, (str, bytes)):
+            found.append(value)
+        elif isinstance(value, Mapping):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            waiting += value
+        else:
+            found.append(value)
+    return found

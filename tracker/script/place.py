@@ -1,0 +1,56 @@
+"""Where in the script a call under way was written."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from types import FrameType
+
+from provspark.tracker.sites import is_library
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A call in a script.
+
+    Attributes
+    ----------
+    file : str
+        As the frame's code names it.
+    line : int
+    end : (int, int), optional
+        Line and column (in bytes) where the call's text ends, where Python knows (3.11 and later).
+    """
+
+    file: str
+    line: int
+    end: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def script_place(frame: FrameType | None = None) -> Place | None:
+    """Return the place of the innermost call that neither Spark nor we made, or None.
+
+    Parameters
+    ----------
+    frame : frame, optional
+        Where to start; the caller's by default.
+    """
+    frame = frame or sys._getframe(1)
+    while frame is not None:
+        if not is_library(frame.f_code.co_filename):
+            return Place(frame.f_code.co_filename, frame.f_lineno, _end(frame))
+        frame = frame.f_back
+    return None
+
+
+def _end(frame: FrameType) -> tuple[int, int] | None:
+    positions = getattr(frame.f_code, "co_positions", None)
+    if positions is None:
+        return None
+    for i, (_, line, _, column) in enumerate(positions()):
+        if i == frame.f_lasti // 2:
+            return None if line is None or column is None else (line, column)
+    return None

@@ -1,0 +1,126 @@
+"""The script and the modules beside it, as one program that is read and never run."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import site
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+from provspark.tracker.script.source import Binding, Source
+from provspark.tracker.sites import is_library
+
+
+class Program:
+    """Sources that refer to each other: the main script, files that called Spark, and what they import.
+
+    A module is a part of the program if it is loaded and is neither Python's, nor Spark's, nor ours, nor installed.
+    """
+
+    def __init__(self) -> None:
+        self._sources: dict[str, Source | None] = {}
+        self._stamps: dict[str, object] = {}
+        self.changes = 0
+        """How often a file was added or read again."""
+
+    def forget(self) -> None:
+        """Begin anew, with another script."""
+        self._sources.clear()
+        self._stamps.clear()
+        self.changes += 1
+
+    def source(self, file: str) -> Source | None:
+        """Return a file that a frame's code names, or None where its text can't be read."""
+        stamp = _stamp(file)
+        if file not in self._sources or self._stamps[file] != stamp:
+            linecache.checkcache(file)
+            self._sources[file], self._stamps[file] = Source.read(file), stamp
+            self.changes += 1
+        return self._sources[file]
+
+    def sources(self) -> list[Source]:
+        """Return what is a part of the program by now."""
+        main = file_of("__main__")
+        if main and beside(main):
+            self.source(main)
+        waiting = [source for source in list(self._sources.values()) if source is not None]
+        found = list(waiting)
+        while waiting:
+            source = waiting.pop()
+            for name in source.imports:
+                module = self.module(name, source)
+                if module is not None and module not in found:
+                    found.append(module)
+                    waiting.append(module)
+        return found
+
+    def module(self, name: str, source: Source) -> Source | None:
+        """Return a module that a file of the program imports, if it belongs to the program."""
+        file = file_of(_absolute(name, source.file) if name.startswith(".") else name)
+        return self.source(file) if file and beside(file) else None
+
+    def calls(self, name: str) -> list[tuple[Source, ast.Call]]:
+        """Return all calls of what has this name, as far as the text shows them."""
+        return [(source, call) for source in self.sources() for call in source.calls.get(name, ())]
+
+    def stored(self, attribute: str) -> list[tuple[Source, Binding]]:
+        """Return what is assigned to attributes of this name, in objects and in classes."""
+        found = []
+        for source in self.sources():
+            found += [(source, b) for b in source.stored.get(attribute, ())]
+            for scope in source.classes:
+                found += [(source, b) for b in scope.bindings.get(attribute, ())]
+        return found
+
+
+def file_of(module: str) -> str:
+    """Return the file of a loaded module, or ""."""
+    found = vars(sys.modules[module]).get("__file__") if module in sys.modules else None
+    return found if isinstance(found, str) else ""
+
+
+@cache
+def beside(file: str) -> bool:
+    """Whether a module's file is the user's."""
+    if not file.endswith(".py") or is_library(file):
+        return False
+    real = os.path.realpath(file)
+    return not any(real.startswith(folder) or file.startswith(folder) for folder in _installed())
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    folders = {paths[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")} | {site.getusersitepackages()}
+    own = [str(Path(__file__).resolve().parents[1])]
+    return tuple({folder + os.sep for f in (*folders, *own) for folder in (f, os.path.realpath(f))})
+
+
+def _absolute(name: str, file: str) -> str:
+    """Return the full name of a module that a file imports relatively, or ""."""
+    level = len(name) - len(name.lstrip("."))
+    for module in list(sys.modules.values()):
+        if vars(module).get("__file__") == file:
+            package = str(vars(module).get("__package__") or "").split(".")
+            return ".".join(filter(None, [*package[: len(package) - level + 1], name.lstrip(".")]))
+    return ""
+
+
+def _stamp(file: str) -> object:
+    try:
+        found = os.stat(file)  # noqa: PTH116 - a Path takes ten times as long
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+_current = Program()
+
+
+def program() -> Program:
+    """Return the program of this process."""
+    return _current

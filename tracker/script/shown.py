@@ -1,0 +1,478 @@
+"""Decides whether the script's text shows a value: whether it is made of constants alone.
+
+A value is shown if everything that may flow into it is: literals, arguments of the process, the clock, chance. It is
+followed through names, functions of the program and what is added to lists; a name that is bound more than once, or a
+list that is added to, counts only where nothing but constants decides how often.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from provspark.tracker.script.program import Program
+from provspark.tracker.script.pure import BUILTINS, DESCRIBING, pure_call, pure_value, reads
+from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, Source, last_name
+
+_CHANGES = frozenset(("append", "extend", "insert", "add", "update", "setdefault", "appendleft", "extendleft"))
+"""Methods that put something into what they are called on."""
+_CONTROL = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.comprehension)
+_DEEPEST = 200
+
+
+class Shown:
+    """What a program shows.
+
+    Parameters
+    ----------
+    program : Program
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._known: dict[object, bool] = {}
+        self._assumed: set[object] = set()
+        self._depth = 0
+        self._changes = -1
+
+    def shows(self, source: Source, node: ast.AST) -> bool:
+        """Whether an expression's value is made of constants alone."""
+        if self._depth == 0 and self._changes != self._program.changes:
+            self._known.clear()
+            self._changes = self._program.changes
+        if self._depth > _DEEPEST:
+            return False
+        self._depth += 1
+        try:
+            shown = self._expression(source, node)
+        finally:
+            self._depth -= 1
+        if self._depth == 0:
+            if shown:
+                self._known.update(dict.fromkeys(self._assumed, True))
+            self._assumed.clear()
+        return shown
+
+    def _all(self, source: Source, nodes: Iterator[ast.AST] | list[ast.expr]) -> bool:
+        return all(self.shows(source, node) for node in nodes)
+
+    def _assume(self, key: object) -> bool | None:
+        """Return what is known; True for what is being worked out, for a value may be made of itself."""
+        if key in self._assumed:
+            return True
+        return self._known.get(key)
+
+    def _found(self, key: object, shown: bool) -> bool:
+        if not shown:
+            self._known[key] = False
+        return shown
+
+    def _expression(self, source: Source, node: ast.AST) -> bool:
+        if isinstance(node, ast.Constant):
+            return True
+        if isinstance(node, ast.Name):
+            return self._name(source, node)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(source, node)
+        if isinstance(node, ast.Call):
+            return self._call(source, node)
+        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.stmt)):
+            return False
+        # Any other expression is made of its parts: displays, operators, subscripts, comprehensions, lambdas.
+        return self._all(source, _parts(node))
+
+    # -- names
+
+    def _name(self, source: Source, node: ast.Name) -> bool:
+        scope = source.scope_of.get(node)
+        if not isinstance(scope, Scope):
+            return False
+        return self.binds(scope, node.id)
+
+    def binds(self, scope: Scope, name: str) -> bool:
+        """Whether all that a name is bound to, as seen from a scope, is shown."""
+        owner = scope.owner(name)
+        if owner is None:
+            return name in ("__name__", "__file__") or (hasattr(builtins, name) and name in BUILTINS)
+        key = (owner, name)
+        known = self._assume(key)
+        if known is not None:
+            return known
+        self._assumed.add(key)
+        bindings = owner.bindings[name]
+        source = owner.source
+        shown = all(self._binding(source, owner, b) for b in bindings)
+        if shown and len(bindings) > 1:
+            shown = all(self._decided(source, b.at) for b in bindings)
+        if shown and any(_mutable(b) for b in bindings):
+            shown = all(self._unchanged(source, use) for use in source.uses.get(key, ()))
+        return self._found(key, shown)
+
+    def _binding(self, source: Source, scope: Scope, binding: Binding) -> bool:
+        if binding.kind in ("value", "item"):
+            return self.shows(source, binding.node)
+        if binding.kind == "parameter" and isinstance(binding.node, ast.arg) and isinstance(binding.at, FUNCTIONS):
+            return self._parameter(source, binding.at, binding.node.arg)
+        if binding.kind == "any":
+            return True  # of a lambda: it is called with what stands beside it
+        if binding.kind == "import":
+            module = self._program.module(binding.module, source) if binding.attribute else None
+            if module is None:
+                return bool(binding.attribute) and pure_value(f"{binding.module}.{binding.attribute}")
+            return binding.attribute in module.module.bindings and self.binds(module.module, binding.attribute)
+        return False
+
+    def _decided(self, source: Source, at: ast.AST) -> bool:
+        """Whether constants alone decide whether, and how often, a statement runs within its function."""
+        for node in [at, *source.above(at)]:
+            if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+                return True
+            if isinstance(node, _CONTROL):
+                for test in (getattr(node, "iter", None), getattr(node, "test", None)):
+                    if test is not None and not self.shows(source, test):
+                        return False
+        return True
+
+    def _unchanged(self, source: Source, use: ast.AST) -> bool:
+        """Whether a use of a list, a dictionary and the like puts nothing into it but constants."""
+        node: ast.AST = use
+        for above in source.above(use):
+            if isinstance(above, ast.Attribute) and above.value is node:
+                call = source.up.get(above)
+                if isinstance(call, ast.Call) and call.func is above:
+                    return above.attr not in _CHANGES or self._put(source, call, _arguments(call))
+                if isinstance(above.ctx, ast.Store):
+                    return self._assigned(source, above)
+            elif isinstance(above, ast.Subscript) and above.value is node:
+                if isinstance(above.ctx, ast.Store):
+                    return self._assigned(source, above)
+            elif isinstance(above, (ast.Call, ast.keyword, ast.Starred)):
+                call = above if isinstance(above, ast.Call) else source.up.get(above)
+                return not isinstance(call, ast.Call) or self._passed(source, call, node)
+            elif isinstance(above, ast.Assign) and above.value is node:
+                names = [t for t in above.targets if isinstance(t, ast.Name)]
+                return all(self._alias(source, name) for name in names)
+            else:
+                return True
+            node = above
+        return True
+
+    def _assigned(self, source: Source, target: ast.AST) -> bool:
+        statement = next((n for n in source.above(target) if isinstance(n, ast.stmt)), None)
+        value = getattr(statement, "value", None)
+        index = [target.slice] if isinstance(target, ast.Subscript) else []
+        return isinstance(value, ast.AST) and self._put(source, target, [value, *index])
+
+    def _put(self, source: Source, at: ast.AST, values: list[ast.AST]) -> bool:
+        return self._all(source, iter(values)) and self._decided(source, at)
+
+    def _alias(self, source: Source, target: ast.Name) -> bool:
+        scope = source.scope_of.get(target)
+        owner = scope.owner(target.id) if isinstance(scope, Scope) else None
+        if owner is None:
+            return False
+        key = ("alias", owner, target.id)
+        known = self._assume(key)
+        if known is not None:
+            return known
+        self._assumed.add(key)
+        return self._found(key, all(self._unchanged(source, use) for use in source.uses.get((owner, target.id), ())))
+
+    def _passed(self, source: Source, call: ast.Call, passed: ast.AST) -> bool:
+        """Whether a call leaves a list that it is given as it is: of the program's functions their text says so."""
+        functions = self._functions(source, call.func)
+        if not functions:
+            return True  # of a library, or a method: Spark's and Python's own change none
+        for owner, function in functions:
+            name = _receives(function, call, passed)
+            if name is None:
+                continue
+            scope = owner.scope_of.get(function)
+            key = ("passed", function, name)
+            known = self._assume(key)
+            if known is not None:
+                if not known:
+                    return False
+                continue
+            self._assumed.add(key)
+            uses = owner.uses.get((scope, name), []) if isinstance(scope, Scope) else []
+            if not self._found(key, all(self._unchanged(owner, use) for use in uses)):
+                return False
+        return True
+
+    # -- functions
+
+    def _functions(self, source: Source, func: ast.AST) -> list[tuple[Source, Function]]:
+        """Return the program's functions that an expression may name."""
+        if isinstance(func, ast.Name):
+            scope = source.scope_of.get(func)
+            owner = scope.owner(func.id) if isinstance(scope, Scope) else None
+            return self._defined(owner, func.id) if owner is not None else []
+        if isinstance(func, ast.Attribute):
+            module = self._module(source, func.value)
+            if module is not None:
+                return self._defined(module.module, func.attr)
+            if isinstance(func.value, ast.Name) and func.value.id in ("self", "cls"):
+                found = self._program.stored(func.attr)
+                return [(s, b.node) for s, b in found if isinstance(b.node, FUNCTIONS)]
+        return []
+
+    def _defined(self, owner: Scope, name: str) -> list[tuple[Source, Function]]:
+        found = []
+        for binding in owner.bindings.get(name, ()):
+            if isinstance(binding.node, FUNCTIONS):
+                found.append((owner.source, binding.node))
+            elif binding.kind == "import" and binding.attribute:
+                module = self._program.module(binding.module, owner.source)
+                if module is not None and module is not owner.source:
+                    found += self._defined(module.module, binding.attribute)
+        return found
+
+    def _module(self, source: Source, node: ast.AST) -> Source | None:
+        """Return the module of the program that a dotted name stands for."""
+        name = self.dotted(source, node)
+        return self._program.module(name, source) if name else None
+
+    def dotted(self, source: Source, node: ast.AST) -> str:
+        """Return the full name that an expression has in a library or module, or ""."""
+        if isinstance(node, ast.Attribute):
+            above = self.dotted(source, node.value)
+            return f"{above}.{node.attr}" if above else ""
+        if not isinstance(node, ast.Name):
+            return ""
+        scope = source.scope_of.get(node)
+        owner = scope.owner(node.id) if isinstance(scope, Scope) else None
+        if owner is None:
+            return ""
+        bindings = owner.bindings[node.id]
+        if len({(b.module, b.attribute) for b in bindings}) != 1 or bindings[0].kind != "import":
+            return ""
+        return f"{bindings[0].module}.{bindings[0].attribute}" if bindings[0].attribute else bindings[0].module
+
+    def _parameter(self, source: Source, function: Function, name: str) -> bool:
+        """Whether each call of a function passes constants; one that is handed on may be called with anything."""
+        scope = source.scope_of.get(source.up.get(function, function))
+        method = isinstance(scope, Scope) and isinstance(scope.node, ast.ClassDef)
+        called = function.name
+        if method and called == "__init__" and isinstance(scope, Scope):
+            called = getattr(scope.node, "name", called)
+        named = scope.node if called != function.name and isinstance(scope, Scope) else function
+        calls = [(at, c) for at, c in self._program.calls(called) if self._means(at, c.func, named)]
+        if not calls or self._handed_on(called, named):
+            return False
+        for at, call in calls:
+            value = _argument(function, call, name, method=method)
+            if value is None or not self._all(source if value is _default(function, name) else at, _listed(value)):
+                return False
+        return True
+
+    def _means(self, source: Source, func: ast.AST, named: ast.AST) -> bool:
+        """Whether a name may stand for a function or a class of the program; an attribute of its name may always."""
+        scope = source.scope_of.get(func)
+        if not isinstance(func, ast.Name) or not isinstance(scope, Scope):
+            return True
+        owner = scope.owner(func.id)
+        bindings = owner.bindings[func.id] if owner is not None else []
+        return any(b.node is named or b.kind == "import" for b in bindings)
+
+    def _handed_on(self, name: str, named: ast.AST) -> bool:
+        for source in self._program.sources():
+            for (_, used), uses in source.uses.items():
+                if used == name and any(not _called(source, u) and self._means(source, u, named) for u in uses):
+                    return True
+        return False
+
+    def _call(self, source: Source, node: ast.Call) -> bool:
+        name = self.dotted(source, node.func)
+        if name == "provspark.constant":
+            return True
+        functions = self._functions(source, node.func)
+        if functions:
+            return all(self._returns(owner, function) for owner, function in functions)
+        if isinstance(node.func, ast.Attribute) and not name:
+            if reads(node.func.attr):
+                return False
+            if node.func.attr in DESCRIBING or last_name(node.func.value) == "conf":
+                return self._all(source, iter(_arguments(node)))
+            return self.shows(source, node.func.value) and self._all(source, iter(_arguments(node)))
+        if name and not self._shown_type(source, node.func) and not pure_call(name):
+            return False
+        if not name and not self._shown_type(source, node.func) and not self.shows(source, node.func):
+            return False
+        return self._all(source, iter(_arguments(node)))
+
+    def _shown_type(self, source: Source, func: ast.AST) -> bool:
+        """Whether a name is a class of the program's that only holds what it is made with."""
+        scope = source.scope_of.get(func)
+        if not isinstance(func, ast.Name) or not isinstance(scope, Scope):
+            return False
+        owner = scope.owner(func.id)
+        classes = [b.node for b in owner.bindings[func.id]] if owner is not None else []
+        for node in classes:
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and owner is not None:
+                binding = owner.bindings[func.id][0]
+                module = self._program.module(binding.module, source)
+                found = module.module.bindings.get(binding.attribute, ()) if module is not None else ()
+                return bool(found) and all(_plain_class(b.node) for b in found)
+        return bool(classes) and all(map(_plain_class, classes))
+
+    def _returns(self, source: Source, function: Function) -> bool:
+        key = ("returns", function)
+        known = self._assume(key)
+        if known is not None:
+            return known
+        self._assumed.add(key)
+        found = [n for n in _own_nodes(function) if isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom))]
+        shown = all(n.value is None or self.shows(source, n.value) for n in found)
+        if shown and (len(found) > 1 or any(not isinstance(n, ast.Return) for n in found)):
+            shown = all(self._decided(source, n) for n in found)
+        return self._found(key, shown)
+
+    # -- attributes
+
+    def _attribute(self, source: Source, node: ast.Attribute) -> bool:
+        name = self.dotted(source, node)
+        if name:
+            module = self._program.module(name.rpartition(".")[0], source)
+            if module is not None:
+                bound = node.attr in module.module.bindings and self.binds(module.module, node.attr)
+                return bound and self._kept(node.attr)
+            if pure_value(name):
+                return True
+        if node.attr in DESCRIBING:
+            return True
+        holder = self._class(source, node.value)
+        if holder is not None:
+            bound = bool(holder.bindings.get(node.attr)) and self.binds(holder, node.attr)
+            return bound and self._kept(node.attr)
+        if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+            return self._member(node.attr)
+        return not reads(node.attr) and self.shows(source, node.value)
+
+    def _class(self, source: Source, node: ast.AST) -> Scope | None:
+        """Return the scope of a class of the program that a name stands for."""
+        scope = source.scope_of.get(node)
+        if not isinstance(node, ast.Name) or not isinstance(scope, Scope):
+            return None
+        owner = scope.owner(node.id)
+        for binding in owner.bindings[node.id] if owner is not None else ():
+            if isinstance(binding.node, ast.ClassDef):
+                found = source.scope_of.get(binding.node)
+                return found if isinstance(found, Scope) else None
+            module = self._program.module(binding.module, source) if binding.kind == "import" else None
+            for there in module.module.bindings.get(binding.attribute, ()) if module is not None else ():
+                if isinstance(there.node, ast.ClassDef) and module is not None:
+                    return module.scope_of.get(there.node)
+        return None
+
+    def _member(self, attribute: str) -> bool:
+        """Whether all that objects of the program keep under this name is shown."""
+        key = ("member", attribute)
+        known = self._assume(key)
+        if known is not None:
+            return known
+        self._assumed.add(key)
+        found = self._program.stored(attribute)
+        shown = bool(found) and all(self._binding(source, source.module, b) for source, b in found)
+        return self._found(key, shown and self._kept(attribute))
+
+    def _kept(self, attribute: str) -> bool:
+        """Whether nothing but constants is put into what attributes of this name hold, or in its place."""
+        key = ("kept", attribute)
+        known = self._assume(key)
+        if known is not None:
+            return known
+        self._assumed.add(key)
+        for source in self._program.sources():
+            if not all(self._binding(source, source.module, b) for b in source.stored.get(attribute, ())):
+                return self._found(key, False)
+            if not all(self._unchanged(source, use) for use in source.attributes.get(attribute, ())):
+                return self._found(key, False)
+        return True
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.comprehension, ast.keyword, ast.Starred, ast.Slice)):
+            yield from _parts(child)
+        elif isinstance(child, ast.arguments):
+            yield from child.defaults
+        elif isinstance(child, ast.expr) and not isinstance(getattr(child, "ctx", None), ast.Store):
+            yield child
+
+
+def _mutable(binding: Binding) -> bool:
+    return binding.kind in ("value", "item", "parameter") and not isinstance(
+        binding.node, (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
+    )
+
+
+def _arguments(call: ast.Call) -> list[ast.AST]:
+    return [*(a.value if isinstance(a, ast.Starred) else a for a in call.args), *(k.value for k in call.keywords)]
+
+
+def _called(source: Source, name: ast.Name) -> bool:
+    above = source.up.get(name)
+    return isinstance(above, ast.Call) and above.func is name
+
+
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is in a function, without the functions in it."""
+    for child in ast.iter_child_nodes(function):
+        if not isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            yield child
+            yield from _own_nodes(child)
+
+
+def _plain_class(node: ast.AST) -> bool:
+    if not isinstance(node, ast.ClassDef):
+        return False
+    marks = [last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list]
+    bases = {last_name(base) for base in node.bases}
+    return "dataclass" in marks or bool(bases & {"NamedTuple", "Enum", "IntEnum", "StrEnum", "TypedDict"})
+
+
+def _places(function: Function, *, method: bool) -> list[str]:
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    plain = any(last_name(d) == "staticmethod" for d in function.decorator_list)
+    return names[1:] if method and not plain else names
+
+
+def _default(function: Function, name: str) -> ast.expr | None:
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    defaults = dict(zip(reversed(names), reversed(function.args.defaults), strict=False))
+    for argument, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        if value is not None:
+            defaults[argument.arg] = value
+    return defaults.get(name)
+
+
+def _argument(function: Function, call: ast.Call, name: str, *, method: bool) -> ast.expr | list[ast.expr] | None:
+    """Return what a call passes for a parameter; None where the text does not tell."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return None
+    places = _places(function, method=function.name == "__init__" or (method and isinstance(call.func, ast.Attribute)))
+    if function.args.vararg is not None and function.args.vararg.arg == name:
+        return call.args[len(places) :]
+    if function.args.kwarg is not None and function.args.kwarg.arg == name:
+        known = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
+        return [k.value for k in call.keywords if k.arg not in known]
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if name in places and places.index(name) < len(call.args):
+        return call.args[places.index(name)]
+    return _default(function, name)
+
+
+def _listed(value: ast.expr | list[ast.expr]) -> list[ast.expr]:
+    return value if isinstance(value, list) else [value]
+
+
+def _receives(function: Function, call: ast.Call, passed: ast.AST) -> str | None:
+    names = _places(function, method=isinstance(call.func, ast.Attribute))
+    for i, argument in enumerate(call.args):
+        if argument is passed and i < len(names):
+            return names[i]
+    return next((k.arg for k in call.keywords if k.value is passed), None)

@@ -1,0 +1,313 @@
+"""One file of the script as a syntax tree, with its scopes and what they bind."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, Union
+
+Bound = Literal["value", "item", "parameter", "any", "import", "function", "class", "unknown"]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]  # noqa: UP007 - also at run time on 3.10
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What gives a name its value: an expression, an element of one, a parameter, an import …"""
+
+    kind: Bound
+    node: ast.AST
+    """The expression; the function, the class or the parameter itself."""
+    at: ast.AST
+    """The statement, for what it depends on."""
+    module: str = ""
+    attribute: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """A module, class, function, lambda or comprehension."""
+
+    node: ast.AST
+    above: Scope | None
+    source: Source
+    bindings: dict[str, list[Binding]] = field(default_factory=lambda: defaultdict(list))
+    outer: dict[str, bool] = field(default_factory=dict)
+    """Names declared ``global`` (True) or ``nonlocal`` (False)."""
+
+    def owner(self, name: str) -> Scope | None:
+        """Return the scope that binds a name which is used here."""
+        if self.outer.get(name):
+            return self.source.module
+        scope: Scope | None = self if name not in self.outer else self.above
+        while scope is not None:
+            if scope.bindings.get(name) and (scope is self or not isinstance(scope.node, ast.ClassDef)):
+                return scope
+            scope = scope.above
+        return None
+
+
+class Source:
+    """A parsed file.
+
+    Parameters
+    ----------
+    file : str
+        As code objects name it.
+    text : str
+    """
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.tree = ast.parse(text, file)
+        self.up: dict[ast.AST, ast.AST] = {}
+        self.scope_of: dict[ast.AST, Scope] = {}
+        """Of every name and attribute."""
+        self.module = Scope(self.tree, None, self)
+        self.uses: dict[tuple[Scope, str], list[ast.Name]] = defaultdict(list)
+        """Where each name is read, by the scope that binds it."""
+        self.calls: dict[str, list[ast.Call]] = defaultdict(list)
+        """Calls by the last part of what they call."""
+        self.attributes: dict[str, list[ast.Attribute]] = defaultdict(list)
+        """Where attributes are used, by name."""
+        self.stored: dict[str, list[Binding]] = defaultdict(list)
+        """What is assigned to attributes, by name."""
+        self.imports: set[str] = set()
+        self.classes: list[Scope] = []
+        self._names: list[ast.Name] = []
+        _Reader(self).visit(self.tree)
+        for name in self._names:
+            owner = self.scope_of[name].owner(name.id)
+            if owner is not None:
+                self.uses[owner, name.id].append(name)
+
+    @classmethod
+    def read(cls, file: str) -> Source | None:
+        """Read a file, or a cell of a notebook; None where there is no text of Python."""
+        text = "".join(linecache.getlines(file))
+        try:
+            return cls(file, text) if text else None
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield what stands around a node, from the inside."""
+        while node in self.up:
+            node = self.up[node]
+            yield node
+
+    def statement(self, line: int) -> ast.stmt | None:
+        """Return the innermost statement of which this line is a part."""
+        found: ast.stmt | None = None
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+                found = node  # breadth first: the last one is the innermost
+        return found
+
+    def bind(self, scope: Scope, name: str, binding: Binding) -> None:
+        """Add what a name is bound to."""
+        if name in scope.outer:
+            scope = self.module if scope.outer[name] else (scope.above or scope)
+        scope.bindings[name].append(binding)
+
+    def used(self, name: ast.Name, scope: Scope) -> None:
+        """Note where a name is read."""
+        self.scope_of[name] = scope
+        self._names.append(name)
+
+
+class _Reader(ast.NodeVisitor):
+    """Fills a source's tables in one walk."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._scope = source.module
+
+    def generic_visit(self, node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            self._source.up[child] = node
+            self.visit(child)
+
+    def _within(self, node: ast.AST, children: list[ast.AST]) -> None:
+        before = self._scope
+        self._scope = Scope(node, before, self._source)
+        self._source.scope_of[node] = self._scope
+        if isinstance(node, ast.ClassDef):
+            self._source.classes.append(self._scope)
+        for child in children:
+            self._source.up[child] = node
+            self.visit(child)
+        self._scope = before
+
+    # -- scopes
+
+    def _function(self, node: Function) -> None:
+        self._bind(node.name, "function", node, node)
+        outside = [*node.decorator_list, *node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+        for child in outside:
+            self._source.up[child] = node
+            self.visit(child)
+        before = self._scope
+        self._scope = Scope(node, before, self._source)
+        self._source.scope_of[node] = self._scope
+        self._declared(node)
+        for argument in arguments(node.args):
+            self._bind(argument.arg, "parameter", argument, node)
+            self._source.up[argument] = node
+        for statement in node.body:
+            self._source.up[statement] = node
+            self.visit(statement)
+        self._scope = before
+
+    def _declared(self, node: ast.AST) -> None:
+        for child in ast.walk(node):
+            if isinstance(child, (ast.Global, ast.Nonlocal)):
+                self._scope.outer.update(dict.fromkeys(child.names, isinstance(child, ast.Global)))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        before = self._scope
+        self._scope = Scope(node, before, self._source)
+        self._source.scope_of[node] = self._scope
+        for argument in arguments(node.args):
+            self._bind(argument.arg, "any", argument, node)
+        self._source.up[node.body] = node
+        self.visit(node.body)
+        self._scope = before
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._bind(node.name, "class", node, node)
+        self._within(node, [*node.decorator_list, *node.bases, *node.keywords, *node.body])
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, _COMPREHENSIONS):
+            self._within(node, list(ast.iter_child_nodes(node)))
+        elif type(node).__name__ in ("MatchAs", "MatchStar", "MatchMapping"):
+            self._matched(node)
+        else:
+            super().visit(node)
+
+    # -- what binds names
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        for target in node.targets:
+            self._target(target, node.value, "value", node)
+        self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._target(node.target, node.value, "value", node)
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._target(node.target, node.value, "value", node)
+        self.generic_visit(node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        scope = self._scope
+        while isinstance(self._scope.node, _COMPREHENSIONS) and self._scope.above is not None:
+            self._scope = self._scope.above
+        self._target(node.target, node.value, "value", node)
+        self._scope = scope
+        self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> None:
+        self._target(node.target, node.iter, "item", node)
+        self.generic_visit(node)
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> None:
+        self._target(node.target, node.iter, "item", node)
+        self.generic_visit(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self._target(node.target, node.iter, "item", node)
+        self.generic_visit(node)
+
+    def visit_withitem(self, node: ast.withitem) -> None:
+        if node.optional_vars is not None:
+            self._target(node.optional_vars, node.context_expr, "unknown", node)
+        self.generic_visit(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self._bind(node.name, "unknown", node, node)
+        self.generic_visit(node)
+
+    def _matched(self, node: ast.AST) -> None:
+        name = getattr(node, "name", None) or getattr(node, "rest", None)
+        if name:
+            self._bind(name, "unknown", node, node)
+        self.generic_visit(node)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            module = alias.name if alias.asname else alias.name.split(".")[0]
+            self._import(alias.asname or module, module, "", node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        for alias in node.names:
+            self._import(alias.asname or alias.name, "." * node.level + (node.module or ""), alias.name, node)
+
+    def _import(self, name: str, module: str, attribute: str, node: ast.AST) -> None:
+        dot = "." if module.strip(".") and attribute else ""
+        self._source.imports |= {module, module + dot + attribute}
+        self._source.bind(self._scope, name, Binding("import", node, node, module, attribute))
+
+    def _target(self, target: ast.AST, value: ast.AST, kind: Bound, at: ast.AST) -> None:
+        if isinstance(target, ast.Name):
+            self._bind(target.id, kind, value, at)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            pairs = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts) and kind == "value"
+            for i, part in enumerate(target.elts):
+                self._target(part, value.elts[i] if pairs else value, kind if pairs else _item(kind), at)  # type: ignore[attr-defined]
+        elif isinstance(target, ast.Starred):
+            self._target(target.value, value, _item(kind), at)
+        elif isinstance(target, ast.Attribute):
+            self._source.stored[target.attr].append(Binding(kind, value, at))
+
+    def _bind(self, name: str, kind: Bound, node: ast.AST, at: ast.AST) -> None:
+        self._source.bind(self._scope, name, Binding(kind, node, at))
+
+    # -- what is used
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self._source.used(node, self._scope)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self._source.scope_of[node] = self._scope
+        self._source.attributes[node.attr].append(node)
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self._source.calls[last_name(node.func)].append(node)
+        self.generic_visit(node)
+
+
+def _item(kind: Bound) -> Bound:
+    return "item" if kind == "value" else kind
+
+
+def arguments(args: ast.arguments) -> list[ast.arg]:
+    """Return all parameters of a function, in order."""
+    rest = [a for a in (args.vararg, args.kwarg) if a is not None]
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *rest]
+
+
+def last_name(node: ast.AST) -> str:
+    """Return the last part of a dotted name, or "".
+
+    >>> last_name(ast.parse("a.b.c", mode="eval").body)
+    'c'
+    """
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
