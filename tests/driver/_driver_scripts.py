@@ -42,8 +42,9 @@ class Script:
         lines = dedent(inspect.getsource(self.body)).splitlines()
         (function,) = ast.parse("\n".join(lines)).body
         assert isinstance(function, ast.FunctionDef)
-        first = function.body[1 if ast.get_docstring(function) else 0].lineno
-        return HEADER + "\n" + dedent("\n".join(lines[first - 1 :])) + "\n"
+        first = function.body[1 if ast.get_docstring(function) else 0]
+        start = min(node.lineno for node in (first, *getattr(first, "decorator_list", ())))
+        return HEADER + "\n" + dedent("\n".join(lines[start - 1 :])) + "\n"
 
     def marks(self) -> dict[str, str]:
         """Marks of reads, each with its data set."""

@@ -49,6 +49,8 @@ class Outcome:
         How ``forward(source, rows)`` comes to the output, or that it ends on the driver.
     refusal : str
         What ``expect="nothing"`` says about ``forward(source, rows, to=out)``; empty where it passes.
+    refusal_of_any_kind : str
+        The same where the question follows context edges, too.
     plain, captured : Run
     """
 
@@ -61,6 +63,7 @@ class Outcome:
     label: str
     reached: str
     refusal: str
+    refusal_of_any_kind: str
     plain: Run
     captured: Run
 
@@ -142,6 +145,7 @@ class World:
             writes[-1].coverage if writes else "",
             ahead.reached() or ("end" if whole.ends else ""),
             self._refusal(case, source, out, more),
+            self._refusal(case, source, out, {"kinds": KINDS, **more}),
             plain,
             captured,
         )
@@ -149,7 +153,7 @@ class World:
     def _refusal(self, case: Case, source: str, out: str, more: dict[str, Any]) -> str:
         extra = {"store": self._store(case)}
         os.environ["AIRFLOW_CONN_SUITE"] = json.dumps({"conn_type": "provspark", "extra": extra})
-        arguments = {"dataset": source, "rows": case.rows, "to": out, "kinds": KINDS, **more}
+        arguments = {"dataset": source, "rows": case.rows, "to": out, **more}
         task = ProvQueryOperator(
             task_id="check", question="forward", arguments=arguments, expect="nothing", prov_conn_id="suite"
         )

@@ -70,7 +70,7 @@ def a_dictionary_in_a_function(spark: Any, people: str, visits: str, out: str) -
     all_visits.select("day", name_of("person").alias("name")).write.parquet(out)
 
 
-@CASES(possible=ALL, reads="R")
+@CASES(possible=ALL, reads="R", label="coarse")
 def a_series_in_map_in_pandas(spark: Any, people: str, visits: str, out: str) -> None:
     ages = spark.read.parquet(people).toPandas().set_index("id")["age"]  # R
 
@@ -82,7 +82,7 @@ def a_series_in_map_in_pandas(spark: Any, people: str, visits: str, out: str) ->
     all_visits.mapInPandas(with_age, "person INT, day STRING, cost INT, age BIGINT").write.parquet(out)
 
 
-@CASES(possible=ALL, reads="R")
+@CASES(possible=ALL, reads="R", label="coarse")
 def names_in_a_function_of_an_rdd(spark: Any, people: str, visits: str, out: str) -> None:
     names = {row.id: row.name for row in spark.read.parquet(people).collect()}  # R
     all_visits = spark.read.csv(visits, header=True, schema="person INT, day STRING, cost INT")

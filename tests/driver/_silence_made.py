@@ -116,7 +116,7 @@ def summary_collected(spark: Any, people: str, out: str) -> None:
     spark.createDataFrame(lines).write.parquet(out)
 
 
-@CASES(possible=ALL, reads="R", strict=True)
+@CASES(possible=ALL, reads="R", strict=True, label="exact")
 def an_average_where_numbers_count(spark: Any, people: str, out: str) -> None:
     mean = spark.read.parquet(people).agg(sf.avg("age")).first()[0]  # R
     spark.createDataFrame([(mean,)], "mean DOUBLE").write.parquet(out)

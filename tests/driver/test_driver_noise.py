@@ -18,7 +18,7 @@ CASES: dict[str, Case] = {**_noise_checks.CASES, **_noise_values.CASES}
 @pytest.mark.parametrize("name", CASES)
 def test_a_check_for_nothing_passes(name: str, world: World) -> None:
     assert CASES[name].rows is not None and set(CASES[name].rows) <= set(REFUSED)
-    assert world.outcome(CASES[name]).refusal == ""
+    assert world.outcome(CASES[name]).refusal_of_any_kind == ""
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -39,6 +39,6 @@ def test_the_score(world: World) -> None:
     """Of 40, at least 38 pass the check, and all keep their label."""
     outcomes = {name: world.outcome(case) for name, case in CASES.items()}
     assert len(outcomes) >= 40
-    refused = {name: o.refusal for name, o in outcomes.items() if o.refusal}
+    refused = {name: o.refusal_of_any_kind for name, o in outcomes.items() if o.refusal_of_any_kind}
     assert len(refused) <= len(outcomes) * 2 / 40, refused
     assert {name: o.label for name, o in outcomes.items()} == {name: c.expected.label for name, c in CASES.items()}
