@@ -12,6 +12,7 @@ from provspark.cli.common import json_option, store_option
 from provspark.cli.marks import escape_json, say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.index_store.values.plain import plain
+from provspark.settings import Settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from provspark.api import Stop
 
 __all__ = [
-    "STOPS",
     "answer_options",
+    "driver_options",
     "echo_pages",
     "print_stops",
     "row_options",
@@ -28,6 +29,7 @@ __all__ = [
     "show_pages",
     "show_table",
     "shown",
+    "told",
     "version_options",
     "way_options",
 ]
@@ -35,13 +37,6 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 _BATCH = 10_000
-
-STOPS = {
-    "untracked": ("red", "was not captured"),
-    "unlinked": ("red", "can't be linked"),
-    "coarse": ("yellow", "was captured as a whole, so that all its output rows stand for all its input rows"),
-    "columns": ("yellow", "can't tell its columns apart, so that each may come of each column that it read"),
-}
 
 
 def row_options(command: F) -> F:
@@ -59,6 +54,21 @@ def row_options(command: F) -> F:
         click.option("--context", is_flag=True, help="Follow rows that values were computed from, too."),
     ]
     return _with(options, version_options(command))
+
+
+def driver_options(command: F) -> F:
+    """Add ``--strict`` and ``--trust``, which `selected` reads."""
+    options = [
+        click.option("--strict", is_flag=True, help="Follow reads of one number on a driver (count, avg …), too."),
+        click.option(
+            "--trust",
+            multiple=True,
+            metavar="PLACE",
+            help="Leave out possible edges, ends and stops of a task, an operator, a script's line (clean.py:12) or a "
+            "kind of stop; may be given again.",
+        ),
+    ]
+    return _with(options, command)
 
 
 def version_options(command: F) -> F:
@@ -159,12 +169,14 @@ def _with(options: Sequence[Callable[[F], F]], command: F) -> F:
 
 
 def selected(given: dict[str, Any]) -> dict[str, Any]:
-    """Take what `row_options` added out of a command's parameters, as the API's questions name it."""
+    """Take what `row_options` and `driver_options` added of a command's parameters, as the API names it."""
     from provspark.index_store.select import parse_condition
 
     rows, where = given.pop("rows"), given.pop("where")
     kinds = ("data", "context") if given.pop("context") else ("data",)
     chosen: dict[str, Any] = {"rows": list(rows) if rows else None, "kinds": kinds}
+    if "trust" in given:
+        chosen |= {"strict": given.pop("strict"), "trust": (*given.pop("trust"), *Settings.read().trusted)}
     chosen["where"] = [parse_condition(text) for text in where] or None
     return chosen | {name: given.pop(name) for name in ("dataset", "version", "run", "as_of")}
 
@@ -213,5 +225,15 @@ def print_stops(stops: tuple[Stop, ...]) -> None:
     for stop in stops:
         if stop.what == "unreadable":
             continue
-        style, what = STOPS[stop.what]
-        say(f"{stop.what}: step {stop.step}, which wrote {stop.dataset}, {what}: {stop.why}", fg=style, err=True)
+        style, text = told(stop)
+        say(text, fg=style, err=True)
+
+
+def told(stop: Stop) -> tuple[str, str]:
+    """A stop as a colour and a line of text."""
+    from provspark.index_store.query.stops import stop_kind
+
+    kind = stop_kind(stop.what)
+    made = "which read" if stop.dataset.startswith("memory://driver") else "which wrote"
+    style = "red" if kind.ends else "yellow"
+    return style, f"{stop.what}: step {stop.step}, {made} {stop.dataset}, {kind.wording}: {stop.why}"

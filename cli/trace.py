@@ -11,7 +11,7 @@ from rich.text import Text
 
 from provspark.cli.common import json_option, open_provenance
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.cli.selecting import STOPS, row_options, selected
+from provspark.cli.selecting import driver_options, row_options, selected, told
 from provspark.errors import ValuesUnavailableError, VersionChangedError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = ["trace"]
 
 @click.command()
 @row_options
+@driver_options
 @click.option("--backward/--forward", default=True, help="Where the rows came from (the default), or went to.")
 @click.option("--to", metavar="DATASET", help="Ask for rows of this data set, wherever it is on the way.")
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of a data set.")
@@ -62,14 +63,10 @@ def _leads_nowhere(prov: Provenance, found: Trace) -> bool:
     """Whether no captured step wrote (or read) the rows asked about, which are then their own answer."""
     asked = found.nodes[0]
     stopped = any(stop.what != "unreadable" for stop in found.stops)
-    if len(found.nodes) > 1 or stopped or not _rows_of(asked):
+    if len(found.nodes) > 1 or stopped or not asked.met:
         return False
     ask = prov.backward if found.direction == "backward" else prov.forward
-    return bool(ask(asked.dataset, _rows_of(asked).rows(), version=asked.version).num_rows)
-
-
-def _rows_of(node: TraceNode) -> Runs:
-    return node.data | node.context
+    return bool(ask(asked.dataset, asked.met.rows(), version=asked.version).num_rows)
 
 
 def _first(runs: Runs, limit: int) -> list[int]:
@@ -79,7 +76,7 @@ def _first(runs: Runs, limit: int) -> list[int]:
 
 def _values(prov: Provenance, node: TraceNode, limit: int) -> tuple[list[int], Any, str]:
     """Return the first rows, their values as a table, or why there are none."""
-    ids = _first(_rows_of(node), limit)
+    ids = _first(node.met, limit)
     try:
         return ids, prov.values(node.dataset, ids, version=node.version), ""
     except (VersionChangedError, ValuesUnavailableError) as e:
@@ -93,7 +90,7 @@ def _as_json(prov: Provenance, found: Trace, wanted: list[TraceNode], limit: int
     for node in wanted:
         ids, table, why = _values(prov, node, limit)
         answer: dict[str, Any] = {"node": node.id, "dataset": node.dataset, "version": node.version}
-        answer |= {"rows": _rows_of(node).count, "total": node.total}
+        answer |= {"rows": node.met.count, "total": node.total}
         if table is None:
             answer |= {"values": None, "why": why, "first": ids}
         else:
@@ -111,7 +108,7 @@ class _Report:
     def print(self, wanted: list[TraceNode], target: str | None, where: tuple[str, ...]) -> None:
         """Print the rows asked about, the way, the rows found, and what stood in between."""
         asked = self._found.nodes[0]
-        rows = _rows_of(asked)
+        rows = asked.met
         if not rows:
             that = f" satisfies {' and '.join(where)}" if where else " is there to trace"
             self._out.print(Text(f"No row of {asked.dataset}{that}."))
@@ -134,9 +131,10 @@ class _Report:
         for stop in self._found.stops:
             if stop.what == "unreadable":  # `open_provenance` has named it
                 continue
-            style, what = STOPS[stop.what]
-            text = f"{stop.what}: step {stop.step}, which wrote {stop.dataset}, {what}: {stop.why}"
+            style, text = told(stop)
             self._out.print(Text(text, style))
+        for one in self._found.trusted:
+            self._out.print(Text(f"Trusted: {one}", "dim"))
 
     def _nothing(self, target: str | None, backward: bool) -> None:
         what = f"No row of {target}" if target else "No row of any data set"
@@ -147,10 +145,12 @@ class _Report:
     def _line(self, node: TraceNode) -> Text:
         out = Text()
         out.append(node.dataset, style="bold")
-        out.append(f": {_rows_of(node).count:,} of {count(node.total)}")
+        out.append(f": {node.met.count:,} of {count(node.total)}")
         if node.context:
             only = (node.context - node.data).count
             out.append(f", {only:,} of them as context only" if only else "")
+        only = (node.possible - node.data - node.context).count
+        out.append(f", {only:,} of them possibly" if only else "")
         return out
 
     def _node(self, word: str, node: TraceNode) -> None:
@@ -166,6 +166,6 @@ class _Report:
             names = ["row", *table.column_names]
             columns = [ids, *(c.to_pylist() for c in table.columns)]
             print_rows(self._out, names, list(zip(*columns, strict=True)), indent=2)
-        more = _rows_of(node).count - len(ids)
+        more = node.met.count - len(ids)
         if more:
             self._out.print(Text(f"  … {more:,} more, --limit", style="dim"))

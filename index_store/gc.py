@@ -128,7 +128,7 @@ def _needs(store: Store, manifests: Iterable[Manifest]) -> dict[str, tuple[str, 
     held: dict[str, set[_Place]] = {}
     for m in manifests:
         mine = held.setdefault(m.step, set())
-        for write in m.writes:
+        for write in (*m.writes, *m.reads):
             for place, written in _places(store, m.step, write):
                 if not written:
                     mine.add(place)

@@ -48,7 +48,7 @@ def notes_of(store: Store, step: str) -> list[Note]:
                 continue
             if note.key.id == step:
                 found.append(note)
-    return sorted(found, key=lambda note: (-len(note.writes), note.begun))
+    return sorted(found, key=lambda note: (-len(note.writes) - len(note.reads), note.begun))
 
 
 def sweep(store: Store, idle: float, *, dry_run: bool = False) -> list[str]:

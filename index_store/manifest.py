@@ -12,16 +12,26 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 from provspark.errors import CorruptIndexError, InvalidWriteError, StoreFormatError
 from provspark.index_store.fs import checked
-from provspark.index_store.model import FORMAT_VERSION, Manifest, jsonable
+from provspark.index_store.model import FORMAT_VERSION, Manifest, Write, jsonable
 
 __all__ = ["dump", "dump_format", "from_json", "load", "load_format", "seal", "unseal"]
 
 T = TypeVar("T")
 
 
+_SINCE_3 = frozenset({"reads", "driver_reads", "dag", "attempt", "action", "single", "unit"})
+"""Keys that readers of format 2 refuse."""
+
+
 def dump(manifest: Manifest) -> bytes:
-    """Write a manifest: format, hash of the body's text, body."""
-    return seal(manifest.format_version, manifest)
+    """Write a manifest: format, hash of the body's text, body.
+
+    One of an older format has that format's keys alone.
+    """
+    body = jsonable(manifest)
+    if manifest.format_version < 3:
+        body = _without(body, _SINCE_3)
+    return _sealed(manifest.format_version, _canonical(body))
 
 
 def load(data: bytes, where: str) -> Manifest:
@@ -70,18 +80,27 @@ def _check_references(manifest: Manifest, where: str) -> None:
             checked(path)
         except InvalidWriteError as e:
             raise CorruptIndexError(where, str(e)) from None
-    for write in (*manifest.writes, *manifest.reads):
-        named = [v.files for v in (write.output, *write.inputs)]
-        named += [p for t in write.tensors for p in (t.by_out, t.by_src) if p]
-        named += [path for path in (write.operations, write.profiles) if path]
-        versions = {v.id for v in (write.output, *write.inputs)} | {""}
-        axes = range(len(write.axes))
-        if any(path not in files for path in named):
-            raise CorruptIndexError(where, f"write {write.index} names files that the manifest does not list")
-        if any(t.out not in axes or t.src not in axes for t in write.tensors):
-            raise CorruptIndexError(where, f"write {write.index} has a tensor of axes that it has not")
-        if any(a.version not in versions for a in write.axes):
-            raise CorruptIndexError(where, f"write {write.index} has an axis of a version that it has not")
+    before = 0
+    for read in manifest.reads:
+        _check_write(read, "read", files, before, where)
+        before += read.output.rows
+    for write in manifest.writes:
+        _check_write(write, "write", files, before, where)
+
+
+def _check_write(write: Write, what: str, files: set[str], read: int, where: str) -> None:
+    """Check a write, or a read; `read` is how many rows its reads axis may have."""
+    what = f"{what} {write.index}"
+    versions = {v.id for v in (write.output, *write.inputs)} | {""}
+    axes = range(len(write.axes))
+    if any(v.files not in files for v in (write.output, *write.inputs)) or not write.named <= files:
+        raise CorruptIndexError(where, f"{what} names files that the manifest does not list")
+    if any(t.out not in axes or t.src not in axes for t in write.tensors):
+        raise CorruptIndexError(where, f"{what} has a tensor of axes that it has not")
+    if any(a.version not in versions for a in write.axes):
+        raise CorruptIndexError(where, f"{what} has an axis of a version that it has not")
+    if any(a.role == "reads" and (a.version or not 0 <= a.size <= read) for a in write.axes):
+        raise CorruptIndexError(where, f"{what} has an axis of reads that is none of the {read} rows read before it")
 
 
 def dump_format() -> bytes:
@@ -142,6 +161,14 @@ def _parse(data: bytes, where: str) -> dict[str, Any]:
 def _sealed(version: int, body: str) -> bytes:
     digest = hashlib.sha256(body.encode()).hexdigest()
     return f'{{"format":{version},"sha256":"{digest}","body":{body}}}\n'.encode()
+
+
+def _without(value: Any, keys: frozenset[str]) -> Any:
+    if isinstance(value, list):
+        return [_without(v, keys) for v in value]
+    if isinstance(value, dict):
+        return {k: _without(v, keys) for k, v in value.items() if k not in keys}
+    return value
 
 
 def _canonical(value: object) -> str:

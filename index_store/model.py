@@ -267,6 +267,13 @@ class Write:
     single: bool = False
     """For a read on the driver: it returned one number computed from all rows."""
 
+    @property
+    def named(self) -> frozenset[str]:
+        """Paths of the step's files that belong to it."""
+        versions = {v.files for v in (self.output, *self.inputs)}
+        tensors = {path for t in self.tensors for path in (t.by_out, t.by_src)}
+        return frozenset((versions | tensors | {self.operations, self.profiles}) - {""})
+
 
 @dataclass(frozen=True, slots=True)
 class StepKey:
@@ -320,7 +327,7 @@ class Manifest:
     reads: tuple[Write, ...] = ()
     """What the driver read, in order; the output of each is a version of ``memory://driver/SCRIPT:LINE``."""
     driver_reads: Setting = ""
-    """Whether reads on the driver were followed; empty in steps older than format 3."""
+    """Whether reads on the driver were followed; empty in steps older than format 3, and where no script ran."""
     dag: tuple[Task, ...] = ()
     """The tasks of the step's DAG; empty where the DAG is not known."""
     format_version: int = FORMAT_VERSION

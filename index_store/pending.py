@@ -13,8 +13,14 @@ from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor,
 __all__ = ["check_write"]
 
 
-def check_write(write: PendingWrite) -> list[str]:
+def check_write(write: PendingWrite, read: int = 0) -> list[str]:
     """Refuse a write that contradicts itself.
+
+    Parameters
+    ----------
+    write : PendingWrite
+    read : int
+        Rows that the driver read before it: what an axis of the role ``reads`` may number.
 
     Returns
     -------
@@ -37,6 +43,8 @@ def check_write(write: PendingWrite) -> list[str]:
         raise InvalidWriteError(f"{name} has no axes; axis 0 must be its output")
     for i, axis in enumerate(write.axes):
         _check_axis(f"axis {i} of {name}", axis, i, ids, rows)
+        if axis.role == "reads" and axis.size > read:
+            raise InvalidWriteError(f"axis {i} of {name} numbers {axis.size} rows of reads; {read} were read before")
     for i, tensor in enumerate(write.tensors):
         _check_tensor(f"tensor {i} of {name}", tensor, write.axes)
     return ids
@@ -66,7 +74,7 @@ def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[s
 
 def _check_tensor(what: str, tensor: PendingTensor, axes: tuple[Axis, ...]) -> None:
     if tensor.kind not in get_args(Kind):
-        raise InvalidWriteError(f"{what} is of kind {tensor.kind!r}; there are {' and '.join(get_args(Kind))}")
+        raise InvalidWriteError(f"{what} is of kind {tensor.kind!r}; there are {', '.join(get_args(Kind))}")
     for side, number in (("out", tensor.out), ("src", tensor.src)):
         if not 0 <= number < len(axes):
             raise InvalidWriteError(f"{what}: {side} axis {number} is none of the {len(axes)} axes")

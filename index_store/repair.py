@@ -14,19 +14,21 @@ from typing import Literal
 from provspark.errors import CorruptIndexError, StoreFormatError
 from provspark.index_store import manifest as manifests
 from provspark.index_store.boxes import sort
+from provspark.index_store.driver import driver_version
 from provspark.index_store.encoding import BoxFile
 from provspark.index_store.layout import Lead
 from provspark.index_store.leftovers import notes_of, unpublished
-from provspark.index_store.model import FORMAT_VERSION, Manifest, StepKey, StoredFile, Tensor, Untracked, Write
+from provspark.index_store.model import TENSOR_FORMAT, Manifest, StepKey, StoredFile, Tensor, Untracked, Version, Write
 from provspark.index_store.paths import manifest_path, step_path
 from provspark.index_store.store import Store
 from provspark.index_store.times import utc
 from provspark.index_store.verify import check_file, verify_step
+from provspark.index_store.versions import dump_files
 from provspark.index_store.writer import encode
 
 __all__ = ["Repair", "repair"]
 
-Action = Literal["restored", "untracked", "sealed", "closed", "removed"]
+Action = Literal["restored", "untracked", "dropped", "sealed", "closed", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,9 @@ class Repair:
     Parameters
     ----------
     step : str
-    action : {"restored", "untracked", "sealed", "closed", "removed"}
-        A file written anew from what the store holds; a write marked untracked because its lineage is lost; a step
+    action : {"restored", "untracked", "dropped", "sealed", "closed", "removed"}
+        A file written anew from what the store holds; a write, or a read on the driver, marked untracked because its
+        lineage is lost; a write's operations or profiles, which are lost, no longer named; a step
         published from what its writer noted before its process ended; a step whose manifest is lost, marked as failed
         and untracked; one whose manifest does not even tell its key, taken out of the store.
     what : str
@@ -63,8 +66,9 @@ def repair(
     """Check steps as `verify` does, and mend what does not hold.
 
     A damaged tensor file is written anew from its sister where that holds all boxes, a damaged list of files from an
-    equal one of another step. Writes whose lineage is lost are marked untracked, with the reason. A step that was begun
-    and never published is published as failed, with the writes that were sealed before its process ended.
+    equal one of another step. Writes and reads whose lineage is lost are marked untracked, with the reason; a read
+    keeps its place and its rows, which axes of later writes number. A step that was begun and never published is
+    published as failed, with the writes and reads that were sealed before its process ended.
 
     Parameters
     ----------
@@ -115,8 +119,17 @@ class _Mending:
         ended = datetime.fromtimestamp(last, timezone.utc).isoformat(timespec="microseconds")
         why = "its process ended before it published the step; what it wrote beyond these writes is not known"
         manifest = _failed(note.key, note.begun, ended, why)
-        manifest = replace(manifest, writes=note.writes, files=tuple(sorted(note.files, key=lambda f: f.path)))
-        self._say("sealed", f"published, sealed writes: {len(note.writes)}; {why}")
+        manifest = replace(
+            manifest,
+            writes=note.writes,
+            files=tuple(sorted(note.files, key=lambda f: f.path)),
+            reads=note.reads,
+            driver_reads=note.driver_reads,
+            dag=note.dag,
+            format_version=_kept(note.format_version),
+        )
+        reads = f", reads: {len(note.reads)}" * bool(note.reads)
+        self._say("sealed", f"published, sealed writes: {len(note.writes)}{reads}; {why}")
         if not self._dry_run and self._store.folder.put_if_absent(manifest_path(self._step), manifests.dump(manifest)):
             self.published()
         return self._done
@@ -135,31 +148,54 @@ class _Mending:
         damaged = {f.path for f in manifest.files} & {p.path[at:] for p in problems if p.write < 0}
         self._refuse_newer(manifest)
         lost = {path for path in sorted(damaged) if not self._copied(manifest, path)}
+        changed = self._relisted(manifest, lost)
         writes: list[Write] = []
         reasons = list(manifest.untracked)
-        for write in manifest.writes:
-            said = [p.what for p in problems if p.write == write.index]
-            mended = self._write(write, lost, said)
-            if isinstance(mended, Untracked):
-                reasons.append(mended)
+        for write in changed.writes:
+            mended = self._write(write, lost, [p.what for p in problems if p.write == write.index])
+            if mended.reason and write.output.files in lost:
+                reasons.append(mended.reason)
             else:
                 writes.append(replace(mended, index=len(writes)))
-        if writes != list(manifest.writes):
-            files = self._files(manifest, writes)
-            changed = replace(
-                manifest, writes=tuple(writes), files=files, untracked=tuple(reasons), format_version=FORMAT_VERSION
-            )
+        reads = [self._write(read, lost, [p.what for p in problems if p.read == read.index]) for read in changed.reads]
+        changed = replace(changed, writes=tuple(writes), reads=tuple(reads), untracked=tuple(reasons))
+        if changed != manifest:
+            changed = replace(changed, files=self._files(changed), format_version=_kept(manifest.format_version))
             self._replace(manifest_path(self._step), manifests.dump(changed))
         return self._done
 
+    def _relisted(self, manifest: Manifest, lost: set[str]) -> Manifest:
+        """Make lists of files of reads anew, which say nothing but how many rows the driver read."""
+        fresh: dict[str, Version] = {}
+        for read in manifest.reads:
+            old = read.output
+            if old.files not in lost:
+                continue
+            made = driver_version(self._step, read.index, old.dataset.name, old.rows)
+            if made.files.identity(made.dataset) != old.id:  # it held a time that is lost
+                made = driver_version(self._step, read.index, old.dataset.name, old.rows, read_at=_now())
+            identity = made.files.identity(made.dataset)
+            path = f"versions/{identity}-{self._mark}.parquet"
+            data = dump_files(made.files)
+            self._made[path] = StoredFile(path, len(data), hashlib.sha256(data).hexdigest())
+            self._replace(f"{step_path(self._step)}/{path}", data)
+            self._say("restored", f"{old.files}, the rows of {old.dataset}")
+            fresh[old.id] = replace(old, id=identity, files=path)
+        return replace(
+            manifest,
+            writes=tuple(_with(w, fresh) for w in manifest.writes),
+            reads=tuple(_with(r, fresh) for r in manifest.reads),
+        )
+
     def _refuse_newer(self, manifest: Manifest) -> None:
         """Let a tensor file of a newer format raise StoreFormatError: it is no damage."""
-        for path in {p for w in manifest.writes for t in w.tensors for p in (t.by_out, t.by_src) if p}:
+        both = (*manifest.writes, *manifest.reads)
+        for path in {p for w in both for t in w.tensors for p in (t.by_out, t.by_src) if p}:
             with contextlib.suppress(CorruptIndexError):
                 self._store.tensor_file(self._step, path)
 
-    def _write(self, write: Write, lost: set[str], said: list[str]) -> Write | Untracked:
-        """A write as it can stand: as it is, with tensors written anew, untracked, or not at all."""
+    def _write(self, write: Write, lost: set[str], said: list[str]) -> Write:
+        """A write or read as it can stand: as it is, with tensors written anew, or untracked."""
         said = said + [f"{v.files} is lost" for v in (write.output, *write.inputs) if v.files in lost]
         tensors = []
         for tensor in write.tensors:
@@ -169,13 +205,30 @@ class _Mending:
                 break
             tensors.append(fresh)
         if len(tensors) == len(write.tensors) and not said:
-            return replace(write, tensors=tuple(tensors))
+            return self._beside(replace(write, tensors=tuple(tensors)), lost)
         reason = Untracked("repair", f"the lineage of {write.output.dataset} is damaged: {'; '.join(said)}", write.site)
         self._say("untracked", str(reason))
-        if write.output.files in lost:
-            return reason
         inputs = tuple(v for v in write.inputs if v.files not in lost)
-        return Write(write.index, write.output, "untracked", inputs, reason=reason, site=write.site)
+        return Write(
+            write.index,
+            write.output,
+            "untracked",
+            inputs,
+            reason=reason,
+            site=write.site,
+            action=write.action,
+            single=write.single,
+        )
+
+    def _beside(self, write: Write, lost: set[str]) -> Write:
+        """A sound write without the operations and profiles that are lost."""
+        for path in sorted({write.operations, write.profiles} & lost):
+            self._say("dropped", f"{path}, of {write.output.dataset}, is lost; its rows' lineage is whole")
+        return replace(
+            write,
+            operations="" if write.operations in lost else write.operations,
+            profiles="" if write.profiles in lost else write.profiles,
+        )
 
     def _tensor(self, tensor: Tensor, lost: set[str]) -> Tensor | None:
         """A tensor without its lost files: written anew from the one that is left, if that holds all boxes."""
@@ -206,12 +259,11 @@ class _Mending:
                         return True
         return False
 
-    def _files(self, manifest: Manifest, writes: list[Write]) -> tuple[StoredFile, ...]:
-        """The files that these writes name."""
-        named = {v.files for w in writes for v in (w.output, *w.inputs)}
-        named |= {p for w in writes for t in w.tensors for p in (t.by_out, t.by_src)}
+    def _files(self, manifest: Manifest) -> tuple[StoredFile, ...]:
+        """The files that its writes and reads name."""
         known = {f.path: f for f in manifest.files} | self._made
-        return tuple(known[path] for path in sorted(named - {""}))
+        named = {path for w in (*manifest.writes, *manifest.reads) for path in w.named}
+        return tuple(known[path] for path in sorted(named))
 
     def _close(self, why: str) -> None:
         """Put a manifest without writes in a damaged one's place; none where that does not tell its key any more."""
@@ -246,6 +298,28 @@ class _Mending:
 
     def _say(self, action: Action, what: str) -> None:
         self._done.append(Repair(self._step, action, what))
+
+
+def _with(write: Write, fresh: dict[str, Version]) -> Write:
+    """A write with some versions, by their old ids, in another's place."""
+    if not fresh:
+        return write
+    axes = (replace(a, version=fresh[a.version].id) if a.version in fresh else a for a in write.axes)
+    return replace(
+        write,
+        output=fresh.get(write.output.id, write.output),
+        inputs=tuple(fresh.get(v.id, v) for v in write.inputs),
+        axes=tuple(axes),
+    )
+
+
+def _kept(version: int) -> int:
+    """The format of what is mended: its own, so that what it does not say means what it meant."""
+    return max(version, TENSOR_FORMAT)
+
+
+def _now() -> int:
+    return int(datetime.now(timezone.utc).timestamp() * 1000)
 
 
 def _failed(key: StepKey, started: str, ended: str, why: str) -> Manifest:

@@ -26,7 +26,7 @@ from provspark.index_store import manifest as manifests
 from provspark.index_store.broken import Broken, broken_step, salvaged_key
 from provspark.index_store.cache import Cache
 from provspark.index_store.fs import Folder, Stamp, checked, open_folder
-from provspark.index_store.model import Files, Manifest, StepKey, StoredFile, Tensor, Version, Write
+from provspark.index_store.model import Files, Manifest, Setting, StepKey, StoredFile, Task, Tensor, Version, Write
 from provspark.index_store.operations import Operations
 from provspark.index_store.paths import FOLDERS, FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
 from provspark.index_store.profiles.model import Profiles
@@ -292,8 +292,15 @@ class Store:
             self._opened.put(key, file)
         return file
 
-    def writer(self, key: StepKey) -> StepWriter:
+    def writer(self, key: StepKey, *, driver_reads: Setting = "", dag: Iterable[Task] = ()) -> StepWriter:
         """Begin a step.
+
+        Parameters
+        ----------
+        key : StepKey
+        driver_reads : {"", "on", "off"}
+        dag : iterable of Task
+            As in `Manifest`: known now, they are published even if the step's process is killed.
 
         Raises
         ------
@@ -304,7 +311,7 @@ class Store:
         """
         if self.folder.stamps([manifest_path(key.id)])[0] is not None:
             raise StepExistsError(f"step {key.id} is already published in {self.url}")
-        return StepWriter(self.folder, step_path(key.id), MANIFEST, key)
+        return StepWriter(self.folder, step_path(key.id), MANIFEST, key, driver_reads, tuple(dag))
 
     def remove(self, step: str) -> None:
         """Remove a step: its manifest, so that it is gone for readers at once, then the files that it lists.

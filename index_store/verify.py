@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from provspark.errors import CorruptIndexError, ProvSparkError, StoreFormatError, StoreUnreachableError
@@ -23,13 +23,15 @@ _CHUNK = 16 << 20
 class Problem:
     """What is wrong with a store: the step ("" for the store itself), the file within the store, and what.
 
-    `write` is the place of the write that does not fit together; -1 where a file as such is damaged.
+    `write` or `read` is the place of the write, or read on the driver, that does not fit together; both are -1 where a
+    file as such is damaged.
     """
 
     step: str
     path: str
     what: str
     write: int = -1
+    read: int = -1
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what}"
@@ -81,7 +83,11 @@ def verify_step(store: Store, step: str) -> list[Problem]:
             damaged[stored.path] = what
     found = [Problem(step, f"{path}/{name}", what) for name, what in damaged.items()]
     for write in manifest.writes:
-        found += _verify_write(store, manifest, write, set(damaged))
+        said = _verify_write(store, manifest, write, f"write {write.index}", set(damaged))
+        found += [Problem(step, file, what, write=write.index) for file, what in said]
+    for read in manifest.reads:
+        said = _verify_write(store, manifest, read, f"read {read.index}", set(damaged))
+        found += [Problem(step, file, what, read=read.index) for file, what in said]
     return found
 
 
@@ -107,19 +113,19 @@ def check_file(store: Store, path: str, stored: StoredFile) -> str:
     return "" if digest.hexdigest() == stored.sha256 else "its sha256 differs"
 
 
-def _verify_write(store: Store, manifest: Manifest, write: Write, damaged: set[str]) -> list[Problem]:
+def _verify_write(
+    store: Store, manifest: Manifest, write: Write, name: str, damaged: set[str]
+) -> Iterator[tuple[str, str]]:
+    """Files of a write or read, and what does not fit together in them."""
     step, base = manifest.step, step_path(manifest.step)
-    found = []
     for version in dict.fromkeys((write.output, *write.inputs)):
         if version.files not in damaged:
-            found += [
-                Problem(step, f"{base}/{version.files}", w, write.index) for w in _check_version(store, step, version)
-            ]
+            yield from ((f"{base}/{version.files}", what) for what in _check_version(store, step, version))
     rows = {v.id: v.rows for v in (write.output, *write.inputs)}
     for i, axis in enumerate(write.axes):
         if axis.version and axis.size != rows[axis.version]:
-            what = f"write {write.index}: axis {i} has size {axis.size}, its version {rows[axis.version]} rows"
-            found.append(Problem(step, manifest_path(step), what, write.index))
+            what = f"{name}: axis {i} has size {axis.size}, its version {rows[axis.version]} rows"
+            yield manifest_path(step), what
     for i, tensor in enumerate(write.tensors):
         if tensor.by_out in damaged or tensor.by_src in damaged:
             continue
@@ -127,9 +133,7 @@ def _verify_write(store: Store, manifest: Manifest, write: Write, damaged: set[s
             said = check_tensor(store, step, tensor, write.axes)
         except (CorruptIndexError, StoreFormatError) as e:
             said = [_said(e)]
-        path = f"{base}/{tensor.by_out}"
-        found += [Problem(step, path, f"write {write.index}, tensor {i}: {w}", write.index) for w in said]
-    return found
+        yield from ((f"{base}/{tensor.by_out}", f"{name}, tensor {i}: {what}") for what in said)
 
 
 def _check_version(store: Store, step: str, version: Version) -> list[str]:

@@ -12,12 +12,13 @@ from typing import BinaryIO
 
 import numpy as np
 
-from provspark.errors import StepExistsError, StoreWriteError
+from provspark.errors import InvalidWriteError, StepExistsError, StoreWriteError
 from provspark.index_store import encoding
 from provspark.index_store import manifest as manifests
 from provspark.index_store.box_lists import cells
 from provspark.index_store.boxes import concat, merge, pairs, sort, transpose
 from provspark.index_store.choosing import chosen, cover, local, spooled_cover, to_a_block
+from provspark.index_store.driver import NAMESPACE, is_driver
 from provspark.index_store.encoding import BoxFile
 from provspark.index_store.fs import Folder
 from provspark.index_store.joining import FEW_JOINED
@@ -57,6 +58,10 @@ _THREADS = 2
 """Tensors encoded at once: sorting and packing let go of Python's lock, but more threads wait for it more."""
 
 
+_Known = tuple[str, str, bytes]
+"""A version's id, unit and rows of each file: within a step, a file may be counted only once it is read."""
+
+
 class StepWriter:
     """One try at publishing a step.
 
@@ -69,13 +74,22 @@ class StepWriter:
         URL of this writer's folder for taps, as Hadoop's ``Path`` reads it (not percent-encoded).
     """
 
-    def __init__(self, folder: Folder, step: str, manifest: str, key: StepKey) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        step: str,
+        manifest: str,
+        key: StepKey,
+        driver_reads: Setting = "",
+        dag: tuple[Task, ...] = (),
+    ) -> None:
         self._folder, self._step, self._manifest, self._key = folder, step, manifest, key
+        self._driver_reads, self._dag = driver_reads, dag
         self._mark = uuid.uuid4().hex[:12]
         self._writes: list[Write] = []
         self._reads: list[Write] = []
         self._files: list[StoredFile] = []
-        self._versions: dict[str, Version] = {}
+        self._versions: dict[_Known, Version] = {}
         self._done = False
         self._taps = f"{step}/{NOTES}/{self._mark}"
         self._made: list[str] = []
@@ -108,6 +122,8 @@ class StepWriter:
         Reads are numbered apart from writes. The rows of a write's ``reads`` axis are those of the reads added
         before it, one after the other. The same errors as `add`.
         """
+        if not is_driver(read.output.dataset):
+            raise InvalidWriteError(f"a read on the driver makes a version of {NAMESPACE}, not {read.output.dataset}")
         added = self._stored(read, len(self._reads), "read-")
         self._reads.append(added)
         self._note()
@@ -115,7 +131,7 @@ class StepWriter:
 
     def _stored(self, write: PendingWrite, index: int, prefix: str) -> Write:
         self._open()
-        ids = check_write(write)
+        ids = check_write(write, sum(read.output.rows for read in self._reads))
         names = [f"{prefix}{index}-{k}" for k in range(len(write.tensors))]
         with ThreadPoolExecutor(1) as beside, ThreadPoolExecutor(_THREADS) as pool:
             written = beside.submit(list, map(self._add_version, (write.output, *write.inputs), ids))
@@ -152,10 +168,12 @@ class StepWriter:
         untracked: Iterable[Untracked] = (),
         engine: Iterable[tuple[str, str]] = (),
         error: str = "",
-        driver_reads: Setting = "",
-        dag: Iterable[Task] = (),
+        driver_reads: Setting | None = None,
+        dag: Iterable[Task] | None = None,
     ) -> Manifest:
         """Make the step visible, whole.
+
+        Where `driver_reads` or `dag` is None it stays what it was when the step began.
 
         Raises
         ------
@@ -178,8 +196,8 @@ class StepWriter:
             engine=tuple(engine),
             error=error,
             reads=tuple(self._reads),
-            driver_reads=driver_reads,
-            dag=tuple(dag),
+            driver_reads=self._driver_reads if driver_reads is None else driver_reads,
+            dag=self._dag if dag is None else tuple(dag),
         )
         path, data = f"{self._step}/{self._manifest}", manifests.dump(manifest)
         if not self._folder.put_if_absent(path, data) and self._folder.read(path)[0] != data:
@@ -216,6 +234,8 @@ class StepWriter:
             tuple(self._files),
             Process.current(),
             tuple(self._reads),
+            self._driver_reads,
+            self._dag,
         )
         self._folder.replace(f"{self._taps}.json", dump_note(note))
 
@@ -238,9 +258,11 @@ class StepWriter:
         self._files.append(StoredFile(path, sink.size, sink.sha256.hexdigest(), footer))
 
     def _add_version(self, pending: PendingVersion, identity: str) -> Version:
-        known = self._versions.get(identity)
+        same = (identity, pending.unit, pending.files.rows.tobytes())
+        known = self._versions.get(same)
         if known is None:
-            path = f"versions/{identity}-{self._mark}.parquet"
+            again = sum(other == identity for other, *_ in self._versions)
+            path = f"versions/{identity}-{self._mark}{f'-{again}' * bool(again)}.parquet"
             self._put(path, dump_files(pending.files))
         else:
             path = known.files
@@ -256,7 +278,7 @@ class StepWriter:
             files=path,
             unit=pending.unit,
         )
-        self._versions.setdefault(identity, version)
+        self._versions.setdefault(same, version)
         return version
 
     def _add_sealed(self, folder: str, index: str, body: Operations | Profiles | None) -> str:

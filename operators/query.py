@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 from airflow.providers.common.compat.sdk import AirflowFailException, BaseOperator
 
-from provspark.api import Stop, stops_of
+from provspark.asking import several
 from provspark.errors import ExpectationError, SettingsError, UntrackedError
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.export.tables import write_table
+from provspark.index_store.query.answer import ends_of, stops_of, trusted_of
+from provspark.index_store.query.trust import Trust
 from provspark.index_store.values.plain import plain
+from provspark.operators.expecting import Expect, Found, check_expect, confirm
+from provspark.settings import Settings
 
 __all__ = ["ProvQueryOperator"]
-
-Expect = Literal["nothing", "something"]
 
 
 class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
@@ -29,9 +31,14 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         ``cells``, ``operations``, ``how``, ``dropped``, ``co_contributory`` …
     arguments : mapping
         Its arguments by name. (templated)
-    expect : {"nothing", "something"}, optional
-        Fail, without a retry, unless the answer has no line, or has one. An answer that is less than it could be,
-        because a step was not captured, never passes as nothing, nor one that a coarse step blurs as something.
+    expect : {"nothing", "something"} or int, optional
+        Fail, without a retry, unless the answer has no line, at least one, or this many. ``nothing`` also fails on
+        possible edges, on rows that ended on a driver (unless the question names a data set with `to`) and on stops
+        where rows may have gone on. docs/stops.md lists which kind of stop fails which expectation.
+    trust : sequence of str
+        What does not fail an expectation, and is listed as ``trusted`` instead: tasks (``clean``), operators
+        (``BashOperator``), lines of scripts (``clean.py:12``) and kinds of stops (``coarse``). Those of the option
+        ``trusted`` in the section ``[provspark]`` of Airflow's configuration are added. (templated)
     check : callable, optional
         Given the answer as a `pyarrow.Table`; fail, without a retry, if it returns false.
     write_to : str, optional
@@ -44,8 +51,9 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
     Returns
     -------
     dict
-        As XCom: ``lines``, how many there are; ``answer``, the first of them; ``stops``, where it is less than it could
-        be; ``file``, where it was written, or None.
+        As XCom: ``lines``, how many there are; ``answer``, the first of them; ``possible``, how many possible edges
+        there are; ``ends``, where rows ended on drivers; ``stops``, where the answer is less than it could be;
+        ``trusted``, what of these was trusted; ``file``, where it was written, or None.
 
     Raises
     ------
@@ -66,7 +74,7 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         )
     """
 
-    template_fields: Sequence[str] = ("arguments", "write_to")
+    template_fields: Sequence[str] = ("arguments", "trust", "write_to")
 
     def __init__(
         self,
@@ -74,6 +82,7 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         question: str,
         arguments: Mapping[str, Any],
         expect: Expect | None = None,
+        trust: Sequence[str] = (),
         check: Callable[[pa.Table], Any] | None = None,
         write_to: str | None = None,
         limit: int = 100,
@@ -84,53 +93,58 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         if question.startswith("_") or question not in vars(ProvHook):
             known = sorted(n for n in vars(ProvHook) if not n.startswith("_") and callable(getattr(ProvHook, n)))
             raise SettingsError(f"no question {question!r}; there are {', '.join(known)}")
-        if expect not in (None, "nothing", "something"):
-            raise SettingsError(f"expect is {expect!r}; it must be 'nothing' or 'something'")
-        self.question, self.arguments, self.expect, self.check = question, arguments, expect, check
-        self.write_to, self.limit, self.prov_conn_id = write_to, limit, prov_conn_id
+        self.question, self.arguments, self.expect, self.check = question, arguments, check_expect(expect), check
+        self.trust, self.write_to, self.limit, self.prov_conn_id = trust, write_to, limit, prov_conn_id
 
     def execute(self, context: Any) -> dict[str, Any]:
         """Ask, write, assert."""
         hook = ProvHook(self.prov_conn_id)
+        arguments = dict(self.arguments)
+        trusted = (*several(arguments.get("trust", ()), "trust"), *self.trust, *Settings.read(airflow=True).trusted)
+        if trusted and self.question in _FOLLOWING:
+            arguments["trust"] = trusted
         try:
-            table = _table(getattr(hook, self.question)(**self.arguments), self.question)
+            table = _table(getattr(hook, self.question)(**arguments), self.question)
         except UntrackedError as error:
-            if self.expect or self.check:
-                raise AirflowFailException(f"it can't be told: {error}") from error
+            if self.expect is not None or self.check:
+                raise AirflowFailException(f"{self._asked()} can't be answered: {error}") from error
             raise
-        stops = stops_of(table)
+        trust = Trust(trusted)
+        stops = tuple(stop for stop in stops_of(table) if not trust.takes_stop(hook.get_conn().graph, stop))
         for stop in stops:
             self.log.warning("ProvSpark: %s", stop)
+        for one in (listed := sorted({*trusted_of(table), *trust.used})):
+            self.log.info("ProvSpark: %s", one)
         if self.write_to:
             write_table(table, self.write_to)
+        found = Found.of(table, stops, to=arguments.get("to") is not None)
         try:
-            self._assert(table, stops)
+            if self.expect is not None:
+                confirm(self._asked(), self.expect, found)
+            if self.check is not None and not self.check(table):
+                raise ExpectationError(f"the check of {self._asked()} failed on an answer of {table.num_rows:,} lines")
         except ExpectationError as error:
             raise AirflowFailException(str(error)) from error
         return {
             "lines": table.num_rows,
             "answer": plain(table.slice(0, self.limit).to_pylist()),
-            "stops": [{name: getattr(s, name) for name in s.__slots__} for s in stops],
+            "possible": found.possible.num_rows,
+            "ends": _plain(ends_of(table)),
+            "stops": _plain(stops),
+            "trusted": _plain(listed),
             "file": self.write_to,
         }
 
-    def _assert(self, table: pa.Table, stops: Sequence[Stop]) -> None:
-        asked = f"{self.question}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
-        if self.expect == "nothing" and table.num_rows:
-            first = plain(table.slice(0, 3).to_pylist())
-            raise ExpectationError(f"{asked} should find nothing, and found {table.num_rows:,} lines: {first}")
-        if self.expect == "something" and not table.num_rows:
-            raise ExpectationError(f"{asked} should find something, and found nothing")
-        doubts = {"nothing": ("untracked", "unlinked", "unreadable"), "something": ("coarse", "columns"), None: ()}[
-            self.expect
-        ]
-        for stop in stops:
-            if stop.what in doubts:
-                where = f"step {stop.step}, which wrote {stop.dataset}, is {stop.what}: {stop.why}"
-                said = where if stop.dataset else stop.why
-                raise ExpectationError(f"whether {asked} finds {self.expect} can't be told: {said}")
-        if self.check is not None and not self.check(table):
-            raise ExpectationError(f"the check of {asked} failed on an answer of {table.num_rows:,} lines")
+    def _asked(self) -> str:
+        return f"{self.question}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
+
+
+_FOLLOWING = ("backward", "forward", "trace")
+"""Questions that take `trust` themselves."""
+
+
+def _plain(some: Iterable[Any]) -> list[dict[str, Any]]:
+    return [{name: getattr(one, name) for name in one.__slots__} for one in some]
 
 
 def _table(answer: Any, question: str) -> pa.Table:

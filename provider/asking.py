@@ -20,11 +20,13 @@ from provspark.errors import (
 from provspark.index_store.boxes import from_pairs
 from provspark.index_store.model import Boxes, Int64, Kind
 from provspark.index_store.query.equal import equal_classes, equal_rows
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reach import Place, Step
 from provspark.index_store.query.relation import identity, labelled
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.walk import Stand
 from provspark.views import View, Views
 
@@ -46,16 +48,20 @@ class Which(TypedDict, total=False):
     as_of: datetime | str | None
     kinds: Iterable[Kind] | Kind
     semantics: Semantics
+    strict: bool
+    trust: Iterable[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """Rows of a version, the kinds of edges to follow, and the steps that count."""
+    """Rows of a version, the kinds of edges to follow, the steps that count, and what is trusted."""
 
     view: View
     labels: Runs
     kinds: frozenset[Kind]
     semantics: Semantics
+    strict: bool
+    trust: Trust
 
     @property
     def at(self) -> Sighting:
@@ -66,6 +72,10 @@ class Asked:
     def context(self) -> bool:
         """Whether context edges are followed."""
         return "context" in self.kinds
+
+    def linker(self, direction: Direction) -> Linker:
+        """What finds the way in a direction, also through what drivers read."""
+        return self.view.linker(direction).through("all" if self.strict else "rows")
 
     def start(self) -> Stand:
         """From the number of each row asked about to the rows that stand for it."""
@@ -102,7 +112,11 @@ class Asking:
         named = dataset.at if isinstance(dataset, RowSet) else dataset
         view = self._views.of(named, version, which.get("run"), which.get("as_of"))
         labels = dataset.runs if isinstance(dataset, RowSet) else _rows(view.at, rows, where)
-        return Asked(view, labels, _kinds(which.get("kinds", ("data",))), semantics)
+        strict = which.get("strict", False)
+        if not isinstance(strict, bool):
+            raise ArgumentError(f"strict is True or False, found {strict!r}")
+        kinds = _kinds(which.get("kinds", ("data",)))
+        return Asked(view, labels, kinds, semantics, strict, Trust(several(which.get("trust", ()), "trust")))
 
     def places(self, view: View, via: str | Sequence[str]) -> tuple[Place, ...]:
         """Data sets and steps by their names."""
@@ -166,7 +180,7 @@ def _kinds(kinds: Iterable[Kind] | Kind) -> frozenset[Kind]:
     chosen: frozenset[Kind] = frozenset(several(kinds, "kinds"))
     wrong = sorted(map(str, chosen - set(get_args(Kind))))
     if wrong or not chosen:
-        raise ConditionError(f"no kind of edge {', '.join(wrong) or 'given'}; there are 'data' and 'context'")
+        raise ConditionError(f"no kind of edge {', '.join(wrong) or 'given'}; use 'data', 'context' or 'possible'")
     return chosen
 
 

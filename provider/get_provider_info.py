@@ -67,6 +67,11 @@ def get_provider_info() -> dict[str, Any]:
                         "postgresql+psycopg2://user@host/provspark",
                         sensitive=True,
                     ),
+                    "trusted": _option(
+                        "What does not fail a ProvQueryOperator's expectation: tasks, operators, lines of scripts and "
+                        "kinds of stops, separated by commas.",
+                        "clean.py:12, audit.export, before-format-3",
+                    ),
                     "show_values": _option(
                         "Whether the page and its API show values of rows; else row ids, counts and names only.",
                         "False",

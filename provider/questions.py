@@ -175,8 +175,8 @@ class Questions(OperationQuestions):
         if direction not in get_args(Direction):
             raise ConditionError(f"no direction {direction!r}; there are 'backward' and 'forward'")
         asked = self.asked(dataset, rows, which)
-        linker = asked.view.linker(direction)
-        return trace(linker, asked.at, asked.labels, direction, to=asked.view.dataset(to), kinds=asked.kinds)
+        linker, place = asked.linker(direction), asked.view.dataset(to)
+        return trace(linker, asked.at, asked.labels, direction, to=place, kinds=asked.kinds, trust=asked.trust)
 
     def _ask(
         self,
@@ -191,7 +191,7 @@ class Questions(OperationQuestions):
         start, view = asked.start(), asked.view
         places = self.places(view, via)
         return ask(
-            view.linker(direction),
+            asked.linker(direction),
             start.at,
             asked.labels,
             start.boxes,
@@ -199,4 +199,5 @@ class Questions(OperationQuestions):
             to=view.dataset(to),
             kinds=asked.kinds,
             via=places,
+            trust=asked.trust,
         )

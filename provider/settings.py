@@ -27,32 +27,38 @@ class Settings:
         The catalogue's SQLAlchemy URL.
     catalogue_given : bool
         False where `catalogue` is the default: SQLite in ``$AIRFLOW_HOME``, or else in ``~/.provspark``.
+    trusted : tuple of str
+        What questions of the command line and of Airflow's tasks trust, as their `trust` does.
     """
 
     store: str | None
     catalogue: str
     catalogue_given: bool
+    trusted: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, environ: Mapping[str, str] | None = None, *, airflow: bool = False) -> Settings:
-        """Read ``PROVSPARK_STORE`` and ``PROVSPARK_CATALOGUE``.
+        """Read ``PROVSPARK_STORE``, ``PROVSPARK_CATALOGUE`` and ``PROVSPARK_TRUSTED`` (parted by commas).
 
         Parameters
         ----------
         environ : mapping, optional
             The process's environment by default.
         airflow : bool
-            Look in Airflow's configuration too, section ``[provspark]``, options ``store`` and ``catalogue``, where
-            Airflow is installed. The environment goes first.
+            Look in Airflow's configuration too, section ``[provspark]``, options ``store``, ``catalogue`` and
+            ``trusted``, where Airflow is installed. The environment goes first.
         """
         env = os.environ if environ is None else environ
         store, catalogue = env.get("PROVSPARK_STORE"), env.get("PROVSPARK_CATALOGUE")
+        trusted = env.get("PROVSPARK_TRUSTED")
         if airflow and find_spec("airflow") is not None:
             from airflow.configuration import conf
 
             store = store or conf.get(SECTION, "store", fallback=None)
             catalogue = catalogue or conf.get(SECTION, "catalogue", fallback=None)
-        return cls(store or None, catalogue or _default_catalogue(env), bool(catalogue))
+            trusted = trusted or conf.get(SECTION, "trusted", fallback=None)
+        listed = tuple(one.strip() for one in (trusted or "").split(",") if one.strip())
+        return cls(store or None, catalogue or _default_catalogue(env), bool(catalogue), listed)
 
     def url(self, given: str | None = None) -> str:
         """Return what to read from: the URL given, or the store, or the catalogue that is set.

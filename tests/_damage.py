@@ -38,7 +38,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str, str]] = {
     ),
     "a list": (_changed(lambda b: b"[]"), "corrupt", "it names no format"),
     "changed": (_changed(lambda b: b.replace(b'"rows":', b'"rowz":', 1)), "corrupt", "its checksum differs"),
-    "newer": (_changed(lambda b: b.replace(b'"format":2', b'"format":9', 1)), "newer", "reads up to format 2"),
+    "newer": (_changed(lambda b: b.replace(b'"format":3', b'"format":9', 1)), "newer", "reads up to format 3"),
     "a folder": (replace, "corrupt", "a folder is in its place"),
 }
 """By name: what does it, the fault, and a part of the reason."""

@@ -3,28 +3,65 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from provspark.errors import ArgumentError, ConditionError
 from provspark.index_store.boxes import concat, pairs, transpose
-from provspark.index_store.model import Boxes, Int64, Kind, Version, jsonable
+from provspark.index_store.model import Boxes, Dataset, Int64, Kind, Version, jsonable
 from provspark.index_store.query.cut import common, without
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.reach import Place, Reach, collected, reach
 from provspark.index_store.query.relation import compose, image, labelled, shrink
+from provspark.index_store.query.returned import lost_stops, returned_stops
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs, ordering
+from provspark.index_store.query.trust import Trust, Trusted
 from provspark.index_store.query.walk import Stand, Stop
 
 METADATA = b"provspark"
-"""Key of a table's schema metadata that holds the question and the stops, as JSON."""
+"""Key of a table's schema metadata that holds the question, the stops, the ends and what is trusted, as JSON."""
+POSSIBLE = b"provspark.possible"
+"""Key of a table's schema metadata that holds the possible edges, as a stream of Arrow's."""
+_KINDS: tuple[Kind, ...] = ("context", "data", "possible")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class End:
+    """A data set on a driver that rows reached, and from which nothing surely went on.
+
+    Parameters
+    ----------
+    dataset : str
+        As ``memory://driver/clean.py:12``: the script and the line that read the rows.
+    version, step : str
+    rows : int
+        How many of its rows were reached.
+    """
+
+    dataset: str
+    version: str
+    step: str
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.rows:,} rows were read on the driver of step {self.step}: {self.dataset}"
+
+
+def ends_at(stands: Iterable[Stand]) -> tuple[End, ...]:
+    """Count what was reached of each data set on a driver."""
+    sets: dict[tuple[str, str, str], Runs] = {}
+    for stand in stands:
+        version = stand.at.version
+        key = (str(version.dataset), version.id, stand.at.node.step)
+        sets[key] = sets.get(key, Runs.span(0)) | image(stand.boxes)
+    return tuple(sorted(End(*key, rows.count) for key, rows in sets.items()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,9 +75,23 @@ class Answer:
     parts: tuple[Stand, ...]
     """Sorted by data set, version, occurrence and kind."""
     stops: tuple[Stop, ...]
+    possible: tuple[Stand, ...] = ()
+    """Rows that the rows asked about may have come from or gone into, through values that capture can't see into."""
+    ends: tuple[End, ...] = ()
+    """Data sets on drivers that the rows reached, and from which nothing surely went on."""
+    trusted: tuple[Trusted, ...] = ()
+    """What would have been among the stops, possible edges and ends, but is trusted."""
 
     @classmethod
-    def of(cls, asked: Version, labels: Runs, direction: str, found: Reach, kinds: frozenset[Kind]) -> Answer:
+    def of(
+        cls,
+        asked: Version,
+        labels: Runs,
+        direction: str,
+        found: Reach,
+        kinds: frozenset[Kind],
+        trusted: Iterable[Trusted] = (),
+    ) -> Answer:
         """Keep the kinds of edges asked for of what was reached.
 
         Raises
@@ -48,10 +99,12 @@ class Answer:
         UntrackedError
             See `Reach.checked`.
         """
-        kept = Reach(tuple(s for s in found.stands if s.kind in kinds), found.stops)
+        kept = replace(found, stands=tuple(s for s in found.stands if s.kind in {*kinds, "possible"}))
         way = f"the way {direction}" if direction in get_args(Direction) else "a way"
         kept.checked(f"{way} from {asked.dataset}")
-        return cls(asked, labels, direction, kept.stands, kept.stops)
+        sure, possible = (tuple(s for s in kept.stands if s.kind in some) for some in (kinds, frozenset({"possible"})))
+        ended = ends_at(s for s in found.ends if s.kind in {*kinds, "possible"})
+        return cls(asked, labels, direction, sure, kept.stops, possible, ended, tuple(sorted(trusted)))
 
     def found(self) -> tuple[RowSet, ...]:
         """The rows found, as a set for each version, whatever the occurrence, kind and row asked about."""
@@ -88,26 +141,34 @@ class Answer:
                 at = (mine.get(key) or theirs[key]).at
                 parts.append(Stand(at, shrink(boxes), key[1], key[2]))
         direction = self.direction if self.direction == other.direction else "both"
-        stops = tuple(sorted({*self.stops, *other.stops}))
-        return Answer(self.asked, labels, direction, tuple(collected(parts)), stops)
+        # What may be more, or is left open, in either is so in what is made of both, whichever way.
+        possible = [*self._parts(labels, self.possible).values(), *other._parts(labels, other.possible).values()]
+        stops, ends, trusted = (
+            tuple(sorted({*getattr(self, name), *getattr(other, name)})) for name in ("stops", "ends", "trusted")
+        )
+        return Answer(
+            self.asked, labels, direction, tuple(collected(parts)), stops, tuple(collected(possible)), ends, trusted
+        )
 
-    def _parts(self, labels: Runs) -> dict[tuple[object, int, Kind], Stand]:
+    def _parts(self, labels: Runs, of: Sequence[Stand] | None = None) -> dict[tuple[object, int, Kind], Stand]:
         """Parts by version, occurrence and kind, told by the numbers of these labels."""
         renumbered = compose(labelled(labels), transpose(labelled(self.labels)))
         return {
             (p.at.key, p.occurrence, p.kind): Stand(p.at, compose(renumbered, p.boxes), p.occurrence, p.kind)
-            for p in self.parts
+            for p in (self.parts if of is None else of)
         }
 
     def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
         """Write out what `table` does in tables of at most so many lines, each when it is asked for.
 
-        There is at least one, which may be empty.
+        There is at least one, which may be empty. The possible edges come with the first.
         """
         ranks = _ranks([_place(p) for p in self.parts]).tolist()
+        possible = self.possible
         for page in paged([(r, p.boxes) for r, p in zip(ranks, self.parts, strict=True)], size):
             cut = (replace(p, boxes=b) for p, b in zip(self.parts, page, strict=True) if len(b))
-            yield replace(self, parts=tuple(cut)).table()
+            yield replace(self, parts=tuple(cut), possible=possible).table()
+            possible = ()
 
     def table(self) -> pa.Table:
         """Write out distinct lines of row, dataset, version, occurrence, source_row, kind, sorted.
@@ -115,44 +176,92 @@ class Answer:
         ``source_row`` is the row found: of a source for backward, of a result for forward. The schema's
         metadata holds the stops (see `stops_of`).
         """
+        told = about(self.asked, self.direction, self.stops, self.ends, self.trusted)
+        if self.possible:
+            told[POSSIBLE] = dump_possible(self._lines(self.possible))
+        return self._lines(self.parts).replace_schema_metadata(told)
+
+    def possible_table(self) -> pa.Table:
+        """Write out the possible edges as `table` does the others: kind is ``possible`` in every line."""
+        return self._lines(self.possible)
+
+    def _lines(self, parts: Sequence[Stand]) -> pa.Table:
         columns: list[list[Int64]] = [[], [], []]
-        for number, part in enumerate(self.parts):
+        for number, part in enumerate(parts):
             out, src = pairs(part.boxes)
             for column, values in zip(columns, (out, src, np.full(len(out), number)), strict=True):
                 column.append(values)
         label, found, number_of = (np.concatenate([*c, np.zeros(0, dtype=np.int64)]) for c in columns)
-        place = _ranks([_place(p) for p in self.parts])
-        kind = np.array([p.kind == "data" for p in self.parts], dtype=np.int64)
-        if len(self.parts) > 1:
+        place = _ranks([_place(p) for p in parts])
+        kind = np.array([_KINDS.index(p.kind) for p in parts], dtype=np.int64)
+        if len(parts) > 1:
             order = ordering(label, place[number_of], found, kind[number_of])
             if order is not None:
                 label, found, number_of = label[order], found[order], number_of[order]
         return pa.table(
             {
                 "row": self.labels.at(label),
-                "dataset": _words(number_of, [str(p.at.version.dataset) for p in self.parts]),
-                "version": _words(number_of, [p.at.version.id for p in self.parts]),
-                "occurrence": np.array([p.occurrence for p in self.parts], dtype=np.int32)[number_of],
+                "dataset": _words(number_of, [str(p.at.version.dataset) for p in parts]),
+                "version": _words(number_of, [p.at.version.id for p in parts]),
+                "occurrence": np.array([p.occurrence for p in parts], dtype=np.int32)[number_of],
                 "source_row": found,
-                "kind": _words(number_of, [p.kind for p in self.parts]),
+                "kind": _words(number_of, [p.kind for p in parts]),
             }
-        ).replace_schema_metadata(about(self.asked, self.direction, self.stops))
+        )
 
 
 def _place(part: Stand) -> tuple[str, str, int]:
     return str(part.at.version.dataset), part.at.version.id, part.occurrence
 
 
-def about(asked: Version, direction: str, stops: Sequence[Stop]) -> dict[bytes, str]:
+def about(
+    asked: Version,
+    direction: str,
+    stops: Sequence[Stop],
+    ends: Sequence[End] = (),
+    trusted: Sequence[Trusted] = (),
+) -> dict[bytes, str | bytes]:
     """What the metadata of an answer's table say: the question, and where the answer is less than it could be."""
     told = {"dataset": str(asked.dataset), "version": asked.id, "direction": direction, "stops": jsonable(tuple(stops))}
+    told |= {name: jsonable(tuple(some)) for name, some in (("ends", ends), ("trusted", trusted)) if some}
     return {METADATA: json.dumps(told)}
+
+
+def _told(table: pa.Table, name: str) -> list[dict[str, Any]]:
+    told = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
+    found: list[dict[str, Any]] = told.get(name, [])
+    return found
 
 
 def stops_of(table: pa.Table) -> tuple[Stop, ...]:
     """Where the answer in a table is less than it could be, from the table's metadata."""
-    told = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
-    return tuple(Stop(**stop) for stop in told.get("stops", ()))
+    return tuple(Stop(**stop) for stop in _told(table, "stops"))
+
+
+def ends_of(table: pa.Table) -> tuple[End, ...]:
+    """The data sets on drivers that the rows asked about reached, from the table's metadata."""
+    return tuple(End(**end) for end in _told(table, "ends"))
+
+
+def trusted_of(table: pa.Table) -> tuple[Trusted, ...]:
+    """What an answer leaves out because it is trusted, from the table's metadata."""
+    return tuple(Trusted(**one) for one in _told(table, "trusted"))
+
+
+def possible_of(table: pa.Table) -> pa.Table:
+    """The possible edges of an answer, as a table of the same columns, from the table's metadata."""
+    found = (table.schema.metadata or {}).get(POSSIBLE)
+    if found is None:
+        return table.slice(0, 0).replace_schema_metadata(None)
+    return pa.ipc.open_stream(pa.BufferReader(found)).read_all()
+
+
+def dump_possible(lines: pa.Table) -> bytes:
+    """Write possible edges as the metadata of a table hold them: a stream of Arrow's."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, lines.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
+        stream.write_table(lines)
+    return bytes(sink.getvalue())
 
 
 def ask(
@@ -165,6 +274,7 @@ def ask(
     to: Place | None,
     kinds: frozenset[Kind],
     via: Sequence[Place] = (),
+    trust: Trust | None = None,
 ) -> Answer:
     """Find what rows came from or went into.
 
@@ -172,18 +282,23 @@ def ask(
     ----------
     labels, relation
         The rows asked about, and from label i to the rows of `start` that stand for the i-th of them.
-    to, via
+    to, via, trust
         See `reach`.
-    kinds : set of {"data", "context"}
-        Each is complete on its own.
+    kinds : set of {"data", "context", "possible"}
+        Each is complete on its own. Possible edges are kept apart, too, whether they are asked for or not.
 
     Raises
     ------
     UntrackedError
         When nothing was found and a path stopped at something that was not captured.
     """
-    found = reach(linker, [Stand(start, relation)], direction, to, context="context" in kinds, via=via)
-    return Answer.of(start.version, labels, direction, found, kinds)
+    trust = trust or Trust()
+    stands = [Stand(start, relation)]
+    found = reach(linker, stands, direction, to, context="context" in kinds, via=via, trust=trust)
+    if direction == "forward" and isinstance(to, Dataset):
+        more = {*lost_stops(linker, start, to, trust), *returned_stops(linker, found.ends, to, trust)}
+        found = replace(found, stops=tuple(sorted({*found.stops, *more})))
+    return Answer.of(start.version, labels, direction, found, kinds, trust.used)
 
 
 def _ranks(keys: list[tuple[str, str, int]]) -> Int64:

@@ -74,7 +74,7 @@ class _Answer:
         """Whether an entry is not to be told: rows of rows, and, unless asked for, what decides about rows."""
         return out == ROWS and (src == ROWS or not self.existence)
 
-    def about(self) -> dict[bytes, str]:
+    def about(self) -> dict[bytes, str | bytes]:
         return about(self.asked.version, self.direction, self.stops)
 
     def checked(self) -> None:

@@ -20,7 +20,8 @@ from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.walk import Blur, Stop, plan, unreadable_stops
+from provspark.index_store.query.stops import Blur
+from provspark.index_store.query.walk import Stop, plan, unreadable_stops
 from provspark.index_store.query.within import walk_axes, weaker
 from provspark.index_store.watch import enter
 

@@ -15,7 +15,8 @@ from provspark.index_store.query.column_maps import carried, column_map, names_o
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.kept import kept
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.walk import Blur, Stop, unreadable_stops
+from provspark.index_store.query.stops import Blur
+from provspark.index_store.query.walk import Stop, unreadable_stops
 from provspark.index_store.watch import enter
 
 __all__ = ["Drop", "Drops", "dropped"]

@@ -64,13 +64,48 @@ class StoreLike(Protocol):
     def operations(self, step: str, write: Write) -> Operations | None: ...
 
 
+@dataclass(eq=False, slots=True)
+class Driver:
+    """What a step has on its driver: its reads, in order, and the writes that its reads may have gone into."""
+
+    reads: list[Node] = field(default_factory=list)
+    followers: list[Node] = field(default_factory=list)
+    """Writes and reads that have an axis of the reads before them, in order."""
+
+
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One write of one step of one store. Compared by identity."""
+    """One write of one step of one store, or one read on its driver. Compared by identity."""
 
     store: StoreLike
     manifest: Manifest
     write: Write
+    driver: Driver = field(default_factory=Driver)
+    base: int = -1
+    """For a read, where its rows begin on the step's axis of reads; -1 for a write."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether this is a read on the driver."""
+        return self.base >= 0
+
+    @cached_property
+    def reads_axis(self) -> int:
+        """Number of the axis that holds the reads before it; -1 where it has none."""
+        return next((i for i, axis in enumerate(self.write.axes) if axis.role == "reads"), -1)
+
+    @cached_property
+    def reads(self) -> tuple[Node, ...]:
+        """The reads on its axis of reads."""
+        if self.reads_axis < 0:
+            return ()
+        size = self.write.axes[self.reads_axis].size
+        return tuple(read for read in self.driver.reads if read.base < size and read.write.output.rows)
+
+    @cached_property
+    def later(self) -> tuple[Node, ...]:
+        """For a read, the writes and reads that have its rows on their axis of reads."""
+        return tuple(n for n in self.driver.followers if n.write.axes[n.reads_axis].size > self.base)
 
     @property
     def step(self) -> str:
@@ -146,9 +181,9 @@ class Sighting:
         return self.node.store.files(self.node.step, self.version)
 
     @property
-    def key(self) -> tuple[str, int, tuple[tuple[str, str], ...]]:
+    def key(self) -> tuple[str, int, tuple[tuple[str, str], ...], str]:
         """Equal for sightings with equal files and equal rows."""
-        return self.version.id, self.version.rows, self.version.options
+        return self.version.id, self.version.rows, self.version.options, self.version.unit
 
     def places(self) -> Iterator[tuple[Place, int]]:
         """Each file's identity and number."""
@@ -200,6 +235,10 @@ class Graph:
     ----------
     broken : tuple of Broken
         Steps that can't be read: any answer may lack what they would add.
+    nodes, reads : tuple of Node
+        Its writes; what drivers read.
+    written, read, on_driver, read_on_driver
+        By data set, what its writes wrote and read, and what its drivers' reads made and read.
     """
 
     def __init__(self, stores: Iterable[StoreLike]) -> None:
@@ -232,7 +271,9 @@ class Graph:
                     twins.append(manifest)
                     pairs.append((store, manifest))
         pairs.sort(key=lambda p: (p[1].ended, p[1].step))
-        self._take([m for _, m in pairs], [Node(s, m, w) for s, m in pairs for w in m.writes])
+        families = [_family(store, manifest) for store, manifest in pairs]
+        nodes = [node for writes, _ in families for node in writes]
+        self._take([m for _, m in pairs], nodes, [read for _, reads in families for read in reads])
 
     def restricted(self, keep: Callable[[Manifest], bool], broken: Callable[[Broken], bool] = lambda _: True) -> Graph:
         """The same snapshot as if only the steps that `keep` is true for had been published; same nodes.
@@ -242,16 +283,22 @@ class Graph:
         out = object.__new__(Graph)
         out.stores = self.stores
         out.broken = tuple(b for b in self.broken if broken(b))
-        out._take([m for m in self.manifests if keep(m)], [n for n in self.nodes if keep(n.manifest)])
+        nodes, reads = ([n for n in some if keep(n.manifest)] for some in (self.nodes, self.reads))
+        out._take([m for m in self.manifests if keep(m)], nodes, reads)
         return out
 
-    def _take(self, manifests: Iterable[Manifest], nodes: Iterable[Node]) -> None:
-        self.manifests, self.nodes = tuple(manifests), tuple(nodes)
+    def _take(self, manifests: Iterable[Manifest], nodes: Iterable[Node], reads: Iterable[Node]) -> None:
+        self.manifests, self.nodes, self.reads = tuple(manifests), tuple(nodes), tuple(reads)
         self.written, self.read = _Index(), _Index()
-        for node in self.nodes:
-            self.written.add(node.output)
-            for sighting in node.inputs.values():
-                self.read.add(sighting)
+        self.on_driver, self.read_on_driver = _Index(), _Index()
+        for some, written, read in (
+            (self.nodes, self.written, self.read),
+            (self.reads, self.on_driver, self.read_on_driver),
+        ):
+            for node in some:
+                written.add(node.output)
+                for sighting in node.inputs.values():
+                    read.add(sighting)
         self._tries: dict[tuple[str, str, str, int], int] = {}
         for m in self.manifests:
             if m.status == "succeeded":
@@ -268,7 +315,7 @@ class Graph:
         return self._tries.get((k.dag_id, k.run_id, k.task_id, k.map_index), 0) > k.try_number
 
     def sightings(self, dataset: Dataset) -> list[Sighting]:
-        """All versions of a data set, the best answer to its name last.
+        """All versions of a data set, the best answer to its name last; those of drivers where there are no others.
 
         The best is the last that a succeeded step wrote, or else the last that was read, or else the last
         that a failed step wrote.
@@ -279,6 +326,9 @@ class Graph:
             When no step read or wrote it; with near names.
         """
         wrote, read = self.written.by_name.get(dataset, []), self.read.by_name.get(dataset, [])
+        if not wrote and not read:
+            wrote = self.on_driver.by_name.get(dataset, [])
+            read = self.read_on_driver.by_name.get(dataset, [])
         if not wrote and not read:
             raise UnknownDatasetError(str(dataset), map(str, self.datasets()))
         good = [s for s in wrote if s.node.manifest.status == "succeeded"]
@@ -299,3 +349,14 @@ class Graph:
             raise UnknownVersionError(str(dataset), version, dict.fromkeys(s.version.id for s in found))
         wrote = [s for s in same if s is s.node.output]
         return (wrote or same)[-1]
+
+
+def _family(store: StoreLike, manifest: Manifest) -> tuple[list[Node], list[Node]]:
+    """The writes of a step and what its driver read."""
+    driver, base = Driver(), 0
+    for read in manifest.reads:
+        driver.reads.append(Node(store, manifest, read, driver, base))
+        base += read.output.rows
+    writes = [Node(store, manifest, write, driver) for write in manifest.writes]
+    driver.followers.extend(node for node in (*driver.reads, *writes) if node.reads_axis >= 0)
+    return writes, driver.reads

@@ -5,16 +5,16 @@ Names alone never link, and no row is linked through a file that two steps cut i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from threading import RLock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from provspark.index_store.cache import Cache
-from provspark.index_store.model import Boxes, Int64, Version
+from provspark.index_store.model import Boxes, Dataset, Int64, Version
 from provspark.index_store.query.graph import Direction, Graph, Node, Place, Sighting
 from provspark.index_store.query.relation import identity
 from provspark.index_store.query.runs import Runs
@@ -60,11 +60,23 @@ class Links:
     """Rows of files that no write made (backward) or read (forward)."""
 
 
-class Linker:
-    """Finds and remembers the links between the versions of a graph. Threads may share one."""
+Drivers = Literal["", "rows", "all"]
+"""Whether ways lead through what drivers read: not at all, by reads of rows, by reads of one number too."""
 
-    def __init__(self, graph: Graph) -> None:
+
+class Linker:
+    """Finds and remembers the links between the versions of a graph. Threads may share one.
+
+    Parameters
+    ----------
+    graph : Graph
+    drivers : {"", "rows", "all"}
+        Whether ways lead through what drivers read.
+    """
+
+    def __init__(self, graph: Graph, drivers: Drivers = "") -> None:
         self.graph = graph
+        self.drivers: Drivers = drivers
         self._found: dict[tuple[str, object], Links] = {}
         self._counts: dict[Node, bool] = {}
         self._made: _FileIndex[Sighting] = _FileIndex()
@@ -72,6 +84,28 @@ class Linker:
         self._lock = RLock()
         self.routes: Cache[Any] = Cache(_ROUTES)
         """Plans of walks, and which writes of them lead to a place; they depend on the graph alone."""
+        self._through: dict[Drivers, Linker] = {drivers: self}
+
+    def through(self, drivers: Drivers) -> Linker:
+        """The linker of the same graph whose ways lead through so much of what drivers read."""
+        with self._lock:
+            found = self._through.get(drivers)
+            if found is None:
+                found = self._through[drivers] = Linker(self.graph, drivers)
+                found._through = self._through
+        return found
+
+    def follows(self, read: Node) -> bool:
+        """Whether ways lead through a read on the driver."""
+        return self.drivers == "all" or (self.drivers == "rows" and not read.write.single)
+
+    def reads(self, node: Node) -> list[Node]:
+        """The reads on the driver behind a write, or behind a later read, that ways lead through."""
+        return [read for read in node.reads if self.follows(read)] if self.drivers else []
+
+    def later(self, read: Node) -> tuple[Node, ...]:
+        """The writes and reads that have a read behind them, which ways lead through."""
+        return tuple(n for n in read.later if not n.is_read or self.follows(n))
 
     def links(self, at: Sighting, direction: Direction) -> Links:
         """Where the rows of a version came from, or went to: the writes that made, or read, its files."""
@@ -96,6 +130,9 @@ class Linker:
         return found
 
     def _producers(self, at: Sighting) -> Links:
+        for read in self.graph.on_driver.by_name.get(at.version.dataset, ()):
+            if read.version.id == at.version.id:
+                return Links((Link(read, identity(Runs.span(at.version.rows)), True),), (), Runs.span(0))
         claims = _Claims(at)
         same = set()
         for target in self.graph.written.by_name.get(at.version.dataset, ()):
@@ -113,7 +150,7 @@ class Linker:
         return claims.links(exclusive=True)
 
     def _readers(self, at: Sighting, made: bool) -> Links:
-        targets = [s for s in self.graph.read.related(at.version.dataset) if self._matters(s.node)]
+        targets = [s for s in self._sightings(at.version.dataset) if self._matters(s.node)]
         if targets and all(_same_rows(at.version, s.version) for s in targets):
             rows = Runs.span(at.version.rows)
             return Links(tuple(Link(s, identity(rows), True) for s in targets), (), Runs.span(0))
@@ -133,10 +170,17 @@ class Linker:
             claims.add(target, here[keep], there[keep])
         return claims.links(exclusive=False)
 
+    def _sightings(self, dataset: Dataset) -> Iterator[Sighting]:
+        yield from self.graph.read.related(dataset)
+        if self.drivers:
+            yield from (s for s in self.graph.read_on_driver.related(dataset) if self.follows(s.node))
+
     def _matters(self, node: Node) -> bool:
         """False for a write of a superseded try, unless a write that matters uses its files."""
         if not self.graph.superseded(node):
             return True
+        if node.is_read:
+            return any(self._matters(n) for n in node.later)
         if node not in self._counts:
             self._counts[node] = False
             self._made.add(node.output, node.output, node.output.files.written)
@@ -199,8 +243,9 @@ class _Claims:
         links: list[Link] = []
         refused: list[Refusal] = []
         for target, mine, theirs in self.made:
-            options = _differing_options(target.version, self.at.version)
-            counts = self.at.files.rows[mine] != target.files.rows[theirs]
+            uncounted = target.version.unit != self.at.version.unit
+            options = "" if uncounted else _differing_options(target.version, self.at.version)
+            counts = (self.at.files.rows[mine] != target.files.rows[theirs]) & (not uncounted)
             twice = self.owners[mine] > 1 if exclusive else np.zeros(len(mine), dtype=np.bool_)
             bad = counts | twice | bool(options)
             if bad.any():
@@ -209,6 +254,9 @@ class _Claims:
                 refused.append(Refusal(target, self._runs(mine[bad]), why))
             mine, theirs = mine[~bad], theirs[~bad]
             if len(mine):
+                if uncounted:
+                    links.append(Link(target, _files(self.at, mine, target, theirs), False))
+                    continue
                 boxes = diagonals(self.at.files.bases[mine], target.files.bases[theirs], self.at.files.rows[mine])
                 whole = len(mine) == len(self.owners) and _same_rows(self.at.version, target.version)
                 links.append(Link(target, boxes, whole))
@@ -236,7 +284,17 @@ def _may_share(a: Version, b: Version) -> bool:
 
 
 def _same_rows(a: Version, b: Version) -> bool:
-    return a.id == b.id and a.rows == b.rows and not _differing_options(a, b)
+    return a.id == b.id and a.rows == b.rows and a.unit == b.unit and not _differing_options(a, b)
+
+
+def _files(at: Sighting, mine: Int64, target: Sighting, theirs: Int64) -> Boxes:
+    """Relate files as wholes, where one side has not counted their rows."""
+    n, m = at.files.rows[mine], target.files.rows[theirs]
+    keep = (n > 0) & (m > 0)
+    mine, theirs = mine[keep], theirs[keep]
+    order = np.argsort(mine, kind="stable")
+    flat = np.zeros(len(mine), dtype=np.bool_)
+    return Boxes(at.files.bases[mine][order], n[keep][order], target.files.bases[theirs][order], m[keep][order], flat)
 
 
 def _differing_options(a: Version, b: Version) -> str:

@@ -11,6 +11,8 @@ from provspark.index_store.model import Boxes, Dataset, Kind
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import united
+from provspark.index_store.query.stops import stop_kind
+from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.walk import Plan, Stand, Stop, Ways, next_nodes, plan, walk
 
 
@@ -32,6 +34,8 @@ class Reach:
 
     stands: tuple[Stand, ...]
     stops: tuple[Stop, ...]
+    ends: tuple[Stand, ...] = ()
+    """Rows on drivers from which nothing surely went on."""
 
     def checked(self, what: str) -> Reach:
         """Return itself.
@@ -41,8 +45,8 @@ class Reach:
         UntrackedError
             When nothing was found and a path stopped at something that was not captured.
         """
-        blocked = [s for s in self.stops if s.what not in ("coarse", "unreadable")]
-        if blocked and not self.stands:
+        blocked = [s for s in self.stops if stop_kind(s.what).ends]
+        if blocked and not self.stands and not self.ends:
             more = f" (and {len(blocked) - 1} more places)" if len(blocked) > 1 else ""
             raise UntrackedError(
                 f"{what} stops at step {blocked[0].step}, which wrote {blocked[0].dataset}: {blocked[0].why}{more}. "
@@ -60,6 +64,7 @@ def reach(
     *,
     context: bool,
     via: Sequence[Place] = (),
+    trust: Trust | None = None,
 ) -> Reach:
     """Carry relations from where they stand to a place.
 
@@ -70,13 +75,17 @@ def reach(
         paths: rows that no captured write made (backward) or read (forward).
     via : sequence of Dataset or Step
         Places that a path has to pass, in the order in which it comes to them.
+    trust : Trust, optional
+        What is not to be told as a stop, a possible edge or an end.
     """
-    found = [_reach(linker, some, direction, to, context, via) for some in _blocks(starts)]
+    trust = trust or Trust()
+    found = [_reach(linker, some, direction, to, context, via, trust) for some in _blocks(starts)]
     if len(found) == 1:
         return found[0]
     stops = {stop for block in found for stop in block.stops}
     stands = [stand for block in found for stand in block.stands]
-    return Reach(tuple(collected(stands, concat)), tuple(sorted(stops)))
+    ends = [stand for block in found for stand in block.ends]
+    return Reach(tuple(collected(stands, concat)), tuple(sorted(stops)), tuple(collected(ends, concat)))
 
 
 def _blocks(starts: Sequence[Stand]) -> list[Sequence[Stand]]:
@@ -97,18 +106,22 @@ def _reach(
     to: Place | None,
     context: bool,
     via: Sequence[Place],
+    trust: Trust,
 ) -> Reach:
     stops: set[Stop] = set()
+    ends: list[Stand] = []
     for number, place in enumerate((*via, to)):
         route = plan(linker, [s.at for s in starts], direction)
         sink = Collect(place)
         if number:
             for stand in starts:
                 sink.begun(stand)
-        walk(linker, route, starts, sink, context=context, ways=Ways(useful=towards(linker, route, place)))
+        ways = Ways(useful=towards(linker, route, place), trust=trust)
+        walk(linker, route, starts, sink, context=context, ways=ways)
         stops |= sink.stops
+        ends += sink.ends
         starts = sink.stands()
-    return Reach(tuple(starts), tuple(sorted(stops)))
+    return Reach(tuple(starts), tuple(sorted(stops)), tuple(collected(ends)))
 
 
 def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = united) -> list[Stand]:
@@ -129,6 +142,7 @@ class Collect:
     def __init__(self, to: Place | None) -> None:
         self.to = to
         self.found: list[Stand] = []
+        self.ends: list[Stand] = []
         self.stops: set[Stop] = set()
 
     def begun(self, stand: Stand) -> None:
@@ -144,7 +158,9 @@ class Collect:
             self.found.append(Stand(at, rel, occurrence, kind))
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
-        if self.to is None:
+        if at.node.is_read and at is at.node.output:
+            self.ends.append(Stand(at, rel, occurrence, kind))
+        elif self.to is None:
             self.found.append(Stand(at, rel, occurrence, kind))
 
     def stopped(self, stop: Stop) -> None:
@@ -170,12 +186,12 @@ def _leading(linker: Linker, route: Plan, to: Place) -> set[Node]:
     useful: set[Node] = set()
     for node in reversed(route.nodes):
         write = node.write
-        if write.coverage == "untracked":
+        if write.coverage == "untracked" or (node.is_read and route.direction == "forward"):
             useful.add(node)
             continue
         if route.direction == "backward":
-            stands = list(node.inputs.values())
-            links = [linker.links(s, "backward") for s in stands]
+            stands = [*node.inputs.values(), *(read.output for read in linker.reads(node))]
+            links = [linker.links(s, "backward") for s in node.inputs.values()]
         else:
             stands, links = [node.output], [linker.onward(node)]
         if (

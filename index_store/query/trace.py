@@ -11,7 +11,9 @@ from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reach import towards
 from provspark.index_store.query.relation import gathered, image
+from provspark.index_store.query.returned import lost_stops, returned_stops
 from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.trust import Trust, Trusted
 from provspark.index_store.query.walk import Stand, Stop, Ways, plan, walk
 
 Role = Literal["asked", "end", "between"]
@@ -32,8 +34,15 @@ class TraceNode:
     """Rows met along data edges alone."""
     context: Runs
     """Rows met along a path with a context edge."""
+    possible: Runs
+    """Rows met along a path with a possible edge."""
     at: Sighting
     """The version as the write knows it through which it was met first."""
+
+    @property
+    def met(self) -> Runs:
+        """Rows met, by any kind of path."""
+        return self.data | self.context | self.possible
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,6 +69,8 @@ class Trace:
     stops: tuple[Stop, ...]
     through: Mapping[TraceEdge, Runs]
     """For each edge the rows reached through it: of its source for backward, of its target for forward."""
+    trusted: tuple[Trusted, ...] = ()
+    """What is left out because it is trusted."""
 
     def as_dict(self, max_runs: int = 1000) -> dict[str, Any]:
         """The trace as JSON takes it; a row set is a count and at most `max_runs` pairs [first row, rows]."""
@@ -74,11 +85,13 @@ class Trace:
                     "total": n.total,
                     "data": _runs(n.data, max_runs),
                     "context": _runs(n.context, max_runs),
+                    "possible": _runs(n.possible, max_runs),
                 }
                 for n in self.nodes
             ],
             "edges": [{name: getattr(e, name) for name in TraceEdge.__slots__} for e in self.edges],
             "stops": [{name: getattr(s, name) for name in Stop.__slots__} for s in self.stops],
+            "trusted": [{name: getattr(t, name) for name in Trusted.__slots__} for t in self.trusted],
         }
 
 
@@ -90,17 +103,21 @@ def trace(
     *,
     to: Dataset | None = None,
     kinds: Iterable[Kind] = ("data",),
+    trust: Trust | None = None,
 ) -> Trace:
     """Walk from a set of rows as a whole and keep all versions and writes on the way; never raises for stops.
 
-    With `to`, writes that do not lead to that data set are left out.
+    With `to`, writes that do not lead to that data set are left out. What `trust` matches is left out, too.
     """
+    trust = trust or Trust()
     route = plan(linker, [start], direction)
     sink = _Draw(start, rows, direction)
     context = "context" in frozenset(kinds)
-    ways = Ways(useful=towards(linker, route, to))
+    ways = Ways(useful=towards(linker, route, to), trust=trust)
     walk(linker, route, [Stand(start, gathered(rows))], sink, context=context, ways=ways)
-    return sink.trace()
+    if direction == "forward" and to is not None and linker.drivers:
+        sink.stops |= {*lost_stops(linker, start, to, trust), *returned_stops(linker, sink.driver_ends, to, trust)}
+    return sink.trace(tuple(sorted(trust.used)))
 
 
 class _Draw:
@@ -110,6 +127,7 @@ class _Draw:
         self.at: list[Sighting] = []
         self.rows: list[dict[Kind, Runs]] = []
         self.ends: set[int] = set()
+        self.driver_ends: list[Stand] = []
         self.edges: dict[TraceEdge, Runs] = {}
         self.stops: set[Stop] = set()
         self._add(start, "data", rows)
@@ -139,11 +157,13 @@ class _Draw:
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
         self.ends.add(self.numbers[at.key])
+        if at.node.is_read and at is at.node.output:
+            self.driver_ends.append(Stand(at, rel, occurrence, kind))
 
     def stopped(self, stop: Stop) -> None:
         self.stops.add(stop)
 
-    def trace(self) -> Trace:
+    def trace(self, trusted: tuple[Trusted, ...] = ()) -> Trace:
         nodes = []
         for i, (at, rows) in enumerate(zip(self.at, self.rows, strict=True)):
             role: Role = "asked" if i == 0 else "end" if i in self.ends else "between"
@@ -158,11 +178,12 @@ class _Draw:
                     version.rows,
                     rows.get("data", none),
                     rows.get("context", none),
+                    rows.get("possible", none),
                     at,
                 )
             )
         edges, stops = tuple(sorted(self.edges)), tuple(sorted(self.stops))
-        return Trace(self.direction, tuple(nodes), edges, stops, self.edges)
+        return Trace(self.direction, tuple(nodes), edges, stops, self.edges, trusted)
 
 
 def _runs(runs: Runs, most: int) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
+
+import numpy as np
 
 from provspark.errors import UntrackedError
 from provspark.index_store.broken import summary
@@ -12,14 +14,16 @@ from provspark.index_store.model import Boxes, Kind
 from provspark.index_store.query.graph import Direction, Graph, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, image, restrict, united
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.stops import Blur
+from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.within import Hop, Limit, walk_axes
 from provspark.index_store.watch import check, enter, tell
 
+FIRST_WITH_READS = 3
+"""The store's format from which on manifests tell what drivers read."""
 Part = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
-
-
-Blur = Literal["untracked", "unlinked", "coarse", "columns", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -28,12 +32,8 @@ class Stop:
 
     Parameters
     ----------
-    what : {"untracked", "unlinked", "coarse", "columns", "unreadable"}
-        The lineage of a write was not captured; steps that share a file don't agree on its rows; a write was
-        captured as a whole, so that all its output rows stand for all its input rows; a write's operations are
-        not known, so that all its output columns stand for all its input columns; a step's manifest can't be read,
-        so the answer may lack what this step would add. The first two end a path, the
-        others only blur it.
+    what : Blur
+        Its kind; `provspark.index_store.query.stops` and docs/stops.md list them.
     step : str
         Id of the step that the walk could not go through, or that was coarse. "" where several can't be read.
     dataset : str
@@ -65,7 +65,7 @@ class Sink(Protocol):
         """Rows of a version, from another one: through a write, or without one where the two share files."""
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
-        """Rows that no write made (backward) or read (forward)."""
+        """Rows that no write made (backward) or read (forward); or on a driver, going on nowhere."""
 
     def stopped(self, stop: Stop) -> None:
         """A path that ends early or is blurred; may come more than once."""
@@ -120,7 +120,9 @@ def plan(linker: Linker, starts: Iterable[Sighting], direction: Direction, withi
 def _planned(linker: Linker, starts: Iterable[Sighting], direction: Direction, within: Iterable[Node]) -> Plan:
     done: dict[Node, bool] = {}
     order: list[Node] = []
-    first = [*within, *(n for s in starts for n in _targets(linker.links(s, direction)))]
+    first = [*within]
+    for s in starts:
+        first += linker.later(s.node) if _on_driver(linker, s, direction) else _targets(linker.links(s, direction))
     stack: list[tuple[Node | None, list[Node]]] = [(None, first)]
     while stack:
         check()
@@ -144,13 +146,19 @@ def _planned(linker: Linker, starts: Iterable[Sighting], direction: Direction, w
 
 
 def next_nodes(linker: Linker, node: Node, direction: Direction) -> list[Node]:
-    """The writes that made what a write read, or that read what it made."""
+    """The writes, and reads on drivers, that made what a write read, or that read what it made."""
     if node.write.coverage == "untracked":
         return []
     if direction == "forward":
-        return _targets(linker.onward(node))
+        return list(linker.later(node)) if node.is_read else _targets(linker.onward(node))
     read = dict.fromkeys(a.version for a in node.write.axes if a.role == "input")
-    return [n for v in read for n in _targets(linker.links(node.inputs[v], direction))]
+    made = [n for v in read for n in _targets(linker.links(node.inputs[v], direction))]
+    return made + linker.reads(node)
+
+
+def _on_driver(linker: Linker, at: Sighting, direction: Direction) -> bool:
+    """Whether a way forward leads from what a driver read."""
+    return bool(linker.drivers) and direction == "forward" and at.node.is_read and at is at.node.output
 
 
 def _targets(links: Links) -> list[Node]:
@@ -169,12 +177,15 @@ class Ways:
         Relations that begin within a write, by axis and kind.
     limit, hop : callable, optional
         See `walk_axes`; called with the write, too.
+    trust : Trust
+        What is not to be told as a stop, a possible edge or an end.
     """
 
     useful: Callable[[Node], bool] = lambda node: True
     inject: Mapping[Node, Mapping[tuple[int, Kind], Boxes]] = field(default_factory=dict)
     limit: Callable[[Node], Limit] | None = None
     hop: Callable[[Node], Hop] | None = None
+    trust: Trust = field(default_factory=Trust)
 
 
 def walk(
@@ -187,9 +198,11 @@ def walk(
     ways: Ways | None = None,
 ) -> None:
     """Carry relations from versions' rows to all that they came from, or went into, all in one walk."""
+    ways = ways or Ways()
     for stop in unreadable_stops(linker.graph):
-        sink.stopped(stop)
-    _Walk(linker, plan, sink, context, ways or Ways()).run(starts)
+        if not ways.trust.takes(None, stop.what, stop.why):
+            sink.stopped(stop)
+    _Walk(linker, plan, sink, context, ways).run(starts)
 
 
 class _Walk:
@@ -201,7 +214,10 @@ class _Walk:
     def run(self, starts: Sequence[Stand]) -> None:
         for start in starts:
             part = (start.occurrence, start.kind, start.boxes)
-            self.stand(start.at, self.linker.links(start.at, self.plan.direction), [part])
+            if _on_driver(self.linker, start.at, self.plan.direction):
+                self.on_driver(start.at.node, [part])
+            else:
+                self.stand(start.at, self.linker.links(start.at, self.plan.direction), [part])
         for number, node in enumerate(self.plan.nodes):
             tell("writes", number, len(self.plan.nodes))
             arrived = self.pending.pop(node, {})
@@ -216,15 +232,10 @@ class _Walk:
                 there = rel if link.whole else compose(rel, link.boxes)
                 if len(there):
                     self.sink.met(link.target, at, None, occurrence, kind, there)
-                    if self.ways.useful(node):
-                        inbox = self.pending.setdefault(node, {})
-                        inbox.setdefault((link.target.version.id, kind), []).append(there)
+                    self.send(node, (link.target.version.id, kind), there)
         for refusal in links.refused:
             if any(image(rel) & refusal.rows for _, _, rel in parts):
-                target = refusal.target
-                self.sink.stopped(
-                    Stop("unlinked", target.node.step, str(target.node.write.output.dataset), refusal.why)
-                )
+                self.stop("unlinked", refusal.target.node, refusal.why)
         if links.loose:
             everything = links.loose.count == at.version.rows
             for occurrence, kind, rel in parts:
@@ -236,36 +247,91 @@ class _Walk:
         """Take rows of a write's output to its inputs, or the reverse."""
         enter(node.step)
         write = node.write
-        if write.coverage != "exact":
-            self.blur(node)
-            if write.coverage == "untracked":
-                return
-        elif not self.backward and node.manifest.untracked:
-            why = f"a write of this step went uncaptured: {node.manifest.untracked[0]}"
-            self.sink.stopped(Stop("untracked", node.step, str(write.output.dataset), why))
-        if self.backward:
-            start = {(0, kind): rel for (_, kind), rel in arrived.items()}
-            for at, rel in self.ways.inject.get(node, {}).items():
-                start[at] = united([start[at], rel]) if at in start else rel
-            reached = self.within(node, start, {i for i, a in enumerate(write.axes) if a.role == "input"})
-            by_version: dict[str, list[Part]] = {}
-            for (i, kind), rel in reached.items():
-                axis = write.axes[i]
-                self.sink.met(node.inputs[axis.version], node.output, node, axis.occurrence, kind, rel)
-                by_version.setdefault(axis.version, []).append((axis.occurrence, kind, rel))
-            for version, parts in by_version.items():
-                at_input = node.inputs[version]
-                self.stand(at_input, self.linker.links(at_input, "backward"), parts)
+        for what, why in doubts(self.linker, node, self.plan.direction):
+            self.stop(what, node, why)
+        if write.coverage == "untracked":
             return
+        if self.backward:
+            self.backwards(node, arrived)
+        else:
+            self.forwards(node, arrived)
+
+    def backwards(self, node: Node, arrived: dict[tuple[str, Kind], Boxes]) -> None:
+        write = node.write
+        start = {(0, kind): rel for (_, kind), rel in arrived.items()}
+        for at, rel in self.ways.inject.get(node, {}).items():
+            start[at] = united([start[at], rel]) if at in start else rel
+        ends = {i for i, a in enumerate(write.axes) if a.role == "input"}
+        if self.linker.drivers:
+            ends.add(node.reads_axis)
+        by_version: dict[str, list[Part]] = {}
+        for (i, kind), rel in self.within(node, start, ends).items():
+            axis = write.axes[i]
+            if axis.role == "reads":
+                self.to_reads(node, kind, rel)
+                continue
+            self.sink.met(node.inputs[axis.version], node.output, node, axis.occurrence, kind, rel)
+            by_version.setdefault(axis.version, []).append((axis.occurrence, kind, rel))
+        for version, parts in by_version.items():
+            at_input = node.inputs[version]
+            self.stand(at_input, self.linker.links(at_input, "backward"), parts)
+
+    def to_reads(self, node: Node, kind: Kind, rel: Boxes) -> None:
+        """Take rows of a write's axis of reads to the reads that they are."""
+        for read in self.linker.reads(node):
+            part = compose(rel, stretch(read.base, 0, read.write.output.rows))
+            if not len(part) or (kind == "possible" and self.trusted(read, node)):
+                continue
+            self.sink.met(read.output, node.output, node, 0, kind, part)
+            self.send(read, (read.output.version.id, kind), part)
+
+    def forwards(self, node: Node, arrived: dict[tuple[str, Kind], Boxes]) -> None:
+        write = node.write
         out: list[Part] = []
+        reads = {read.output.version.id: read for read in self.linker.reads(node)}
         for i, axis in enumerate(write.axes):
+            if axis.role == "reads":
+                for (version, kind), rel in arrived.items():
+                    if version in reads:
+                        out += self.from_read(node, reads[version], i, kind, rel)
+                continue
             start = {(i, kind): rel for (v, kind), rel in arrived.items() if axis.role == "input" and v == axis.version}
             if start:
                 for (_, kind), rel in self.within(node, start, {0}).items():
                     self.sink.met(node.output, node.inputs[axis.version], node, axis.occurrence, kind, rel)
                     out.append((axis.occurrence, kind, rel))
-        if out:
+        if out and node.is_read:
+            self.on_driver(node, out)
+        elif out:
             self.stand(node.output, self.linker.onward(node), out)
+
+    def from_read(self, node: Node, read: Node, axis: int, kind: Kind, rel: Boxes) -> Iterator[Part]:
+        """Take rows of a read to a later write, or read, that has it on its axis of reads."""
+        there = compose(rel, stretch(0, read.base, read.write.output.rows))
+        for (_, after), found in self.within(node, {(axis, kind): there}, {0}).items():
+            if after == "possible" != kind and self.trusted(read, node):
+                continue
+            self.sink.met(node.output, read.output, node, 0, after, found)
+            yield 0, after, found
+
+    def on_driver(self, read: Node, parts: list[Part]) -> None:
+        """Take the rows of a read to what came after it in the script; they end here unless they surely went on."""
+        later = self.linker.later(read)
+        for occurrence, kind, rel in parts:
+            for node in later:
+                self.send(node, (read.output.version.id, kind), rel)
+            left = image(rel) - _surely_read(read, later)
+            if left and not self.ways.trust.takes(read, "end", "its rows were read on the driver"):
+                self.sink.ended(read.output, occurrence, kind, restrict(rel, left))
+
+    def trusted(self, read: Node, node: Node) -> bool:
+        """Whether the possible edges between a read and a write after it are trusted, for either's sake."""
+        trust, why = self.ways.trust, f"rows read at {read.write.site} may have gone into it"
+        return trust.takes(node, "possible", why, [read.write.site])
+
+    def send(self, node: Node, at: tuple[str, Kind], rel: Boxes) -> None:
+        if self.ways.useful(node):
+            self.pending.setdefault(node, {}).setdefault(at, []).append(rel)
 
     def within(
         self, node: Node, start: Mapping[tuple[int, Kind], Boxes], keep: set[int]
@@ -274,8 +340,40 @@ class _Walk:
         hop = self.ways.hop and self.ways.hop(node)
         return walk_axes(node, start, self.plan.direction, context=self.context, keep=keep, limit=limit, hop=hop)
 
-    def blur(self, node: Node) -> None:
-        write = node.write
-        what: Blur = "untracked" if write.coverage == "untracked" else "coarse"
-        why = str(write.reason) if write.reason else "no reason was stored"
-        self.sink.stopped(Stop(what, node.step, str(write.output.dataset), why))
+    def stop(self, what: Blur, node: Node, why: str) -> None:
+        if not self.ways.trust.takes(node, what, why):
+            self.sink.stopped(Stop(what, node.step, str(node.write.output.dataset), why))
+
+
+def doubts(linker: Linker, node: Node, direction: Direction) -> Iterator[tuple[Blur, str]]:
+    """The kinds of stops, with the reasons, that a way into a write, or a read, meets."""
+    write, manifest = node.write, node.manifest
+    if write.coverage != "exact":
+        yield (
+            "untracked" if write.coverage == "untracked" else "coarse",
+            str(write.reason) if write.reason else "no reason was stored",
+        )
+    if direction == "forward" and write.coverage != "untracked" and manifest.untracked:
+        yield "untracked", f"a write of this step went uncaptured: {manifest.untracked[0]}"
+    if linker.drivers and manifest.driver_reads == "off":
+        yield "driver-reads-off", "spark.provspark.driverReads is false, so what its driver read is not known"
+    if linker.drivers and manifest.format_version < FIRST_WITH_READS:
+        yield "before-format-3", f"its manifest has format {manifest.format_version}; run the step again to record them"
+
+
+def stretch(start: int, to: int, rows: int) -> Boxes:
+    """One diagonal of so many rows."""
+    one = np.ones(1, dtype=np.int64)
+    return Boxes(one * start, one * rows, one * to, one * rows, np.ones(1, dtype=np.bool_))
+
+
+def _surely_read(read: Node, later: Iterable[Node]) -> Runs:
+    """The rows of a read that went into something after it by an edge that is not only possible."""
+    rows, found = read.write.output.rows, Runs.span(0)
+    for node in later:
+        for tensor in node.write.tensors:
+            if tensor.src == node.reads_axis and tensor.kind != "possible":
+                start, length = np.array([read.base]), np.array([rows])
+                there = node.reader(tensor, "src").lookup(start, length)
+                found |= Runs.united(there.src - read.base, there.n_src)
+    return found

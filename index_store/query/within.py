@@ -17,6 +17,7 @@ from provspark.index_store.watch import check
 ROWS_AT_ONCE = 1 << 18
 """Rows of an axis that one lookup covers: memory follows the answer's runs, not the tensor's boxes."""
 
+_STRENGTH: tuple[Kind, ...] = ("data", "context", "possible")
 Limit = Callable[[int, Kind, Boxes], Boxes]
 """Told an axis, a kind and the relation that arrived there: what of it goes on."""
 Hop = Callable[[int, Kind, Boxes], None]
@@ -38,7 +39,7 @@ def walk_axes(
     Parameters
     ----------
     start : mapping of (axis, kind) to Boxes
-        From labels to rows of that axis. Kind is ``context`` once any edge of the path was.
+        From labels to rows of that axis. Kind is ``context`` once any edge of the path was, ``possible`` once any was.
     direction : {"backward", "forward"}
         Along the tensors from output to inputs, or against them.
     context : bool
@@ -56,7 +57,7 @@ def walk_axes(
     backward = direction == "backward"
     arrived: dict[tuple[int, Kind], list[Boxes]] = {at: [boxes] for at, boxes in start.items()}
     kept: dict[tuple[int, Kind], Boxes] = {}
-    kinds: tuple[Kind, ...] = ("data", "context") if context else ("data",)
+    kinds: tuple[Kind, ...] = ("data", "context", "possible") if context else ("data", "possible")
     for axis in node.axes(direction):
         for kind in kinds:
             parts = arrived.pop((axis, kind), None)
@@ -83,8 +84,12 @@ def walk_axes(
 
 
 def weaker(a: Kind, b: Kind) -> Kind:
-    """The kind of a path of two parts."""
-    return "data" if a == b == "data" else "context"
+    """The kind of a path of two parts: data is surest, possible least.
+
+    >>> weaker("data", "context"), weaker("possible", "context")
+    ('context', 'possible')
+    """
+    return max(a, b, key=_STRENGTH.index)
 
 
 def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:

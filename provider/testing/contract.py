@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier
 
 import numpy as np
@@ -27,11 +28,21 @@ from provspark.errors import (
     StoreUnreachableError,
     UnknownStepError,
 )
-from provspark.index_store.boxes import concat, from_pairs
+from provspark.index_store.boxes import concat, from_pairs, from_ranges
+from provspark.index_store.driver import driver_version
 from provspark.index_store.fs import Folder
 from provspark.index_store.gc import Keep, collect
 from provspark.index_store.layout import Lead
-from provspark.index_store.model import Axis, Dataset, Files, PendingTensor, PendingVersion, PendingWrite, StepKey
+from provspark.index_store.model import (
+    Axis,
+    Dataset,
+    Files,
+    PendingTensor,
+    PendingVersion,
+    PendingWrite,
+    StepKey,
+    Untracked,
+)
 from provspark.index_store.repair import repair
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
@@ -241,6 +252,23 @@ class StoreContract:
             reader.tensor(step, tensor, "out").all()
         assert sorted(m.key.task_id for m in reader.manifests()) == ["first", "second"]
         assert place().walk(f"steps/{step}") == []
+
+    def test_what_a_driver_read_stays(self, store: Store, place: Place) -> None:
+        """In its order, apart from the writes, whether the step was published or given up."""
+        why = Untracked("driver", "not followed")
+        for task, finish in (("t", end), ("u", lambda _: repair(Store.at(place()), [StepKey("u", "r").id]))):
+            key = StepKey(task, "r")
+            writer = store.writer(key, driver_reads="on")
+            for call, rows in enumerate((3, 0, 5)):
+                output = driver_version(key.id, call, "job.py:1", rows)
+                writer.add_read(replace(small(), output=output, axes=(), tensors=(), coverage="untracked", reason=why))
+            axes = (small().axes[0], Axis("reads", 8))
+            tensor = PendingTensor(0, 1, from_ranges([0], [2], [6]), "possible")
+            writer.add(replace(small(), inputs=(), axes=axes, tensors=(tensor,)))
+            finish(writer)
+            found = Store.at(place()).manifest(key.id)
+            assert [r.output.rows for r in found.reads] == [3, 0, 5]
+            assert (found.driver_reads, found.writes[0].axes[1].size) == ("on", 8)
 
     def test_a_step_that_was_given_up_can_be_published(self, store: Store, place: Place) -> None:
         """With the writes that were sealed."""

@@ -126,7 +126,8 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
     found, one = scope.trace(query), scope.one(query)
     nodes = []
     for n in found.nodes:
-        met = n.data | n.context
+        sure = n.data | n.context
+        met = n.met
         hidden = scope.hides(n, found.direction)
         nodes.append(
             models.Node(
@@ -136,7 +137,8 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
                 role=n.role,
                 total=n.total,
                 rows=met.count,
-                context_only=met.count - n.data.count,
+                context_only=sure.count - n.data.count,
+                possible_only=met.count - sure.count,
                 columns=len(n.at.version.fields),
                 one=one[n.id].rows().tolist() if n.id in one else [],
                 hidden=("before" if found.direction == "backward" else "after") if hidden else None,

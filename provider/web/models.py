@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from provspark.index_store.model import Coverage, Kind
 from provspark.index_store.query.graph import Direction
+from provspark.index_store.query.stops import Blur
 from provspark.web.limits import LIMITS, Limits, named
 
 MAX_ROWS = 10_000
@@ -197,9 +198,11 @@ class Node(Model):
     role: Literal["asked", "end", "between"]
     total: int
     rows: int
-    """Rows met, by either kind of path."""
+    """Rows met, by any kind of path."""
     context_only: int
     """Those met only along a path with a context edge."""
+    possible_only: int = 0
+    """Those met only along a path with a possible edge: rows may have gone this way."""
     columns: int
     one: list[int]
     """Rows in one derivation of the first row asked about, of each joined input a row; none forward, or if unknown."""
@@ -224,7 +227,7 @@ class Edge(Model):
 class Stop(Model):
     """Where the answer is less than it could be."""
 
-    what: Literal["untracked", "unlinked", "coarse", "columns"]
+    what: Blur
     step: str
     dataset: Dataset
     why: str

@@ -159,7 +159,7 @@ def _node(scope: Scope, query: models.TraceQuery, number: int) -> tuple[TraceNod
     nodes = scope.trace(query).nodes
     if number >= len(nodes):
         raise HTTPException(404, f"the trace has no node {number}; its nodes go from 0 to {len(nodes) - 1}")
-    return nodes[number], nodes[number].data | nodes[number].context
+    return nodes[number], nodes[number].met
 
 
 def _next(cursor: int, shown: int, total: int) -> int | None:

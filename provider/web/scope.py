@@ -163,7 +163,7 @@ class Scope:
                 version=at.version.id,
                 kinds=("data", "context") if query.context else ("data",),
             )
-            weight = sum(len(r.starts) for n in found.nodes for r in (n.data, n.context))
+            weight = sum(len(r.starts) for n in found.nodes for r in (n.data, n.context, n.possible))
             self._traces.put(asked, found, _ENTRY + weight)
         return found
 
@@ -181,7 +181,7 @@ class Scope:
         """Whether a step that the user may not see made (backward) or read (forward) some of a node's rows."""
         if self.dags is None:
             return False
-        rows = node.data | node.context
+        rows = node.met
         for at in self._whole.graph.sightings(Dataset.parse(node.dataset)):
             if at.version.id != node.version or at.version.rows != node.total:
                 continue

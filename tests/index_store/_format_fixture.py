@@ -13,16 +13,20 @@ import numpy as np
 
 from provspark.index_store import choosing, encoding
 from provspark.index_store.boxes import from_pairs, from_ranges, pairs
+from provspark.index_store.driver import driver_version
 from provspark.index_store.model import (
     Axis,
     Boxes,
+    Coverage,
     Dataset,
     Field,
     Files,
+    Kind,
     PendingTensor,
     PendingVersion,
     PendingWrite,
     StepKey,
+    Task,
     Untracked,
 )
 from provspark.index_store.operations import Column, Expression, Link, Operation, Operations, Term
@@ -82,6 +86,8 @@ def make(folder: Path) -> None:
         expected[key.id] = [[a.tolist() for a in pairs(b)] for _, _, b in made.values()]
     key, tensors = again(store, out, src)
     expected[key.id] = tensors
+    key, tensors = reading(store, out, src)
+    expected[key.id] = tensors
     (folder / "expected.json").write_text(json.dumps(expected, separators=(",", ":")) + "\n")
 
 
@@ -105,13 +111,76 @@ def again(store: Store, out: PendingVersion, src: PendingVersion) -> tuple[StepK
         (0, 2, "context"): from_pairs(np.arange(300), np.arange(300)),
     }
     key = StepKey("again", "run", "dag", 3, 2)
-    step = store.writer(key)
+    step = store.writer(key, driver_reads="off")
     tensors = tuple(PendingTensor(o, s, b, kind) for (o, s, kind), b in made.items())
     added = step.add(PendingWrite(out, "exact", (src,), axes, tensors, operations=operations()))
     step.profile(added, profiles(identity))
     step.add(PendingWrite(src, "untracked", reason=Untracked("Generate", "not deterministic", "job.py:7")))
     step.publish(status="succeeded", started="2024-03-01T00:00:00.000000Z", ended="2024-03-01T00:00:01.000000Z")
     return key, [[a.tolist() for a in pairs(b)] for b in made.values()]
+
+
+def reading(store: Store, out: PendingVersion, src: PendingVersion) -> tuple[StepKey, list[list[list[int]]]]:
+    """Add a step whose driver reads: rows, a number, a file, rows of its own, and one that nobody could follow.
+
+    Read 0 has rows 20 to 59 of the input, 1 is its count, 2 is of a file, 3 has rows that may be any of those before,
+    beside every other of the input, 4 is untracked. The output has the input's rows as they are; each may come of any
+    row of reads 0 to 3. A file that the driver wrote came of all that was read.
+    """
+    key = StepKey("reading", "run", "dag", attempt=2)
+    step = store.writer(key, driver_reads="on", dag=DAG)
+    identity = src.files.identity(src.dataset)
+    source = Axis("input", 300, identity, 0, "in")
+    lookup = PendingVersion(Dataset("file", "/data/lookup.csv"), Files.of([("", 9, 9, 1, False)]), "csv", unit="file")
+    made = PendingVersion(Dataset("file", "/data/made.csv"), Files.of([("", 7, 9, 1, True)]), "csv", unit="file")
+
+    def read(call: int, rows: int, action: str, *sources: tuple[PendingVersion | None, Axis, Boxes, Kind]) -> None:
+        output = driver_version(key.id, call, f"job.py:{call + 3}", rows, fields=(Field("x", "bigint"),), read_at=5)
+        axes = (Axis("output", rows, output.files.identity(output.dataset)), *(axis for _, axis, *_ in sources))
+        tensors = tuple(PendingTensor(0, i, boxes, kind) for i, (*_, boxes, kind) in enumerate(sources, 1))
+        inputs = tuple(v for v, *_ in sources if v is not None)
+        reason = None if call in (0, 3) else Untracked("driver", "not followed", f"job.py:{call + 3}")
+        coverage: Coverage = "untracked" if not sources else "coarse" if reason else "exact"
+        step.add_read(
+            PendingWrite(
+                output,
+                coverage,
+                inputs,
+                axes if sources else (),
+                tensors,
+                reason,
+                f"job.py:{call + 3}",
+                action=action,
+                single=action == "DataFrame.count",
+            )
+        )
+
+    read(0, 40, "DataFrame.collect", (src, source, box(0, 40, 20, 40, True), "data"))
+    read(1, 1, "DataFrame.count", (src, source, box(0, 1, 0, 300), "data"))
+    of_file = Axis("input", 1, lookup.files.identity(lookup.dataset), 0)
+    read(2, 6, "pandas.read_csv", (lookup, of_file, box(0, 6, 0, 1), "data"))
+    every = from_pairs(np.arange(10), np.arange(10) * 2)
+    read(3, 10, "DataFrame.toPandas", (src, source, every, "data"), (None, *READ_BEFORE, "possible"))
+    read(4, 5, "DataFrame.take")
+    axes = (Axis("output", 300, out.files.identity(out.dataset), label="out"), source, Axis("reads", 57))
+    boxes = {"data": box(0, 300, 0, 300, True), "possible": box(0, 300, 0, 57)}
+    tensors = (PendingTensor(0, 1, boxes["data"]), PendingTensor(0, 2, boxes["possible"], "possible"))
+    step.add(PendingWrite(out, "exact", (src,), axes, tensors, site="job.py:9"))
+    step.add(PendingWrite(src, "untracked", reason=Untracked("Generate", "not deterministic", "job.py:7")))
+    axes = (Axis("output", 1, made.files.identity(made.dataset)), Axis("reads", 62))
+    reason = Untracked("open", "written by the driver", "job.py:10")
+    step.add(PendingWrite(made, "coarse", (), axes, (PendingTensor(0, 1, box(0, 1, 0, 62)),), reason, "job.py:10"))
+    step.publish(status="succeeded", started="2024-03-02T00:00:00.000000Z", ended="2024-03-02T00:00:01.000000Z")
+    return key, [[a.tolist() for a in pairs(b)] for b in boxes.values()]
+
+
+def box(out: int, n_out: int, src: int, n_src: int, diagonal: bool = False) -> Boxes:
+    """A single box."""
+    return Boxes(*(np.array([n]) for n in (out, n_out, src, n_src)), np.array([diagonal]))
+
+
+DAG = (Task("load", "SparkSubmitOperator"), Task("reading", "ProvSparkOperator", ("load",)))
+READ_BEFORE = Axis("reads", 47), box(0, 10, 0, 47)
 
 
 def profiles(identity: str) -> Profiles:

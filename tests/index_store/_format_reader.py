@@ -146,22 +146,34 @@ class Reader:
         return found
 
     def sources(self, step: str, write: int, row: int) -> set[tuple[str, int, int, str]]:
-        """Where a row of an output came from: (version, occurrence, row, kind), through inner axes."""
+        """Where a row of an output came from: (version, occurrence, row, kind), through inner axes and reads."""
         body = self.body(step)
         hashes = {f["path"]: f["footer_sha256"] for f in body["files"]}
-        axes, tensors = body["writes"][write]["axes"], body["writes"][write]["tensors"]
-        found, seen, waiting = set(), set(), [(0, row, "data")]
+        found, seen, waiting = set(), set(), [("writes", write, 0, row, "data")]
         while waiting:
             at = waiting.pop()
             if at in seen:
                 continue
             seen.add(at)
-            number, row, kind = at
-            if axes[number]["role"] == "input":
-                found.add((axes[number]["version"], axes[number].get("occurrence", -1), row, kind))
-            for tensor in tensors:
+            where, place, number, row, kind = at
+            one = body[where][place]
+            if not one["axes"]:
+                continue
+            axis = one["axes"][number]
+            if axis["role"] == "input":
+                found.add((axis["version"], axis.get("occurrence", -1), row, kind))
+            if axis["role"] == "reads":
+                of = 0
+                while row >= body["reads"][of]["output"]["rows"]:
+                    row -= body["reads"][of]["output"]["rows"]
+                    of += 1
+                found.add((body["reads"][of]["output"]["id"], -1, row, kind))
+                waiting.append(("reads", of, 0, row, kind))
+                continue
+            for tensor in one["tensors"]:
                 if tensor["out"] == number:
-                    after = "data" if kind == tensor["kind"] == "data" else "context"
+                    kinds = {kind, tensor["kind"]}
+                    after = next(k for k in ("possible", "context", "data") if k in kinds)
                     pairs = self.lookup(step, tensor, hashes, "out", row)
-                    waiting += [(tensor["src"], src, after) for _, src in pairs]
+                    waiting += [(where, place, tensor["src"], src, after) for _, src in pairs]
         return found

@@ -153,7 +153,7 @@ def test_a_manifest_that_tells_nothing_is_taken_out(store: Store, text: bytes) -
 
 def test_a_newer_format_is_not_taken_for_damage(store: Store) -> None:
     path = where(store, step(store, "again"), "manifest.json")
-    text = path.read_bytes().replace(b'"format":2', b'"format":3', 1)
+    text = path.read_bytes().replace(b'"format":3', b'"format":4', 1)
     path.write_bytes(text)
     with pytest.raises(StoreFormatError):
         repair(Store.open(store.url))
@@ -163,7 +163,7 @@ def test_a_newer_format_is_not_taken_for_damage(store: Store) -> None:
 def test_a_newer_tensor_is_not_taken_for_damage(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = store.manifests()
     with monkeypatch.context() as patch:
-        patch.setattr(layout, "FORMAT_VERSION", 0)
+        patch.setattr(layout, "TENSOR_FORMAT", 0)
         with pytest.raises(StoreFormatError):
             repair(Store.open(store.url))
     assert Store.open(store.url).manifests() == before

@@ -188,12 +188,12 @@ def test_an_unknown_step_names_near_ones(store: Store) -> None:
 def test_newer_formats_are_refused_by_name(store: Store) -> None:
     manifest = next(p for p in files(store) if p.name == "manifest.json")
     whole = manifest.read_bytes()
-    manifest.write_bytes(whole.replace(b'"format":2', b'"format":3', 1))
-    with pytest.raises(StoreFormatError, match=r"manifest.json has store format 3.*up to format 2"):
+    manifest.write_bytes(whole.replace(b'"format":3', b'"format":4', 1))
+    with pytest.raises(StoreFormatError, match=r"manifest.json has store format 4.*up to format 3"):
         store.manifest(manifest.parent.name)
     manifest.write_bytes(whole)
-    (Path(store.url.removeprefix("file://")) / "format.json").write_text('{"format":3,"more":[]}')
-    with pytest.raises(StoreFormatError, match=r"format.json has store format 3"):
+    (Path(store.url.removeprefix("file://")) / "format.json").write_text('{"format":4,"more":[]}')
+    with pytest.raises(StoreFormatError, match=r"format.json has store format 4"):
         Store.open(store.url)
 
 
@@ -217,7 +217,7 @@ def test_a_manifest_under_another_steps_name(store: Store) -> None:
         (["writes", 0, "tensors", 0, "by_out"], "tensors/none", r"does not list"),
         (["writes", 0, "tensors", 0, "src"], 7, r"axes that it has not"),
         (["writes", 0, "axes", 1, "version"], "f", r"a version that it has not"),
-        (["format_version"], 1, r"it says format 2 and 1"),
+        (["format_version"], 1, r"it says format 3 and 1"),
     ],
 )
 def test_manifests_of_another_shape(store: Store, path: list[object], value: object, said: str) -> None:

@@ -11,12 +11,14 @@ import _format_reader
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from _format_fixture import operations, profiles
+from _format_fixture import DAG, operations, profiles
 from _format_reader import Reader
 
 import provspark
+from provspark.index_store import manifest as manifests
 from provspark.index_store.boxes import pairs
 from provspark.index_store.model import FORMAT_VERSION
+from provspark.index_store.paths import manifest_path
 from provspark.index_store.store import Store
 from provspark.index_store.verify import verify
 
@@ -36,7 +38,7 @@ def test_the_package_reads_it(example: Path) -> None:
     assert verify(store) == []
     kinds = set()
     for manifest in store.manifests():
-        write, untracked = manifest.writes
+        write, untracked, *_ = manifest.writes
         assert untracked.coverage == "untracked"
         assert str(untracked.reason) == "Generate: not deterministic (job.py:7)"
         assert store.files(manifest.step, write.output).bases.tolist() == [0, 200, 300]
@@ -56,14 +58,16 @@ def test_the_package_reads_it(example: Path) -> None:
     assert kinds == {("boxes",), ("boxes", "boxes"), ("boxes", "guide"), ("guide", "boxes")}
 
 
-def test_the_package_reads_operations() -> None:
-    store = Store.open(str(FIXTURES / "format-2" / "store"))
+@pytest.mark.parametrize("example", EXAMPLES[1:], ids=lambda p: p.name)
+def test_the_package_reads_operations(example: Path) -> None:
+    store = Store.open(str(example / "store"))
     found = [store.operations(m.step, w) for m in store.manifests() for w in m.writes]
     assert [o for o in found if o is not None] == [operations()]
 
 
-def test_the_package_reads_profiles() -> None:
-    store = Store.open(str(FIXTURES / "format-2" / "store"))
+@pytest.mark.parametrize("example", EXAMPLES[1:], ids=lambda p: p.name)
+def test_the_package_reads_profiles(example: Path) -> None:
+    store = Store.open(str(example / "store"))
     ((step, write),) = [(m.step, w) for m in store.manifests() for w in m.writes if w.profiles]
     assert store.profiles(step, write) == profiles(write.inputs[0].id)
 
@@ -102,6 +106,8 @@ def test_it_follows_rows_through_inner_axes_and_readings_as_the_package_does(exa
     rng = np.random.default_rng(13)
     seen: set[tuple[int, str]] = set()
     for manifest in Store.open(str(where)).manifests():
+        if manifest.reads:
+            continue
         prov = provspark.open(str(where)).restricted(lambda m, step=manifest.step: m.step == step)
         # The write made the first of the output's two files.
         for row in rng.integers(0, 200, 6).tolist():
@@ -110,6 +116,47 @@ def test_it_follows_rows_through_inner_axes_and_readings_as_the_package_does(exa
             assert reader.sources(manifest.step, 0, row) == lines
             seen |= {(occurrence, kind) for _, occurrence, _, kind in lines}
     assert seen == {(0, "data"), (0, "context"), (1, "data"), (1, "context")}
+
+
+def test_the_package_reads_reads_on_the_driver() -> None:
+    store = Store.open(str(FIXTURES / "format-3" / "store"))
+    (manifest,) = [m for m in store.manifests() if m.reads]
+    assert (manifest.key.attempt, manifest.driver_reads, manifest.dag) == (2, "on", DAG)
+    assert [(r.action, r.single, r.output.rows, r.coverage) for r in manifest.reads] == [
+        ("DataFrame.collect", False, 40, "exact"),
+        ("DataFrame.count", True, 1, "coarse"),
+        ("pandas.read_csv", False, 6, "coarse"),
+        ("DataFrame.toPandas", False, 10, "exact"),
+        ("DataFrame.take", False, 5, "untracked"),
+    ]
+    assert [str(r.output.dataset) for r in manifest.reads] == [f"memory://driver/job.py:{n}" for n in range(3, 8)]
+    assert [[a.size for a in w.axes if a.role == "reads"] for w in manifest.writes] == [[57], [], [62]]
+    assert [v.unit for w in (*manifest.reads, *manifest.writes) for v in (w.output, *w.inputs)].count("file") == 2
+    paths = {store.files(manifest.step, r.output).paths for r in manifest.reads}
+    assert paths == {(f"{manifest.step}/{call}",) for call in range(5)}
+
+
+def test_it_follows_rows_into_what_the_driver_read() -> None:
+    """Expectations by hand, from what `_format_fixture.reading` says."""
+    reader = Reader(FIXTURES / "format-3" / "store")
+    (step,) = [s for s in json.loads((FIXTURES / "format-3" / "expected.json").read_text()) if "reading" in s]
+    body = reader.body(step)
+    reads = [read["output"]["id"] for read in body["reads"]]
+    source, lookup = body["reads"][0]["inputs"][0]["id"], body["reads"][2]["inputs"][0]["id"]
+    possible = {(source, 0, row, "possible") for row in range(300)} | {(lookup, 0, 0, "possible")}
+    possible |= {(reads[0], -1, row, "possible") for row in range(40)} | {(reads[1], -1, 0, "possible")}
+    possible |= {(reads[2], -1, row, "possible") for row in range(6)}
+    possible |= {(reads[3], -1, row, "possible") for row in range(10)}
+    assert reader.sources(step, 0, 17) == possible | {(source, 0, 17, "data")}
+    certain = {(*line[:3], "data") for line in possible} | {(reads[4], -1, row, "data") for row in range(5)}
+    assert reader.sources(step, 2, 0) == certain | {line for line in possible if line[0] != reads[3]}
+
+
+def test_a_manifest_of_an_older_format_keeps_to_its_keys() -> None:
+    """Byte for byte: what is mended stays readable for readers of its format."""
+    root = FIXTURES / "format-2" / "store"
+    for manifest in Store.open(str(root)).manifests():
+        assert manifests.dump(manifest) == (root / manifest_path(manifest.step)).read_bytes()
 
 
 def test_the_reader_knows_nothing_of_the_package() -> None:

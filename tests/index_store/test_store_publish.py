@@ -244,7 +244,7 @@ GOOD = WRITES[0]
         (change(GOOD, tensors=(change(GOOD.tensors[0], src=2),)), "axis 2 is none of the 2 axes"),
         (change(GOOD, tensors=(change(GOOD.tensors[0], boxes=from_pairs([30], [0])),)), "outside of the out axis"),
         (change(GOOD, coverage="untracked"), "needs a reason"),
-        (change(GOOD, axes=(GOOD.axes[0], change(GOOD.axes[1], role="inner"))), "is inner"),
+        (change(GOOD, axes=(GOOD.axes[0], change(GOOD.axes[1], role="inner"))), "has the role inner"),
     ],
 )
 def test_writes_that_contradict_themselves_are_refused(tmp_path: Path, bad: Any, said: str) -> None:

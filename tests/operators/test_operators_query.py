@@ -54,7 +54,7 @@ def test_expectations_fail_the_task_for_good(ask: Any) -> None:
         ask("forward", "people.csv", arguments={"rows": [4], "to": "report.csv"}, expect="something")
     with pytest.raises(AirflowFailException, match="check of backward"):
         ask("backward", "report.csv", check=lambda table: table.num_rows == 0)
-    with pytest.raises(AirflowFailException, match="can't be told: step people-copy"):
+    with pytest.raises(AirflowFailException, match=r"can't confirm 'something'.*step people-copy"):
         ask("columns", "copy.csv", arguments={"to": "report.csv"}, expect="something")
 
 
@@ -68,14 +68,14 @@ def test_nothing_is_not_told_over_a_step_that_was_not_captured(ask: Any, tmp_pat
     writer = opened.writer(StepKey("model", "r1", "people"))
     writer.add(PendingWrite(made, "untracked", (read,), reason=Untracked("MapInPandas", "opaque", "model.py:7")))
     writer.publish(status="succeeded", started="2024-05-02T00:00:00.000000", ended="2024-05-02T00:00:01.000000")
-    with pytest.raises(AirflowFailException, match=r"can't be told.*MapInPandas: opaque"):
+    with pytest.raises(AirflowFailException, match=r"can't be answered.*MapInPandas: opaque"):
         ask("forward", "people.csv", arguments={"rows": [2], "to": "model.csv"}, expect="nothing")
 
 
 def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
     with pytest.raises(SettingsError, match="no question 'whence'; there are backward, before_after"):
         ProvQueryOperator(task_id="ask", question="whence", arguments={})
-    with pytest.raises(SettingsError, match="must be 'nothing' or 'something'"):
+    with pytest.raises(SettingsError, match="must be 'nothing', 'something' or a number of lines"):
         ProvQueryOperator(task_id="ask", question="backward", arguments={}, expect="all")  # type: ignore[arg-type]
     task = ProvQueryOperator(task_id="ask", question="datasets", arguments={"dataset": "{{ ds }}"})
-    assert set(task.template_fields) == {"arguments", "write_to"}
+    assert set(task.template_fields) == {"arguments", "trust", "write_to"}

@@ -219,7 +219,7 @@ def test_bad_questions_have_typed_errors(prov: provspark.Provenance, folder: Pat
     with pytest.raises(ConditionError, match="one of them"):
         prov.backward(out, rows=[0], where=[("age", "=", 30)])
     for wrong in (("dta",), (), "dta"):
-        with pytest.raises(ConditionError, match="'data' and 'context'"):
+        with pytest.raises(ConditionError, match="'data', 'context' or 'possible'"):
             prov.backward(out, rows=[0], kinds=wrong)  # type: ignore[arg-type]
     with pytest.raises(ConditionError, match="'bag' and 'set'"):
         prov.backward(out, rows=[0], semantics="heap")  # type: ignore[arg-type]

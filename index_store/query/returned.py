@@ -1,0 +1,85 @@
+"""Ways forward that lineage can't follow to a data set: by writes whose inputs are not known, and around the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from provspark.index_store.model import Dataset
+from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.relation import restrict
+from provspark.index_store.query.trust import Trust
+from provspark.index_store.query.walk import Plan, Stand, Stop, plan, stretch
+from provspark.index_store.times import utc
+
+__all__ = ["lost_stops", "returned_stops"]
+
+_SECOND = 1000
+
+
+def lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> Iterator[Stop]:
+    """Stop at each write on the way to a data set whose inputs are not known: rows may have gone into it.
+
+    Writes that the start came from are left out, and steps that ended before its first file was written.
+    """
+    before = set(plan(linker, [start], "backward").nodes)
+    made = min(start.files.mtimes.tolist(), default=0)
+    for node in _route(linker, to).nodes:
+        write = node.write
+        if write.coverage != "untracked" or write.inputs or node in before or _milliseconds(node.manifest.ended) < made:
+            continue
+        why = str(write.reason) if write.reason else "no reason was stored"
+        if not trust.takes(node, "untracked", why):
+            yield Stop("untracked", node.step, str(write.output.dataset), why)
+
+
+def returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: Trust) -> Iterator[Stop]:
+    """Stop at each read on a driver after which its rows may have come back to a data set, outside of all steps.
+
+    They may have where the data set has a source that no captured step wrote, and that is newer than the read, or of
+    unknown age, as a database's table is.
+    """
+    ends = list(ends)
+    sources = list(_sources(linker, to)) if ends else []
+    for end in ends:
+        read = end.at.node
+        at = int(end.at.files.mtimes[0]) // _SECOND * _SECOND
+        for source, changed in sources:
+            if changed and at and changed < at:
+                continue
+            age = "is newer than the read" if changed and at else "has no known age"
+            why = f"rows may have come back in {source}, which no captured step wrote and which {age}"
+            if not trust.takes(read, "returned", why):
+                yield Stop("returned", read.step, str(end.at.version.dataset), why)
+
+
+def _route(linker: Linker, to: Dataset) -> Plan:
+    return plan(linker, linker.graph.written.by_name.get(to, ()), "backward")
+
+
+def _sources(linker: Linker, to: Dataset) -> Iterator[tuple[str, int]]:
+    """The sources of a data set that no captured step wrote, and when each changed last (0 where that is unknown)."""
+    route = _route(linker, to)
+    seen = set()
+    stands = [*linker.graph.read.by_name.get(to, ()), *(s for node in route.nodes for s in node.inputs.values())]
+    for at in stands:
+        if at.key in seen or at.version.dataset.namespace.startswith("memory"):
+            continue
+        seen.add(at.key)
+        loose = linker.links(at, "backward").loose
+        if not loose:
+            continue
+        files, bases = at.files, at.files.bases.tolist()
+        changed = [
+            mtime
+            for mtime, base, rows in zip(files.mtimes.tolist(), bases, files.rows.tolist(), strict=False)
+            if len(restrict(stretch(base, base, rows), loose))
+        ]
+        yield str(at.version.dataset), 0 if not all(changed) else max(changed, default=0)
+
+
+def _milliseconds(when: str) -> int:
+    """A manifest's time in milliseconds since the epoch."""
+    from datetime import datetime
+
+    return int(datetime.fromisoformat(utc(when)).timestamp() * _SECOND)

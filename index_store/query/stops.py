@@ -1,0 +1,83 @@
+"""The kinds of stops: where an answer ends early, or is less than it could be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["STOPS", "Blur", "Doubt", "StopKind", "stop_kind"]
+
+Blur = Literal[
+    "untracked",
+    "unlinked",
+    "coarse",
+    "columns",
+    "unreadable",
+    "returned",
+    "driver",
+    "driver-reads-off",
+    "before-format-3",
+]
+Doubt = Literal["nothing", "something", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class StopKind:
+    """What a stop of one kind means.
+
+    Parameters
+    ----------
+    name : str
+        As in `Stop.what`, in ``expect`` messages and in ``trust``.
+    ends : bool
+        Whether the path ends there; else the stop blurs the answer, which goes on.
+    fails : set of {"nothing", "something", "count"}
+        Which expectations of `ProvQueryOperator` can't be confirmed in its presence.
+    wording : str
+        What it says of the step, in the middle of a sentence.
+    trust : str
+        What beside its own name makes it trusted.
+    """
+
+    name: Blur
+    ends: bool
+    fails: frozenset[Doubt]
+    wording: str
+    trust: str
+
+
+_ALL: frozenset[Doubt] = frozenset({"nothing", "something", "count"})
+_LOST: frozenset[Doubt] = frozenset({"nothing", "count"})
+_MORE: frozenset[Doubt] = frozenset({"something", "count"})
+_PLACES = "the task, its operator, or the line of the write"
+
+STOPS: tuple[StopKind, ...] = (
+    StopKind("untracked", True, _LOST, "was not captured", _PLACES),
+    StopKind("unlinked", True, _LOST, "has files that do not match", _PLACES),
+    StopKind(
+        "coarse",
+        False,
+        _MORE,
+        "was captured as a whole, so each of its rows counts as made from all rows read",
+        _PLACES,
+    ),
+    StopKind(
+        "columns",
+        False,
+        _MORE,
+        "has unknown operations, so each of its columns counts as made from all columns read",
+        _PLACES,
+    ),
+    StopKind("unreadable", False, _LOST, "can't be read", ""),
+    StopKind("returned", True, _LOST, "read the rows on its driver, and they may have come back", _PLACES),
+    StopKind("driver", True, _LOST, "read the rows on its driver, where this question does not follow them", _PLACES),
+    StopKind("driver-reads-off", False, _LOST, "ran without capture of what its driver read", _PLACES),
+    StopKind("before-format-3", False, _LOST, "was stored by a version that did not record driver reads", _PLACES),
+)
+"""All kinds; docs/stops.md describes them."""
+_BY_NAME = {kind.name: kind for kind in STOPS}
+
+
+def stop_kind(what: Blur) -> StopKind:
+    """The kind of a stop."""
+    return _BY_NAME[what]

@@ -1,0 +1,117 @@
+"""What a question is told to trust: tasks, operators, lines of scripts and kinds of stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from provspark.errors import ArgumentError
+from provspark.index_store.query.graph import Graph, Node
+
+if TYPE_CHECKING:
+    from provspark.index_store.query.walk import Stop
+
+__all__ = ["Trust", "Trusted"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Trusted:
+    """Something that would have stood in an answer, or failed a check, and did not.
+
+    Parameters
+    ----------
+    by : str
+        What was given as trusted, such as ``clean.py:12``.
+    what : str
+        ``possible`` (rows may have gone on), ``end`` (rows reached a driver), or the kind of a stop.
+    step, dataset : str
+    why : str
+    """
+
+    by: str
+    what: str
+    step: str
+    dataset: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.what} at {self.dataset}, step {self.step}: trusted by {self.by!r}"
+
+
+class Trust:
+    """Matches places against what was given.
+
+    Parameters
+    ----------
+    given : iterable of str
+        Each a task (``clean`` or ``dag.clean``), an operator's class (``BashOperator``), a line of a script
+        (``clean.py:12``) or a kind of stop (``coarse``).
+
+    Attributes
+    ----------
+    used : set of Trusted
+        What was trusted until now.
+    """
+
+    def __init__(self, given: Iterable[str] = ()) -> None:
+        if isinstance(given, str):
+            given = (given,)
+        try:
+            self._given = tuple(given)
+        except TypeError:
+            raise ArgumentError(f"trust takes a list of texts, found {given!r}") from None
+        for one in self._given:
+            if not isinstance(one, str) or not one.strip():
+                raise ArgumentError(
+                    f"trust takes tasks, operators, lines such as 'clean.py:12' and kinds of stops, found {one!r}"
+                )
+        self.used: set[Trusted] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._given)
+
+    def takes(self, node: Node | None, what: str, why: str = "", sites: Iterable[str] = ()) -> bool:
+        """Whether something at a write or read is trusted; if so, it is noted in `used`.
+
+        Parameters
+        ----------
+        node : Node, optional
+            The write or read; None for what belongs to no step.
+        what : str
+            As in `Trusted`.
+        sites : iterable of str
+            Lines of the script beside those of the write and of its reason.
+        """
+        if not self._given:
+            return False
+        names = {what, *(s for site in sites for s in _spellings(site))}
+        if node is not None:
+            key, write = node.manifest.key, node.write
+            names |= {key.task_id, f"{key.dag_id}.{key.task_id}"}
+            names |= {t.operator for t in node.manifest.dag if t.task_id == key.task_id}
+            for site in (write.site, write.reason.site if write.reason else ""):
+                names |= set(_spellings(site))
+        by = next((one for one in self._given if one in names), None)
+        if by is None:
+            return False
+        step, dataset = ("", "") if node is None else (node.step, str(node.write.output.dataset))
+        self.used.add(Trusted(by, what, step, dataset, why))
+        return True
+
+    def takes_stop(self, graph: Graph, stop: Stop) -> bool:
+        """The same of a stop of an answer, at any of the writes and reads that it may stand for."""
+        if not self._given:
+            return False
+        at = [
+            n
+            for n in (*graph.nodes, *graph.reads)
+            if n.step == stop.step and str(n.output.version.dataset) == stop.dataset
+        ]
+        return any(self.takes(node, stop.what, stop.why) for node in at) or self.takes(None, stop.what, stop.why)
+
+
+def _spellings(site: str) -> tuple[str, ...]:
+    """A line of a script with the script's path, and with its name alone."""
+    return (site, PurePosixPath(site).name) if site else ()
