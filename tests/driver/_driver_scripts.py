@@ -68,7 +68,7 @@ class Expected:
     data, context, possible : rows of the source that ``backward(out)`` finds by each kind of edge
     reads : marks of the reads that possible edges of the output go to
     ends : marks of the reads that ``forward(source, rows)`` ends in
-    stops : kinds of stops that end ``forward(source, rows, to=out)``
+    stops : kinds of stops of ``forward(source, rows, to=out)`` that fail a check for nothing
     label : coverage of the last write of the output
     """
 

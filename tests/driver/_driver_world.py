@@ -9,7 +9,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,11 @@ from oracle import outputs
 
 import provspark
 from provspark.errors import UnknownDatasetError, UntrackedError
-from provspark.index_store.query import answer as answers
+from provspark.index_store.query.answer import ends_of, possible_of, stops_of
+from provspark.index_store.query.stops import stop_kind
 from provspark.operators.query import ProvQueryOperator
 from provspark.tracker import runner
 
-BLURS = ("coarse", "columns")
-"""Stops that don't end an answer."""
 KINDS = ("data", "context")
 
 
@@ -51,6 +50,8 @@ class Outcome:
         What ``expect="nothing"`` says about ``forward(source, rows, to=out)``; empty where it passes.
     refusal_of_any_kind : str
         The same where the question follows context edges, too.
+    refusal_though_trusted : str
+        The same where the lines of all reads are trusted.
     plain, captured : Run
     """
 
@@ -64,6 +65,7 @@ class Outcome:
     reached: str
     refusal: str
     refusal_of_any_kind: str
+    refusal_though_trusted: str
     plain: Run
     captured: Run
 
@@ -146,6 +148,9 @@ class World:
             ahead.reached() or ("end" if whole.ends else ""),
             self._refusal(case, source, out, more),
             self._refusal(case, source, out, {"kinds": KINDS, **more}),
+            self._refusal(
+                case, source, out, {"trust": [dataset.rpartition("/")[2] for dataset in marks.values()], **more}
+            ),
             plain,
             captured,
         )
@@ -161,8 +166,6 @@ class World:
             task.execute({})
         except (AirflowFailException, UnknownDatasetError) as error:
             return str(error)
-        except TypeError:
-            pass
         finally:
             del os.environ["AIRFLOW_CONN_SUITE"]
         return ""
@@ -184,25 +187,19 @@ class _Answer:
             table = getattr(prov, question)(dataset, rows, to=to, kinds=KINDS, **more)
         except UntrackedError:
             return cls(stops=frozenset({"untracked"}))
-        except (UnknownDatasetError, TypeError):
+        except UnknownDatasetError:
             return cls()
         lines = [line for line in table.to_pylist() if line["occurrence"] >= 0]
         found = {kind: frozenset(x["source_row"] for x in lines if x["kind"] == kind) for kind in KINDS}
         return cls(
             found["data"],
             found["context"],
-            frozenset(line["source_row"] for line in _listed("possible_of", table)),
-            frozenset(end.dataset for end in _listed("ends_of", table)),
-            frozenset(stop.what for stop in answers.stops_of(table) if stop.what not in BLURS),
+            frozenset(possible_of(table)["source_row"].to_pylist()),
+            frozenset(end.dataset for end in ends_of(table)),
+            frozenset(stop.what for stop in stops_of(table) if "nothing" in stop_kind(stop.what).fails),
         )
 
     def reached(self) -> str:
         if self.data or self.context:
             return "edge"
         return "possible" if self.possible else "stop" if self.stops else ""
-
-
-def _listed(reader: str, table: Any) -> Iterable[Any]:
-    found = getattr(answers, reader, lambda _: ())(table)
-    listed: Iterable[Any] = found.to_pylist() if hasattr(found, "to_pylist") else found
-    return listed

@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 
 CASES = Cases(rows=[10])
 RETURNED = ["returned"]
+"""The kind of stop where an output has a source that nobody captured, as young as the read or of unknown age."""
 
 
 @CASES(possible=OLD, reads="R", label="coarse")
@@ -26,7 +27,7 @@ def sqlite_and_back(spark: Any, people: str, out: str) -> None:
     spark.createDataFrame(p).write.parquet(out)
 
 
-@CASES(ends="R", stops=RETURNED)
+@CASES(possible=OLD, reads="S", label="coarse")
 def sqlite_read_by_the_next_step(spark: Any, people: str, work: str) -> None:
     import sqlite3
 
@@ -40,7 +41,7 @@ def sqlite_read_by_the_next_step(spark: Any, people: str, work: str) -> None:
 def _(spark: Any, work: str, out: str) -> None:
     import sqlite3
 
-    with sqlite3.connect(f"{work}/old.db") as database:
+    with sqlite3.connect(f"{work}/old.db") as database:  # S
         pairs = database.execute("SELECT id, name FROM old").fetchall()
     spark.createDataFrame(pairs, "id INT, name STRING").write.parquet(out)
 
@@ -52,6 +53,22 @@ def a_file_of_another_process(spark: Any, people: str, out: str, work: str) -> N
     names = "\n".join(row.name for row in spark.read.parquet(people).filter("age >= 40").collect())  # R
     subprocess.run(["tee", f"{work}/names.txt"], input=names, text=True, stdout=subprocess.DEVNULL, check=True)
     spark.read.text(f"{work}/names.txt").write.parquet(out)
+
+
+@CASES(ends="R", stops=RETURNED)
+def what_a_process_says_in_the_next_step(spark: Any, people: str, work: str) -> None:
+    import subprocess
+
+    names = "\n".join(row.name for row in spark.read.parquet(people).filter("age >= 40").collect())  # R
+    subprocess.run(["tee", f"{work}/names.txt"], input=names, text=True, stdout=subprocess.DEVNULL, check=True)
+
+
+@what_a_process_says_in_the_next_step.then
+def _(spark: Any, work: str, out: str) -> None:
+    import subprocess
+
+    names = subprocess.run(["cat", f"{work}/names.txt"], capture_output=True, text=True, check=True).stdout
+    spark.createDataFrame([(name,) for name in names.splitlines()], "name STRING").write.parquet(out)
 
 
 @CASES(ends="R", args=("10",))

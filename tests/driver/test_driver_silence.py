@@ -36,6 +36,11 @@ def test_a_check_for_nothing_fails(name: str, world: World) -> None:
     assert bool(outcome.refusal_of_any_kind if only_context else outcome.refusal) == (expected.how != "end")
 
 
+@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.expected.reads or "returned" in c.expected.stops])
+def test_a_check_for_nothing_passes_once_the_lines_are_trusted(name: str, world: World) -> None:
+    assert world.outcome(CASES[name]).refusal_though_trusted == ""
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_script_runs_as_in_plain_spark(name: str, world: World) -> None:
     outcome = world.outcome(CASES[name])
