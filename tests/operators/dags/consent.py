@@ -1,0 +1,34 @@
+"""Checks that no row of a person without consent is handed on, where pandas stands on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import DAG, TriggerRule
+
+from provspark.operators.query import ProvQueryOperator
+from provspark.operators.spark import ProvSparkOperator
+
+HERE = Path(__file__).resolve().parent
+PEOPLE, FILE, ADULTS = (f"{{{{ dag_run.conf.folder }}}}/{name}" for name in ("people", "adults.csv", "adults"))
+DEFAULTS = {"prov_store": "{{ dag_run.conf.folder }}/prov", "trigger_rule": TriggerRule.ALL_DONE}
+
+
+def check(name: str, **more: Any) -> ProvQueryOperator:
+    """No row of a person without consent is among the adults."""
+    where = [("consent", "=", False)]
+    arguments = {"dataset": PEOPLE, "where": where, "to": ADULTS}
+    return ProvQueryOperator(
+        task_id=name, question="forward", arguments=arguments, expect="nothing", prov_conn_id="prov", **more
+    )
+
+
+with DAG("consent_within", schedule=None, catchup=False, default_args=DEFAULTS) as within:
+    made = ProvSparkOperator(task_id="adults", application=str(HERE / "adults.py"), application_args=[PEOPLE, ADULTS])
+    made >> [check("consent"), check("trusted", trust=["adults.py:9"])]
+
+with DAG("consent_handed", schedule=None, catchup=False, default_args=DEFAULTS) as handed:
+    left = ProvSparkOperator(task_id="left", application=str(HERE / "to_file.py"), application_args=[PEOPLE, FILE])
+    came = ProvSparkOperator(task_id="came", application=str(HERE / "from_file.py"), application_args=[FILE, ADULTS])
+    left >> came >> check("consent")
