@@ -54,6 +54,8 @@ __all__ = ["StepWriter", "encode"]
 
 _MANY = 1 << 20
 """Boxes of a tensor whose files are written side by side: to start a thread takes as long as some 10,000 of them."""
+_FEW = 1 << 12
+"""Boxes of each tensor of a write that is stored without threads, which take longer to start than such tensors."""
 _THREADS = 2
 """Tensors encoded at once: sorting and packing let go of Python's lock, but more threads wait for it more."""
 
@@ -116,27 +118,34 @@ class StepWriter:
         self._note()
         return added
 
-    def add_read(self, read: PendingWrite) -> Write:
+    def add_read(self, read: PendingWrite, *, more: bool = False) -> Write:
         """Store what the driver read, as `add` stores a write; its output is a version of `driver_version`.
 
         Reads are numbered apart from writes. The rows of a write's ``reads`` axis are those of the reads added
-        before it, one after the other. The same errors as `add`.
+        before it, one after the other. With `more`, another read or write follows at once, and `repair` learns of
+        both by that one. The same errors as `add`.
         """
         if not is_driver(read.output.dataset):
             raise InvalidWriteError(f"a read on the driver makes a version of {NAMESPACE}, not {read.output.dataset}")
         added = self._stored(read, len(self._reads), "read-")
         self._reads.append(added)
-        self._note()
+        if not more:
+            self._note()
         return added
 
     def _stored(self, write: PendingWrite, index: int, prefix: str) -> Write:
         self._open()
         ids = check_write(write, sum(read.output.rows for read in self._reads))
         names = [f"{prefix}{index}-{k}" for k in range(len(write.tensors))]
-        with ThreadPoolExecutor(1) as beside, ThreadPoolExecutor(_THREADS) as pool:
-            written = beside.submit(list, map(self._add_version, (write.output, *write.inputs), ids))
-            tensors = tuple(pool.map(self._add_tensor, write.tensors, names))
-        versions = written.result()
+        named = (write.output, *write.inputs)
+        if all(len(tensor.boxes) <= _FEW for tensor in write.tensors):
+            versions = list(map(self._add_version, named, ids))
+            tensors = tuple(map(self._add_tensor, write.tensors, names))
+        else:
+            with ThreadPoolExecutor(1) as beside, ThreadPoolExecutor(_THREADS) as pool:
+                written = beside.submit(list, map(self._add_version, named, ids))
+                tensors = tuple(pool.map(self._add_tensor, write.tensors, names))
+            versions = written.result()
         distinct = dict.fromkeys(versions[1:])
         return Write(
             index,
@@ -300,9 +309,11 @@ class StepWriter:
             boxes = _plain(boxes, edges)
         files = encode(boxes)
         paths = [f"tensors/{number}-{self._mark}.{file.lead}.parquet" for file in files]
-        with ThreadPoolExecutor(len(files)) as pool:
-            beside = len(boxes) > _MANY and not isinstance(boxes, Spool)  # which is there to save memory
-            list((pool.map if beside else map)(self._put, paths, files))
+        if len(boxes) > _MANY and not isinstance(boxes, Spool):  # which is there to save memory
+            with ThreadPoolExecutor(len(files)) as pool:
+                list(pool.map(self._put, paths, files))
+        else:
+            list(map(self._put, paths, files))
         return Tensor(
             out=pending.out,
             src=pending.src,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -107,6 +107,7 @@ class Caches:
 
     def __init__(self, jvm: Jvm, taps: str, site: Callable[[Jvm, str, Any], str]) -> None:
         self._java: Any = jvm.new("Caches")
+        self._plans: Any = jvm.plans
         self.local = LocalSites(jvm)
         self.rdds = Rdds(jvm, self)
         self.operations = Reader(jvm)
@@ -273,6 +274,18 @@ class Caches:
         """Return what an RDD's rows were read from; UnsupportedPlanError where that is not known."""
         held = self.checkpoint_of(plan)
         return [self.local.scan(jvm, plan, "LogicalRDD")] if held is None else held.scans
+
+    def plans_of(self, leaf: Any) -> Iterator[Any]:
+        """Yield the analysed plans that an RDD's rows were computed from, as far as they are known."""
+        held = self._checkpoints.get(self._java.rdd(leaf))
+        plans = [held.plan] if isinstance(held, Held) else []
+        if held is None and not self.local.handed(leaf):
+            with contextlib.suppress(UnsupportedPlanError):
+                plans = [analysed for _, analysed in self.rdds.frames_of(leaf.rdd())]
+        for plan in plans:
+            yield plan
+            for inner in self._plans.computed(plan):
+                yield from self.plans_of(inner)
 
     def settle(self, dataset: Dataset) -> None:
         """Learn what was read of a data set that is about to change, for what is cached whole."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -13,9 +13,11 @@ from provspark.errors import UnsupportedPlanError
 from provspark.index_store.model import Manifest, Untracked
 from provspark.index_store.writer import StepWriter
 from provspark.naming import current_name
+from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.intercept import Interception
 from provspark.tracker.operations.transformers import at_work, described
 from provspark.tracker.orders import Order, WriterOrder
+from provspark.tracker.reading import Reading
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sites import caller
 from provspark.tracker.sql_scripts import Script
@@ -47,7 +49,10 @@ class Capture:
         self._watch = Watch()
         if step is not None:
             self._sessions = Sessions(step.taps)
-            self._writing = Writing(step, store, name, self._sessions, self._troubles, self._watch, profile=profile)
+            self._reads = DriverReads(step, name)
+            self._reading = Reading(self._sessions, self._reads, self._troubles, step.taps)
+            shared = self._sessions, self._reads, self._troubles, self._watch
+            self._writing = Writing(step, store, name, *shared, profile=profile)
         self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
         self._started = _now()
         self._interception = Interception(self)
@@ -94,6 +99,7 @@ class Capture:
         failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         try:
             self._close_audit()
+            self._store_reads()
             self._sessions.restore()
             self._writing.profile()
             self.manifest = self._step.publish(
@@ -103,6 +109,7 @@ class Capture:
                 untracked=self.untracked,
                 engine=tuple(sorted(self._engine.items())),
                 error="" if not failed else "".join(traceback.format_exception_only(error)).strip(),
+                driver_reads=self._reads.setting,
             )
         except Exception as e:
             self._troubles.trouble(Untracked("publish", str(e)), e, fatal=error is None)
@@ -126,6 +133,8 @@ class Capture:
             self._close_audit()
         except Exception as e:
             self._troubles.trouble(Untracked("audit", str(e)), e)
+        self._store_reads()
+        self._reading.clear()
         self._sessions.clear()
 
     def frame_made(self, frame: Any) -> None:
@@ -136,6 +145,9 @@ class Capture:
                 transformer = at_work()
                 if transformer is not None:
                     plans.transformer(frame._jdf, described(transformer))
+                    fitted = self._reading.models.of(transformer)
+                    if fitted:
+                        plans.models(frame._jdf, " ".join(map(str, fitted)))
         except Exception as e:
             log.debug("provspark: the line that made a data frame is not known", exc_info=e)
 
@@ -210,16 +222,21 @@ class Capture:
         except Exception as e:
             log.debug("provspark: the line that handed rows over is not known", exc_info=e)
 
-    def rdd_read(self, rdd: Any, action: str) -> None:
+    def frame_read(self, frame: Any, action: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
+        """Run an action of a frame."""
+        return self._reading.frame(frame, action, args, call)
+
+    def rdd_read(self, rdd: Any, action: str, result: Any) -> None:
         """Note that values of an RDD were brought to the driver."""
-        try:
-            jvm = self._sessions.any()
-            if jvm is None:
-                return
-            caches = self._sessions.caches(jvm)
-            self._sessions.reads(jvm).note_rdd(self._sessions.every(), rdd._jrdd.rdd(), caches, action, caller())
-        except Exception as e:
-            self._troubles.trouble(Untracked(action, f"what it brought to the driver is not known: {e}", caller()), e)
+        self._reading.rdd(rdd, action, result)
+
+    def observed(self, frame: Any) -> None:
+        """Note what was observed of a frame."""
+        self._reading.observed(frame)
+
+    def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
+        """Note that MLlib learned from frames or RDDs."""
+        self._reading.learned(values, action, result)
 
     def rows_made(self, frame: Any, *, local: bool) -> None:
         """Remember which line made local rows."""
@@ -229,16 +246,9 @@ class Capture:
         except Exception as e:
             log.debug("provspark: the line that made local rows is not known", exc_info=e)
 
-    def driver_read(self, frame: Any, action: str) -> None:
-        """Note that values of a frame were brought to the driver."""
-        self._plan_read(frame.sparkSession, lambda: frame._jdf.queryExecution().analyzed(), action)
-
-    def _plan_read(self, spark: Any, analysed: Callable[[], Any], action: str) -> None:
-        try:
-            jvm = self._sessions.jvm(spark)
-            self._sessions.reads(jvm).note(jvm, analysed(), self._sessions.caches(jvm), action, caller())
-        except Exception as e:
-            self._troubles.trouble(Untracked(action, f"what it brought to the driver is not known: {e}", caller()), e)
+    def variable_set(self, frame: Any) -> None:
+        """Note that a query set a variable of the session."""
+        self._reading.plan(frame.sparkSession, frame._jdf.queryExecution().analyzed, "SET VARIABLE")
 
     def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
         """Run what leaves something behind that can't be followed, and say so."""
@@ -283,7 +293,7 @@ class Capture:
         if isinstance(order, Script):
             return order.run(
                 lambda call, plan: self._statement(spark, call, plan),
-                lambda plan, action: self._plan_read(spark, lambda: plan, action),
+                lambda plan, action: self._reading.plan(spark, lambda: plan, action),
             )
         return call() if order is None else self._run(spark, order)
 
@@ -296,6 +306,13 @@ class Capture:
         result = self._writing.run(spark, order)
         self.cache_changed(spark)  # Spark makes anew what reads the files that were written
         return result
+
+    def _store_reads(self) -> None:
+        try:
+            self._reads.cut()
+            self._reads.flush()
+        except Exception as e:
+            self._troubles.trouble(Untracked("reads", f"what the driver read is not stored: {e}"), e)
 
     def _close_audit(self) -> None:
         for seen in self._watch.close():

@@ -1,230 +1,204 @@
-"""Data sets whose values the script brought to the driver: any row written later may have been computed from them.
+"""What the script read on the driver, in order: each read is a data set of its own in the step's manifest.
 
-Each is context of every row that a later write makes, as a whole: one box. What is shown only (`show`, `explain`,
-`printSchema`) gives the program nothing, and what the script handed over itself it knew before. Of a read only the
-list of files is taken; rows are counted when a write is sealed, unless a write of the step read the same version.
-
-The session's setting ``spark.provspark.driverReads``, where ``false``, leaves all of it out.
+A read is resolved, its inputs counted and its edges stored, when a write follows or the step ends. What a later write
+may have taken from reads is one box: the reads before it, which are numbered through, one after the other.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
-import numpy as np
+from provspark.errors import ProvSparkError
+from provspark.index_store.driver import driver_version
+from provspark.index_store.model import Dataset, Field, PendingVersion, PendingWrite, Setting, Untracked
+from provspark.index_store.writer import StepWriter
+from provspark.tracker.after_reads import Behind, attached, one_range
+from provspark.tracker.troubles import log
 
-from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
-from provspark.index_store.model import (
-    Axis,
-    Boxes,
-    Dataset,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    Untracked,
-)
-from provspark.tracker.sinks import Written
-from provspark.tracker.sources import Segments
-from provspark.tracker.sources.relation import list_files, scan_files
+__all__ = ["DriverReads", "Known", "OpenRead", "Read", "place"]
 
-if TYPE_CHECKING:
-    from provspark.tracker.caches import Caches
-    from provspark.tracker.jvm import Jvm
-
-ACTIONS = (
-    "approxQuantile",
-    "collect",
-    "corr",
-    "count",
-    "cov",
-    "first",
-    "head",
-    "isEmpty",
-    "tail",
-    "take",
-    "toArrow",
-    "toLocalIterator",
-    "toPandas",
-)
-"""Methods of DataFrame that bring values to the driver."""
-RDD_ACTIONS = (
-    "aggregate",
-    "collect",
-    "collectAsMap",
-    "collectWithJobGroup",
-    "count",
-    "countApprox",
-    "countApproxDistinct",
-    "countByKey",
-    "countByValue",
-    "first",
-    "fold",
-    "histogram",
-    "isEmpty",
-    "lookup",
-    "max",
-    "mean",
-    "meanApprox",
-    "min",
-    "reduce",
-    "reduceByKeyLocally",
-    "sampleStdev",
-    "sampleVariance",
-    "stats",
-    "stdev",
-    "sum",
-    "sumApprox",
-    "take",
-    "takeOrdered",
-    "takeSample",
-    "toLocalIterator",
-    "top",
-    "treeAggregate",
-    "treeReduce",
-    "variance",
-)
-"""Methods of RDD that bring values to the driver."""
-LEARNERS = {
-    "pyspark.ml.base": ("Estimator.fit", "Estimator.fitMultiple"),
-    "pyspark.ml.evaluation": ("Evaluator.evaluate",),
-    "pyspark.ml.stat": ("ChiSquareTest.test", "Correlation.corr", "KolmogorovSmirnovTest.test"),
-    "pyspark.mllib.common": ("callJavaFunc",),
-}
-"""By module, functions of MLlib that learn something from a frame or an RDD which then is on the driver."""
-_Found = tuple[str, Dataset, Callable[[], tuple[PendingVersion, Segments]]]
-_SETTING = "spark.provspark.driverReads"
+Known = dict[str, PendingVersion]
+"""Versions whose rows are counted, by identity."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
-    """One version that the driver read, and how to count its rows."""
+class Read(Protocol):
+    """One call that returned values to the script."""
 
-    identity: str
-    dataset: Dataset
-    finish: Callable[[], tuple[PendingVersion, Segments]]
-    action: str
-    site: str
+    @property
+    def action(self) -> str:
+        """The method, such as ``DataFrame.collect``."""
+
+    @property
+    def site(self) -> str:
+        """``file:line`` of the call."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows it returned."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Their columns."""
+
+    @property
+    def single(self) -> bool:
+        """Whether it returned one number computed from all rows."""
+
+    def settle(self, dataset: Dataset, known: Known) -> None:
+        """Count the rows of what was read of a data set that is about to change."""
+
+    def resolve(self, output: PendingVersion, known: Known) -> PendingWrite:
+        """Return the read with its edges; CaptureError where they are lost."""
+
+
+class OpenRead(Protocol):
+    """A call whose rows the script takes one by one."""
+
+    def taken(self) -> Read | None:
+        """Return a read of the rows that were taken since this was last called; None where there are none."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    read: Read
+    version: PendingVersion
+    start: int
+    """Rows of the reads before it."""
+    behind: Behind
+    stored: bool = False
+
+    @property
+    def end(self) -> int:
+        return self.start + self.read.rows
 
 
 class DriverReads:
-    """What the driver read in one SparkContext since the step began.
+    """The reads of one step.
 
     Parameters
     ----------
-    jvm : Jvm
+    step : StepWriter
+        Takes them.
+    name : str
+        The step's id.
     """
 
-    def __init__(self, jvm: Jvm) -> None:
-        self._java: Any = jvm.new("Leaves")
-        self._reads: dict[str, Read] = {}
-        self._known: dict[str, PendingVersion] = {}
-        self._unknown: list[Untracked] = []
-        self._noting = threading.Lock()
+    def __init__(self, step: StepWriter, name: str) -> None:
+        self._step, self._name = step, name
+        self._entries: list[_Entry] = []
+        self._open: list[OpenRead] = []
+        self._known: Known = {}
+        self._lock = threading.RLock()
+        self.setting: Setting = "on"
 
-    def note(self, jvm: Jvm, analysed: Any, caches: Caches, action: str, site: str) -> None:
-        """Take note of an action on a plan."""
-        if _on(jvm):
-            with self._noting:
-                self._note(jvm, analysed, caches, action, site)
+    def add(self, read: Read, behind: Behind | None = None) -> int:
+        """Append a read, which has `behind` it what was read before; return its number."""
+        with self._lock:
+            call, start = len(self._entries), self.rows()
+            now = int(time.time() * 1000)
+            version = driver_version(self._name, call, place(read.site), read.rows, fields=read.fields, read_at=now)
+            self._entries.append(_Entry(read, version, start, behind or Behind(start)))
+            return call
 
-    def note_rdd(self, sessions: Iterable[Jvm], rdd: Any, caches: Caches, action: str, site: str) -> None:
-        """Take note of an action on an RDD of Java's, which belongs to no session: those of its frames decide."""
-        if any(map(_on, sessions)):
-            with self._noting:
-                self._within_rdd(rdd, caches, action, site)
+    def follow(self, read: OpenRead) -> None:
+        """Append what the script takes of an iterator, whenever that is asked."""
+        with self._lock:
+            self._open.append(read)
 
-    def _note(self, jvm: Jvm, analysed: Any, caches: Caches, action: str, site: str) -> None:
-        for leaf in self._java.fresh(analysed):
-            if caches.computes(leaf):
-                self._within_rdd(leaf.rdd(), caches, action, site)
-                continue
-            try:
-                for identity, dataset, finish in _versions(jvm, leaf, caches):
-                    self._reads.setdefault(identity, Read(identity, dataset, finish, action, site))
-            except ProvSparkError as e:
-                self._lost(f"{getattr(e, 'node', 'DataFrame')} {action}", str(getattr(e, "why", e)), site)
+    def cut(self) -> int:
+        """Return how many reads there are until now, for a write that begins."""
+        with self._lock:
+            for each in self._open:
+                read = each.taken()
+                if read is not None:
+                    self.add(read)
+            return len(self._entries)
 
-    def _within_rdd(self, rdd: Any, caches: Caches, action: str, site: str) -> None:
-        try:
-            for jvm, analysed in caches.rdds.frames_of(rdd):
-                if _on(jvm):
-                    self._note(jvm, analysed, caches, action, site)
-        except UnsupportedPlanError as e:
-            self._lost(f"{e.node} {action}", e.why, site)
+    def rows(self, cut: int | None = None) -> int:
+        """Return how many rows the first `cut` reads returned; all reads where it is None."""
+        with self._lock:
+            entries = self._entries if cut is None else self._entries[:cut]
+            return entries[-1].end if entries else 0
 
-    def _lost(self, node: str, why: str, site: str) -> None:
-        self._unknown.append(Untracked(node, f"{why}; it was read on the driver, which makes it context", site))
+    def span(self, number: int) -> range:
+        """Return the rows of a read among those of all reads."""
+        with self._lock:
+            return range(self._entries[number].start, self._entries[number].end)
 
-    def take_unknown(self) -> list[Untracked]:
-        """Return, once, what was read that later writes can't tell of."""
-        with self._noting:
-            found, self._unknown = self._unknown, []
-        return found
+    @property
+    def begun(self) -> bool:
+        """Whether the script read anything."""
+        return bool(self._entries or self._open)
 
-    def so_far(self) -> tuple[Read, ...]:
-        """Return what was read until now."""
-        with self._noting:
-            return tuple(self._reads.values())
+    @property
+    def count(self) -> int:
+        """How many reads there are, without what is left to take of iterators."""
+        return len(self._entries)
+
+    @property
+    def taking(self) -> bool:
+        """Whether the script may be taking rows from an iterator."""
+        return bool(self._open)
 
     def settle(self, dataset: Dataset) -> None:
         """Count the rows of what was read of a data set that is about to change."""
-        for read in self.so_far():
-            if read.dataset.meets(dataset):
-                self._version(read)
+        with self._lock:
+            for entry in self._entries:
+                if not entry.stored:
+                    _guarded(lambda read=entry.read: read.settle(dataset, self._known))  # type: ignore[misc]
 
-    def sealed(self, write: PendingWrite) -> None:
-        """Learn the versions of a write."""
-        for version in (write.output, *write.inputs):
-            self._known.setdefault(version.files.identity(version.dataset), version)
+    def known(self, write: PendingWrite) -> None:
+        """Learn the versions of a write, whose rows are counted."""
+        with self._lock:
+            for version in (write.output, *write.inputs):
+                self._known.setdefault(version.files.identity(version.dataset), version)
 
-    def _version(self, read: Read) -> PendingVersion | None:
-        """Return the version with its rows; None, and that it is lost, if its files changed since."""
-        if read.identity not in self._known:
-            try:
-                self._known[read.identity] = read.finish()[0]
-            except CaptureError as e:
-                self._lost(f"LogicalRelation {read.action}", str(e), read.site)
-                del self._reads[read.identity]
-                return None
-        return self._known[read.identity]
+    def flush(self) -> None:
+        """Store the reads that are not stored yet, in order."""
+        with self._lock:
+            waiting = [entry for entry in self._entries if not entry.stored]
+            for i, entry in enumerate(waiting, 1):
+                entry.stored = True
+                self._store(entry, more=i < len(waiting))
 
-    def context(self, write: PendingWrite, written: Written, reads: Sequence[Read]) -> PendingWrite:
-        """Return the write with what the driver had read before it as context of each row that it made."""
-        self.sealed(write)
-        axes, tensors, inputs = list(write.axes), list(write.tensors), {id(v): v for v in write.inputs}
-        known = {v.files.identity(v.dataset) for v in write.inputs}
-        occurrence = max((axis.occurrence for axis in axes), default=-1)
-        for read in reads:
-            version = self._version(read)
-            if version is None:
-                continue
-            occurrence += 1
-            if read.identity not in known:
-                inputs[id(version)] = version
-            size = version.files.total
-            axes.append(Axis("input", size, read.identity, occurrence, version.dataset.uri))
-            if size and len(written.rows):
-                tensors.append(PendingTensor(0, len(axes) - 1, _all_of(written, size), "context"))
-        return replace(write, axes=tuple(axes), tensors=tuple(tensors), inputs=tuple(inputs.values()))
+    def _store(self, entry: _Entry, *, more: bool) -> None:
+        read = entry.read
+        try:
+            made = read.resolve(entry.version, self._known)
+            made = attached(made, one_range(read.rows), entry.behind)
+            for version in made.inputs:
+                self._known.setdefault(version.files.identity(version.dataset), version)
+            self._step.add_read(self._described(made, read), more=more)
+        except Exception as e:
+            log.debug("provspark: where a read's rows come from is lost", exc_info=e)
+            reason = Untracked(read.action, f"where its rows come from is lost: {said(e)}", read.site)
+            self._step.add_read(self._described(PendingWrite(entry.version, "untracked", reason=reason), read))
+
+    @staticmethod
+    def _described(made: PendingWrite, read: Read) -> PendingWrite:
+        return replace(made, action=read.action, single=read.single, site=read.site)
 
 
-def _on(jvm: Jvm) -> bool:
-    return str(jvm.session.conf().get(_SETTING, "true")).lower() != "false"
+def place(site: str) -> str:
+    """Return ``SCRIPT:LINE`` of a ``file:line``.
+
+    >>> place("/jobs/daily/clean.py:12")
+    'clean.py:12'
+    """
+    return site.replace("\\", "/").rsplit("/", 1)[-1].replace("#", "_").replace("?", "_") or "unknown"
 
 
-def _versions(jvm: Jvm, leaf: Any, caches: Caches) -> list[_Found]:
-    if leaf.getClass().getSimpleName() == "LogicalRDD":
-        scans = [(scan, scan.listing) for scan in caches.scans_of(jvm, leaf)]
-        return [(listing.identity, scan.dataset, scan.finish) for scan, listing in scans if listing is not None]
-    listing = list_files(jvm, leaf)
-    return [(listing.identity, listing.dataset, lambda: scan_files(listing).finish())]
+def said(error: Exception) -> str:
+    """Return what an error says, with its type unless it is ours."""
+    return str(error) if isinstance(error, ProvSparkError) else f"{type(error).__name__}: {error}"
 
 
-def _all_of(written: Written, size: int) -> Boxes:
-    """Relate each row written to every row of a version."""
-    n = len(written.rows)
-    zeros = np.zeros(n, dtype=np.int64)
-    return Boxes(written.rows, written.counts, zeros, zeros + size, np.zeros(n, dtype=np.bool_))
+def _guarded(call: Callable[[], None]) -> None:
+    try:
+        call()
+    except Exception as e:  # the read says so when it is stored
+        log.debug("provspark: rows of what was read are not counted", exc_info=e)

@@ -11,7 +11,7 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from provspark.tracker.driver_reads import ACTIONS, LEARNERS, RDD_ACTIONS
+from provspark.tracker.actions import LEARNERS, METHODS
 from provspark.tracker.imported import WhenImported
 from provspark.tracker.listener import Listener
 
@@ -68,7 +68,7 @@ class Interception:
         self._rdds: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """RDDs of frames, by frame."""
         self._observed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-        """Frames, by what observes them."""
+        """Observed frames, by what observes them."""
         self._undo: list[tuple[Any, str, Any]] = []
         self._sessions: list[Any] = []
         self._waiting: list[WhenImported] = []
@@ -108,15 +108,15 @@ class Interception:
             self._after(DataFrame, name, lambda frame, *_: listener.cache_changed(frame.sparkSession))
         for name in ("cacheTable", "uncacheTable", "clearCache", "refreshTable", "refreshByPath"):
             self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
-        for name in ACTIONS:
+        for name in METHODS["DataFrame"]:
             self._around(DataFrame, name, self._read)
         plain = DataFrame.__dict__["rdd"]
         self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
         self._around(DataFrame, "toJSON", self._json)
-        self._after(Observation, "_on", self._observed.__setitem__)
+        self._around(Observation, "_on", self._observe)
         asked = Observation.__dict__["get"]
         self._patch(Observation, "get", asked, property(lambda observation: self._ask(asked, observation)))
-        for name in RDD_ACTIONS:
+        for name in METHODS["RDD"]:
             self._around(RDD, name, self._read_rdd)
         for name in _RDD_LOOKS:
             self._around(RDD, name, self._look)
@@ -179,7 +179,7 @@ class Interception:
         if isinstance(text, str):
             self._listener.rows_made(result, local=False)
             if _VARIABLES.match(text):
-                self._listener.driver_read(result, "SET VARIABLE")
+                self._listener.variable_set(result)
             if _CACHES.match(text):
                 self._listener.cache_changed(spark)
         return result
@@ -188,14 +188,18 @@ class Interception:
         if self._within():
             return action(frame, *args, **kwargs)
         self._listener.cache_changed(frame.sparkSession)
-        result = self._outermost(lambda: action(frame, *args, **kwargs))
-        self._listener.driver_read(frame, action.__name__)
-        return result
+        run = lambda rows: self._outermost(lambda: action(rows, *args, **kwargs))  # noqa: E731
+        return self._listener.frame_read(frame, action.__name__, (*args, *kwargs.values()), run)
+
+    def _observe(self, on: Callable[..., Any], observation: Any, *args: Any, **kwargs: Any) -> Any:
+        made = on(observation, *args, **kwargs)
+        self._observed[observation] = made
+        return made
 
     def _ask(self, asked: Any, observation: Any) -> Any:
         result = asked.__get__(observation, type(observation))
         if observation in self._observed:
-            self._listener.driver_read(self._observed[observation], "observe")
+            self._listener.observed(self._observed[observation])
         return result
 
     def _rdd(self, plain: Any, frame: Any) -> Any:
@@ -224,7 +228,7 @@ class Interception:
         if self._within():
             return action(rdd, *args, **kwargs)
         result = self._outermost(lambda: action(rdd, *args, **kwargs))
-        self._listener.rdd_read(rdd, action.__name__)
+        self._listener.rdd_read(rdd, action.__name__, result)
         return result
 
     def _run_job(self, run: Callable[..., Any], context: Any, rdd: Any, *args: Any, **kwargs: Any) -> Any:
@@ -262,11 +266,9 @@ class Interception:
             if self._within():
                 return learn(*args, **kwargs)
             result = self._outermost(lambda: learn(*args, **kwargs))
-            for value in () if isinstance(result, RDD) else (*args, *kwargs.values()):
-                if isinstance(value, DataFrame):
-                    self._listener.driver_read(value, learn.__qualname__)
-                if isinstance(value, RDD):
-                    self._listener.rdd_read(value, learn.__qualname__)
+            values = (*args, *kwargs.values())
+            if not isinstance(result, RDD) and any(isinstance(value, (DataFrame, RDD)) for value in values):
+                self._listener.learned(values, learn.__qualname__, result)
             return result
 
         return learning

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 
@@ -48,11 +48,20 @@ class Listener(Protocol):
     def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
         """Take note of a JavaRDD that holds rows of the script; `content`: what they are, where it doesn't say."""
 
-    def rdd_read(self, rdd: Any, action: str) -> None:
+    def frame_read(self, frame: Any, action: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
+        """Run an action of a frame with some arguments, by `call` with this frame or another in its stead."""
+
+    def rdd_read(self, rdd: Any, action: str, result: Any) -> None:
         """Take note that an action of the script brought values of an RDD to the driver."""
 
-    def driver_read(self, frame: Any, action: str) -> None:
-        """Take note that an action of the script brought values of a frame to the driver."""
+    def observed(self, frame: Any) -> None:
+        """Take note that the script took what an Observation saw of an observed frame."""
+
+    def variable_set(self, frame: Any) -> None:
+        """Take note that a query, of which this is the frame, set a variable of the session."""
+
+    def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
+        """Take note that MLlib returned a result learned from frames and RDDs."""
 
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
         """Run the end of a DataFrameWriter; return what it returns."""

@@ -153,7 +153,7 @@ class Sealing:
                 for block in blocks(tap, receipt, self.noted.folder):
                     ids = _between(rows, ends, at, at + block.rows)
                     at += block.rows
-                    yield Chunk(ids, [_Noted(column) for column in block.columns])
+                    yield Chunk(ids, picked(block, None))
 
         self.tensors += self.legs(tap.legs, 0, chunks())
 
@@ -271,6 +271,11 @@ class Sealing:
         return boxes.from_pairs(rows, segments.rows_of(addresses))
 
 
+def picked(block: Block, rows: npt.NDArray[np.bool_] | Int64 | None) -> list[_Noted]:
+    """Return what a block noted for some of its rows; for all of them where `rows` is None."""
+    return [_Noted(column, rows) for column in block.columns]
+
+
 def kept_rows(block: Block, groups: Int64, first: int) -> tuple[Chunk, Int64]:
     """Return the rows of some of a block's groups, by place, from id `first` on, and how many each of them has."""
     assert block.counts is not None
@@ -278,7 +283,7 @@ def kept_rows(block: Block, groups: Int64, first: int) -> tuple[Chunk, Int64]:
     mask = None if len(groups) == len(counts) else _rows_of(groups, counts)
     counts = counts[groups]
     rows = range(first, first + int(counts.sum()))
-    return Chunk(rows, [_Noted(column, mask) for column in block.columns]), counts
+    return Chunk(rows, picked(block, mask)), counts
 
 
 def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> Boxes | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from provspark.tracker.caches import Caches
-from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.jvm import Jvm, answer_at_once
 from provspark.tracker.sites import of_node
 
 
 class Sessions:
-    """Handles into each session's Java side, and what all of them share: what is cached, and what the driver read.
+    """Handles into each session's Java side, and what all of them share: what is cached.
 
     Parameters
     ----------
@@ -23,7 +22,6 @@ class Sessions:
         self._taps = taps
         self._known: dict[int, tuple[Any, Jvm]] = {}
         self._caches: Caches | None = None
-        self._reads: DriverReads | None = None
 
     def knows(self, spark: Any) -> bool:
         """Whether a session was met."""
@@ -51,12 +49,6 @@ class Sessions:
             self._caches = Caches(jvm, self._taps, of_node)
         return self._caches
 
-    def reads(self, jvm: Jvm) -> DriverReads:
-        """Return what the driver read."""
-        if self._reads is None:
-            self._reads = DriverReads(jvm)
-        return self._reads
-
     def restore(self) -> None:
         """Give the caches back to Spark as they would be without capture."""
         for jvm in self.every():
@@ -65,4 +57,4 @@ class Sessions:
     def clear(self) -> None:
         """Forget all: their SparkContext stops."""
         self._known.clear()
-        self._caches = self._reads = None
+        self._caches = None

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from provspark.index_store.model import PendingWrite
+from provspark.tracker.after_reads import Behind, attached
 from provspark.tracker.audit import Seen
 from provspark.tracker.caches import Caches
-from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations import AS_MANY, built
 from provspark.tracker.rewrite import Rewriter
@@ -31,15 +31,15 @@ class TracedWrite:
     plan : the user's plan, analysed, with cached parts in their places
     taps : URL of the folder for sidecars
     caches : what the script caches
-    reads : what the script brought to the driver
+    behind : which reads on the driver its rows may come from
     """
 
-    def __init__(self, jvm: Jvm, sink: Output, plan: Any, taps: str, caches: Caches, reads: DriverReads) -> None:
+    def __init__(self, jvm: Jvm, sink: Output, plan: Any, taps: str, caches: Caches, behind: Behind) -> None:
         self.jvm = jvm
         self._sink = sink
         self._folder = taps
         self._way = way(jvm)
-        self._reads, self._read = reads, reads.so_far()
+        self._behind = behind
         self._rewriter = rewriter = Rewriter(jvm, taps, caches)
         plan = caches.operations.numbered(plan)
         self.draft = caches.operations.read(jvm, plan)
@@ -90,4 +90,4 @@ class TracedWrite:
             rows = int(written.counts.sum())
             about = made.axes, self._rewriter.paths, rows, self._grouped(receipts), self._sink.names
             made = replace(made, operations=built(self.draft, *about))
-        return self._reads.context(self._sink.complete(made), written, self._read)
+        return attached(self._sink.complete(made), (written.rows, written.counts), self._behind)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Any
 
 from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
 from provspark.index_store.model import Dataset, PendingWrite, Untracked, Write
 from provspark.index_store.writer import StepWriter
+from provspark.tracker.behind import behind
+from provspark.tracker.driver_reads import DriverReads
+from provspark.tracker.failures import ours, said, stopped
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations import Draft, built
 from provspark.tracker.orders import Aim, Order
@@ -32,7 +33,6 @@ _UNKNOWN = (
     "for rows with nulls, the result of {} depends on when Spark's optimizer simplifies it: write NOT IN and AND in"
     " place of NOT, or exclude nulls from the column and from the subquery"
 )
-_STOPPED = re.compile(r"SPARK_JOB_CANCELLED|\b(?:was|been) cancelled|InterruptedException")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Writing:
         Takes what was captured.
     store, owner : str
         The store's URL and the step's name, for the claims on outputs.
-    sessions, troubles, watch
+    sessions, reads, troubles, watch
         See there.
     profile : bool
         Whether profiles of outputs and inputs are asked for.
@@ -65,6 +65,7 @@ class Writing:
         store: str,
         owner: str,
         sessions: Sessions,
+        reads: DriverReads,
         troubles: Troubles,
         watch: Watch,
         *,
@@ -74,6 +75,7 @@ class Writing:
         self._store = store
         self._owner = owner
         self._sessions = sessions
+        self._reads = reads
         self._troubles = troubles
         self._watch = watch
         self._adding = threading.Lock()
@@ -88,18 +90,18 @@ class Writing:
         held: list[Claim] = []
         skips = False
         try:
+            cut = self._reads.cut()
             jvm = self._sessions.jvm(spark)
             caches = self._sessions.caches(jvm)
             aims = order.aims(jvm, lambda rows: caches.current(jvm, rows.queryExecution().analyzed()))
             for aim in aims:
                 caches.settle(aim.sink.dataset)
-                self._sessions.reads(jvm).settle(aim.sink.dataset)
-            self._untold(jvm)
+                self._reads.settle(aim.sink.dataset)
             skips = all(aim.sink.skips for aim in aims)
             captured = []
             if not skips:
                 held += [self._claim(aim.sink.dataset) for aim in aims]
-                captured = [self._traced(jvm, aim, site) for aim in aims]
+                captured = [self._traced(jvm, aim, site, cut) for aim in aims]
                 order.judged(jvm, aims, [c.plan for c in captured])
         except Exception as e:
             reason = self._troubles.refuse(e, site)
@@ -138,16 +140,11 @@ class Writing:
         except ProvSparkError as e:
             log.warning("provspark: profiles are not stored: %s", e)
 
-    def _untold(self, jvm: Jvm) -> None:
-        """A write follows what the driver read: say what of that can't be told."""
-        for reason in self._sessions.reads(jvm).take_unknown():
-            self._troubles.note(reason)
-
     def _claim(self, dataset: Dataset) -> Claim:
         """Say in the store that this step is writing the data set; ConcurrentWriteError if another one is."""
         return claim(self._store, dataset, self._owner)
 
-    def _traced(self, jvm: Jvm, aim: Aim, site: str) -> TracedWrite:
+    def _traced(self, jvm: Jvm, aim: Aim, site: str, cut: int) -> TracedWrite:
         """Rewrite the plan; a refusal says at which line of the script the operator was written."""
         sessions = self._sessions
         try:
@@ -157,7 +154,9 @@ class Writing:
             unknown = str(jvm.new("Unknowns").told(aim.plan))
             if unknown:
                 raise UnsupportedPlanError("InSubquery", _UNKNOWN.format(unknown))
-            return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, sessions.caches(jvm), sessions.reads(jvm))
+            caches, users = sessions.caches(jvm), aim.rows.queryExecution().analyzed()
+            read = behind(jvm, caches, self._reads, users, cut)
+            return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, caches, read)
         except UnsupportedPlanError as e:
             kind = e.node.split(" ")[0]
             where = of_node(jvm, kind, aim.rows.queryExecution().analyzed())
@@ -167,10 +166,11 @@ class Writing:
         try:
             sealed = captured.seal(self._watch.claim(sink), site)
             with self._adding:
+                self._reads.known(sealed)
+                self._reads.flush()
                 added = self._step.add(sealed)
                 if self._added is not None:
                     self._added.append((sealed, added))
-            self._untold(captured.jvm)
         except Exception as e:
             reason = Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site)
             self._record_plain(sink, reason, lambda: captured.draft)
@@ -181,16 +181,16 @@ class Writing:
 
         Spark's optimiser leaves out some work that capture needs, such as rows past the first one that EXISTS asks for.
         """
-        ours = _ours(error, jvm)
-        if _stopped(error, jvm) or (self._troubles.fatal and not ours) or not all(aim.sink.undone() for aim in aims):
+        blamed = ours(error, jvm)
+        if stopped(error, jvm) or (self._troubles.fatal and not blamed) or not all(aim.sink.undone() for aim in aims):
             _release(held)
             raise error
-        if ours:
+        if blamed:
             reason = self._troubles.refuse(CaptureError(f"the rewritten plan failed: {error}"), site)
             return self._plainly(jvm.spark, order, aims, held, lambda: reason)
-        said = _said(error)
-        log.warning("provspark: the write failed, and runs again without capture: %s", said)
-        alone = CaptureError(f"with capture the write failed, and without it did not: {said}")
+        line = said(error)
+        log.warning("provspark: the write failed, and runs again without capture: %s", line)
+        alone = CaptureError(f"with capture the write failed, and without it did not: {line}")
         return self._plainly(jvm.spark, order, aims, held, lambda: self._troubles.refuse(alone, site))
 
     def _plainly(
@@ -219,6 +219,7 @@ class Writing:
             if draft is not None:
                 left = replace(left, operations=built(draft))
             with self._adding:
+                self._reads.flush()
                 self._step.add(left)
         except Exception as e:
             log.debug("provspark: the output of an untracked write is not known", exc_info=e)
@@ -230,45 +231,3 @@ def _release(held: list[Claim]) -> None:
             each.release()
         except Exception as e:  # it lapses by itself
             log.debug("provspark: a claim is still held", exc_info=e)
-
-
-def _ours(error: Exception, jvm: Jvm) -> bool:
-    """Whether a failed write failed by our doing: an exception of the chain arose in our code, or for lack of it."""
-    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    if java is None:
-        return False
-    arises = True
-    for line in jvm.jvm.org.apache.spark.util.Utils.exceptionString(java).splitlines():
-        frame = line.strip().startswith("at ")
-        if frame and arises and line.strip().startswith("at provspark."):
-            return True
-        if not frame and "provspark." in line and ("ClassNotFound" in line or "NoClassDefFound" in line):
-            return True
-        arises = not frame
-    return False
-
-
-def _said(error: Exception) -> str:
-    """The line of an error that says what happened: the first, or the last one of a Python traceback."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    if not _of_python(error):
-        return lines[0] if lines else type(error).__name__
-    within = takewhile(lambda line: not line.startswith("JVM stacktrace"), lines)
-    return [line for line in within if not line.startswith(" ")][-1]
-
-
-def _of_python(error: Exception) -> bool:
-    """Whether a function of the user's raised the error, in Python."""
-    from pyspark.errors import PythonException  # the tracker can be imported before Spark is found
-
-    return isinstance(error, PythonException)
-
-
-def _stopped(error: Exception, jvm: Jvm) -> bool:
-    """Whether somebody stopped a failed write, who does not want it run again."""
-    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    if jvm.spark.sparkContext._jsc.sc().isStopped():
-        return True
-    if java is None:  # before Spark 4.3 the error of a Python function comes without Java's
-        return not _of_python(error)
-    return _STOPPED.search(jvm.jvm.org.apache.spark.util.Utils.exceptionString(java)) is not None

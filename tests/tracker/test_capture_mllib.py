@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _reads import Edges
 from oracle import lineage, outputs
 from oracle.cases import Frames
 from oracle.tables import TABLES
@@ -50,10 +51,10 @@ def run(spark: Any, sources: Path, work: Path, plan: Callable[[Frames], Any]) ->
     plain, out = outputs.read(work / "plain"), outputs.read(work / "out")
     assert Counter(map(canon, out.rows)) == Counter(map(canon, plain.rows))
     assert out.schemas == plain.schemas
-    found = lineage.Lineage(work / "store", capture.manifest, TABLES, t.paths).backward(work / "out", len(out.rows))
-    data = [{(w[0], w[2]) for w in ws if len(w) == 3} for ws in found]
-    context = [{(w[0], w[2]) for w in ws if len(w) == 4} for ws in found]
-    return list(out.rows), data, context
+    edges = Edges(work / "store", capture.manifest)
+    (write,) = capture.manifest.writes
+    data = [{end for end in ends if end[0] != "reads"} for ends in edges.of(write).values()]
+    return list(out.rows), data, list(edges.context(write).values())
 
 
 def features(rows: Any) -> Any:
@@ -118,10 +119,16 @@ def test_learned(how: str, spark: Any, sources: Path, tmp_path: Path) -> None:
         LEARNED[how](t.dept.select(sf.col("w").cast("double").alias("w")))
         return t.emp.select("id").filter("id < 2")
 
-    rows, data, context = run(spark, sources, tmp_path, plan)
+    t = Frames(spark, TABLES, sources)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        plan(t).write.parquet(str(tmp_path / "out"))
     spark.catalog.clearCache()
-    assert data == [{("emp", i)} for (i,) in rows]
-    assert context == [{("dept", i) for i in range(8)}] * 2
+    assert capture.untracked == () and capture.manifest is not None
+    ((edges,), (axes,)) = ([w.tensors for w in capture.manifest.writes], [w.axes for w in capture.manifest.writes])
+    assert [t.kind for t in edges] == ["data"] and [a.role for a in axes] == ["output", "input"]
+    *_, read = capture.manifest.reads
+    assert (read.coverage, read.single, read.output.rows) == ("coarse", how == "corr", 1)
+    assert [(Path(v.dataset.name).name, v.rows) for v in read.inputs] == [("dept", 8)]
 
 
 def test_sql_transformer_and_saved_model(spark: Any, sources: Path, tmp_path: Path) -> None:

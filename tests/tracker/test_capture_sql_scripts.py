@@ -61,9 +61,8 @@ def test_scripts_run_as_they_do(session: Session, sources: Path, text: str, writ
     assert (found, left(), capture.untracked) == ([plain], tables, ())
     assert [w.coverage for w in capture.manifest.writes] == ["exact"] * writes
     if "heads" in text:
-        (write,) = capture.manifest.writes
-        context = {write.axes[t.src].label for t in write.tensors if t.kind == "context"}
-        assert {Path(d).name for d in context} == {"skew", "dept"}
+        read = {Path(v.dataset.name).name for read in capture.manifest.reads for v in read.inputs}
+        assert read == {"skew", "dept"}
 
 
 def test_loops_over_rows_are_noticed(session: Session) -> None:

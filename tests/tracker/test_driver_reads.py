@@ -1,4 +1,4 @@
-"""What was brought to the driver before a write is context of all that it wrote, as a whole."""
+"""What the script brings to the driver is a read in the manifest, and leaves no edge on writes that take nothing of it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from oracle.tables import DEPT, EMP, SKEW
 from pyspark.sql import functions as sf
 
 import provspark
+from provspark.index_store.model import Manifest, Write
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark
@@ -97,18 +98,88 @@ READS: dict[str, Callable[[Any], Any]] = {
     "frame of an RDD": lambda d: d.rdd.map(lambda r: (r.w,)).toDF(["w"]).count(),
     "filtered": lambda d: d.filter("w > 100").collect(),
     "fit": lambda d: fitted(d),
+    "approxQuantile": lambda d: d.approxQuantile("w", [0.5], 0.1),
 }
+SINGLE = {"count", "isEmpty", "aggregate", "RDD sum", "frame of an RDD"}
+"""Those that return one number."""
+
+
+def whole(read: Write) -> dict[str, int]:
+    """Rows of what a read was computed from, by the name of its folder."""
+    sources = {axis.label.rsplit("/", 1)[-1]: axis.size for axis in read.axes if axis.role == "input"}
+    assert sum(t.edges for t in read.tensors) == read.output.rows * sum(sources.values()), read
+    return sources
+
+
+def reads(manifest: Manifest | None) -> list[tuple[str, str, bool]]:
+    assert manifest is not None and manifest.driver_reads == "on"
+    return [(read.action, read.coverage, read.single) for read in manifest.reads]
 
 
 @pytest.mark.parametrize("how", READS)
 def test_reads(how: str, world: World) -> None:
+    """Each is a data set of its own, and a write that takes nothing of it has no edge to it."""
     with world.step() as capture:
         READS[how](world.t.dept)
         world.t.emp.select("id").filter("id < 3").write.parquet(world.path("out"))
-    assert capture.untracked == ()
+    assert capture.untracked == () and capture.manifest is not None
     assert world.edges("out", "data") == [((i,), {("emp", i)}) for i in range(3)]
-    assert world.edges("out", "context") == [((i,), all_of(DEPT)) for i in range(3)]
-    assert len(capture.manifest.writes[0].inputs) == 2
+    assert world.edges("out", "context") == [((i,), set()) for i in range(3)]
+    (write,) = capture.manifest.writes
+    assert write.coverage == "exact" and [axis.role for axis in write.axes] == ["output", "input"]
+    read = capture.manifest.reads[-1]
+    assert read.single == (how in SINGLE) and read.site.startswith(__file__)
+    assert read.output.dataset.namespace == "memory://driver"
+    assert read.output.dataset.name.startswith("test_driver_reads.py:")
+    assert {axis.version for axis in read.axes if axis.role == "input"} == {v.id for v in read.inputs}
+    assert {v.dataset.uri for v in read.inputs} == {f"file://{world.t.paths['dept']}"}
+
+
+def test_each_call_is_a_version(world: World) -> None:
+    """Two calls of a line that return the same are two versions of one data set."""
+    with world.step() as capture:
+        counts = [world.t.dept.count() for _ in range(2)]
+    assert capture.manifest is not None and counts == [len(DEPT.rows)] * 2
+    first, second = capture.manifest.reads
+    assert first.output.dataset == second.output.dataset and first.output.id != second.output.id
+    assert first.inputs == second.inputs and whole(first) == whole(second) == {"dept": len(DEPT.rows)}
+
+
+def test_one_number_is_told_by_the_plan(world: World) -> None:
+    d = world.t.dept
+    number = [
+        d.agg(sf.max("w"), sf.count("*")),
+        d.select(sf.avg("w").alias("a")),
+        d.groupBy().agg((sf.sum("w") / sf.count("w")).alias("mean")).withColumn("half", sf.expr("mean / 2")),
+        d.filter("w > 1").agg(sf.min("w") > 0),
+        d.agg(sf.stddev("w"), sf.corr("w", "w"), sf.approx_count_distinct("w")).limit(1),
+        d.agg(sf.max(sf.lit(1).cast("timestamp"))),
+    ]
+    rows = [
+        d.groupBy("w").count(),
+        d.agg(sf.max(sf.col("w").cast("string"))),
+        d.agg(sf.length(sf.max(sf.col("w").cast("string")))),
+        d.agg(sf.collect_list("w")),
+        d.agg(sf.first("w")),
+        d.agg(sf.udf(lambda x: x, "bigint")(sf.max("w"))),
+        d.agg(sf.max("w").alias("m")).filter("m > 0"),
+        d.select("w").limit(1),
+    ]
+    with world.step() as capture:
+        for frame in (*number, *rows):
+            frame.collect()
+    assert [single for _, _, single in reads(capture.manifest)] == [True] * len(number) + [False] * len(rows)
+
+
+def test_an_observation_is_told_by_its_metrics(world: World) -> None:
+    from pyspark.sql import Observation
+
+    number, value = Observation(), Observation()
+    with world.step() as capture:
+        world.t.dept.observe(number, sf.max("w").alias("m")).select("w").write.parquet(world.path("a"))
+        world.t.dept.observe(value, sf.max(sf.col("w").cast("string")).alias("m")).write.parquet(world.path("b"))
+        assert {type(each.get["m"]) for each in (number, value)} == {int, str}
+    assert reads(capture.manifest) == [("Observation.get", "coarse", True), ("Observation.get", "coarse", False)]
 
 
 def test_what_gives_nothing(world: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,32 +187,29 @@ def test_what_gives_nothing(world: World, capsys: pytest.CaptureFixture[str]) ->
         world.t.dept.show(), world.t.dept.printSchema(), world.t.dept.explain()
         world.spark.range(3).count(), world.spark.createDataFrame([(1,)], "i INT").collect()
         world.spark.sql("SHOW TABLES").collect(), world.spark.sql("SELECT 1").first()
+        world.t.dept.take(0), world.t.dept.head(0)
         world.t.emp.select("id").write.parquet(world.path("out"))
-        world.t.skew.count()  # after
     assert capsys.readouterr().out
-    assert capture.untracked == ()
-    assert all(not found for _, found in world.edges("out", "context"))
-    assert len(capture.manifest.writes[0].inputs) == 1
+    assert capture.untracked == () and reads(capture.manifest) == []
 
 
 def test_joins_subqueries_caches_and_csv(world: World) -> None:
-    """Every leaf counts; a data set can be both, and is one input then."""
+    """Every leaf counts."""
     world.t.skew.createOrReplaceTempView("skew_r")
     with world.step() as capture:
         cached = world.t.dept.cache()
         cached.count()
-        world.t.emp.join(cached, "k").filter("id IN (SELECT n FROM skew_r)").collect()
-        world.t.numbers.collect()
+        world.t.emp.join(cached, "k").filter("id IN (SELECT n FROM skew_r)").count()
+        world.t.numbers.count()
         world.t.emp.groupBy("g").agg(sf.max("id").alias("m")).write.parquet(world.path("out"))
     cached.unpersist()
-    assert capture.untracked == ()
-    g = EMP.columns.index("g")
-    assert dict(world.edges("out", "data")) == {
-        (key, max(r[0] for r in EMP.rows if r[g] == key)): {("emp", r[0]) for r in EMP.rows if r[g] == key}
-        for key in {r[g] for r in EMP.rows}
-    }
-    assert {frozenset(found) for _, found in world.edges("out", "context")} == {frozenset(all_of(*TABLES))}
-    assert len(capture.manifest.writes[0].inputs) == len(TABLES)
+    assert capture.untracked == () and capture.manifest is not None
+    sizes = {t.name: len(t.rows) for t in TABLES}
+    assert list(map(whole, capture.manifest.reads)) == [
+        {"dept": sizes["dept"]},
+        {name: sizes[name] for name in ("emp", "dept", "skew")},
+        {"numbers": sizes["numbers"]},
+    ]
 
 
 def test_checkpoint_and_own_output(world: World) -> None:
@@ -150,23 +218,10 @@ def test_checkpoint_and_own_output(world: World) -> None:
         made = world.t.dept.filter("w > 1").localCheckpoint()
         made.write.parquet(world.path("mid"))
         assert world.spark.read.parquet(world.path("mid")).count() == made.count() == 7
-        world.t.emp.select("id").filter("id = 5").write.parquet(world.path("out"))
-    assert capture.untracked == ()
-    prov = provspark.open((world.folder / "store").as_uri())
-    one_step = prov.backward(world.path("out"), rows=[0], to=world.path("mid"), kinds="context")
-    assert {(line["kind"], line["source_row"]) for line in lineage.lines(one_step)} == {
-        ("context", i) for i in range(7)
-    }
-    assert world.edges("out", "context") == [((5,), all_of(DEPT))]
-
-
-def test_rows_that_stay_have_no_context(world: World) -> None:
-    world.t.emp.select("id").filter("id < 3").write.parquet(world.path("out"))
-    with world.step() as capture:
-        world.t.dept.count()
-        world.t.emp.select("id").filter("id >= 3").write.mode("append").parquet(world.path("out"))
-    assert capture.untracked == ()
-    assert dict(world.edges("out", "context")) == {(i,): all_of(DEPT) if i >= 3 else set() for i in range(12)}
+    assert capture.untracked == () and capture.manifest is not None
+    mid, checkpoint = capture.manifest.reads
+    assert whole(mid) == {"mid": 7} and whole(checkpoint) == {"dept": len(DEPT.rows)}
+    assert mid.inputs[0].id == capture.manifest.writes[0].output.id
 
 
 def test_read_then_overwritten(world: World) -> None:
@@ -175,39 +230,44 @@ def test_read_then_overwritten(world: World) -> None:
     with world.step() as capture:
         top = world.spark.read.parquet(world.path("both")).agg(sf.max("id")).first()[0]
         world.t.dept.select("w").filter(sf.col("w") < top).write.mode("overwrite").parquet(world.path("both"))
-    assert capture.untracked == ()
-    write = capture.manifest.writes[0]
-    assert [v.rows for v in write.inputs if v.dataset == write.output.dataset] == [12]
-    context = [t for t in write.tensors if t.kind == "context"]
-    assert [t.edges for t in context] == [12 * 8]
+    assert capture.untracked == () and capture.manifest is not None
+    (read,) = capture.manifest.reads
+    assert read.single and whole(read) == {"both": 12}
+    assert read.inputs[0].id != capture.manifest.writes[0].output.id
 
 
 def test_lost_before_it_was_counted(world: World) -> None:
-    """What somebody else took away is told of, and costs the write no other edge."""
+    """What somebody else took away stays a read, without edges, and costs the write none."""
     world.t.emp.select("id").write.parquet(world.path("gone"))
     with world.step() as capture:
         world.spark.read.parquet(world.path("gone")).count()
         for file in Path(world.path("gone")).iterdir():
             file.unlink()
         world.t.dept.select("w").write.parquet(world.path("out"))
-    assert [(u.node, __file__ in u.site) for u in capture.untracked] == [("LogicalRelation count", True)]
+    assert capture.untracked == () and capture.manifest is not None
+    (read,) = capture.manifest.reads
+    assert read.coverage == "untracked" and read.reason is not None and "changed while" in read.reason.why
     assert [w.coverage for w in capture.manifest.writes] == ["exact"]
 
 
 def test_rows_of_unknown_origin(world: World) -> None:
-    """It is told only if a write follows, once."""
+    """A read says itself that it is untracked; the step is not."""
     with world.step() as capture:
         lines = world.spark.sparkContext.textFile(str(world.t.paths["numbers"]))
         rows = lines.map(lambda line: (line,)).toDF("n STRING")
-        rows.count(), rows.collect(), lines.count()
-        assert capture.untracked == ()
+        rows.count(), lines.count()
         world.t.emp.write.parquet(world.path("a"))
-        world.t.emp.write.parquet(world.path("b"))
-    assert [u.node for u in capture.untracked] == ["LogicalRDD count", "LogicalRDD count"]
+    assert capture.untracked == () and capture.manifest is not None
+    assert {(r.coverage, r.reason.node) for r in capture.manifest.reads if r.reason} == {
+        ("untracked", "LogicalRDD DataFrame.count"),
+        ("untracked", "LogicalRDD RDD.count"),
+    }
 
 
 def test_switched_off(world: World) -> None:
     with configured(world.spark, {"spark.provspark.driverReads": "false"}), world.step() as capture:
         world.t.dept.count()
         world.t.emp.write.parquet(world.path("out"))
+    assert capture.manifest is not None
+    assert capture.manifest.driver_reads == "off" and capture.manifest.reads == ()
     assert len(capture.manifest.writes[0].inputs) == 1

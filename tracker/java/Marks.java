@@ -14,12 +14,14 @@ import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag;
+import org.apache.spark.sql.execution.LogicalRDD;
 import static provspark.Trees.*;
 
 /** What nodes of the user's plan are marked with: Spark's copies of a node keep it, and no plan is another for it. */
 public class Marks {
   private static final TreeNodeTag SITE = new TreeNodeTag("provspark.site");
   private static final TreeNodeTag NAME = new TreeNodeTag("provspark.name");
+  private static final TreeNodeTag MODELS = new TreeNodeTag("provspark.models");
   private static final TreeNodeTag TRANSFORMER = new TreeNodeTag("provspark.transformer");
   private static final Map FUNCTIONS = new WeakHashMap();
   private static final TreeNodeTag LEAF = new TreeNodeTag("provspark.leaf");
@@ -39,11 +41,34 @@ public class Marks {
     root.setTagValue(TRANSFORMER, described);
   }
 
+  /** Marks it with the numbers of the reads that the models are which made it, by blanks. */
+  public static void models(LogicalPlan root, String numbers) {
+    root.setTagValue(MODELS, numbers);
+  }
+
+  /** Those numbers of all nodes of a plan, its subqueries included. */
+  public static String models(LogicalPlan plan) {
+    StringBuilder out = new StringBuilder(text(plan, MODELS));
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) out.append(' ').append(models((LogicalPlan) inside.get(i)));
+    return out.toString();
+  }
+
+  /** The leaves of a plan that read RDDs, its subqueries included. */
+  public static void computed(LogicalPlan plan, List out) {
+    if (plan instanceof LogicalRDD) out.add(plan);
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) computed((LogicalPlan) inside.get(i), out);
+  }
+
   /** Gives a node the marks of another, unless it has some. */
   public static void copy(LogicalPlan from, LogicalPlan to) {
     if (!mark(to, site(from), name(from))) return;
     String described = transformer(from);
     if (described.length() > 0) transformer(to, described);
+    if (text(from, MODELS).length() > 0) models(to, text(from, MODELS));
   }
 
   public static boolean marked(LogicalPlan node) {

@@ -2,7 +2,9 @@ package provspark;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
@@ -59,6 +61,20 @@ public class Plans {
 
   public void transformer(Dataset frame, String described) {
     Marks.transformer(frame.queryExecution().analyzed(), described);
+  }
+
+  public void models(Dataset frame, String numbers) {
+    Marks.models(frame.queryExecution().analyzed(), numbers);
+  }
+
+  public String models(LogicalPlan plan) {
+    return Marks.models(plan);
+  }
+
+  public List computed(LogicalPlan plan) {
+    List out = new ArrayList();
+    Marks.computed(plan, out);
+    return out;
   }
 
   public void named(UserDefinedPythonFunction function, String name) {

@@ -1,0 +1,68 @@
+"""Models that a script fitted: which read on the driver each of them is, and the columns that its fit named."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+__all__ = ["Models", "columns_named"]
+
+_WITHIN = ("stages", "bestModel", "models", "subModels")
+"""Attributes of models and estimators that hold others."""
+
+
+class Models:
+    """The models that a step fitted, by the number of the read that each is."""
+
+    def __init__(self) -> None:
+        self._fitted: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._of_uid: dict[str, set[int]] = {}
+
+    def fitted(self, estimator: Any, result: Any, number: int) -> None:
+        """Remember what a fit returned; models of an iterator that it returned are told by their estimator."""
+        for model in _models(result):
+            self._fitted[model] = number
+            self._of_uid.setdefault(model.uid, set()).add(number)
+        for each in _models(estimator):
+            self._of_uid.setdefault(each.uid, set()).add(number)
+
+    def of(self, transformer: Any) -> tuple[int, ...]:
+        """Return the reads that a transformer is; none for one that learned nothing here.
+
+        A copy has the uid of the model, and a model that of its estimator, which may have been fitted several times.
+        """
+        known = self._fitted.get(transformer)
+        if known is not None:
+            return (known,)
+        return tuple(sorted(self._of_uid.get(getattr(transformer, "uid", ""), ())))
+
+
+def columns_named(estimator: Any, columns: Iterable[str]) -> frozenset[str]:
+    """Return the columns that an estimator's parameters name, those of its stages among them; all where none do."""
+    columns = frozenset(columns)
+    found: set[str] = set()
+    for each in _models(estimator):
+        for value in each.extractParamMap().values():
+            values = value if isinstance(value, (list, tuple)) else [value]
+            found.update(v for v in values if isinstance(v, str) and v in columns)
+    return frozenset(found) or columns
+
+
+def _models(value: Any) -> Iterator[Any]:
+    """Yield a model or an estimator, or several, and those within."""
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _models(each)
+        return
+    if not hasattr(value, "uid") or not hasattr(value, "extractParamMap"):
+        return
+    yield value
+    for name in _WITHIN:
+        inner = getattr(value, name, None)
+        if isinstance(inner, (list, tuple)) or hasattr(inner, "uid"):
+            yield from _models(inner)
+    params = getattr(value, "_paramMap", {})
+    for inner in list(params.values()):
+        if isinstance(inner, (list, tuple)) or hasattr(inner, "uid"):
+            yield from _models(inner)

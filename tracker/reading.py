@@ -1,0 +1,272 @@
+"""Runs what a script reads on the driver, and takes note of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from provspark.errors import UnsupportedPlanError
+from provspark.index_store.model import Field, Untracked
+from provspark.tracker.actions import FIT, FITS, METHODS, Action
+from provspark.tracker.coarse_read import CoarseRead
+from provspark.tracker.driver_reads import DriverReads
+from provspark.tracker.failures import said, stopped
+from provspark.tracker.jvm import Jvm
+from provspark.tracker.models import Models, columns_named
+from provspark.tracker.read_inputs import Inputs, ReadInputs
+from provspark.tracker.sessions import Sessions
+from provspark.tracker.sites import caller
+from provspark.tracker.taking import Taking
+from provspark.tracker.traced_read import Ask, Trace, TracedRows
+from provspark.tracker.troubles import Troubles, log
+
+__all__ = ["Reading"]
+
+_SETTING = "spark.provspark.driverReads"
+_MOST = "spark.provspark.driverReads.traced"
+MOST = 100
+"""Reads of rows of a step that are followed row by row, unless a setting says otherwise."""
+_ARROW = "spark.sql.execution.arrow.pyspark.enabled"
+_FAILED = "what it brought to the driver is not known: "
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is known of a plan that is read."""
+
+    jvm: Jvm
+    inputs: Inputs
+    single: bool
+    fields: tuple[Field, ...]
+    most: int
+    """How many reads of the step are followed row by row."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads anything that the script did not hand over itself."""
+        return bool(self.inputs.sources or self.inputs.node)
+
+
+class Reading:
+    """The reads of one step.
+
+    Parameters
+    ----------
+    sessions, reads, troubles
+        See there.
+    folder : str
+        URL of the step's folder for sidecars.
+    """
+
+    def __init__(self, sessions: Sessions, reads: DriverReads, troubles: Troubles, folder: str) -> None:
+        self._sessions, self._reads, self._troubles, self._folder = sessions, reads, troubles, folder
+        self._taps = 0
+        """Reads that were followed row by row, or were to be."""
+        self.models = Models()
+        self._java: Any = None
+        self._inputs: ReadInputs | None = None
+
+    def clear(self) -> None:
+        """Forget what belongs to a SparkContext that stops."""
+        self._java = self._inputs = None
+
+    def frame(self, frame: Any, name: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
+        """Run an action on a frame, which `call` does for the frame that it is given; return what it returns."""
+        action, site = METHODS["DataFrame"][name], caller()
+        plan = self._guarded(name, site, lambda: self._of_frame(frame))
+        if plan is None or not plan.reads or _takes_none(action, args):
+            return call(frame)
+        read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, 1, plan.fields, _single(action, plan))
+        trace: Trace | None = None
+        if action.tapped and not read.single:
+            trace, read = self._traced(frame, plan, action, args, read)
+        result, trace, read = self._run(frame, plan, trace, read, call)
+        if name == "toLocalIterator":
+            taking = Taking(trace, read)
+            self._guarded(name, site, lambda: self._reads.follow(taking))
+            return taking.over(result)
+        self._guarded(name, site, lambda: self._returned(trace, replace(read, rows=size(result))))
+        return result
+
+    def _returned(self, trace: Trace | None, read: CoarseRead) -> None:
+        self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read))
+
+    def _traced(
+        self, frame: Any, plan: _Plan, action: Action, args: tuple[Any, ...], read: CoarseRead
+    ) -> tuple[Trace | None, CoarseRead]:
+        """Trace an action's plan; None, and why, where its rows can't be followed one by one."""
+        if self._taps >= plan.most:
+            why = f"more than {plan.most} reads of rows in a step are not followed row by row ({_MOST})"
+            return None, replace(read, reason=Untracked(read.action, why, read.site))
+        self._taps += 1
+        try:
+            jvm = plan.jvm
+            java, caches = self._reader(jvm)[0], self._sessions.caches(jvm)
+            ask = Ask(action.limit, _number(args), _stops(action, frame), action.piecewise)
+            analysed = frame._jdf.queryExecution().analyzed()
+            return Trace(jvm, caches, java, f"{self._folder}/d{self._taps}", analysed, ask), read
+        except UnsupportedPlanError as e:
+            return None, replace(read, reason=Untracked(e.node, e.why, e.site or read.site))
+        except Exception as e:
+            log.debug("provspark: a read is not followed row by row", exc_info=e)
+            return None, replace(read, reason=Untracked(read.action, f"{type(e).__name__}: {e}", read.site))
+
+    def _run(
+        self, frame: Any, plan: _Plan, trace: Trace | None, read: CoarseRead, call: Callable[[Any], Any]
+    ) -> tuple[Any, Trace | None, CoarseRead]:
+        """Make the script's call: on the traced plan, and on its own where that fails."""
+        rows = None if trace is None else self._guarded(read.action, read.site, lambda: _frame(frame, trace))
+        if rows is None:
+            return call(frame), None, read
+        failed: Exception | None = None
+        try:
+            return call(rows), trace, read
+        except Exception as e:
+            failed = e
+        if self._guarded(read.action, read.site, lambda: stopped(failed, plan.jvm)):
+            raise failed
+        result = call(frame)
+        why = f"with capture the read failed, and without it did not: {said(failed)}"
+        return result, None, replace(read, reason=Untracked(read.action, why, read.site))
+
+    def observed(self, frame: Any) -> None:
+        """Take note of what an Observation returned of an observed frame."""
+        site = caller()
+
+        def note() -> None:
+            plan = self._of_frame(frame)
+            if plan is not None and plan.reads:
+                single = bool(self._java.observed(frame._jdf))
+                self._reads.add(CoarseRead(plan.inputs, "Observation.get", site, 1, single=single))
+
+        self._guarded("observe", site, note)
+
+    def plan(self, spark: Any, plan_of: Callable[[], Any], name: str) -> None:
+        """Take note of an analysed plan whose values SQL used."""
+        site = caller()
+
+        def note() -> None:
+            jvm, analysed = self._sessions.jvm(spark), plan_of()
+            plan = self._of_plan(jvm, str(self._reader(jvm)[0].of(analysed)))
+            if self._on(jvm) and plan.reads:
+                self._reads.add(CoarseRead(plan.inputs, name, site, 1, plan.fields))
+
+        self._guarded(name, site, note)
+
+    def rdd(self, rdd: Any, name: str, result: Any) -> None:
+        """Take note of an action on an RDD, which returned a result."""
+        site = caller()
+
+        def note() -> None:
+            jvm = self._sessions.any()
+            if jvm is None or not any(map(self._on, self._sessions.every())):
+                return
+            inputs = self._reader(jvm)[1].of_rdd(rdd._jrdd.rdd())
+            if inputs.sources or inputs.node:
+                single = METHODS["RDD"][name].returns == "number" if name in METHODS["RDD"] else False
+                self._reads.add(CoarseRead(inputs, f"RDD.{name}", site, 1 if single else size(result), single=single))
+
+        self._guarded(name, site, note)
+
+    def learned(self, values: Sequence[Any], name: str, result: Any) -> None:
+        """Take note of what MLlib learned from frames and RDDs, which follow the estimator among the values."""
+        from pyspark import RDD
+        from pyspark.sql import DataFrame
+
+        site = caller()
+
+        def note() -> None:
+            inputs, fields = Inputs(()), list[Field]()
+            for value in values:
+                if isinstance(value, DataFrame):
+                    plan = self._of_frame(value)
+                    inputs += plan.inputs if plan is not None else Inputs(())
+                    fields += plan.fields if plan is not None else ()
+                elif isinstance(value, RDD):
+                    jvm = self._sessions.any()
+                    if jvm is not None and self._on(jvm):
+                        inputs += self._reader(jvm)[1].of_rdd(value._jrdd.rdd())
+            if not inputs.sources and not inputs.node:
+                return
+            if name not in FITS:
+                self._reads.add(CoarseRead(inputs, name, site, 1))
+                return
+            named = columns_named(values[0], [field.name for field in fields])
+            read = CoarseRead(inputs, FIT, site, 1, tuple(f for f in fields if f.name in named))
+            self.models.fitted(values[0], result, self._reads.add(read))
+
+        self._guarded(name, site, note)
+
+    def _of_frame(self, frame: Any) -> _Plan | None:
+        """Read a frame's plan; None where reads are not followed."""
+        jvm = self._sessions.jvm(frame.sparkSession)
+        on, most, text = str(self._reader(jvm)[0].of(frame._jdf, _SETTING, _MOST)).split("\1", 2)
+        if on.lower() == "false":
+            self._reads.setting = "off"
+            return None
+        return self._of_plan(jvm, text, int(most) if most.isdigit() else MOST)
+
+    def _of_plan(self, jvm: Jvm, text: str, most: int = MOST) -> _Plan:
+        kind, leaves, fields = text.split("\1")
+        inputs = self._reader(jvm)[1].of(jvm, map(int, leaves.split()))
+        named = fields.split("\0")[:-1]
+        columns = tuple(Field(n, t) for n, t in zip(named[::2], named[1::2], strict=True))
+        return _Plan(jvm, inputs, kind == "single", columns, most)
+
+    def _reader(self, jvm: Jvm) -> tuple[Any, ReadInputs]:
+        if self._inputs is None:
+            self._java = jvm.new("Reads")
+            self._inputs = ReadInputs(self._java, self._sessions.caches(jvm), self._on)
+        return self._java, self._inputs
+
+    def _on(self, jvm: Jvm) -> bool:
+        on = str(jvm.session.conf().get(_SETTING, "true")).lower() != "false"
+        if not on:
+            self._reads.setting = "off"
+        return on
+
+    def _guarded(self, name: str, site: str, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except Exception as e:
+            self._troubles.trouble(Untracked(name, f"{_FAILED}{e}", site), e)
+            return None
+
+
+def size(result: Any) -> int:
+    """Return how many rows an action's result has: one where it is a single value, none where it is None."""
+    if result is None:
+        return 0
+    if hasattr(result, "num_rows"):
+        return int(result.num_rows)
+    if isinstance(result, (list, dict, set)) or hasattr(result, "iloc"):
+        return len(result)
+    return 1
+
+
+def _single(action: Action, plan: _Plan) -> bool:
+    return action.returns == "number" or (action.by_plan and plan.single)
+
+
+def _number(args: tuple[Any, ...]) -> int:
+    """How many rows an action takes that was called with these arguments; -1 where Spark will refuse them."""
+    value = args[0] if args else None
+    if value is None:
+        return 1
+    return value if type(value) is int else -1
+
+
+def _takes_none(action: Action, args: tuple[Any, ...]) -> bool:
+    return bool(action.limit) and _number(args) <= 0
+
+
+def _stops(action: Action, frame: Any) -> bool:
+    """Whether Spark stops reading once a limit on top of the plan has its rows: not on the way to Arrow."""
+    return action.stops or (action.unless_arrow and str(frame.sparkSession.conf.get(_ARROW)).lower() == "false")
+
+
+def _frame(frame: Any, trace: Trace) -> Any:
+    from pyspark.sql import DataFrame
+
+    return DataFrame(trace.rows, frame.sparkSession)
