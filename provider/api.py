@@ -20,13 +20,14 @@ from provspark.index_store.broken import Broken
 from provspark.index_store.model import Manifest
 from provspark.index_store.profiles.compare import Impact
 from provspark.index_store.profiles.model import Profile
-from provspark.index_store.query.answer import Answer, stops_of
+from provspark.index_store.query.answer import Answer, End, ends_of, possible_of, stops_of, trusted_of
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.graph import Direction, Graph
 from provspark.index_store.query.how import How
 from provspark.index_store.query.near import Neighbourhood
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.trace import Trace
+from provspark.index_store.query.trust import Trusted
 from provspark.index_store.query.walk import Stop
 from provspark.index_store.query.whole import Correspondence
 from provspark.operation_api import OperationApi
@@ -45,6 +46,7 @@ __all__ = [
     "Broken",
     "Correspondence",
     "Derivations",
+    "End",
     "How",
     "Impact",
     "Profile",
@@ -52,8 +54,12 @@ __all__ = [
     "RowSet",
     "Stop",
     "Trace",
+    "Trusted",
+    "ends_of",
     "open",
+    "possible_of",
     "stops_of",
+    "trusted_of",
 ]
 
 _log = logging.getLogger(__name__)
@@ -94,11 +100,16 @@ class Provenance(OperationApi, ProfileApi):
         or else read, and ways forward go through its steps only.
     as_of : datetime or str, optional
         What would have been answered then: steps that ended later are left out.
-    kinds : iterable of {"data", "context"}
-        Edges to follow, data edges by default. A path is context if any edge of it is; each kind is complete on
-        its own.
+    kinds : iterable of {"data", "context", "possible"}
+        Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each
+        kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds.
     semantics : {"bag", "set"}
         With ``set``, a row stands for all rows of its version that equal it in value.
+    strict : bool
+        For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean).
+    trust : sequence of str
+        For the same: tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends
+        and stops are left out, and listed by `trusted_of` instead. See docs/stops.md.
 
     Attributes
     ----------
@@ -223,8 +234,9 @@ class Provenance(OperationApi, ProfileApi):
         Returns
         -------
         pyarrow.Table
-            row, dataset, version, occurrence, source_row, kind: distinct and sorted. Where a path ended
-            early or was captured only as a whole, `stops_of` tells.
+            row, dataset, version, occurrence, source_row, kind: distinct and sorted. `stops_of` returns where a path
+            ended early or was captured only as a whole, `possible_of` the possible edges, `ends_of` the data sets on
+            drivers that rows reached, `trusted_of` what is left out because it is trusted.
 
         Raises
         ------
