@@ -107,7 +107,7 @@ def test_recorded_steps_link_to_one_another(places: dict[str, str]) -> None:
         ({"boxes": [(0.5, 1, 0, 1, False)]}, InvalidWriteError, "four whole numbers"),
         ({"boxes": [(0, 1, 0, 1)]}, InvalidWriteError, "four whole numbers"),
         ({"boxes": [(0, -1, 0, 1, False)]}, InvalidWriteError, "over -1 rows"),
-        ({"pairs": ([0], [0]), "kind": "other"}, InvalidWriteError, "of kind 'other'; there are data and context"),
+        ({"pairs": ([0], [0]), "kind": "other"}, InvalidWriteError, "'other'; there are data, context, possible"),
         ({"cells": lambda rows: None}, InvalidWriteError, "four lists"),
         ({"cells": lambda rows: ([0], ["x"], [0])}, InvalidWriteError, "four lists"),
         ({}, InvalidWriteError, "gives nothing"),
