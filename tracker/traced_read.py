@@ -17,7 +17,6 @@ from provspark.tracker.read_sealing import ReadSealing, every_stage, pieces
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.seal import Noted
 from provspark.tracker.sinks import Written
-from provspark.tracker.sources import Scan
 from provspark.tracker.sources.kept import KeptScan
 from provspark.tracker.taps import Receipt, by_tap, counted
 from provspark.tracker.troubles import log
@@ -84,16 +83,16 @@ class Trace:
         top = rewriter.tapped(rewriter.java.tapRows(traced.number, None), traced.legs, "output", keyed=False)
         sound = rewriter.sound(rewriter.java.userColumns(top.number, numbered.output().size()), numbered)
         made = rewriter.nullable(sound, numbered, optimised=False)
-        wrapped: dict[int, Scan] = {id(s): s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans}
-        rewriter.scans[:] = [wrapped[id(scan)] for scan in rewriter.scans]
+        kept = {id(s): s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans}
+        self._scans = [kept[id(scan)] for scan in rewriter.scans]
         self.rows: Any = jvm.rows(made if below is None else java.above(whole, below, made))
         """The Java Dataset that the script's call is to run on."""
 
     def settle(self, dataset: Dataset) -> None:
         """Count the rows of what was read of a data set that is about to change."""
-        for scan in self._rewriter.scans:
+        for scan in self._scans:
             if scan.dataset.meets(dataset):
-                scan.finish()
+                scan.settle()
 
     def resolve(self, output: PendingVersion, returned: range, known: Known, site: str) -> PendingWrite:
         """Relate rows returned, by their places among all, to what they come from.
@@ -114,8 +113,9 @@ class Trace:
         noted = sum(receipt.rows for receipt in top)
         if not self._several and noted != returned.stop:
             raise CaptureError(f"tasks noted {noted} rows, and {returned.stop} were returned")
-        finished = {id(scan): scan.finish() for scan in {id(s): s for s in rewriter.scans}.values()}
-        scans = [finished[id(scan)] for scan in rewriter.scans]
+        for scan in self._scans:
+            scan.settle()
+        scans = [scan.finish() for scan in self._scans]
         for version, _ in scans:
             known.setdefault(version.files.identity(version.dataset), version)
         none = np.zeros(0, dtype=np.int64)

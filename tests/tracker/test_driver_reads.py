@@ -1,4 +1,4 @@
-"""What the script brings to the driver is a read in the manifest, and leaves no edge on writes that take nothing of it."""
+"""What the script brings to the driver is a read in the manifest; writes that take nothing of it have no edge to it."""
 
 from __future__ import annotations
 

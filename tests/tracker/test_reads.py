@@ -1,7 +1,8 @@
-"""Actions that bring rows to the driver: each returns what plain Spark's does, and each row is told where it is from."""
+"""Actions that bring rows to the driver: each returns what plain Spark does, and each row tells where it is from."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,7 +106,7 @@ ACTIONS: dict[str, Callable[[Any], Any]] = {
     "sorted and limited": lambda d: d.orderBy(sf.desc("id")).limit(4).select("id", "v").toPandas(),
     "tail of sorted": lambda d: d.orderBy(sf.desc("id")).tail(2),
     "offset": lambda d: d.orderBy("id").offset(3).limit(2).collect(),
-    "sampled": lambda d: d.sample(0.5, seed=7).collect(),
+    "sampled": lambda d: d.sample(fraction=0.5, seed=7).collect(),
     "cached": lambda d: cached(d.filter("id > 2")),
     "checkpoint": lambda d: d.filter("id < 9").localCheckpoint().collect(),
 }
@@ -162,7 +163,7 @@ PLANS: dict[str, Plan] = {
         lambda t: t.emp.filter("k = 1").agg(sf.max("g").alias("m")), lambda r: emp_where(lambda e: e["k"] == 1)
     ),
     "join": Plan(
-        lambda t: t.emp.join(t.dept, "k").select("id", "w"),
+        lambda t: t.emp.join(t.dept.filter("w != 6"), "k").select("id", "w"),
         lambda r: {("emp", r[0])} | dept_where(lambda d: d["w"] == r[1] and d["k"] == EMP.rows[r[0]][1]),
     ),
     "outer join": Plan(
@@ -186,7 +187,7 @@ PLANS: dict[str, Plan] = {
     ),
     "semi-join": Plan(
         lambda t: t.emp.filter("id < 4").join(t.dept.filter("w = 3"), "k", "left_semi").select("id"),
-        lambda r: {("emp", r[0]), ("dept", 2, "context")},
+        lambda r: {("emp", r[0]), ("dept", 2)},
     ),
     "same names": Plan(
         lambda t: t.emp.filter("id < 2").select("id", sf.col("k").alias("id")), lambda r: {("emp", r[0])}
@@ -231,10 +232,11 @@ def test_limits_stay_incremental(how: str, world: World) -> None:
     """Of forty files the first is read, by one task."""
     conf = {"spark.sql.files.openCostInBytes": 1 << 30, "spark.sql.execution.arrow.pyspark.enabled": False}
     with configured(world.spark, conf):
-        assert world.forty.rdd.getNumPartitions() == 40
-        plain = tasks(world, lambda: LIMITS[how](world.forty))
+        frame = world.forty
+        assert frame.rdd.getNumPartitions() == 40
+        plain = tasks(world, lambda: LIMITS[how](frame))
         with attach(store=(world.folder / "store").as_uri(), step="s") as capture:
-            captured = tasks(world, lambda: LIMITS[how](world.forty))
+            captured = tasks(world, lambda: LIMITS[how](frame))
         assert plain == captured == 1
     assert capture.manifest is not None and [read.coverage for read in capture.manifest.reads] == ["exact"]
 
@@ -284,9 +286,9 @@ def test_errors_are_the_users_own(world: World) -> None:
                         run(world.t.emp)
                 else:
                     run(world.t.emp)
-            said = str(raised.value).split("JVM stacktrace")[0]
-            seen.append((type(raised.value), said.splitlines()[0], raised.value.__context__ is None))
-        assert seen[0][:2] == seen[1][:2], name
+            said = re.sub(r"\bo\d+", "o", str(raised.value).split("JVM stacktrace")[0])
+            seen.append((type(raised.value), said.splitlines()[0], type(raised.value.__context__)))
+        assert seen[0] == seen[1], name
 
 
 def test_rows_dealt_out_by_a_hash_are_coarse(world: World) -> None:
