@@ -183,6 +183,17 @@ READS: dict[str, tuple[str, Callable[[str], object], str]] = {
     "ipc.open_file": ("in.feather", lambda p: pa.ipc.open_file(p).read_all(), "pyarrow.ipc.open_file"),
     "memory_map": ("in.csv", lambda p: pa.memory_map(p).read(), "pyarrow.memory_map"),
     "input_stream": ("in.csv", lambda p: pa.input_stream(p).read(), "pyarrow.input_stream"),
+    "OSFile": ("in.csv", lambda p: pa.OSFile(p).read(), "pyarrow.OSFile"),
+    "LocalFileSystem": (
+        "in.csv",
+        lambda p: pa.fs.LocalFileSystem().open_input_stream(p).read(),
+        "pyarrow.fs.LocalFileSystem.open_input_stream",
+    ),
+    "LocalFileSystem, a file": (
+        "in.csv",
+        lambda p: pa.fs.LocalFileSystem(use_mmap=True).open_input_file(p).read(),
+        "pyarrow.fs.LocalFileSystem.open_input_file",
+    ),
     "thread": ("in.csv", lambda p: in_thread(lambda: pd.read_csv(p)), "pandas.read_csv"),
     "pool": ("in.csv", lambda p: in_pool(pd.read_csv, p), "pandas.read_csv"),
 }
@@ -263,6 +274,28 @@ WRITES: dict[str, tuple[tuple[str, ...], Callable[[], object], Seen]] = {
     "feather.write_feather": ((), lambda: made("out.feather"), Seen((), {"out.feather": ROWS})),
     "orc.write_table": ((), lambda: made("out.orc"), Seen((), {"out.orc": ROWS})),
     "ipc.new_file": ((), lambda: pa.ipc.new_file("out.arrow", TABLE.schema).close(), Seen((), {"out.arrow": ROWS})),
+    "OSFile": ((), lambda: pa.OSFile("out.bin", "wb").close(), Seen((), {"out.bin": ROWS})),
+    "CSVWriter": ((), lambda: pa.csv.CSVWriter("out.csv", TABLE.schema).close(), Seen((), {"out.csv": ROWS})),
+    "LocalFileSystem": (
+        (),
+        lambda: pa.fs.LocalFileSystem().open_output_stream("out.bin").close(),
+        Seen((), {"out.bin": ROWS}),
+    ),
+    "LocalFileSystem append": (
+        ("out.csv",),
+        lambda: pa.fs.LocalFileSystem().open_append_stream("out.csv").write(b"x"),
+        Seen((), {"out.csv": "rows out.csv"}),
+    ),
+    "LocalFileSystem copy": (
+        ("in.csv",),
+        lambda: pa.fs.LocalFileSystem().copy_file("in.csv", "out.csv"),
+        Seen((), {"out.csv": "in.csv"}),
+    ),
+    "LocalFileSystem move": (
+        ("in.csv",),
+        lambda: pa.fs.LocalFileSystem().move("in.csv", "out.csv"),
+        Seen((), {"out.csv": "in.csv"}),
+    ),
     "output_stream": ((), lambda: pa.output_stream("out.bin").close(), Seen((), {"out.bin": ROWS})),
     "thread": ((), lambda: in_thread(lambda: text("out.csv", "x")), Seen((), {"out.csv": ROWS})),
     "pool": ((), lambda: in_pool(FRAME.to_csv, "out.csv"), Seen((), {"out.csv": ROWS})),

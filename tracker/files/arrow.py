@@ -1,7 +1,6 @@
 """Patches of pyarrow's readers and writers: they are C++, and open files without an audit event.
 
-Classes that Python code can't change (`OSFile`, `LocalFileSystem`, `CSVWriter`) are left as they are; what opens files
-by them alone stays unseen (docs/session.md).
+Classes of C have a stand-in of Python, to which every check of a type says what the class itself would.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from provspark.tracker.imported import WhenImported
 
 __all__ = ["ENTRIES", "ArrowPatches", "Entry"]
 
-Use = Literal["read", "write", "write folder", "copy", "by mode"]
+Use = Literal["read", "write", "write folder", "append", "copy", "move", "by mode"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +85,49 @@ ENTRIES = (
     Entry("pyarrow.ipc", "RecordBatchStreamReader.__init__", 1, "source", "read"),
     Entry("pyarrow.ipc", "RecordBatchFileWriter.__init__", 1, "sink", "write"),
     Entry("pyarrow.ipc", "RecordBatchStreamWriter.__init__", 1, "sink", "write"),
+    Entry("pyarrow.csv", "CSVWriter", 0, "sink", "write"),
     Entry("pyarrow.fs", "copy_files", 0, "source", "copy"),
+    Entry("pyarrow.fs", "LocalFileSystem.copy_file", 1, "src", "copy"),
+    Entry("pyarrow.fs", "LocalFileSystem.move", 1, "src", "move"),
+    Entry("pyarrow.fs", "LocalFileSystem.open_append_stream", 1, "path", "append"),
+    Entry("pyarrow.fs", "LocalFileSystem.open_input_file", 1, "path", "read"),
+    Entry("pyarrow.fs", "LocalFileSystem.open_input_stream", 1, "path", "read"),
+    Entry("pyarrow.fs", "LocalFileSystem.open_output_stream", 1, "path", "write"),
+    Entry("pyarrow.lib", "OSFile", 0, "path", "by mode"),
     Entry("pyarrow.lib", "memory_map", 0, "path", "by mode"),
     Entry("pyarrow.lib", "create_memory_map", 0, "path", "write"),
     Entry("pyarrow.lib", "input_stream", 0, "source", "read"),
     Entry("pyarrow.lib", "output_stream", 0, "source", "write"),
 )
+
+
+_CHANGEABLE = 1 << 9
+"""The flag of types whose attributes can be set (Py_TPFLAGS_HEAPTYPE)."""
+
+
+def _stand_in(plain: type, make: Callable[..., Any] | None = None) -> type:
+    """Return a class that stands for one that can't be changed: its instances are those of the other one.
+
+    Parameters
+    ----------
+    plain : type
+    make : callable, optional
+        Makes an instance. Without it, instances are of a subclass, whose methods can be patched.
+    """
+
+    class Same(type(plain)):  # type: ignore[misc]
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, plain) if cls is made else type.__instancecheck__(cls, instance)
+
+        def __subclasscheck__(cls, other: type) -> bool:
+            return issubclass(other, plain) if cls is made else type.__subclasscheck__(cls, other)
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            return make(*args, **kwargs) if cls is made and make else super().__call__(*args, **kwargs)
+
+    names = {name: getattr(plain, name) for name in ("__module__", "__qualname__", "__doc__")}
+    made: type = Same(plain.__name__, (plain,), names)
+    return made
 
 
 class ArrowPatches:
@@ -136,20 +172,29 @@ class ArrowPatches:
         owner_name, _, method = entry.name.rpartition(".")
         if owner_name:
             owner = getattr(module, owner_name)
-            self._set(owner, method, self._wrapped(vars(owner)[method], entry))
+            if not owner.__flags__ & _CHANGEABLE:
+                owner = self._replaced(owner_name, owner, _stand_in(owner))
+            self._set(owner, method, self._wrapped(getattr(owner, method), entry))
             return
         plain = getattr(module, entry.name)
-        patched = self._wrapped(plain, entry)
-        for each in [m for name, m in sys.modules.items() if name.partition(".")[0] == "pyarrow"]:
-            if vars(each).get(entry.name) is plain:
-                self._set(each, entry.name, patched)
+        if isinstance(plain, type):
+            self._replaced(entry.name, plain, _stand_in(plain, self._wrapped(plain, entry)))
+        else:
+            self._replaced(entry.name, plain, self._wrapped(plain, entry))
+
+    def _replaced(self, name: str, plain: Any, patched: Any) -> Any:
+        """Put what is patched wherever pyarrow's modules have the plain one; return it."""
+        for each in [m for module, m in sys.modules.items() if module.partition(".")[0] == "pyarrow"]:
+            if vars(each).get(name) is plain:
+                self._set(each, name, patched)
+        return patched
 
     def _set(self, owner: Any, name: str, patched: Any) -> None:
-        self._undo.append((owner, name, vars(owner)[name]))
+        self._undo.append((owner, name, getattr(owner, name)))
         setattr(owner, name, patched)
 
     def _wrapped(self, plain: Callable[..., Any], entry: Entry) -> Callable[..., Any]:
-        @wraps(plain)
+        @wraps(plain, updated=())
         def call(*args: Any, **kwargs: Any) -> Any:
             then = self._before(entry, args, kwargs) if self._on else None
             try:
@@ -192,12 +237,13 @@ class ArrowPatches:
         journal = self._journal
         file_system = kwargs.get("filesystem") or next((a for a in args if hasattr(a, "get_file_info")), None)
         given = args[entry.place] if len(args) > entry.place else kwargs.get(entry.path)
-        if entry.use == "copy":
+        if entry.use in ("copy", "move"):
+            at = entry.place + 1
             source = local_path(given, kwargs.get("source_filesystem"))
-            to = args[1] if len(args) > 1 else kwargs.get("destination")
+            to = args[at] if len(args) > at else kwargs.get("destination", kwargs.get("dest"))
             target = local_path(to, kwargs.get("destination_filesystem"))
             if source is not None and target is not None:
-                journal.copies(source, target, by)
+                journal.copies(source, target, by, same=entry.use == "move")
             return None
         paths = [local_path(each, file_system) for each in (given if isinstance(given, (list, tuple)) else [given])]
         for path in paths:
@@ -209,6 +255,6 @@ class ArrowPatches:
             mode = (args[1] if len(args) > 1 else kwargs.get("mode", "r")) if entry.use == "by mode" else ""
             if entry.use == "read" or mode.startswith("r"):
                 journal.reads(path, by)
-            if entry.use == "write" or mode in ("w", "r+", "w+"):
-                journal.writes(path, by, fresh=mode != "r+")
+            if entry.use in ("write", "append") or mode.startswith(("w", "a", "r+")):
+                journal.writes(path, by, fresh=entry.use != "append" and not mode.startswith(("r+", "a")))
         return None

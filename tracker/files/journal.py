@@ -197,13 +197,13 @@ class Journal:
             if place is not None and look(path) != before.get(path):
                 self._opened(Opened(place, by, now_ns(), before.get(path), False, True, True))
 
-    def copies(self, source: str, path: str, by: Caller) -> None:
-        """Note that a file or a folder is about to be copied."""
+    def copies(self, source: str, path: str, by: Caller, *, same: bool = False) -> None:
+        """Note that a file or a folder is about to be copied, or with `same` moved or linked."""
         if os.path.isdir(source):  # noqa: PTH112 - hot
             for each in self._below(source, by):
-                self._copy(each, path + each[len(source) :], by, source, path, same=False)
+                self._copy(each, path + each[len(source) :], by, source, path, same=same)
         else:
-            self._copy(source, path, by, "", "", same=False)
+            self._copy(source, path, by, "", "", same=same)
 
     # -- events
 
@@ -288,12 +288,7 @@ class Journal:
         by = self._frames.caller(sys._getframe(1)) if source and path else None
         if by is None:
             return
-        by = by if by.action else by._replace(action=action)
-        if os.path.isdir(source):  # noqa: PTH112 - hot
-            for each in self._below(source, by):
-                self._copy(each, path + each[len(source) :], by, source, path, same=True)
-        else:
-            self._copy(source, path, by, "", "", same=True)
+        self.copies(source, path, by if by.action else by._replace(action=action), same=True)
 
     def _copy(self, source: str, path: str, by: Caller, source_root: str, root: str, *, same: bool) -> None:
         real, of = real_name(path), look(source)
