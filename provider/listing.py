@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from provspark.index_store.driver import is_driver, sources
+from provspark.index_store.driver import sources
 from provspark.index_store.leftovers import begun, notes_of
 from provspark.index_store.model import Manifest
 from provspark.index_store.notes import Note
@@ -20,8 +20,7 @@ __all__ = ["datasets", "steps", "unfinished"]
 def datasets(graph: Graph) -> pa.Table:
     """See `Provenance.datasets`."""
     lines = []
-    names = {*graph.datasets(), *graph.read_on_driver.by_name}
-    for dataset in sorted(name for name in names if not is_driver(name)):
+    for dataset in graph.datasets():
         found = graph.sightings(dataset)
         best = found[-1]
         derived = best is best.node.output

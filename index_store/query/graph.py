@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError
 from provspark.index_store.broken import Broken
+from provspark.index_store.driver import is_driver
 from provspark.index_store.model import (
     Boxes,
     Dataset,
@@ -299,20 +300,22 @@ class Graph:
                 written.add(node.output)
                 for sighting in node.inputs.values():
                     read.add(sighting)
-        self._tries: dict[tuple[str, str, str, int], int] = {}
+        self._tries: dict[tuple[str, str, str, int], tuple[int, int]] = {}
         for m in self.manifests:
             if m.status == "succeeded":
                 key = (m.key.dag_id, m.key.run_id, m.key.task_id, m.key.map_index)
-                self._tries[key] = max(self._tries.get(key, 0), m.key.try_number)
+                self._tries[key] = max(self._tries.get(key, (0, 0)), (m.key.try_number, m.key.attempt))
 
     def datasets(self) -> list[Dataset]:
-        """All names, sorted."""
-        return sorted({*self.written.by_name, *self.read.by_name})
+        """All names, sorted, but for data sets on drivers."""
+        named = {*self.written.by_name, *self.read.by_name, *self.read_on_driver.by_name}
+        return sorted(name for name in named if not is_driver(name))
 
     def superseded(self, node: Node) -> bool:
-        """Whether a later try of the same step succeeded."""
+        """Whether a later try, or attempt, of the same step succeeded."""
         k = node.manifest.key
-        return self._tries.get((k.dag_id, k.run_id, k.task_id, k.map_index), 0) > k.try_number
+        last = self._tries.get((k.dag_id, k.run_id, k.task_id, k.map_index), (0, 0))
+        return last > (k.try_number, k.attempt)
 
     def sightings(self, dataset: Dataset) -> list[Sighting]:
         """All versions of a data set, the best answer to its name last; those of drivers where there are no others.

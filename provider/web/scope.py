@@ -97,8 +97,7 @@ class Scope:
     @cached_property
     def _on_drivers(self) -> dict[str, Dataset]:
         """Data sets on drivers, by id: traces have them, lists do not."""
-        graph = self.prov.graph
-        return {dataset_id(d): d for index in (graph.on_driver, graph.read_on_driver) for d in index.by_name}
+        return {dataset_id(d): d for d in self.prov.graph.on_driver.by_name}
 
     @cached_property
     def manifests(self) -> dict[str, Manifest]:
