@@ -68,8 +68,8 @@ class Masks:
         if not self._policy.masks:
             return _NONE
         if node not in self._within:
-            written = self._settled(m for at in node.inputs.values() for m in self._behind(at))
-            self._within[node] = self._hidden(node, self._inputs(node, written))
+            written = self._settled(m for at in _sources(node) for m in self._behind(at))
+            self._within[node] = self._hidden(node, self._inputs(node, written), written)
         return self._within[node]
 
     def named_after(self, at: Sighting) -> frozenset[str]:
@@ -120,7 +120,7 @@ class Masks:
         def begin(node: Node) -> None:
             check()
             begun.add(node)
-            waiting.append((node, iter({m: None for at in node.inputs.values() for m in self._behind(at)})))
+            waiting.append((node, iter({m: None for at in _sources(node) for m in self._behind(at)})))
 
         for first in nodes:
             if first in begun or first in self._written:
@@ -218,11 +218,11 @@ class Masks:
         inputs = self._inputs(node, written)
         masked = {version for version, columns in inputs.items() if columns}
         operations = _operations(node)
-        if masked and not operations:
+        if not operations and (masked or self._read_before(node, written)):
             return None
         if any(node.write.axes[i].version in masked for i in _untold(node) if not _handed_over(node, i)):
             return None
-        hidden = self._hidden(node, inputs)
+        hidden = self._hidden(node, inputs, written)
         if not hidden:
             return set()
         places = output_places(node)
@@ -231,16 +231,31 @@ class Masks:
         return (made | unknown) - {-1}
 
     def _driver_had(self, node: Node, written: _Written) -> bool:
-        return any(self._version(node.inputs[v], written) for v in _read_by_driver(node))
+        before = any(self._version(node.inputs[v], written) for v in _read_by_driver(node))
+        return before or self._read_before(node, written)
+
+    def _read_before(self, node: Node, written: _Written) -> bool:
+        """Whether the driver had read masked columns, or files with unknown ones, that the write may have values of."""
+        sources = [at for read in node.reads for at in read.inputs.values() if not _is_local(at)]
+        untold = any(read.write.coverage == "untracked" and not read.inputs for read in node.reads)
+        return untold or any(self._version(at, written) or not self._names(at) for at in sources)
+
+    def _names(self, at: Sighting) -> bool:
+        """Whether any step knows the columns of a version."""
+        if names_of(at):
+            return True
+        return any(
+            names_of(s) for s in self._linker.graph.sightings(at.version.dataset) if s.version.id == at.version.id
+        )
 
     def _inputs(self, node: Node, written: _Written) -> dict[str, Positions]:
         """The masked columns of what a write read, by version; the writes behind it are known."""
         return {version: self._version(at, written) for version, at in node.inputs.items()}
 
-    def _hidden(self, node: Node, inputs: Mapping[str, Positions]) -> frozenset[int]:
+    def _hidden(self, node: Node, inputs: Mapping[str, Positions], written: _Written) -> frozenset[int]:
         """The ids of columns between the operations that are masked; `inputs` are the masked ones of what it read."""
         operations = _operations(node)
-        handed = any(inputs[version] for version in _read_by_driver(node))
+        handed = any(inputs[version] for version in _read_by_driver(node)) or self._read_before(node, written)
         if handed:
             self._driven.add(node)
         values = set(self._inherited(node.inputs.values()))
@@ -322,6 +337,13 @@ def _operations(node: Node) -> tuple[Operation, ...]:
         return ()
 
 
+def _sources(node: Node) -> Iterator[Sighting]:
+    """The versions that a write read, and those that its driver had read before it."""
+    yield from node.inputs.values()
+    for read in node.reads:
+        yield from read.inputs.values()
+
+
 def _is_local(at: Sighting) -> bool:
     """Whether the script itself made the rows."""
     return at.version.format == "memory"
@@ -334,13 +356,13 @@ def _untold(node: Node) -> list[int]:
 
 
 def _read_by_driver(node: Node) -> set[str]:
-    """The versions that the script's driver read, except rows that the script itself made."""
+    """The versions that the script's driver read, except rows that the script itself made: in steps before format 3."""
     versions = {node.write.axes[i].version for i in _untold(node)}
     return {v for v in versions if not _is_local(node.inputs[v])}
 
 
 def _handed_over(node: Node, axis: int) -> bool:
-    """Whether a reading is what the script's driver read: see `provspark.tracker.driver_reads`."""
+    """Whether a reading is what the script's driver read, in a step before format 3."""
     return all(t.kind == "context" and t.out == 0 for t in node.write.tensors if t.src == axis)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import HTTPException
 
 from provspark import errors
+from provspark.index_store.driver import is_driver
 from provspark.index_store.model import Dataset, Field
 from provspark.index_store.operations import Operation
 from provspark.index_store.query.graph import Node, Sighting
@@ -75,6 +76,9 @@ class Visible:
     def names(self, at: Sighting) -> list[str]:
         """The names of a version's columns; the number replaces a name made from a masked value (by a pivot)."""
         names = [f.name for f in at.version.fields]
+        if is_driver(at.version.dataset) and any(self.masked(at)):
+            known = {name for read in at.node.inputs.values() for name in self.names(read)}
+            return [name if name in known else f"{HIDDEN}{i}" for i, name in enumerate(names, 1)]
         values = self._masks.named_after(at)
         if not values:
             return names
@@ -118,6 +122,8 @@ class Visible:
     def type(self, at: Sighting, position: int) -> str:
         """The type of a column, whose fields may have such names, too."""
         kind = at.version.fields[position - 1].type
+        if is_driver(at.version.dataset) and any(self.masked(at)):
+            return kind.partition("<")[0]
         values = self._masks.named_after(at) if "<" in kind else frozenset()
         return _without(kind, values)
 
