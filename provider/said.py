@@ -40,6 +40,11 @@ def constant(value: T) -> T:
     return value
 
 
+def forget() -> None:
+    """Forget all that was said, as a new script begins."""
+    _said.clear()
+
+
 def is_said(value: object) -> bool:
     """Whether this very object was said to be a constant, not long ago."""
     return any(value is one for one in _said)

@@ -18,7 +18,9 @@ from provspark.tracker.script.source import Source
 if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
 
-__all__ = ["MAKERS", "MadeRows", "Maker", "rows_are_constant", "script_place", "shown"]
+__all__ = [
+    *("MAKERS", "MadeRows", "Maker", "made_of_constants", "not_constant", "rows_are_constant", "script_place", "shown"),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def _constant(source: Source, call: ast.Call, maker: Maker) -> bool:
 
 
 class MadeRows:
-    """Rows that the script made of values which its text does not show, for the plans of one SparkContext.
+    """Rows that the script made, for the plans of one SparkContext.
 
     Parameters
     ----------
@@ -128,25 +130,41 @@ class MadeRows:
     """
 
     def __init__(self, jvm: Jvm) -> None:
-        self._java: Any = jvm.new("MadeRows")
+        self.java: Any = jvm.new("MadeRows")
 
-    def note(self, jdf: Any, maker: str, place: Place | None) -> None:
-        """Note that the local rows of a Java Dataset, or its range, are not constants."""
-        self._java.note(jdf.queryExecution().analyzed(), _why(maker, place))
+    def note(self, jdf: Any, why: str) -> None:
+        """Note the rows of a Java Dataset that a maker returned: local rows, rows of an RDD, a range.
 
-    def note_rdd(self, rdd: Any, maker: str, place: Place | None) -> None:
-        """Note that the rows of a JavaRDD are not constants."""
-        self._java.noteRdd(rdd.rdd(), _why(maker, place))
+        Parameters
+        ----------
+        jdf : JavaObject
+        why : str
+            Why they are not constants (`not_constant`); "" where they are.
+        """
+        self.java.note(jdf.queryExecution().analyzed(), why)
+
+    def note_rdd(self, rdd: Any, why: str) -> None:
+        """Note the same of a JavaRDD."""
+        self.java.noteRdd(rdd.rdd(), why)
+
+    def of_rdd(self, rdd: Any) -> str:
+        """Return why the rows that a JavaRDD was made of are not constants, or ""."""
+        return str(self.java.above(rdd.rdd()))
 
     def within(self, plan: Any) -> str:
-        """Return what made such rows in a logical plan, or ""."""
-        return str(self._java.within(plan))
-
-    def made_of_constants(self, plan: Any) -> bool:
-        """Return whether a logical plan has no such rows."""
-        return not self.within(plan)
+        """Return why the first rows in a logical plan that are not constants are none, or ""."""
+        return str(self.java.within(plan))
 
 
-def _why(maker: str, place: Place | None) -> str:
+def not_constant(maker: str, place: Place | None = None, data: Any = None) -> str:
+    """Return "" where `rows_are_constant`, and otherwise the reason, with the line and without the values."""
+    place = place or script_place()
+    if rows_are_constant(maker, place, data):
+        return ""
     at = f" at {os.path.basename(place.file)}:{place.line}" if place is not None else ""  # noqa: PTH119 - a text
-    return f"{maker}{at} makes rows of values that the script's text does not show"
+    return f"The script's text does not show the values of the rows that {maker.split('.')[-1]}{at} makes."
+
+
+def made_of_constants(made: MadeRows, plan: Any) -> bool:
+    """Return whether all rows in a logical plan that the script made are constants."""
+    return not made.within(plan)

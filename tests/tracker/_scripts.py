@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark import SparkContext
+from pyspark import RDD, SparkContext
 from pyspark.sql import SparkSession
 
-from provspark.tracker.constants import rows_are_constant, script_place
+from provspark.tracker.constants import MadeRows, not_constant
 
 PATCHED = {
     "SparkSession.createDataFrame": SparkSession,
@@ -24,9 +23,10 @@ PATCHED = {
 
 
 @contextmanager
-def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bool]]]:
+def watched(monkeypatch: pytest.MonkeyPatch, made: MadeRows | None = None) -> Iterator[list[tuple[str, bool]]]:
     """Yield a list that fills with each outermost call of a maker, and whether its rows are constant."""
     found: list[tuple[str, bool]] = []
+    handed: list[Any] = []
     depth = [0]
 
     def watch(key: str, owner: type) -> None:
@@ -34,15 +34,27 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bool]]]
         plain = getattr(owner, name)
 
         def call(this: Any, *args: Any, **kwargs: Any) -> Any:
+            data = args[0] if args else next(iter(kwargs.values()))
+            if made is not None and isinstance(data, RDD):
+                why = made.of_rdd(data._jrdd)
+            else:
+                why = not_constant(key, None, data)
             if not depth[0]:
-                data = args[0] if args else next(iter(kwargs.values()))
-                found.append((key, rows_are_constant(key, script_place(sys._getframe(1)), data)))
+                found.append((key, not why))
             depth[0] += 1
             try:
-                return plain(this, *args, **kwargs)
+                result = plain(this, *args, **kwargs)
             finally:
                 depth[0] -= 1
+            if made is not None and not depth[0]:
+                if owner is SparkContext:
+                    made.note_rdd(result._jrdd, why)
+                    handed.append(result)
+                elif not isinstance(data, RDD) or data in handed:
+                    made.note(result._jdf, why)
+            return result
 
+        call.__code__ = call.__code__.replace(co_filename="<frozen tests>")  # no line of the script
         monkeypatch.setattr(owner, name, call)
 
     with monkeypatch.context():

@@ -11,6 +11,7 @@ import pytest
 from _scripts import run, watched
 
 import provspark
+from provspark import said
 from provspark.tracker.constants import MAKERS
 from provspark.tracker.script import program
 
@@ -157,6 +158,7 @@ DERIVED = {
 @pytest.fixture(autouse=True)
 def anew() -> None:
     program().forget()
+    said.forget()
 
 
 def last(folder: Path, text: str, spark: Any, monkeypatch: pytest.MonkeyPatch) -> list[bool]:

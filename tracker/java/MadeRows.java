@@ -13,15 +13,15 @@ import org.apache.spark.sql.catalyst.plans.logical.Range;
 import org.apache.spark.sql.execution.LogicalRDD;
 import static provspark.Trees.list;
 
-/** Rows that the script made of values which its text does not show, and why. Raw types, for Janino. */
+/** Rows that the script made, and why they are no constants; "" where they are. Raw types, for Janino. */
 public class MadeRows {
   private final List rows = new ArrayList();
   private final List whys = new ArrayList();
   private final Map others = new HashMap();
 
-  /** Notes the local rows, the RDDs and the ranges of a plan. */
+  /** Notes the local rows, the RDDs and the ranges of a plan; of constants the RDDs alone. */
   public synchronized void note(LogicalPlan plan, String why) {
-    if (plan instanceof LocalRelation) {
+    if (plan instanceof LocalRelation && why.length() > 0) {
       Object first = first(plan);
       if (first != null && find(first) < 0) {
         rows.add(new WeakReference(first));
@@ -29,7 +29,7 @@ public class MadeRows {
       }
     } else if (plan instanceof LogicalRDD) {
       noteRdd(((LogicalRDD) plan).rdd(), why);
-    } else if (plan instanceof Range) {
+    } else if (plan instanceof Range && why.length() > 0) {
       others.put(key((Range) plan), why);
     }
     List below = list(plan.children());
@@ -49,7 +49,13 @@ public class MadeRows {
     return found;
   }
 
-  private String of(LogicalPlan leaf) {
+  /** Whether the script handed over the rows of an RDD, or it is known how they were made. */
+  public synchronized boolean knows(RDD rdd) {
+    return others.containsKey(Integer.valueOf(rdd.id()));
+  }
+
+  /** The same for a leaf. */
+  public synchronized String of(LogicalPlan leaf) {
     if (leaf instanceof LocalRelation) {
       int i = find(first(leaf));
       return i < 0 ? "" : (String) whys.get(i);
@@ -59,8 +65,8 @@ public class MadeRows {
     return why == null ? "" : (String) why;
   }
 
-  /** What an RDD was made of. */
-  private String above(RDD rdd) {
+  /** Why an RDD's rows, or those that it was made of, are no constants. */
+  public synchronized String above(RDD rdd) {
     Object why = others.get(Integer.valueOf(rdd.id()));
     if (why != null) return (String) why;
     List from = list(rdd.dependencies());

@@ -30,15 +30,9 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-def script_place(frame: FrameType | None = None) -> Place | None:
-    """Return the place of the innermost call that neither Spark nor we made, or None.
-
-    Parameters
-    ----------
-    frame : frame, optional
-        Where to start; the caller's by default.
-    """
-    frame = frame or sys._getframe(1)
+def script_place() -> Place | None:
+    """Return the place of the innermost call under way that neither Spark nor we made, or None."""
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if not is_library(frame.f_code.co_filename):
             return Place(frame.f_code.co_filename, frame.f_lineno, _end(frame))

@@ -30,7 +30,7 @@ class Shown:
     """
 
     def __init__(self, program: Program) -> None:
-        self._program = program
+        self.program = program
         self._known: dict[object, bool] = {}
         self._assumed: set[object] = set()
         self._depth = 0
@@ -38,9 +38,9 @@ class Shown:
 
     def shows(self, source: Source, node: ast.AST) -> bool:
         """Whether an expression's value is made of constants alone."""
-        if self._depth == 0 and self._changes != self._program.changes:
+        if self._depth == 0 and self._changes != self.program.changes:
             self._known.clear()
-            self._changes = self._program.changes
+            self._changes = self.program.changes
         if self._depth > _DEEPEST:
             return False
         self._depth += 1
@@ -117,7 +117,7 @@ class Shown:
         if binding.kind == "any":
             return True  # of a lambda: it is called with what stands beside it
         if binding.kind == "import":
-            module = self._program.module(binding.module, source) if binding.attribute else None
+            module = self.program.module(binding.module, source) if binding.attribute else None
             if module is None:
                 return bool(binding.attribute) and pure_value(f"{binding.module}.{binding.attribute}")
             return binding.attribute in module.module.bindings and self.binds(module.module, binding.attribute)
@@ -181,7 +181,7 @@ class Shown:
 
     def _passed(self, source: Source, call: ast.Call, passed: ast.AST) -> bool:
         """Whether a call leaves a list that it is given as it is: of the program's functions their text says so."""
-        functions = self._functions(source, call.func)
+        functions = self.functions(source, call.func)
         if not functions:
             return True  # of a library, or a method: Spark's and Python's own change none
         for owner, function in functions:
@@ -203,7 +203,7 @@ class Shown:
 
     # -- functions
 
-    def _functions(self, source: Source, func: ast.AST) -> list[tuple[Source, Function]]:
+    def functions(self, source: Source, func: ast.AST) -> list[tuple[Source, Function]]:
         """Return the program's functions that an expression may name."""
         if isinstance(func, ast.Name):
             scope = source.scope_of.get(func)
@@ -214,7 +214,7 @@ class Shown:
             if module is not None:
                 return self._defined(module.module, func.attr)
             if isinstance(func.value, ast.Name) and func.value.id in ("self", "cls"):
-                found = self._program.stored(func.attr)
+                found = self.program.stored(func.attr)
                 return [(s, b.node) for s, b in found if isinstance(b.node, FUNCTIONS)]
         return []
 
@@ -224,7 +224,7 @@ class Shown:
             if isinstance(binding.node, FUNCTIONS):
                 found.append((owner.source, binding.node))
             elif binding.kind == "import" and binding.attribute:
-                module = self._program.module(binding.module, owner.source)
+                module = self.program.module(binding.module, owner.source)
                 if module is not None and module is not owner.source:
                     found += self._defined(module.module, binding.attribute)
         return found
@@ -232,7 +232,7 @@ class Shown:
     def _module(self, source: Source, node: ast.AST) -> Source | None:
         """Return the module of the program that a dotted name stands for."""
         name = self.dotted(source, node)
-        return self._program.module(name, source) if name else None
+        return self.program.module(name, source) if name else None
 
     def dotted(self, source: Source, node: ast.AST) -> str:
         """Return the full name that an expression has in a library or module, or ""."""
@@ -252,20 +252,28 @@ class Shown:
 
     def _parameter(self, source: Source, function: Function, name: str) -> bool:
         """Whether each call of a function passes constants; one that is handed on may be called with anything."""
+        return all(part is not None and self.shows(*part) for part in self._passed_for(source, function, name))
+
+    def passed(self, source: Source, function: Function, name: str) -> list[tuple[Source, ast.AST]]:
+        """Return what the calls of a function pass for a parameter, as far as the text shows them."""
+        return [part for part in self._passed_for(source, function, name) if part is not None]
+
+    def _passed_for(self, source: Source, function: Function, name: str) -> list[tuple[Source, ast.AST] | None]:
         scope = source.scope_of.get(source.up.get(function, function))
         method = isinstance(scope, Scope) and isinstance(scope.node, ast.ClassDef)
         called = function.name
         if method and called == "__init__" and isinstance(scope, Scope):
             called = getattr(scope.node, "name", called)
         named = scope.node if called != function.name and isinstance(scope, Scope) else function
-        calls = [(at, c) for at, c in self._program.calls(called) if self._means(at, c.func, named)]
-        if not calls or self._handed_on(called, named):
-            return False
+        calls = [(at, c) for at, c in self.program.calls(called) if self._means(at, c.func, named)]
+        found: list[tuple[Source, ast.AST] | None] = [None] if not calls or self._handed_on(called, named) else []
         for at, call in calls:
             value = _argument(function, call, name, method=method)
-            if value is None or not self._all(source if value is _default(function, name) else at, _listed(value)):
-                return False
-        return True
+            if value is None:
+                found.append(None)
+            else:
+                found += [(source if value is _default(function, name) else at, part) for part in _listed(value)]
+        return found
 
     def _means(self, source: Source, func: ast.AST, named: ast.AST) -> bool:
         """Whether a name may stand for a function or a class of the program; an attribute of its name may always."""
@@ -277,7 +285,7 @@ class Shown:
         return any(b.node is named or b.kind == "import" for b in bindings)
 
     def _handed_on(self, name: str, named: ast.AST) -> bool:
-        for source in self._program.sources():
+        for source in self.program.sources():
             for (_, used), uses in source.uses.items():
                 if used == name and any(not _called(source, u) and self._means(source, u, named) for u in uses):
                     return True
@@ -287,7 +295,7 @@ class Shown:
         name = self.dotted(source, node.func)
         if name == "provspark.constant":
             return True
-        functions = self._functions(source, node.func)
+        functions = self.functions(source, node.func)
         if functions:
             return all(self._returns(owner, function) for owner, function in functions)
         if isinstance(node.func, ast.Attribute) and not name:
@@ -312,7 +320,7 @@ class Shown:
         for node in classes:
             if isinstance(node, (ast.Import, ast.ImportFrom)) and owner is not None:
                 binding = owner.bindings[func.id][0]
-                module = self._program.module(binding.module, source)
+                module = self.program.module(binding.module, source)
                 found = module.module.bindings.get(binding.attribute, ()) if module is not None else ()
                 return bool(found) and all(_plain_class(b.node) for b in found)
         return bool(classes) and all(map(_plain_class, classes))
@@ -334,7 +342,7 @@ class Shown:
     def _attribute(self, source: Source, node: ast.Attribute) -> bool:
         name = self.dotted(source, node)
         if name:
-            module = self._program.module(name.rpartition(".")[0], source)
+            module = self.program.module(name.rpartition(".")[0], source)
             if module is not None:
                 bound = node.attr in module.module.bindings and self.binds(module.module, node.attr)
                 return bound and self._kept(node.attr)
@@ -360,7 +368,7 @@ class Shown:
             if isinstance(binding.node, ast.ClassDef):
                 found = source.scope_of.get(binding.node)
                 return found if isinstance(found, Scope) else None
-            module = self._program.module(binding.module, source) if binding.kind == "import" else None
+            module = self.program.module(binding.module, source) if binding.kind == "import" else None
             for there in module.module.bindings.get(binding.attribute, ()) if module is not None else ():
                 if isinstance(there.node, ast.ClassDef) and module is not None:
                     return module.scope_of.get(there.node)
@@ -373,7 +381,7 @@ class Shown:
         if known is not None:
             return known
         self._assumed.add(key)
-        found = self._program.stored(attribute)
+        found = self.program.stored(attribute)
         shown = bool(found) and all(self._binding(source, source.module, b) for source, b in found)
         return self._found(key, shown and self._kept(attribute))
 
@@ -384,7 +392,7 @@ class Shown:
         if known is not None:
             return known
         self._assumed.add(key)
-        for source in self._program.sources():
+        for source in self.program.sources():
             if not all(self._binding(source, source.module, b) for b in source.stored.get(attribute, ())):
                 return self._found(key, False)
             if not all(self._unchanged(source, use) for use in source.attributes.get(attribute, ())):

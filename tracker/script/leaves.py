@@ -1,0 +1,160 @@
+"""Gathers the literals that may end up in what an expression of the script builds, such as a condition of Spark's."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from provspark.tracker.script.pure import reads
+from provspark.tracker.script.shown import Shown
+from provspark.tracker.script.source import FUNCTIONS, Scope, Source, last_name
+from provspark.tracker.script.values import UnknownValueError, Values, scalars
+
+_COUNTS = frozenset(("limit", "offset", "sample", "repartition", "coalesce", "print", "range", "show"))
+"""Calls whose numbers are no values of rows: how many, which place."""
+_DEEPEST = 60
+
+
+class Leaves:
+    """Literals in the text, followed through names and functions of the program.
+
+    Parameters
+    ----------
+    shown : Shown
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+        self._values = Values(shown)
+        self._known: dict[ast.AST, frozenset[str]] = {}
+        self._changes = -1
+
+    def of(self, source: Source, node: ast.AST, *, counts: bool = False) -> frozenset[str]:
+        """Return the keys of all literals in an expression or statement.
+
+        Parameters
+        ----------
+        source : Source
+        node : ast.AST
+        counts : bool
+            Whether numbers given to `limit` and the like belong to it.
+        """
+        if self._changes != self._shown.program.changes:
+            self._known.clear()
+            self._changes = self._shown.program.changes
+        if counts:
+            return self._gathered(source, node, counts=True)
+        if node not in self._known:
+            self._known[node] = self._gathered(source, node, counts=False)
+        return self._known[node]
+
+    def _gathered(self, source: Source, node: ast.AST, *, counts: bool) -> frozenset[str]:
+        found: set[str] = set()
+        self._gather(source, node, found, set(), 0, counts)
+        return frozenset(found)
+
+    def _gather(
+        self, source: Source, node: ast.AST, found: set[str], seen: set[object], depth: int, counts: bool
+    ) -> None:
+        if depth > _DEEPEST or node in seen:
+            return
+        seen.add(node)
+
+        def go(part: ast.AST, at: Source = source) -> None:
+            self._gather(at, part, found, seen, depth + 1, counts)
+
+        if isinstance(node, ast.expr) and self._evaluated(source, node, found):
+            return
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            for at, part in self._behind(source, node):
+                go(part, at)
+            return
+        if isinstance(node, ast.Attribute) and last_name(node.value) in ("self", "cls"):
+            for at, binding in self._shown.program.stored(node.attr):
+                if binding.kind in ("value", "item"):
+                    go(binding.node, at)
+            return
+        if isinstance(node, ast.Subscript) and not self._shown.shows(source, node.value):
+            go(node.value)  # an index picks a value and is none
+            return
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and reads(node.func.attr):
+                return
+            for at, function in self._shown.functions(source, node.func):
+                for part in ast.walk(function):
+                    if isinstance(part, ast.Return) and part.value is not None:
+                        go(part.value, at)
+            if not counts and last_name(node.func) in _COUNTS:
+                go(node.func)
+                for argument in node.args:
+                    if not isinstance(argument, ast.Constant):
+                        go(argument)
+                return
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            return
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.stmt):
+                go(child)
+
+    def _evaluated(self, source: Source, node: ast.expr, found: set[str]) -> bool:
+        if isinstance(node, ast.Constant):
+            found.add(key(node.value))
+            return True
+        if isinstance(node, (ast.Attribute, ast.Name)) and not isinstance(node.ctx, ast.Load):
+            return False
+        if not self._shown.shows(source, node):
+            return False
+        try:
+            found.update(map(key, scalars(self._values.of(source, node))))
+        except UnknownValueError:
+            return False
+        return True
+
+    def _behind(self, source: Source, name: ast.Name) -> list[tuple[Source, ast.AST]]:
+        """Return what a name is bound to."""
+        scope = source.scope_of.get(name)
+        owner = scope.owner(name.id) if isinstance(scope, Scope) else None
+        found: list[tuple[Source, ast.AST]] = []
+        for binding in owner.bindings[name.id] if owner is not None else ():
+            if binding.kind in ("value", "item"):
+                found.append((source, binding.node))
+            elif binding.kind == "parameter" and isinstance(binding.at, FUNCTIONS):
+                found += self._shown.passed(source, binding.at, name.id)
+            elif binding.kind == "import" and binding.attribute:
+                module = self._shown.program.module(binding.module, source)
+                for there in module.module.bindings.get(binding.attribute, ()) if module is not None else ():
+                    if module is not None and there.kind == "value":
+                        found.append((module, there.node))
+        return found
+
+
+def key(value: Any) -> str:
+    """Return what equal literals have in common, in Python's text and in Spark's plan; signs do not count.
+
+    >>> key(3) == key(-3.0) == key(Decimal("3.00"))
+    True
+    >>> key("3") == key(3)
+    False
+    """
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, (int, float, Decimal)):
+        return number(str(value))
+    if isinstance(value, datetime.datetime):
+        seconds = int(value.replace(microsecond=0).timestamp())
+        return f"micros {seconds * 1_000_000 + value.microsecond}"
+    if isinstance(value, datetime.timedelta):
+        return f"micros {round(value / datetime.timedelta(microseconds=1))}"
+    if isinstance(value, bytes):
+        return f"binary 0x{value.hex().upper()}"
+    return f"text {value}"
+
+
+def number(text: str) -> str:
+    """Return the key of a number by its text."""
+    try:
+        return f"number {abs(Decimal(text)).normalize()}"
+    except InvalidOperation:
+        return f"number {text}"

@@ -1,0 +1,143 @@
+"""Whether the script's text shows a SQL text: as a literal, or put together of what is shown."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from provspark.tracker.script.shown import Shown
+from provspark.tracker.script.source import Source, last_name
+from provspark.tracker.script.values import UnknownValueError, Values
+
+_FEWEST = 4
+"""Characters that a text put together has for certain, to be known again."""
+_STRINGS = (ast.JoinedStr, ast.BinOp, ast.Call)
+
+
+class Texts:
+    """The SQL texts of a program.
+
+    Parameters
+    ----------
+    shown : Shown
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+        self._values = Values(shown)
+        self._changes = -1
+        self._literal: set[str] = set()
+        self._patterns: list[re.Pattern[str]] = []
+        self._queries: list[re.Pattern[str]] = []
+        """What may follow ``AS`` in those."""
+        self._known: dict[str, bool] = {}
+
+    def shows(self, text: str) -> bool:
+        """Whether a text is a literal of the program, or was made of literals, names and arguments that are shown."""
+        sources = self._shown.program.sources()
+        if self._changes != self._shown.program.changes:
+            self._changes = self._shown.program.changes
+            self._learn(sources)
+        text = _normal(text)
+        if text not in self._known:
+            self._known[text] = text in self._literal or any(p.fullmatch(text) for p in self._patterns)
+        return self._known[text]
+
+    def shows_view(self, text: str) -> bool:
+        """Whether a text of the program ends in a query, as a statement does that makes a view."""
+        self.shows(text)
+        text = _normal(text)
+        return any(t.endswith(text) for t in self._literal) or any(p.fullmatch(text) for p in self._queries)
+
+    def _learn(self, sources: list[Source]) -> None:
+        self._known.clear()
+        self._literal = set()
+        self._patterns = []
+        self._queries = []
+        for source in sources:
+            for node in ast.walk(source.tree):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    self._literal.add(_normal(node.value))
+                if isinstance(node, ast.Call) and last_name(node.func) == "sql" and node.args and node.keywords:
+                    self._formatted(source, node)
+                elif isinstance(node, _STRINGS) and self._stringy(node) and self._shown.shows(source, node):
+                    self._made(source, node)
+
+    @staticmethod
+    def _stringy(node: ast.AST) -> bool:
+        """Whether an expression makes a text of texts."""
+        if isinstance(node, ast.Call):
+            return isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "join", "replace", "dedent")
+        return isinstance(node, ast.JoinedStr) or (
+            isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)) and _has_text(node)
+        )
+
+    def _made(self, source: Source, node: ast.AST) -> None:
+        try:
+            self._literal.add(_normal(str(self._values.of(source, node))))
+            return
+        except UnknownValueError:
+            pass
+        pattern, certain = self._pattern(source, node)
+        if certain >= _FEWEST:
+            self._add(pattern)
+
+    def _add(self, pattern: str) -> None:
+        self._patterns.append(re.compile(pattern.strip(), re.DOTALL))
+        _, found, query = pattern.partition(r"\ AS\ ")
+        if found:
+            self._queries.append(re.compile(query.strip(), re.DOTALL))
+
+    def _formatted(self, source: Source, call: ast.Call) -> None:
+        """Learn what PySpark makes of a text with ``{name}``: of frames, names of views."""
+        try:
+            text = re.sub(r"\s+", " ", str(self._values.of(source, call.args[0])))
+        except UnknownValueError:
+            return
+        given = {k.arg: k.value for k in call.keywords}
+        pattern = ""
+        for i, part in enumerate(re.split(r"\{([^{}]*)\}", text)):
+            value = given.get(part) if i % 2 else None
+            shown = value is not None and self._shown.shows(source, value)
+            pattern += (".*" if shown else r"[A-Za-z_`][\w.`]*") if i % 2 else re.escape(part)
+        self._add(pattern)
+
+    def _pattern(self, source: Source, node: ast.AST) -> tuple[str, int]:
+        """Return an expression that matches what a node makes, and how many characters of it are certain."""
+        try:
+            text = re.sub(r"\s+", " ", str(self._values.of(source, node)))
+            return re.escape(text), len(text.replace(" ", ""))
+        except UnknownValueError:
+            pass
+        parts: list[ast.AST] = []
+        if isinstance(node, ast.JoinedStr):
+            parts = list(node.values)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            parts = [node.left, node.right]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+            return self._holes(source, node.func.value, r"\{[^{}]*\}")
+        elif isinstance(node, ast.BinOp):
+            return self._holes(source, node.left, r"%(?:\([^)]*\))?[-#0 +.\d]*[a-zA-Z]")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "dedent":
+            parts = list(node.args)
+        found = [self._pattern(source, part) for part in parts]
+        return "".join(p for p, _ in found) if parts else ".*", sum(n for _, n in found)
+
+    def _holes(self, source: Source, node: ast.AST, hole: str) -> tuple[str, int]:
+        try:
+            text = re.sub(r"\s+", " ", str(self._values.of(source, node)))
+        except UnknownValueError:
+            return ".*", 0
+        parts = re.split(hole, text)
+        return ".*".join(map(re.escape, parts)), sum(len(p.replace(" ", "")) for p in parts)
+
+
+def _has_text(node: ast.AST) -> bool:
+    return any(
+        isinstance(n, ast.JoinedStr) or (isinstance(n, ast.Constant) and isinstance(n.value, str))
+        for n in ast.walk(node)
+    )
+
+
+def _normal(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()

@@ -1,0 +1,167 @@
+"""Works out values that the script's text shows, as far as that takes nothing but literals and a few pure functions."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import decimal
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from provspark.tracker.script.shown import Shown
+from provspark.tracker.script.source import Scope, Source
+
+_MOST = 100_000
+_TYPES: dict[str, Callable[..., Any]] = {
+    "datetime.date": datetime.date,
+    "datetime.datetime": datetime.datetime,
+    "datetime.timedelta": datetime.timedelta,
+    "datetime.date.fromisoformat": datetime.date.fromisoformat,
+    "datetime.datetime.fromisoformat": datetime.datetime.fromisoformat,
+    "decimal.Decimal": decimal.Decimal,
+}
+_BUILTINS: dict[str, Callable[..., Any]] = {
+    f.__name__: f for f in (abs, dict, enumerate, float, frozenset, int, len, list, max, min, round, set, sorted, str)
+} | {f.__name__: f for f in (sum, tuple, zip)}
+_METHODS = frozenset(
+    (
+        *("capitalize", "format", "isoformat", "items", "join", "keys", "lower", "lstrip", "removeprefix"),
+        *("removesuffix", "replace", "rstrip", "split", "splitlines", "strftime", "strip", "title", "upper", "values"),
+    )
+)
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_CONVERSIONS: dict[int, Callable[[Any], str]] = {-1: lambda v: v, 114: repr, 115: str, 97: ascii}
+
+
+class UnknownValueError(ValueError):
+    """The text alone does not say what the value is."""
+
+
+class Values:
+    """Works out expressions of a program; whether they are shown, `Shown` decides.
+
+    Parameters
+    ----------
+    shown : Shown
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+
+    def of(self, source: Source, node: ast.AST) -> Any:
+        """Return the value of an expression that is shown.
+
+        Raises
+        ------
+        UnknownValueError
+        """
+        try:
+            return self._of(source, node, 0)
+        except UnknownValueError:
+            raise
+        except Exception as e:  # of the script's own making
+            raise UnknownValueError(type(e).__name__) from e
+
+    def _of(self, source: Source, node: ast.AST, depth: int) -> Any:
+        if depth > 50:
+            raise UnknownValueError("too deep")
+
+        def go(part: ast.AST) -> Any:
+            return self._of(source, part, depth + 1)
+
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            return [go(part) for part in node.elts]
+        if isinstance(node, ast.Dict):
+            return {go(k): go(v) for k, v in zip(node.keys, node.values, strict=True) if k is not None}
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -go(node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            return self._operated(go(node.left), node.op, go(node.right), node)
+        if isinstance(node, ast.JoinedStr):
+            return "".join(str(go(part)) for part in node.values)
+        if isinstance(node, ast.FormattedValue):
+            value = _CONVERSIONS[node.conversion](go(node.value))
+            return format(value, go(node.format_spec) if node.format_spec is not None else "")
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+            return go(node.value)[go(node.slice)]
+        if isinstance(node, ast.Name):
+            return self._name(source, node, depth)
+        if isinstance(node, ast.Call):
+            return self._call(source, node, go)
+        raise UnknownValueError(type(node).__name__)
+
+    @staticmethod
+    def _operated(left: Any, op: ast.operator, right: Any, node: ast.BinOp) -> Any:
+        if isinstance(left, list) and isinstance(node.left, ast.Tuple):
+            left = tuple(left)
+        if isinstance(right, list) and isinstance(node.right, ast.Tuple):
+            right = tuple(right)
+        if isinstance(op, ast.Mult):
+            sizes = [len(v) if hasattr(v, "__len__") else 1 for v in (left, right)]
+            counts = [v for v in (left, right) if isinstance(v, int)]
+            if max(sizes) > 1 and max(counts, default=0) * max(sizes) > _MOST:
+                raise UnknownValueError("too long")
+        return _OPERATORS[type(op)](left, right)
+
+    def _name(self, source: Source, node: ast.Name, depth: int) -> Any:
+        scope = source.scope_of.get(node)
+        owner = scope.owner(node.id) if isinstance(scope, Scope) else None
+        bindings = owner.bindings[node.id] if owner is not None else []
+        if owner is None or len(bindings) != 1 or not self._shown.binds(owner, node.id):
+            raise UnknownValueError("name")
+        if bindings[0].kind == "import" and bindings[0].attribute:
+            module = self._shown.program.module(bindings[0].module, source)
+            there = module.module.bindings.get(bindings[0].attribute, []) if module is not None else []
+            if module is None or len(there) != 1 or there[0].kind != "value":
+                raise UnknownValueError("import")
+            return self._of(module, there[0].node, depth + 1)
+        if bindings[0].kind != "value":
+            raise UnknownValueError(bindings[0].kind)
+        return self._of(owner.source, bindings[0].node, depth + 1)
+
+    def _call(self, source: Source, node: ast.Call, go: Callable[[ast.AST], Any]) -> Any:
+        name = self._shown.dotted(source, node.func)
+        function = _TYPES.get(name)
+        scope = source.scope_of.get(node.func)
+        if function is None and isinstance(node.func, ast.Name) and isinstance(scope, Scope):
+            function = _BUILTINS.get(node.func.id) if scope.owner(node.func.id) is None else None
+            if node.func.id == "range" and scope.owner("range") is None:
+                function = _ranged
+        if function is None and name == "textwrap.dedent":
+            return go(node.args[0])
+        if function is None and isinstance(node.func, ast.Attribute) and not name and node.func.attr in _METHODS:
+            function = getattr(go(node.func.value), node.func.attr)
+        if function is None or any(isinstance(a, ast.Starred) for a in node.args):
+            raise UnknownValueError("call")
+        found = function(*map(go, node.args), **{str(k.arg): go(k.value) for k in node.keywords})
+        return list(found) if isinstance(found, (enumerate, zip, type({}.keys()), type({}.values()))) else found
+
+
+def _ranged(*bounds: int) -> list[int]:
+    found = range(*bounds)
+    if len(found) > _MOST:
+        raise UnknownValueError("too long")
+    return list(found)
+
+
+def scalars(value: Any) -> list[Any]:
+    """Return the single values in a value.
+
+    >>> scalars({"a": [1, (2, None)]})
+    ['a', 1, 2, None]
+    """
+    if isinstance(value, dict):
+        return [one for pair in value.items() for part in pair for one in scalars(part)]
+    if isinstance(value, (list, tuple, set, frozenset)) or type(value) in (type({}.items()),):
+        return [one for part in value for one in scalars(part)]
+    return [value]
