@@ -1,6 +1,7 @@
 package provspark;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -42,6 +43,7 @@ public class Hidden {
   private final List functions = new ArrayList();
   private final Map groups = new LinkedHashMap();
   private final Map origins = new IdentityHashMap();
+  private final Map texts = new HashMap();
   private final Set seen = new LinkedHashSet();
   private String why = "";
 
@@ -59,7 +61,10 @@ public class Hidden {
     Iterator it = groups.entrySet().iterator();
     for (boolean first = true; it.hasNext(); first = false) {
       Map.Entry entry = (Map.Entry) it.next();
-      out.append(first ? "[" : ",[").append(entry.getKey()).append(",[");
+      List key = (List) entry.getKey();
+      out.append(first ? "[" : ",[");
+      for (int i = 0; i < key.size(); i++) out.append(Json.quoted((String) key.get(i))).append(',');
+      out.append('[');
       Iterator values = ((Set) entry.getValue()).iterator();
       for (boolean none = true; values.hasNext(); none = false) out.append(none ? "" : ",").append(values.next());
       out.append("]]");
@@ -152,6 +157,10 @@ public class Hidden {
     if (l.value() == null || l.dataType() instanceof BooleanType) return;
     String[] where = where(l.origin());
     if (where[1].startsWith("org.apache.spark.sql.execution.stat")) return; // names of statistics
+    if (where[2].length() > 0 && where[0].length() == 0) {
+      if (texts.put(where[2], Boolean.TRUE) == null) add(node, "", "", where[2], site, "[\"text\",\"\"]");
+      return; // it is a part of the text
+    }
     if (l.dataType() instanceof ArrayType) {
       ArrayData data = (ArrayData) l.value();
       DataType type = ((ArrayType) l.dataType()).elementType();
@@ -181,8 +190,7 @@ public class Hidden {
   }
 
   private void add(String node, String fragment, String call, String text, String site, String value) {
-    String key =
-        Json.quoted(node) + "," + Json.quoted(fragment) + "," + Json.quoted(call) + "," + Json.quoted(text) + "," + Json.quoted(site);
+    List key = java.util.Arrays.asList(new Object[] {node, fragment, call, text, site});
     Set values = (Set) groups.get(key);
     if (values == null) {
       values = new LinkedHashSet();

@@ -79,6 +79,7 @@ class Source:
         self.imports: set[str] = set()
         self.classes: list[Scope] = []
         self._names: list[ast.Name] = []
+        self._statements: dict[int, ast.stmt] = {}
         _Reader(self).visit(self.tree)
         for name in self._names:
             owner = self.scope_of[name].owner(name.id)
@@ -102,11 +103,11 @@ class Source:
 
     def statement(self, line: int) -> ast.stmt | None:
         """Return the innermost statement of which this line is a part."""
-        found: ast.stmt | None = None
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
-                found = node  # breadth first: the last one is the innermost
-        return found
+        if not self._statements:
+            for node in ast.walk(self.tree):  # breadth first: the last one of a line is the innermost
+                if isinstance(node, ast.stmt):
+                    self._statements.update(dict.fromkeys(range(node.lineno, (node.end_lineno or 0) + 1), node))
+        return self._statements.get(line)
 
     def bind(self, scope: Scope, name: str, binding: Binding) -> None:
         """Add what a name is bound to."""
