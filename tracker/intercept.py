@@ -81,6 +81,7 @@ class Interception:
         from pyspark.sql.classic.dataframe import DataFrame
         from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
         from pyspark.sql.streaming import DataStreamWriter
+        from pyspark.sql.tvf import TableValuedFunction
         from pyspark.sql.udf import UserDefinedFunction
 
         listener = self._listener
@@ -134,6 +135,8 @@ class Interception:
         self._around(SparkSession, "createDataFrame", self._create)
         self._around(SparkContext, "parallelize", self._parallelize)
         self._around(SparkSession, "sql", self._sql)
+        for owner, name in ((SparkSession, "range"), (TableValuedFunction, "range")):
+            self._around(owner, name, self._range)
         for name in LEARNERS:
             self._waiting.append(WhenImported(name, self._learner_imported))
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
@@ -177,7 +180,7 @@ class Interception:
                 return DataFrame(cached, spark)
         result = sql(spark, text, *args, **kwargs)
         if isinstance(text, str):
-            self._listener.rows_made(result, local=False)
+            self._listener.rows_made(result, "SparkSession.sql", None, local=False)
             if _VARIABLES.match(text):
                 self._listener.variable_set(result)
             if _CACHES.match(text):
@@ -312,7 +315,13 @@ class Interception:
         data = args[0] if args else kwargs["data"]
         frame = self._outermost(lambda: create(spark, *args, **kwargs))
         local = data in self._handed if isinstance(data, RDD) else not isinstance(data, DataFrame)
-        self._listener.rows_made(frame, local=local)
+        self._listener.rows_made(frame, "SparkSession.createDataFrame", data, local=local)
+        return frame
+
+    def _range(self, make: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
+        frame = make(this, *args, **kwargs)
+        if not self._within():
+            self._listener.rows_made(frame, f"{type(this).__name__}.range", None, local=False)
         return frame
 
     def _parallelize(self, parallelize: Callable[..., Any], context: Any, c: Any, *args: Any, **kwargs: Any) -> Any:
@@ -323,7 +332,7 @@ class Interception:
         self._handed.add(rdd)
         if not self._within():
             java = rdd._jrdd if rdd.__class__ is RDD else rdd._prev_jrdd  # a range is made of nothing
-            self._listener.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "")
+            self._listener.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "", c)
         return rdd
 
     def _checkpoint(self, checkpoint: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
