@@ -11,7 +11,7 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from provspark.tracker.actions import LEARNERS, METHODS
+from provspark.tracker.actions import LEARNERS, reading
 from provspark.tracker.imported import WhenImported
 from provspark.tracker.listener import Listener
 
@@ -109,7 +109,7 @@ class Interception:
             self._after(DataFrame, name, lambda frame, *_: listener.cache_changed(frame.sparkSession))
         for name in ("cacheTable", "uncacheTable", "clearCache", "refreshTable", "refreshByPath"):
             self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
-        for name in METHODS["DataFrame"]:
+        for name in reading("DataFrame"):
             self._around(DataFrame, name, self._read)
         plain = DataFrame.__dict__["rdd"]
         self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
@@ -117,7 +117,7 @@ class Interception:
         self._around(Observation, "_on", self._observe)
         asked = Observation.__dict__["get"]
         self._patch(Observation, "get", asked, property(lambda observation: self._ask(asked, observation)))
-        for name in METHODS["RDD"]:
+        for name in reading("RDD"):
             self._around(RDD, name, self._read_rdd)
         for name in _RDD_LOOKS:
             self._around(RDD, name, self._look)
@@ -269,9 +269,13 @@ class Interception:
             if self._within():
                 return learn(*args, **kwargs)
             result = self._outermost(lambda: learn(*args, **kwargs))
-            values = (*args, *kwargs.values())
+            values, name = (*args, *kwargs.values()), learn.__qualname__
+            if isinstance(result, DataFrame) and learn.__name__ == "_call_java":
+                return result  # which is followed as a frame, or refused where it is written
+            if learn.__name__ == "_call_java":
+                name = f"{type(args[0]).__name__}.{args[1]}"
             if not isinstance(result, RDD) and any(isinstance(value, (DataFrame, RDD)) for value in values):
-                self._listener.learned(values, learn.__qualname__, result)
+                self._listener.learned(values, name, result)
             return result
 
         return learning
