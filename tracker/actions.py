@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FIT", "FITS", "LEARNERS", "METHODS", "Action"]
+__all__ = ["FIT", "FITS", "LEARNERS", "METHODS", "Action", "reading"]
 
 Returns = Literal["rows", "number", "nothing"]
 
@@ -45,8 +45,14 @@ class Action:
 ROWS = Action("rows")
 NUMBER = Action("number")
 NOTHING = Action("nothing")
+"""Text on the screen, schemas and settings; or an effect that is followed as such, like a write or ``foreach``."""
 _TAPPED = Action("rows", by_plan=True, tapped=True)
 _FIRST = Action("rows", by_plan=True, tapped=True, limit="first", stops=True)
+
+
+def _nothing(names: str) -> dict[str, Action]:
+    return dict.fromkeys(names.split(), NOTHING)
+
 
 METHODS: dict[str, dict[str, Action]] = {
     "DataFrame": {
@@ -63,7 +69,14 @@ METHODS: dict[str, dict[str, Action]] = {
         "toArrow": _TAPPED,
         "toLocalIterator": Action("rows", by_plan=True, tapped=True, piecewise=True),
         "toPandas": Action("rows", by_plan=True, tapped=True, unless_arrow=True),
+        **_nothing("columns createGlobalTempView createOrReplaceGlobalTempView createOrReplaceTempView createTempView"),
+        **_nothing("dtypes executionInfo explain foreach foreachPartition inputFiles isLocal isStreaming printSchema"),
+        **_nothing("registerTempTable sameSemantics schema semanticHash show sparkSession sql_ctx storageLevel"),
+        **_nothing("na pandas_api stat"),
+        **_nothing("plot"),  # which takes rows by the methods above
     },
+    "DataFrameStatFunctions": _nothing("approxQuantile corr cov"),  # which call those of DataFrame
+    "GroupedData": _nothing("cogroup"),
     "Observation": {"get": Action("rows", by_plan=True)},
     "RDD": {
         "aggregate": ROWS,
@@ -100,16 +113,27 @@ METHODS: dict[str, dict[str, Action]] = {
         "treeAggregate": ROWS,
         "treeReduce": ROWS,
         "variance": ROWS,
+        **_nothing("barrier checkpoint cleanShuffleDependencies context foreach foreachPartition getCheckpointFile"),
+        **_nothing("getNumPartitions getResourceProfile getStorageLevel id isCheckpointed isLocallyCheckpointed"),
+        **_nothing("localCheckpoint name saveAsHadoopDataset saveAsHadoopFile saveAsNewAPIHadoopDataset"),
+        **_nothing("saveAsNewAPIHadoopFile saveAsPickleFile saveAsSequenceFile saveAsTextFile toDebugString"),
     },
     "SparkContext": {"runJob": ROWS},
     "SparkSession": {"SET VARIABLE": ROWS},
 }
-"""By class, the methods that bring values to the driver."""
+"""By class, its methods that return neither a frame nor a column nor an RDD."""
+
+
+def reading(owner: str) -> list[str]:
+    """Return the methods of a class that bring values to the driver."""
+    return [name for name, action in METHODS[owner].items() if action.returns != "nothing"]
+
 
 LEARNERS = {
     "pyspark.ml.base": ("Estimator.fit", "Estimator.fitMultiple"),
     "pyspark.ml.evaluation": ("Evaluator.evaluate",),
     "pyspark.ml.stat": ("ChiSquareTest.test", "Correlation.corr", "KolmogorovSmirnovTest.test"),
+    "pyspark.ml.wrapper": ("JavaWrapper._call_java",),
     "pyspark.mllib.common": ("callJavaFunc",),
 }
 """By module, functions of MLlib that learn something from a frame or an RDD which then is on the driver: rows."""

@@ -6,22 +6,27 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from provspark.tracker.after_reads import Behind
+from provspark.tracker.hidden import hidden
+from provspark.tracker.troubles import log
 
 if TYPE_CHECKING:
-    from provspark.tracker.caches import Caches
     from provspark.tracker.driver_reads import DriverReads
     from provspark.tracker.jvm import Jvm
+    from provspark.tracker.sessions import Sessions
 
 __all__ = ["behind"]
 
 
-def behind(jvm: Jvm, caches: Caches, reads: DriverReads, analysed: Any, cut: int) -> Behind:
+def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut: int) -> Behind:
     """Return what of the first `cut` reads stands behind the rows of an analysed plan.
+
+    All of them may, where the plan has rows that the script made after a read, or values that it may have taken from
+    one: see `provspark.tracker.hidden`. The models that the plan applies decide its values.
 
     Parameters
     ----------
     jvm : Jvm
-    caches : Caches
+    sessions : Sessions
     reads : DriverReads
     analysed : LogicalPlan
         The user's, what is cached not replaced.
@@ -31,14 +36,27 @@ def behind(jvm: Jvm, caches: Caches, reads: DriverReads, analysed: Any, cut: int
     size = reads.rows(cut)
     if not size:
         return Behind()
-    plans = list(parts(jvm, caches, analysed))
+    plans = list(_parts(jvm, sessions, analysed))
     models = {int(number) for plan in plans for number in str(jvm.plans.models(plan)).split()}
     context = tuple(reads.span(number) for number in sorted(models) if number < cut)
-    return Behind(size, 0, context)
+    possible = any(_may_hold(jvm, sessions, plan) for plan in plans)
+    return Behind(size, size if possible else 0, context)
 
 
-def parts(jvm: Jvm, caches: Caches, analysed: Any) -> Iterator[Any]:
+def _may_hold(jvm: Jvm, sessions: Sessions, plan: Any) -> bool:
+    """Whether a plan may hold values of what was read."""
+    try:
+        found = hidden(jvm, plan, sessions.made(jvm))
+    except Exception as e:
+        log.debug("provspark: whether a plan holds values that were read is not known", exc_info=e)
+        return True
+    if found:
+        log.debug("provspark: a plan may hold values that were read: %s", found.reason)
+    return bool(found)
+
+
+def _parts(jvm: Jvm, sessions: Sessions, analysed: Any) -> Iterator[Any]:
     """Yield a plan and those that its checkpoints and RDDs were computed from."""
     yield analysed
-    for plan in jvm.plans.computed(analysed):
-        yield from caches.plans_of(plan)
+    for leaf in jvm.plans.computed(analysed):
+        yield from sessions.caches(jvm).plans_of(leaf)

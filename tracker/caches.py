@@ -114,6 +114,8 @@ class Caches:
         self._taps, self._site = taps, site
         self._held: dict[int, Held | UnsupportedPlanError] = {}
         self._checkpoints: dict[int, Held | UnsupportedPlanError] = {}
+        self._checkpointed: dict[int, Any] = {}
+        """The users' analysed plans of checkpoints."""
         self._transposed: dict[int, Held | UnsupportedPlanError] = {}
         self._made = 0
         self._looking = threading.RLock()
@@ -199,21 +201,21 @@ class Caches:
             held = self.untraced(jvm, analysed, e, "LogicalRDD", "a checkpoint")
         if traced is None:  # outside of the handler, so that the script's own errors have no other behind them
             made = take(frame)
-            self._remember_checkpoint(made, held)
+            self._remember_checkpoint(made, held, analysed)
             return made
         made = take(traced)
         try:
-            self._remember_checkpoint(made, held)
+            self._remember_checkpoint(made, held, analysed)
             return self._java.shown(jvm.session, made, analysed.output().size())
         except Exception as e:
             log.warning("provspark: a checkpoint is made again, without capture: %s", reason(e))
             return take(frame)
 
-    def _remember_checkpoint(self, made: Any, held: Held | UnsupportedPlanError) -> None:
+    def _remember_checkpoint(self, made: Any, held: Held | UnsupportedPlanError, analysed: Any) -> None:
         """A write of a checkpoint that could not be remembered is refused, as one of an RDD that the script made."""
         try:
             rdd = self._java.rdd(made.queryExecution().analyzed())
-            self._checkpoints[rdd] = held
+            self._checkpoints[rdd], self._checkpointed[rdd] = held, analysed
             if isinstance(held, Held):
                 self.operations.checkpoint(rdd, held.plan)
         except Exception as e:
@@ -277,9 +279,9 @@ class Caches:
 
     def plans_of(self, leaf: Any) -> Iterator[Any]:
         """Yield the analysed plans that an RDD's rows were computed from, as far as they are known."""
-        held = self._checkpoints.get(self._java.rdd(leaf))
-        plans = [held.plan] if isinstance(held, Held) else []
-        if held is None and not self.local.handed(leaf):
+        rdd = self._java.rdd(leaf)
+        plans = [self._checkpointed[rdd]] if rdd in self._checkpointed else []
+        if not plans and not self.local.handed(leaf):
             with contextlib.suppress(UnsupportedPlanError):
                 plans = [analysed for _, analysed in self.rdds.frames_of(leaf.rdd())]
         for plan in plans:

@@ -15,6 +15,7 @@ from provspark.index_store.writer import StepWriter
 from provspark.naming import current_name
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.intercept import Interception
+from provspark.tracker.made import not_known_before
 from provspark.tracker.operations.transformers import at_work, described
 from provspark.tracker.orders import Order, WriterOrder
 from provspark.tracker.reading import Reading
@@ -213,12 +214,13 @@ class Capture:
             return take(frame._jdf)
         return rdds.of_frame(jvm, frame._jdf, take)
 
-    def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
+    def rows_handed(self, rdd: Any, rows: int, content: str, data: Any) -> None:
         """Remember which line handed rows over to a JavaRDD."""
         try:
             jvm = self._sessions.any()
             if jvm is not None:
                 self._sessions.caches(jvm).rdds.handed(rdd, rows, content, caller())
+                self._sessions.made(jvm).note_rdd(rdd, self._why("SparkContext.parallelize", data))
         except Exception as e:
             log.debug("provspark: the line that handed rows over is not known", exc_info=e)
 
@@ -238,11 +240,18 @@ class Capture:
         """Note that MLlib learned from frames or RDDs."""
         self._reading.learned(values, action, result)
 
-    def rows_made(self, frame: Any, *, local: bool) -> None:
-        """Remember which line made local rows."""
+    def _why(self, maker: str, data: Any = None) -> str:
+        """Why rows that a call under way makes may derive from a read; "" where they can't."""
+        return not_known_before(maker, data) if self._reads.begun else ""
+
+    def rows_made(self, frame: Any, maker: str, data: Any, *, local: bool) -> None:
+        """Remember which line made local rows, and whether they are constants."""
         try:
             jvm = self._sessions.jvm(frame.sparkSession)
             self._sessions.caches(jvm).local.note(frame._jdf, caller(), local=local)
+            why = self._why(maker, data)
+            if local or why:
+                self._sessions.made(jvm).note(frame._jdf, why)
         except Exception as e:
             log.debug("provspark: the line that made local rows is not known", exc_info=e)
 

@@ -58,6 +58,10 @@ class Read(Protocol):
 class OpenRead(Protocol):
     """A call whose rows the script takes one by one."""
 
+    @property
+    def before(self) -> Behind | None:
+        """What was read before the call and stands behind its rows."""
+
     def taken(self) -> Read | None:
         """Return a read of the rows that were taken since this was last called; None where there are none."""
 
@@ -115,7 +119,7 @@ class DriverReads:
             for each in self._open:
                 read = each.taken()
                 if read is not None:
-                    self.add(read)
+                    self.add(read, each.before)
             return len(self._entries)
 
     def rows(self, cut: int | None = None) -> int:

@@ -11,7 +11,7 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from provspark.tracker.actions import LEARNERS, METHODS
+from provspark.tracker.actions import LEARNERS, reading
 from provspark.tracker.imported import WhenImported
 from provspark.tracker.listener import Listener
 
@@ -81,6 +81,7 @@ class Interception:
         from pyspark.sql.classic.dataframe import DataFrame
         from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
         from pyspark.sql.streaming import DataStreamWriter
+        from pyspark.sql.tvf import TableValuedFunction
         from pyspark.sql.udf import UserDefinedFunction
 
         listener = self._listener
@@ -108,7 +109,7 @@ class Interception:
             self._after(DataFrame, name, lambda frame, *_: listener.cache_changed(frame.sparkSession))
         for name in ("cacheTable", "uncacheTable", "clearCache", "refreshTable", "refreshByPath"):
             self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
-        for name in METHODS["DataFrame"]:
+        for name in reading("DataFrame"):
             self._around(DataFrame, name, self._read)
         plain = DataFrame.__dict__["rdd"]
         self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
@@ -116,7 +117,7 @@ class Interception:
         self._around(Observation, "_on", self._observe)
         asked = Observation.__dict__["get"]
         self._patch(Observation, "get", asked, property(lambda observation: self._ask(asked, observation)))
-        for name in METHODS["RDD"]:
+        for name in reading("RDD"):
             self._around(RDD, name, self._read_rdd)
         for name in _RDD_LOOKS:
             self._around(RDD, name, self._look)
@@ -134,6 +135,8 @@ class Interception:
         self._around(SparkSession, "createDataFrame", self._create)
         self._around(SparkContext, "parallelize", self._parallelize)
         self._around(SparkSession, "sql", self._sql)
+        for owner, name in ((SparkSession, "range"), (TableValuedFunction, "range")):
+            self._around(owner, name, self._range)
         for name in LEARNERS:
             self._waiting.append(WhenImported(name, self._learner_imported))
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
@@ -177,7 +180,7 @@ class Interception:
                 return DataFrame(cached, spark)
         result = sql(spark, text, *args, **kwargs)
         if isinstance(text, str):
-            self._listener.rows_made(result, local=False)
+            self._listener.rows_made(result, "SparkSession.sql", None, local=False)
             if _VARIABLES.match(text):
                 self._listener.variable_set(result)
             if _CACHES.match(text):
@@ -266,9 +269,13 @@ class Interception:
             if self._within():
                 return learn(*args, **kwargs)
             result = self._outermost(lambda: learn(*args, **kwargs))
-            values = (*args, *kwargs.values())
+            values, name = (*args, *kwargs.values()), learn.__qualname__
+            if isinstance(result, DataFrame) and learn.__name__ == "_call_java":
+                return result  # which is followed as a frame, or refused where it is written
+            if learn.__name__ == "_call_java":
+                name = f"{type(args[0]).__name__}.{args[1]}"
             if not isinstance(result, RDD) and any(isinstance(value, (DataFrame, RDD)) for value in values):
-                self._listener.learned(values, learn.__qualname__, result)
+                self._listener.learned(values, name, result)
             return result
 
         return learning
@@ -312,7 +319,13 @@ class Interception:
         data = args[0] if args else kwargs["data"]
         frame = self._outermost(lambda: create(spark, *args, **kwargs))
         local = data in self._handed if isinstance(data, RDD) else not isinstance(data, DataFrame)
-        self._listener.rows_made(frame, local=local)
+        self._listener.rows_made(frame, "SparkSession.createDataFrame", data, local=local)
+        return frame
+
+    def _range(self, make: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
+        frame = make(this, *args, **kwargs)
+        if not self._within():
+            self._listener.rows_made(frame, f"{type(this).__name__}.range", None, local=False)
         return frame
 
     def _parallelize(self, parallelize: Callable[..., Any], context: Any, c: Any, *args: Any, **kwargs: Any) -> Any:
@@ -323,7 +336,7 @@ class Interception:
         self._handed.add(rdd)
         if not self._within():
             java = rdd._jrdd if rdd.__class__ is RDD else rdd._prev_jrdd  # a range is made of nothing
-            self._listener.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "")
+            self._listener.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "", c)
         return rdd
 
     def _checkpoint(self, checkpoint: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:

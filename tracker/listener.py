@@ -30,8 +30,8 @@ class Listener(Protocol):
     def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Checkpoint a frame's Java Dataset, or another in its stead, by `take`; return the Java Dataset."""
 
-    def rows_made(self, frame: Any, *, local: bool) -> None:
-        """Take note of a frame made of rows that the script handed over (`local`), or by a query."""
+    def rows_made(self, frame: Any, maker: str, data: Any, *, local: bool) -> None:
+        """Take note of a frame that a call made of rows (`data`) that the script handed over (`local`), or of none."""
 
     def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
         """Run what leaves something behind that can't be followed."""
@@ -45,8 +45,8 @@ class Listener(Protocol):
     def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Return the RDD that `take` makes of a frame's Java Dataset, or of another in its stead."""
 
-    def rows_handed(self, rdd: Any, rows: int, content: str) -> None:
-        """Take note of a JavaRDD that holds rows of the script; `content`: what they are, where it doesn't say."""
+    def rows_handed(self, rdd: Any, rows: int, content: str, data: Any) -> None:
+        """Take note of a JavaRDD that holds `data` of the script; `content`: what they are, where it doesn't say."""
 
     def frame_read(self, frame: Any, action: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
         """Run an action of a frame with some arguments, by `call` with this frame or another in its stead."""

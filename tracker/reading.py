@@ -9,6 +9,8 @@ from typing import Any
 from provspark.errors import UnsupportedPlanError
 from provspark.index_store.model import Field, Untracked
 from provspark.tracker.actions import FIT, FITS, METHODS, Action
+from provspark.tracker.after_reads import Behind
+from provspark.tracker.behind import behind
 from provspark.tracker.coarse_read import CoarseRead
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.failures import said, stopped
@@ -78,19 +80,27 @@ class Reading:
         if plan is None or not plan.reads or _takes_none(action, args):
             return call(frame)
         read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, 1, plan.fields, _single(action, plan))
+        before = None if read.single else self._guarded(name, site, lambda: self._before(plan.jvm, frame))
         trace: Trace | None = None
         if action.tapped and not read.single:
             trace, read = self._traced(frame, plan, action, args, read)
         result, trace, read = self._run(frame, plan, trace, read, call)
         if name == "toLocalIterator":
-            taking = Taking(trace, read)
+            taking = Taking(trace, read, before)
             self._guarded(name, site, lambda: self._reads.follow(taking))
             return taking.over(result)
-        self._guarded(name, site, lambda: self._returned(trace, replace(read, rows=size(result))))
+        self._guarded(name, site, lambda: self._returned(trace, replace(read, rows=size(result)), before))
         return result
 
-    def _returned(self, trace: Trace | None, read: CoarseRead) -> None:
-        self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read))
+    def _before(self, jvm: Jvm, frame: Any) -> Behind:
+        """What was read before and stands behind the rows of a frame."""
+        if not self._reads.count:
+            return Behind()
+        analysed = frame._jdf.queryExecution().analyzed()
+        return behind(jvm, self._sessions, self._reads, analysed, self._reads.count)
+
+    def _returned(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> None:
+        self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
 
     def _traced(
         self, frame: Any, plan: _Plan, action: Action, args: tuple[Any, ...], read: CoarseRead

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from provspark.tracker.caches import Caches
+from provspark.tracker.constants import MadeRows
 from provspark.tracker.jvm import Jvm, answer_at_once
 from provspark.tracker.sites import of_node
 
@@ -22,6 +23,7 @@ class Sessions:
         self._taps = taps
         self._known: dict[int, tuple[Any, Jvm]] = {}
         self._caches: Caches | None = None
+        self._made: MadeRows | None = None
 
     def knows(self, spark: Any) -> bool:
         """Whether a session was met."""
@@ -49,6 +51,12 @@ class Sessions:
             self._caches = Caches(jvm, self._taps, of_node)
         return self._caches
 
+    def made(self, jvm: Jvm) -> MadeRows:
+        """Return which rows the script made that are no constants."""
+        if self._made is None:
+            self._made = MadeRows(jvm)
+        return self._made
+
     def restore(self) -> None:
         """Give the caches back to Spark as they would be without capture."""
         for jvm in self.every():
@@ -57,4 +65,4 @@ class Sessions:
     def clear(self) -> None:
         """Forget all: their SparkContext stops."""
         self._known.clear()
-        self._caches = None
+        self._caches = self._made = None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from provspark.tracker.after_reads import Behind
 from provspark.tracker.coarse_read import CoarseRead
 from provspark.tracker.driver_reads import Read
 from provspark.tracker.traced_read import Trace, TracedRows
@@ -24,10 +25,12 @@ class Taking:
         Where its rows are followed one by one.
     read : CoarseRead
         What is known of the call; its rows are counted here.
+    before : Behind, optional
+        What was read before the call and stands behind its rows.
     """
 
-    def __init__(self, trace: Trace | None, read: CoarseRead) -> None:
-        self._trace, self._read = trace, read
+    def __init__(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> None:
+        self._trace, self._read, self.before = trace, read, before
         self._count = self._told = 0
 
     def over(self, rows: Iterable[T]) -> Iterator[T]:

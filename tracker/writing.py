@@ -155,7 +155,7 @@ class Writing:
             if unknown:
                 raise UnsupportedPlanError("InSubquery", _UNKNOWN.format(unknown))
             caches, users = sessions.caches(jvm), aim.rows.queryExecution().analyzed()
-            read = behind(jvm, caches, self._reads, users, cut)
+            read = behind(jvm, sessions, self._reads, users, cut)
             return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, caches, read)
         except UnsupportedPlanError as e:
             kind = e.node.split(" ")[0]
