@@ -14,6 +14,7 @@ from provspark.index_store.model import Manifest, Untracked
 from provspark.index_store.writer import StepWriter
 from provspark.naming import current_name
 from provspark.tracker.driver_reads import DriverReads
+from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.intercept import Interception
 from provspark.tracker.made import not_known_before
 from provspark.tracker.operations.transformers import at_work, described
@@ -51,8 +52,9 @@ class Capture:
         if step is not None:
             self._sessions = Sessions(step.taps)
             self._reads = DriverReads(step, name)
-            self._reading = Reading(self._sessions, self._reads, self._troubles, step.taps)
-            shared = self._sessions, self._reads, self._troubles, self._watch
+            self._files = FilesOfDriver(step, self._reads, self._troubles, store)
+            self._reading = Reading(self._sessions, self._reads, self._troubles, self._files, step.taps)
+            shared = self._sessions, self._reads, self._files, self._troubles, self._watch
             self._writing = Writing(step, store, name, *shared, profile=profile)
         self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
         self._started = _now()
@@ -79,10 +81,12 @@ class Capture:
         """
         check_version()
         self._interception.install()
+        if self._step is not None:
+            self._files.begin()
 
     def withdraw(self) -> None:
         """Undo what `begin` did before it failed."""
-        for undo in (self._interception.remove, self._watch.close, self._sessions.restore):
+        for undo in (self._interception.remove, self._files.end, self._watch.close, self._sessions.restore):
             try:
                 undo()
             except Exception as e:
@@ -97,9 +101,11 @@ class Capture:
         self._interception.remove()
         if self._step is None:
             return
+        self._files.end()
         failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         try:
             self._close_audit()
+            self._files.at_end()
             self._store_reads()
             self._sessions.restore()
             self._writing.profile()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -98,9 +98,16 @@ class DriverReads:
         self._known: Known = {}
         self._lock = threading.RLock()
         self.setting: Setting = "on"
+        self.catch_up: Callable[[], None] = _nothing
+        """Called before a read is added or a write begins: appends what was read unheard until then."""
 
     def add(self, read: Read, behind: Behind | None = None) -> int:
-        """Append a read, which has `behind` it what was read before; return its number."""
+        """Append a read after those before it, which are `behind` it; return its number."""
+        self.catch_up()
+        return self.append(read, behind)
+
+    def append(self, read: Read, behind: Behind | None = None) -> int:
+        """Append a read, when all before it are there; return its number."""
         with self._lock:
             call, start = len(self._entries), self.rows()
             now = int(time.time() * 1000)
@@ -115,11 +122,16 @@ class DriverReads:
 
     def cut(self) -> int:
         """Return how many reads there are until now, for a write that begins."""
+        self.catch_up()
+        return self.take()
+
+    def take(self) -> int:
+        """Append what the script took of iterators; return how many reads there are."""
         with self._lock:
             for each in self._open:
                 read = each.taken()
                 if read is not None:
-                    self.add(read, each.before)
+                    self.append(read, each.before)
             return len(self._entries)
 
     def rows(self, cut: int | None = None) -> int:
@@ -158,7 +170,12 @@ class DriverReads:
     def known(self, write: PendingWrite) -> None:
         """Learn the versions of a write, whose rows are counted."""
         with self._lock:
-            for version in (write.output, *write.inputs):
+            self._learn((write.output, *write.inputs))
+
+    def _learn(self, versions: Iterable[PendingVersion]) -> None:
+        """Learn versions whose rows Spark counted, not those of files that the driver opened."""
+        for version in versions:
+            if version.unit == "row" and version.fields:
                 self._known.setdefault(version.files.identity(version.dataset), version)
 
     def flush(self) -> None:
@@ -174,8 +191,7 @@ class DriverReads:
         try:
             made = read.resolve(entry.version, self._known)
             made = attached(made, one_range(read.rows), entry.behind)
-            for version in made.inputs:
-                self._known.setdefault(version.files.identity(version.dataset), version)
+            self._learn(made.inputs)
             self._step.add_read(self._described(made, read), more=more)
         except Exception as e:
             log.debug("provspark: where a read's rows come from is lost", exc_info=e)
@@ -199,6 +215,10 @@ def place(site: str) -> str:
 def said(error: Exception) -> str:
     """Return what an error says, with its type unless it is ours."""
     return str(error) if isinstance(error, ProvSparkError) else f"{type(error).__name__}: {error}"
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _guarded(call: Callable[[], None]) -> None:

@@ -56,10 +56,14 @@ class ReadInputs:
     caches : Caches
     followed : function
         Whether reads of a session's frames are followed.
+    listed : function
+        Hears of each data set of files as it is listed.
     """
 
-    def __init__(self, java: Any, caches: Caches, followed: Callable[[Jvm], bool]) -> None:
-        self._java, self._caches, self._followed = java, caches, followed
+    def __init__(
+        self, java: Any, caches: Caches, followed: Callable[[Jvm], bool], listed: Callable[[Dataset], None]
+    ) -> None:
+        self._java, self._caches, self._followed, self._listed = java, caches, followed, listed
         self._known: dict[int, Inputs] = {}
 
     def of(self, jvm: Jvm, leaves: Iterable[int]) -> Inputs:
@@ -90,6 +94,7 @@ class ReadInputs:
             if leaf.getClass().getSimpleName() == "LogicalRDD":
                 return Inputs(tuple(self._checkpointed(jvm, leaf)))
             listing = list_files(jvm, leaf)
+            self._listed(listing.dataset)
             return Inputs((Source(listing.identity, listing.dataset, lambda: scan_files(listing).finish()),))
         except ProvSparkError as e:
             return Inputs((), getattr(e, "node", "DataFrame"), str(getattr(e, "why", e)))

@@ -14,6 +14,7 @@ from provspark.tracker.behind import behind
 from provspark.tracker.coarse_read import CoarseRead
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.failures import said, stopped
+from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.models import Models, columns_named
 from provspark.tracker.read_inputs import Inputs, ReadInputs
@@ -57,12 +58,16 @@ class Reading:
     ----------
     sessions, reads, troubles
         See there.
+    files : FilesOfDriver
     folder : str
         URL of the step's folder for sidecars.
     """
 
-    def __init__(self, sessions: Sessions, reads: DriverReads, troubles: Troubles, folder: str) -> None:
+    def __init__(
+        self, sessions: Sessions, reads: DriverReads, troubles: Troubles, files: FilesOfDriver, folder: str
+    ) -> None:
         self._sessions, self._reads, self._troubles, self._folder = sessions, reads, troubles, folder
+        self._files = files
         self._taps = 0
         """Reads that were followed row by row, or were to be."""
         self.models = Models()
@@ -227,7 +232,7 @@ class Reading:
     def _reader(self, jvm: Jvm) -> tuple[Any, ReadInputs]:
         if self._inputs is None:
             self._java = jvm.new("Reads")
-            self._inputs = ReadInputs(self._java, self._sessions.caches(jvm), self._on)
+            self._inputs = ReadInputs(self._java, self._sessions.caches(jvm), self._on, self._files.listed)
         return self._java, self._inputs
 
     def _on(self, jvm: Jvm) -> bool:

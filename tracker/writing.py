@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from provspark.index_store.writer import StepWriter
 from provspark.tracker.behind import behind
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.failures import ours, said, stopped
+from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations import Draft, built
 from provspark.tracker.orders import Aim, Order
@@ -53,7 +53,7 @@ class Writing:
         Takes what was captured.
     store, owner : str
         The store's URL and the step's name, for the claims on outputs.
-    sessions, reads, troubles, watch
+    sessions, reads, files, troubles, watch
         See there.
     profile : bool
         Whether profiles of outputs and inputs are asked for.
@@ -66,6 +66,7 @@ class Writing:
         owner: str,
         sessions: Sessions,
         reads: DriverReads,
+        files: FilesOfDriver,
         troubles: Troubles,
         watch: Watch,
         *,
@@ -76,9 +77,10 @@ class Writing:
         self._owner = owner
         self._sessions = sessions
         self._reads = reads
+        self._files = files
         self._troubles = troubles
         self._watch = watch
-        self._adding = threading.Lock()
+        self._adding = files.adding
         self._added: list[tuple[PendingWrite, Write]] | None = [] if profile else None
         self.costs: list[Cost] = []
 
@@ -165,8 +167,9 @@ class Writing:
     def _seal(self, captured: TracedWrite, sink: Output, site: str) -> None:
         try:
             sealed = captured.seal(self._watch.claim(sink), site)
+            self._reads.known(sealed)
+            self._files.sealed(sealed)
             with self._adding:
-                self._reads.known(sealed)
                 self._reads.flush()
                 added = self._step.add(sealed)
                 if self._added is not None:

@@ -13,39 +13,13 @@ import pandas as pd
 import pytest
 
 import provspark
-from provspark.index_store.driver import driver_version
 from provspark.index_store.model import Axis, Dataset, Files, Manifest, PendingVersion, PendingWrite, StepKey
 from provspark.index_store.store import Store
-from provspark.index_store.writer import StepWriter
-from provspark.tracker.files.driver import DriverFiles
+from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.files.following import FilesOfDriver
-from provspark.tracker.files.stored import FilesRead
 from provspark.tracker.troubles import Troubles
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]})
-
-
-class Told:
-    """Reads that are stored as they come."""
-
-    taking = False
-
-    def __init__(self, step: StepWriter) -> None:
-        self._step, self._rows, self._calls = step, 0, 0
-
-    def add(self, read: FilesRead) -> None:
-        output = driver_version("s", self._calls, Path(read.site).name, read.rows)
-        self._step.add_read(read.resolve(output, {}))
-        self._rows, self._calls = self._rows + read.rows, self._calls + 1
-
-    def cut(self) -> int:
-        return self._calls
-
-    def rows(self) -> int:
-        return self._rows
-
-    def flush(self) -> None:
-        """All are stored."""
 
 
 class World:
@@ -58,8 +32,8 @@ class World:
 
     def begin(self, task: str) -> FilesOfDriver:
         self.step = self.store.writer(StepKey(task, "r"))
-        files = DriverFiles(leave_out=[str(self.folder / "store")])
-        self.files = FilesOfDriver(files, Told(self.step), self.step.add, self.troubles)
+        self.reads = DriverReads(self.step, task)
+        self.files = FilesOfDriver(self.step, self.reads, self.troubles, self.store.url)
         self.files.begin()
         return self.files
 
@@ -67,6 +41,7 @@ class World:
         assert self.files is not None
         self.files.end()
         self.files.at_end()
+        self.reads.flush()
         self.steps += 1
         clock = f"2024-01-01T00:00:{self.steps:02}.000000"
         return self.step.publish(status="succeeded", started=clock, ended=clock, driver_reads="on")
@@ -140,7 +115,7 @@ def test_what_is_read_after_a_file_was_closed(world: World) -> None:
     FRAME.to_csv("first.csv")
     time.sleep(0.05)  # the clock of files ticks every few milliseconds
     pd.read_csv("in.csv")
-    files.before_read()
+    files.catch_up()
     FRAME.to_csv("second.csv")
     world.end()
     assert (world.back("first.csv"), world.back("second.csv")) == (set(), {(0, "in.csv", 0)})

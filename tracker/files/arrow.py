@@ -93,7 +93,7 @@ ENTRIES = (
     Entry("pyarrow.fs", "LocalFileSystem.open_input_file", 1, "path", "read"),
     Entry("pyarrow.fs", "LocalFileSystem.open_input_stream", 1, "path", "read"),
     Entry("pyarrow.fs", "LocalFileSystem.open_output_stream", 1, "path", "write"),
-    Entry("pyarrow.lib", "OSFile", 0, "path", "by mode"),
+    Entry("pyarrow", "OSFile", 0, "path", "by mode"),
     Entry("pyarrow.lib", "memory_map", 0, "path", "by mode"),
     Entry("pyarrow.lib", "create_memory_map", 0, "path", "write"),
     Entry("pyarrow.lib", "input_stream", 0, "source", "read"),
@@ -105,11 +105,13 @@ _CHANGEABLE = 1 << 9
 """The flag of types whose attributes can be set (Py_TPFLAGS_HEAPTYPE)."""
 
 
-def _stand_in(plain: type, make: Callable[..., Any] | None = None) -> type:
+def _stand_in(module: str, plain: type, make: Callable[..., Any] | None = None) -> type:
     """Return a class that stands for one that can't be changed: its instances are those of the other one.
 
     Parameters
     ----------
+    module : str
+        Where it stands, and others find it by name.
     plain : type
     make : callable, optional
         Makes an instance. Without it, instances are of a subclass, whose methods can be patched.
@@ -125,9 +127,12 @@ def _stand_in(plain: type, make: Callable[..., Any] | None = None) -> type:
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             return make(*args, **kwargs) if cls is made and make else super().__call__(*args, **kwargs)
 
-    names = {name: getattr(plain, name) for name in ("__module__", "__qualname__", "__doc__")}
-    made: type = Same(plain.__name__, (plain,), names)
+    made: type = Same(plain.__name__, (plain,), {"__module__": module, "__doc__": plain.__doc__})
     return made
+
+
+def _modules() -> list[ModuleType]:
+    return [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "pyarrow"]
 
 
 class ArrowPatches:
@@ -141,6 +146,8 @@ class ArrowPatches:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._undo: list[tuple[Any, str, Any]] = []
+        self._plain: dict[int, tuple[Any, Any]] = {}
+        """What stands for what in pyarrow's modules, by the identity of the patched one."""
         self._waiting: list[WhenImported] = []
         self._on = False
 
@@ -158,6 +165,11 @@ class ArrowPatches:
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)
+        for module in _modules():  # those too that were imported since, and took it from another
+            for name, value in list(vars(module).items()):
+                if id(value) in self._plain:
+                    setattr(module, name, self._plain[id(value)][0])
+        self._plain.clear()
 
     def _imported(self, module: ModuleType) -> None:
         for entry in ENTRIES:
@@ -173,20 +185,25 @@ class ArrowPatches:
         if owner_name:
             owner = getattr(module, owner_name)
             if not owner.__flags__ & _CHANGEABLE:
-                owner = self._replaced(owner_name, owner, _stand_in(owner))
+                owner = self._replaced(owner_name, owner, _stand_in(module.__name__, owner))
             self._set(owner, method, self._wrapped(getattr(owner, method), entry))
             return
         plain = getattr(module, entry.name)
         if isinstance(plain, type):
-            self._replaced(entry.name, plain, _stand_in(plain, self._wrapped(plain, entry)))
+            self._replaced(entry.name, plain, _stand_in(module.__name__, plain, self._wrapped(plain, entry)))
         else:
             self._replaced(entry.name, plain, self._wrapped(plain, entry))
 
     def _replaced(self, name: str, plain: Any, patched: Any) -> Any:
-        """Put what is patched wherever pyarrow's modules have the plain one; return it."""
-        for each in [m for module, m in sys.modules.items() if module.partition(".")[0] == "pyarrow"]:
-            if vars(each).get(name) is plain:
-                self._set(each, name, patched)
+        """Put what is patched wherever pyarrow's modules have the plain one; return it.
+
+        Modules of C keep their classes: others of C, imported later, look there for the memory layout.
+        """
+        self._plain[id(patched)] = plain, patched
+        for each in _modules():
+            compiled = not str(getattr(each, "__file__", "")).endswith(".py")
+            if vars(each).get(name) is plain and not (compiled and isinstance(plain, type)):
+                setattr(each, name, patched)
         return patched
 
     def _set(self, owner: Any, name: str, patched: Any) -> None:

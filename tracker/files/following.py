@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Protocol
 
-from provspark.index_store.model import PendingWrite, Untracked
+from provspark.index_store.model import Dataset, PendingWrite, Untracked
+from provspark.index_store.writer import StepWriter
+from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.files.driver import DriverFiles
 from provspark.tracker.files.model import FileRead, FileWrite, now_ns
-from provspark.tracker.files.stored import FilesRead, files_read, files_written
+from provspark.tracker.files.stored import files_read, files_written
 from provspark.tracker.files.versions import KnownFiles
-from provspark.tracker.troubles import Troubles
+from provspark.tracker.troubles import Troubles, log
 
-__all__ = ["FilesOfDriver", "Reads"]
-
-
-class Reads(Protocol):
-    """The reads of a step on the driver, as far as files need them."""
-
-    @property
-    def taking(self) -> bool:
-        """Whether the script may be taking rows from an iterator."""
-
-    def add(self, read: FilesRead, /) -> object:
-        """Append a read."""
-
-    def cut(self) -> int:
-        """Append what was taken of iterators; return how many reads there are."""
-
-    def rows(self) -> int:
-        """Return how many rows all reads returned."""
-
-    def flush(self) -> None:
-        """Store the reads that are not stored yet."""
+__all__ = ["FilesOfDriver"]
 
 
 class FilesOfDriver:
@@ -43,46 +25,53 @@ class FilesOfDriver:
 
     Parameters
     ----------
-    files : DriverFiles
-    reads : Reads
+    step : StepWriter
+        Takes writes of files.
+    reads : DriverReads
         Takes reads of files, among the other reads.
-    add : callable
-        Stores a write.
     troubles : Troubles
+    store : str
+        The store's folder or URL, whose files are left out.
+
+    Attributes
+    ----------
+    adding : Lock
+        Held while a write is added to the step.
     """
 
-    def __init__(
-        self, files: DriverFiles, reads: Reads, add: Callable[[PendingWrite], object], troubles: Troubles
-    ) -> None:
-        self._files, self._reads, self._add, self._troubles = files, reads, add, troubles
+    def __init__(self, step: StepWriter, reads: DriverReads, troubles: Troubles, store: str) -> None:
+        self.adding = threading.Lock()
+        at = Dataset.parse(store)
+        self._files = DriverFiles(leave_out=[at.name] if at.namespace == "file" else [])
+        self._step, self._reads, self._troubles = step, reads, troubles
         self._known = KnownFiles()
         self._marks: list[tuple[int, int]] = []
         """Times, and how many rows had been read before them."""
+        self._bringing = threading.RLock()
+        reads.catch_up = self.catch_up
 
     def begin(self) -> None:
         """Start to notice files."""
-        self._files.begin()
+        self._guarded(self._files.begin)
 
     def end(self) -> None:
         """Stop noticing; `at_end` can still be called."""
-        self._files.end()
+        try:
+            self._files.end()
+        except Exception as e:
+            log.debug("provspark: files of the driver are still noticed", exc_info=e)
 
-    def before_read(self, paths: Sequence[str] = ()) -> None:
-        """Add the reads of files until now, just before another read is added.
+    def catch_up(self) -> None:
+        """Append the reads of files until now to the reads of the step."""
+        self._guarded(lambda: self._bring(()))
 
-        Parameters
-        ----------
-        paths : sequence of str
-            Files or folders that this other read takes: what the driver wrote there is stored as a write before it.
-        """
-        self._guarded(lambda: self._bring(paths))
-
-    def before_write(self) -> None:
-        """Add the reads of files until now, just before a write looks for what was read before it."""
-        self.before_read()
+    def listed(self, dataset: Dataset) -> None:
+        """Store what the driver wrote of files that Spark is about to read."""
+        if dataset.namespace == "file":
+            self._guarded(lambda: self._bring([dataset.name]))
 
     def sealed(self, write: PendingWrite) -> None:
-        """Learn the versions of a write or read of Spark, and store what the driver had written of its inputs.
+        """Learn the versions of a write of Spark's, and store what the driver had written of its inputs.
 
         Call it before the write is added.
         """
@@ -108,24 +97,29 @@ class FilesOfDriver:
             self._troubles.trouble(Untracked("files", f"files of the driver are lost: {type(e).__name__}: {e}"), e)
 
     def _bring(self, paths: Sequence[str], *, final: bool = False) -> None:
-        for group in _alike(self._files.take(paths, final=final)):
-            reads = [each for each in group if isinstance(each, FileRead)]
-            writes = [each for each in group if isinstance(each, FileWrite)]
-            for read in files_read(reads, self._known):
-                first = min(r.at_ns for r in reads if r.site == read.site)
-                self._marks.append((first, self._reads.rows()))
-                self._reads.add(read)
-            if writes:
-                self._write(writes)
-        self._marks.append((now_ns(), self._reads.rows()))
+        with self._bringing:
+            found = self._files.take(paths, final=final)
+            for group in _alike(found if self._reads.setting == "on" else ()):
+                self._read([each for each in group if isinstance(each, FileRead)])
+                self._write([each for each in group if isinstance(each, FileWrite)])
+            self._marks.append((now_ns(), self._reads.rows()))
+
+    def _read(self, reads: Sequence[FileRead]) -> None:
+        for read in files_read(reads, self._known):
+            first = min(r.at_ns for r in reads if r.site == read.site)
+            self._marks.append((first, self._reads.rows()))
+            self._reads.append(read)
 
     def _write(self, writes: Sequence[FileWrite]) -> None:
-        self._reads.cut()
-        self._reads.flush()
+        if not writes:
+            return
+        self._reads.take()
         for bound, members in groupby(sorted(writes, key=self._bound), self._bound):
             for write in files_written(list(members), bound, self._known):
                 self._known.learn(write)
-                self._add(write)
+                with self.adding:
+                    self._reads.flush()
+                    self._step.add(write)
 
     def _bound(self, write: FileWrite) -> int:
         """Return how many rows had been read before a file was closed."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from provspark.index_store.model import Dataset, Untracked
 from provspark.tracker.files.frames import Caller, Frames
 from provspark.tracker.files.model import Stat, look, now_ns
-from provspark.tracker.files.paths import absolute, beside, files_below, real_name
+from provspark.tracker.files.paths import absolute, beside, files_below, is_hidden, real_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -251,6 +251,8 @@ class Journal:
         tree: tuple[str, str] = getattr(self._copying, "tree", ("", ""))
         if not (tree[0] and beside(copying.source, tree[0]) and beside(place.path, tree[1])):
             tree = ("", "")
+        if tree[0] and is_hidden(copying.source, tree[0]):
+            return True
         source, of = self.place(copying.source, tree[0]), look(copying.source)
         if source is not None and of is not None:
             self._add(Copied(source, Place(place.path, place.real, tree[1]), by, of, before, False))

@@ -27,7 +27,7 @@ _SETTINGS = (
     ".ssh",
 )
 """Of the home folder."""
-_CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".pth", ".jar", ".crc")
+_NO_DATA = (".py", ".pyc", ".pyi", ".so", ".pyd", ".pth", ".jar", ".crc", "/_SUCCESS")
 
 
 class LeftOut:
@@ -48,4 +48,4 @@ class LeftOut:
 
     def __call__(self, path: str) -> bool:
         """Whether a file is left out, by its absolute path."""
-        return path.startswith(self._prefixes) or path.endswith(_CODE) or "/__pycache__/" in path
+        return path.startswith(self._prefixes) or path.endswith(_NO_DATA) or "/__pycache__/" in path

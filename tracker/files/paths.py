@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["absolute", "beside", "files_below", "local_path", "real_name"]
+__all__ = ["absolute", "beside", "files_below", "is_hidden", "local_path", "real_name"]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -53,6 +53,11 @@ def files_below(folder: str, most: int) -> Iterator[str]:
                 most -= 1
                 if most <= 0:
                     return
+
+
+def is_hidden(path: str, folder: str) -> bool:
+    """Whether a path below a folder is no data file of it."""
+    return any(map(_hidden, path[len(folder) :].strip("/").split("/")))
 
 
 def _hidden(name: str) -> bool:

@@ -6,9 +6,6 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import pyarrow.orc as orc
-import pyarrow.parquet as pq
-
 from provspark.index_store.model import Dataset, Files, PendingVersion, PendingWrite
 from provspark.tracker.files.model import FileState, look
 
@@ -180,8 +177,12 @@ def _footer_rows(state: FileState) -> int | None:
         return None
     try:
         if format_name == "parquet":
+            import pyarrow.parquet as pq  # neither is needed by most scripts
+
             rows = int(pq.read_metadata(state.path).num_rows)
         else:
+            import pyarrow.orc as orc
+
             rows = int(orc.ORCFile(state.path).nrows)
     except (OSError, ValueError):  # it is not what its name says
         return None
