@@ -45,10 +45,13 @@ _LONG_AGO = 1_700_000_000
 
 
 def place(folder: Path) -> tuple[Path, Path]:
-    """Write both, and a file of settings; return the folder of people and the file of visits."""
+    """Write both, and files of settings; return the folder of people and the file of visits.
+
+    The first file of people is the larger one: Spark begins with it, so that ``limit`` takes the first rows.
+    """
     people, visits = folder / "people", folder / "visits.csv"
     people.mkdir(parents=True)
-    for number, part in enumerate((PEOPLE[:6], PEOPLE[6:])):
+    for number, part in enumerate((PEOPLE[:9], PEOPLE[9:])):
         columns = [pa.array(c, t) for c, t in zip(zip(*part, strict=True), _TYPES.values(), strict=True)]
         table = pa.Table.from_arrays(columns, names=list(_TYPES))
         pyarrow.parquet.write_table(table, people / f"part-{number:05d}.parquet")

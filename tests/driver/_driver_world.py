@@ -7,9 +7,7 @@ import io
 import json
 import os
 import re
-import tempfile
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,19 +80,6 @@ class World:
         self._folder = folder
         self._people, self._visits = place(folder / "sources")
         self._known: dict[str, Outcome] = {}
-
-    @contextlib.contextmanager
-    def quiet(self) -> Iterator[None]:
-        """Keep temporary files apart from the scripts' own; leave warnings to the scripts."""
-        scratch = self._folder / "scratch"
-        scratch.mkdir()
-        before, tempfile.tempdir = tempfile.tempdir, str(scratch)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                yield
-        finally:
-            tempfile.tempdir = before
 
     def outcome(self, case: Case) -> Outcome:
         """Run a case, once."""

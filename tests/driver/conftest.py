@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import _airflow_home  # noqa: F401
@@ -11,8 +10,6 @@ from _driver_world import World
 
 
 @pytest.fixture(scope="module")
-def world(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> World:
     """Return a world in which each script runs once, however many tests look at it."""
-    made = World(tmp_path_factory.mktemp("driver"))
-    with made.quiet():
-        yield made
+    return World(tmp_path_factory.mktemp("driver"))
