@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from provspark.said import said_values
 from provspark.tracker.constants import MadeRows, shown
-from provspark.tracker.script import program
+from provspark.tracker.script import program, script_files
 from provspark.tracker.script.leaves import Leaves, key, number
 from provspark.tracker.script.source import Source, last_name
 from provspark.tracker.script.texts import Texts
@@ -98,6 +98,8 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None) -> Hidden:
     -------
     Hidden
     """
+    for file in script_files():
+        program().source(file)
     found = json.loads(jvm.new("Hidden", made.java if made is not None else None).of(plan))
     if found["made"]:
         return Hidden(found["made"])
@@ -140,6 +142,7 @@ def _reason(group: _Group) -> str:
 def _shows(group: _Group, keys: set[str]) -> bool:
     """Whether the script's text shows all values of a group."""
     file, line = _line(group.call)
+    lineless = not line
     file, line = (file, line) if line else _line(group.site)
     source = program().source(file) if line else None
     statement = source.statement(line) if source is not None else None
@@ -152,13 +155,23 @@ def _shows(group: _Group, keys: set[str]) -> bool:
     left = keys - _defaults(wanted)
     for part in parts:
         left -= _leaves.of(source, part, counts=counts)
-    if left and wanted in ("", "lit"):  # functions of PySpark call it, too
-        for part in _chained(statement, line) or _header(statement):
-            left -= _leaves.of(source, part)
-            for node in ast.walk(part):
-                if isinstance(node, ast.Call):
-                    left -= _defaults(last_name(node.func))
+    for part in (_chained(statement, line) or _header(statement)) if left and lineless else ():
+        left -= _beyond(source, part, wanted)
     return not left or (bool(nodes) and all(_plain(source, node) for node in nodes))
+
+
+def _beyond(source: Source, part: ast.AST, wanted: str) -> set[str]:
+    """Return keys of what a part of a statement takes from elsewhere: names, functions of the script, defaults.
+
+    Functions of PySpark call `lit`, so any value of the statement may be one's.
+    """
+    found = set(_leaves.of(source, part)) if wanted in ("", "lit") else set()
+    for node in ast.walk(part):
+        if isinstance(node, ast.Name) or (isinstance(node, ast.Call) and shown().functions(source, node.func)):
+            found |= _leaves.of(source, node)
+        if isinstance(node, ast.Call) and wanted in ("", "lit"):
+            found |= _defaults(last_name(node.func))
+    return found
 
 
 def _wanted(group: _Group) -> str:

@@ -199,6 +199,10 @@ SHOWN = {
         "df.createOrReplaceTempView('t')\nout = spark.sql('SELECT * FROM t WHERE v > (SELECT avg(v) + 1 FROM "
         't WHERE k <> "z")\')'
     ),
+    "columns of functions made elsewhere": (
+        "band = F.when(df.v < 30, 'under 30').otherwise('over')\n"
+        "out = df.withColumn('o', F.when(df.k == 'x', 1).otherwise(0)).withColumn('band', band)"
+    ),
     "columns made elsewhere": "v = F.col('v')\nbig = v > 100\nnamed = big.alias('big')\nout = df.select('k', named)",
 }
 HIDDEN = {
@@ -233,6 +237,10 @@ HIDDEN = {
     "SQL with a variable of PySpark": "out = spark.sql('SELECT * FROM {d} WHERE k = {b}', d=df, b=keys[1])",
     "expressions": "out = df.selectExpr(f\"'{keys[1]}' AS x\")",
     "expr": "out = df.withColumn('e', F.expr(f'v + {x}'))",
+    "a column of a function made elsewhere": (
+        "band = F.when(df.v < 30, keys[1]).otherwise('over')\n"
+        "out = df.withColumn('o', F.when(df.k == 'x', 1).otherwise(0)).withColumn('band', band)"
+    ),
     "when": "out = df.withColumn('c', F.when(df.k == 'a', keys[1]).otherwise('z'))",
     "otherwise": "out = df.withColumn('c', F.when(df.k == 'a', 'b').otherwise(keys[1]))",
     "fillna": "out = df.fillna(x)",

@@ -54,7 +54,7 @@ public class Hidden {
 
   /** JSON: functions (name, site), groups of literals (node, fragment, call site, SQL text, site, [kind, text] …), made rows. */
   public String of(LogicalPlan plan) {
-    visit(plan, "");
+    visit(plan, "", false);
     StringBuilder out = new StringBuilder("{\"functions\":[");
     for (int i = 0; i < functions.size(); i++) out.append(i == 0 ? "" : ",").append(functions.get(i));
     out.append("],\"literals\":[");
@@ -72,7 +72,8 @@ public class Hidden {
     return out.append("],\"made\":").append(Json.quoted(why)).append("}").toString();
   }
 
-  private void visit(LogicalPlan plan, String above) {
+  /** above, within: of the node above, the line that made it, and whether a model did. */
+  private void visit(LogicalPlan plan, String above, boolean within) {
     String site = Marks.site(plan).length() == 0 ? above : Marks.site(plan);
     String kind = plan.getClass().getSimpleName();
     if (kind.indexOf("InPandas") >= 0 || kind.indexOf("InArrow") >= 0 || kind.startsWith("TransformWithState")) {
@@ -83,7 +84,7 @@ public class Hidden {
     if (plan instanceof LogicalRDD && !(made != null && made.knows(((LogicalRDD) plan).rdd()))) {
       if (computed(((LogicalRDD) plan).rdd())) function("RDD", site);
     }
-    boolean model = Marks.transformer(plan).length() > 0; // a model's values are the model's
+    boolean model = Marks.marked(plan) ? Marks.transformer(plan).length() > 0 : within; // its values are its own
     List expressions = list(plan.expressions());
     for (int i = 0; i < expressions.size(); i++) {
       Expression e = (Expression) expressions.get(i);
@@ -91,7 +92,7 @@ public class Hidden {
     }
     List inside = list(plan.children());
     inside.addAll(list(plan.subqueries()));
-    for (int i = 0; i < inside.size(); i++) visit((LogicalPlan) inside.get(i), site);
+    for (int i = 0; i < inside.size(); i++) visit((LogicalPlan) inside.get(i), site, model);
   }
 
   private void python(LogicalPlan plan, String site) {
@@ -127,7 +128,7 @@ public class Hidden {
     if (e instanceof ScalaUDF && ((ScalaUDF) e).function().getClass().getName().indexOf("DataFrameStatFunctions") >= 0) {
       add(node, "sampleBy", "", "", site == null ? "" : site, "[\"call\",\"\"]");
     }
-    if (e instanceof PivotFirst && site != null) {
+    if (e instanceof PivotFirst && site != null && e.origin().sqlText().isEmpty()) {
       List values = list(((PivotFirst) e).pivotColumnValues());
       for (int i = 0; i < values.size(); i++) {
         DataType type = ((PivotFirst) e).pivotColumn().dataType();

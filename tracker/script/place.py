@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from types import FrameType
 
+from provspark.tracker.script.program import beside
 from provspark.tracker.sites import is_library
 
 
@@ -38,6 +39,17 @@ def script_place() -> Place | None:
             return Place(frame.f_code.co_filename, frame.f_lineno, _end(frame))
         frame = frame.f_back
     return None
+
+
+def script_files() -> list[str]:
+    """Return the files of the script that are under way, as frames name them."""
+    frame: FrameType | None = sys._getframe(1)
+    found: dict[str, None] = {}
+    while frame is not None:
+        if beside(frame.f_code.co_filename):
+            found[frame.f_code.co_filename] = None
+        frame = frame.f_back
+    return list(found)
 
 
 def _end(frame: FrameType) -> tuple[int, int] | None:

@@ -60,7 +60,8 @@ class Program:
 
     def module(self, name: str, source: Source) -> Source | None:
         """Return a module that a file of the program imports, if it belongs to the program."""
-        file = file_of(_absolute(name, source.file) if name.startswith(".") else name)
+        name = _absolute(name, source.file) if name.startswith(".") else name
+        file = "" if name.split(".")[0] == "provspark" else file_of(name)
         return self.source(file) if file and beside(file) else None
 
     def calls(self, name: str) -> list[tuple[Source, ast.Call]]:
@@ -83,13 +84,17 @@ def file_of(module: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-@cache
 def beside(file: str) -> bool:
     """Whether a module's file is the user's."""
-    if not file.endswith(".py") or is_library(file):
+    if is_library(file) or not (file.endswith(".py") or file in linecache.cache):  # a notebook's cells are there
         return False
+    return not _is_installed(file)
+
+
+@cache
+def _is_installed(file: str) -> bool:
     real = os.path.realpath(file)
-    return not any(real.startswith(folder) or file.startswith(folder) for folder in _installed())
+    return any(real.startswith(folder) or file.startswith(folder) for folder in _installed())
 
 
 @cache
