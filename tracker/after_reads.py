@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor, PendingWrite
+from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor, PendingWrite, Untracked
 
 __all__ = ["Behind", "Ranges", "all_of", "attached", "one_range"]
 
@@ -27,11 +27,14 @@ class Behind:
         So many of them, from the first one on, may have gone into values that nobody saw.
     context : tuple of range
         Rows of reads that decided its values, such as the models that it applies.
+    made : str
+        Why its own rows may be rows of the reads, handed back to Spark; "" where they are not.
     """
 
     size: int = 0
     possible: int = 0
     context: tuple[range, ...] = ()
+    made: str = ""
 
 
 def attached(write: PendingWrite, rows: Ranges, behind: Behind) -> PendingWrite:
@@ -47,7 +50,11 @@ def attached(write: PendingWrite, rows: Ranges, behind: Behind) -> PendingWrite:
     if not made or write.coverage == "untracked":
         return write
     axes = (*write.axes, Axis("reads", behind.size))
-    return replace(write, axes=axes, tensors=(*write.tensors, *made))
+    write = replace(write, axes=axes, tensors=(*write.tensors, *made))
+    if behind.made and write.coverage == "exact":
+        why = f"{behind.made} Rows that the script read before may be among them."
+        return replace(write, coverage="coarse", reason=Untracked("LocalRelation", why, write.site))
+    return write
 
 
 def without(whole: range, parts: Iterable[range]) -> list[range]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from provspark.tracker.after_reads import Behind
-from provspark.tracker.hidden import hidden
+from provspark.tracker.hidden import Hidden, hidden
 from provspark.tracker.troubles import log
 
 if TYPE_CHECKING:
@@ -39,20 +39,21 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
     plans = list(_parts(jvm, sessions, analysed))
     models = {int(number) for plan in plans for number in str(jvm.plans.models(plan)).split()}
     context = tuple(reads.span(number) for number in sorted(models) if number < cut)
-    possible = any(_may_hold(jvm, sessions, plan) for plan in plans)
-    return Behind(size, size if possible else 0, context)
+    found = [_hidden(jvm, sessions, plan) for plan in plans]
+    made = next((h.reason for h in found if h.made), "") if reads.of_rows(cut) else ""
+    return Behind(size, size if any(found) else 0, context, made)
 
 
-def _may_hold(jvm: Jvm, sessions: Sessions, plan: Any) -> bool:
-    """Whether a plan may hold values of what was read."""
+def _hidden(jvm: Jvm, sessions: Sessions, plan: Any) -> Hidden:
+    """Return why a plan may hold values of what was read."""
     try:
         found = hidden(jvm, plan, sessions.made(jvm))
     except Exception as e:
         log.debug("provspark: whether a plan holds values that were read is not known", exc_info=e)
-        return True
+        return Hidden("It is not known which values the query holds.")
     if found:
         log.debug("provspark: a plan may hold values that were read: %s", found.reason)
-    return bool(found)
+    return found
 
 
 def _parts(jvm: Jvm, sessions: Sessions, analysed: Any) -> Iterator[Any]:

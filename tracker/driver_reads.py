@@ -140,6 +140,11 @@ class DriverReads:
             entries = self._entries if cut is None else self._entries[:cut]
             return entries[-1].end if entries else 0
 
+    def of_rows(self, cut: int) -> bool:
+        """Whether any of the first `cut` reads returned more than one number."""
+        with self._lock:
+            return any(not entry.read.single for entry in self._entries[:cut])
+
     def span(self, number: int) -> range:
         """Return the rows of a read among those of all reads."""
         with self._lock:

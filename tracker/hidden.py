@@ -58,9 +58,12 @@ class Hidden:
     ----------
     reason : str
         One sentence, with the script's line where it is known and without the values; "" if there is none.
+    made : bool
+        Whether the values are rows that the script handed over.
     """
 
     reason: str = ""
+    made: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.reason)
@@ -102,7 +105,7 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None) -> Hidden:
         program().source(file)
     found = json.loads(jvm.new("Hidden", made.java if made is not None else None).of(plan))
     if found["made"]:
-        return Hidden(found["made"])
+        return Hidden(found["made"], made=True)
     for name, site in found["functions"]:
         return Hidden(f"The query calls the Python function {name}{_at(site)}, which may use any value of the script.")
     for node, fragment, call, text, site, values in found["literals"]:
