@@ -168,7 +168,7 @@ def settings_of_an_ini_file(spark: Any, people: str, out: str) -> None:
     settings = configparser.ConfigParser()
     settings.read(f"{people}/../settings.ini")  # S
     least = settings.getint("report", "least")
-    spark.read.parquet(people).filter(f"age >= {least} AND consent").write.parquet(out)
+    spark.read.parquet(people).filter(f"consent AND age >= {least}").write.parquet(out)
 
 
 @CASES(data=AGREED)
