@@ -11,6 +11,7 @@ import inspect
 import json
 import os
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from provspark.said import said_values
 from provspark.tracker.constants import MadeRows, shown
 from provspark.tracker.script import program, script_files
 from provspark.tracker.script.leaves import Leaves, key, number
-from provspark.tracker.script.source import Source, last_name
+from provspark.tracker.script.source import Source, deep, last_name
 from provspark.tracker.script.texts import Texts
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ _OPERATORS: dict[str, tuple[type[ast.AST], ...]] = {
     "or": (ast.BitOr,),
     "getitem": (ast.Subscript,),
 }
-_ALIASES = {"ge": "between", "le": "between", "eq": "eqNullSafe", "getitem": "getItem"}
-"""Methods of Column that call its operators."""
+_ALIASES = {"ge": "between", "le": "between", "eq": "eqNullSafe", "getitem": "getItem", "fillna": "fill"}
+"""Methods that call others."""
 _NUMBERED = {"GlobalLimit": "limit", "LocalLimit": "limit", "Offset": "offset", "Tail": "tail"}
 """Nodes whose literals are numbers of rows, by the method that makes them."""
 
@@ -82,7 +83,7 @@ class _Group:
     values: tuple[tuple[str, str], ...]
 
 
-def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None) -> Hidden:
+def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None, *, numbers: frozenset[str] = frozenset()) -> Hidden:
     """Look for values in an analysed logical plan that the script may have read before.
 
     Parameters
@@ -93,11 +94,19 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None) -> Hidden:
     made : MadeRows, optional
         What is known of rows that the script handed over: those that are not constants are hidden, too. Without it, an
         RDD that holds rows handed over counts as computed by Python.
+    numbers : frozenset of str
+        Lines that count as constants, too: see `rows_are_constant`.
 
     Returns
     -------
     Hidden
     """
+    with deep(), shown().counting(numbers) if numbers else nullcontext():
+        _texts.again(numbers)
+        return _hidden(jvm, plan, made)
+
+
+def _hidden(jvm: Jvm, plan: Any, made: MadeRows | None) -> Hidden:
     for file in script_files():
         program().source(file)
     found = json.loads(jvm.new("Hidden", made.java if made is not None else None).of(plan))
@@ -177,6 +186,8 @@ def _beyond(source: Source, part: ast.AST, wanted: str) -> set[str]:
 def _wanted(group: _Group) -> str:
     if group.fragment == "parameter":
         return "sql"
+    if ".DataFrameNaFunctions." in group.call:
+        return "fillna"
     return _NUMBERED.get(group.node, group.fragment)
 
 

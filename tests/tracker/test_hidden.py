@@ -310,6 +310,9 @@ HIDDEN = {
     "rows of VALUES": "v = ', '.join(f\"('{k}')\" for k in keys)\nout = spark.sql(f'SELECT * FROM VALUES {v} AS v(k)')",
     "ranges": "out = spark.range(int(x), 50)",
 }
+LONG = ".filter(F.col('v') > 700)" * 150
+SHOWN["a long chain"] = f"out = df.filter(F.col('k') == F.lit('q')){LONG}"
+HIDDEN["a long chain"] = f"out = df.filter(F.col('k') == F.lit(keys[0])){LONG}"
 
 
 @pytest.fixture(scope="module")
@@ -321,7 +324,14 @@ def source(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-def look(text: str, spark: Any, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Hidden:
+def look(
+    text: str,
+    spark: Any,
+    source: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    numbers: frozenset[str] = frozenset(),
+) -> Hidden:
     """Run a script under capture; look at the plan of the frame that it leaves as `out`."""
     program().forget()
     said.forget()
@@ -331,7 +341,7 @@ def look(text: str, spark: Any, source: str, folder: Path, monkeypatch: pytest.M
     with attach(store=(folder / "store").as_uri(), step="s"), watched(monkeypatch, made):
         monkeypatch.setattr(sys, "argv", ["script.py", "2024-05-06", "31"])
         names = run(folder, HEAD + text + "\n", spark=spark, source=source, provspark=provspark)
-        found = hidden(jvm, names["out"]._jdf.queryExecution().analyzed(), made)
+        found = hidden(jvm, names["out"]._jdf.queryExecution().analyzed(), made, numbers=numbers)
         assert not any(str(key) in found.reason for key in names["keys"])
     return found
 
@@ -345,3 +355,23 @@ def test_shown(case: str, spark: Any, source: str, tmp_path: Path, monkeypatch: 
 def test_hidden(case: str, spark: Any, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = look(HIDDEN[case], spark, source, tmp_path, monkeypatch)
     assert found and found.reason.endswith(".")
+
+
+NUMBERS = {
+    "lit": "out = df.withColumn('n', F.lit(n))",
+    "an operator": "out = df.filter(df.v > n / 2)",
+    "fillna": "out = df.filter(df.k == 'a').fillna(n)",
+    "SQL": "out = df.filter(f'v > {n} and v < 100')",
+    "a statistic": "out = df.withColumn('z', (df.v - mean) / F.lit(n))",
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_numbers(case: str, spark: Any, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values that derive from reads of one number alone are told apart."""
+    head = "n = df.count() + 1000\nmean = df.agg(F.avg('v')).first()[0]\n"
+    line = len(HEAD.splitlines()) + 1
+    numbers = frozenset(f"{tmp_path / 'script.py'}:{i}" for i in (line, line + 1))
+    assert look(head + NUMBERS[case], spark, source, tmp_path, monkeypatch)
+    assert not look(head + NUMBERS[case], spark, source, tmp_path, monkeypatch, numbers)
+    assert look(head + "n += x\n" + NUMBERS[case], spark, source, tmp_path, monkeypatch, numbers)

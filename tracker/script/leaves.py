@@ -14,7 +14,7 @@ from provspark.tracker.script.values import UnknownValueError, Values, scalars
 
 _COUNTS = frozenset(("limit", "offset", "sample", "repartition", "coalesce", "print", "range", "show"))
 """Calls whose numbers are no values of rows: how many, which place."""
-_DEEPEST = 60
+_DEEPEST = 400
 
 
 class Leaves:

@@ -26,11 +26,18 @@ class Texts:
         self._shown = shown
         self._values = Values(shown)
         self._changes = -1
+        self._numbers: frozenset[str] = frozenset()
         self._literal: set[str] = set()
         self._patterns: list[re.Pattern[str]] = []
         self._queries: list[re.Pattern[str]] = []
         """What may follow ``AS`` in those."""
         self._known: dict[str, bool] = {}
+
+    def again(self, numbers: frozenset[str]) -> None:
+        """Begin anew if other lines count as constants than before; see `Shown.counting`."""
+        if numbers != self._numbers:
+            self._numbers = numbers
+            self._changes = -1
 
     def shows(self, text: str) -> bool:
         """Whether a text is a literal of the program, or was made of literals, names and arguments that are shown."""
