@@ -105,10 +105,19 @@ def rows_are_constant(
     source = program().source(place.file) if place is not None else None
     if place is None or source is None:
         return False
-    found = MAKERS[maker]
-    calls = calls_at(source, place, found.name)
     with deep(), _shown.counting(numbers) if numbers else nullcontext():
-        return bool(calls) and all(_constant(source, call, found) for call in calls)
+        calls = _calls(source, place, MAKERS[maker])
+        return bool(calls) and all(_constant(source, call, found) for call, found in calls)
+
+
+def _calls(source: Source, place: Place, maker: Maker) -> list[tuple[ast.Call, Maker]]:
+    """Return the calls of a maker at a place, or of one that calls it: pandas on Spark's call `createDataFrame`."""
+    calls = [(call, maker) for call in calls_at(source, place, maker.name)]
+    for other in MAKERS.values() if not calls else ():
+        for call in calls_at(source, place, other.name):
+            if other.module != _PANDAS or _shown.dotted(source, call.func) == f"{_PANDAS}.{other.name}":
+                calls.append((call, other))
+    return calls
 
 
 def calls_at(source: Source, place: Place, name: str) -> list[ast.Call]:

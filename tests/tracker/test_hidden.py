@@ -18,7 +18,10 @@ from provspark.tracker.hidden import Hidden, hidden
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.script import program
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore"),  # of pandas on Spark
+]
 
 HEAD = """
 import datetime, functools, operator, os, sys
@@ -310,6 +313,15 @@ HIDDEN = {
     "rows of VALUES": "v = ', '.join(f\"('{k}')\" for k in keys)\nout = spark.sql(f'SELECT * FROM VALUES {v} AS v(k)')",
     "ranges": "out = spark.range(int(x), 50)",
 }
+PANDAS = "import pyspark.pandas as ps\nd = ps.read_parquet(source)\np = df.toPandas()\n"
+SHOWN["pandas on Spark"] = PANDAS + "out = d[d.v > 5].assign(w=d.v * 2 + 1).sort_values('v').head(7).to_spark()"
+SHOWN["rows of pandas on Spark"] = PANDAS + "out = ps.DataFrame({'a': [1, 2]}).to_spark()"
+SHOWN["rows of pandas, handed over"] = PANDAS + "out = ps.from_pandas(pd.DataFrame({'a': [1, 2]})).to_spark()"
+HIDDEN["pandas on Spark"] = PANDAS + "out = d[d.v > int(p.v[0])].to_spark()"
+HIDDEN["pandas on Spark, isin"] = PANDAS + "out = d[d.k.isin(keys)].to_spark()"
+HIDDEN["rows of pandas on Spark"] = PANDAS + "out = ps.DataFrame({'a': keys}).to_spark()"
+HIDDEN["rows of pandas, handed over"] = PANDAS + "out = ps.from_pandas(p[p.v > 3]).to_spark()"
+HIDDEN["pandas on Spark, computed on the driver"] = PANDAS + "out = d.apply(lambda s: s.astype(str)).to_spark()"
 LONG = ".filter(F.col('v') > 700)" * 150
 SHOWN["a long chain"] = f"out = df.filter(F.col('k') == F.lit('q')){LONG}"
 HIDDEN["a long chain"] = f"out = df.filter(F.col('k') == F.lit(keys[0])){LONG}"

@@ -81,6 +81,8 @@ class Leaves:
             return
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and reads(node.func.attr):
+                for argument in node.args if counts else ():
+                    go(argument)
                 return
             for at, function in self._shown.functions(source, node.func):
                 for part in ast.walk(function):
