@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -322,6 +323,25 @@ HIDDEN["pandas on Spark, isin"] = PANDAS + "out = d[d.k.isin(keys)].to_spark()"
 HIDDEN["rows of pandas on Spark"] = PANDAS + "out = ps.DataFrame({'a': keys}).to_spark()"
 HIDDEN["rows of pandas, handed over"] = PANDAS + "out = ps.from_pandas(p[p.v > 3]).to_spark()"
 HIDDEN["pandas on Spark, computed on the driver"] = PANDAS + "out = d.apply(lambda s: s.astype(str)).to_spark()"
+CONFIG = (
+    "import enum\nfrom dataclasses import dataclass\n@dataclass\nclass Config:\n    label: str\n    least: int = 40\n"
+    "class Level(enum.Enum):\n    HIGH = 'high'\nconfig = Config(label='big')\n"
+)
+SHOWN["a data class"] = CONFIG + "out = df.withColumn('c', F.when(df.v > config.least, config.label).otherwise('z'))"
+SHOWN["an enumeration"] = CONFIG + "out = df.filter(df.k == Level.HIGH.value).replace(Level.HIGH.value, config.label)"
+HIDDEN["beside a data class"] = (
+    CONFIG + "out = df.withColumn('c', F.when(df.v > 1, keys[0]).when(df.v > 2, config.label))"
+)
+VARIABLE = "df.createOrReplaceTempView('t')\nspark.sql('DECLARE OR REPLACE VARIABLE most BIGINT')\n"
+SHOWN["a session variable"] = VARIABLE + "spark.sql('SET VAR most = 700')\nout = df.filter('v > most')"
+HIDDEN["a session variable"] = (
+    VARIABLE + "spark.sql('SET VAR most = (SELECT max(v) FROM t)')\nout = df.filter('v >= most')"
+)
+HIDDEN["a session variable with a value"] = VARIABLE + "spark.sql(f'SET VAR most = {x}')\nout = df.filter('v >= most')"
+SHOWN["click"] = (
+    "def option(name):\n    return lambda f: f\n@option('--day')\ndef main(day):\n"
+    "    return df.withColumn('d', F.lit(day))\nout = main(*sys.argv[1:2])"
+)
 LONG = ".filter(F.col('v') > 700)" * 150
 SHOWN["a long chain"] = f"out = df.filter(F.col('k') == F.lit('q')){LONG}"
 HIDDEN["a long chain"] = f"out = df.filter(F.col('k') == F.lit(keys[0])){LONG}"
@@ -353,7 +373,9 @@ def look(
     with attach(store=(folder / "store").as_uri(), step="s"), watched(monkeypatch, made):
         monkeypatch.setattr(sys, "argv", ["script.py", "2024-05-06", "31"])
         names = run(folder, HEAD + text + "\n", spark=spark, source=source, provspark=provspark)
-        found = hidden(jvm, names["out"]._jdf.queryExecution().analyzed(), made, numbers=numbers)
+        plan = names["out"]._jdf.queryExecution().analyzed()
+        with ThreadPoolExecutor(1) as alone:  # this file is not of the script
+            found = alone.submit(hidden, jvm, plan, made, numbers=numbers).result()
         assert not any(str(key) in found.reason for key in names["keys"])
     return found
 

@@ -50,6 +50,16 @@ class Leaves:
             self._known[node] = self._gathered(source, node, counts=False)
         return self._known[node]
 
+    def unknown(self, source: Source, node: ast.AST) -> bool:
+        """Whether an expression is shown, and the text alone does not say what its value is."""
+        if not self._shown.shows(source, node):
+            return False
+        try:
+            self._values.of(source, node)
+        except UnknownValueError:
+            return True
+        return False
+
     def _gathered(self, source: Source, node: ast.AST, *, counts: bool) -> frozenset[str]:
         found: set[str] = set()
         self._gather(source, node, found, set(), 0, counts)

@@ -38,7 +38,7 @@ _READING = _words(
 """Methods that bring data in, whatever they are called on."""
 DESCRIBING = frozenset(("columns", "schema", "dtypes", "__name__", "__file__"))
 """Attributes that describe a frame or a function and hold no value of a row."""
-SESSIONS = frozenset(("spark", "session", "sparkSession", "sparkContext", "sc", "conf"))
+SESSIONS = frozenset(("spark", "session", "sparkSession", "sparkContext", "sc", "conf", "widgets"))
 """Last names of what holds settings and no rows."""
 SETTINGS = frozenset(("applicationId", "appName", "conf", "get", "getAll", "master", "sparkUser", "version"))
 """What those say of themselves."""

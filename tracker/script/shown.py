@@ -24,6 +24,7 @@ _CHANGES = frozenset(
     )
 )
 """Methods that change what they are called on."""
+_COMMANDS = frozenset(("argument", "command", "option"))
 _CONTROL = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.comprehension)
 _DEEPEST = 400
 
@@ -285,6 +286,8 @@ class Shown:
         return [part for part in self._passed_for(source, function, name) if part is not None]
 
     def _passed_for(self, source: Source, function: Function, name: str) -> list[tuple[Source, ast.AST] | None]:
+        if any(last_name(getattr(d, "func", d)) in _COMMANDS for d in function.decorator_list):
+            return []  # of click or typer: it is called with the arguments of the process
         scope = source.scope_of.get(source.up.get(function, function))
         method = isinstance(scope, Scope) and isinstance(scope.node, ast.ClassDef)
         called = function.name

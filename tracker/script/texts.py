@@ -11,6 +11,8 @@ from provspark.tracker.script.values import UnknownValueError, Values
 
 _FEWEST = 4
 """Characters that a text put together has for certain, to be known again."""
+_SETS = re.compile(r"\bset\W+var(?:iable)?\b|\bexecute\W+immediate\b", re.IGNORECASE)
+_QUERY = re.compile(f"(?:{_SETS.pattern}).*\\bselect\\b", re.IGNORECASE | re.DOTALL)
 _STRINGS = (ast.JoinedStr, ast.BinOp, ast.Call)
 
 
@@ -55,6 +57,16 @@ class Texts:
         self.shows(text)
         text = _normal(text)
         return any(t.endswith(text) for t in self._literal) or any(p.fullmatch(text) for p in self._queries)
+
+    def variables_are_constant(self) -> bool:
+        """Whether session variables are set by texts of the program alone, and by none with a query in it."""
+        self.shows("")
+        return all(not _QUERY.search(t) for t in (*self._literal, *(p.pattern for p in self._patterns))) and not any(
+            isinstance(node, ast.JoinedStr) and _has_text(node) and _SETS.search(ast.unparse(node))
+            for source in self._shown.program.sources()
+            for node in ast.walk(source.tree)
+            if not self._shown.shows(source, node)
+        )
 
     def _learn(self, sources: list[Source]) -> None:
         self._known.clear()
