@@ -99,7 +99,7 @@ class Reading:
 
     def _before(self, jvm: Jvm, frame: Any) -> Behind:
         """What was read before and stands behind the rows of a frame."""
-        if not self._reads.count:
+        if not self._reads.begun:
             return Behind()
         analysed = frame._jdf.queryExecution().analyzed()
         return behind(jvm, self._sessions, self._reads, analysed, self._reads.count)
