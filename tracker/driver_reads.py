@@ -153,6 +153,7 @@ class DriverReads:
     @property
     def begun(self) -> bool:
         """Whether the script read anything."""
+        self.catch_up()
         return bool(self._entries or self._open)
 
     @property
