@@ -27,7 +27,7 @@ def sqlite_and_back(spark: Any, people: str, out: str) -> None:
     spark.createDataFrame(p).write.parquet(out)
 
 
-@CASES(possible=OLD, reads="S", label="coarse")
+@CASES(possible=OLD, reads="RS", ends="S", label="coarse")
 def sqlite_read_by_the_next_step(spark: Any, people: str, work: str) -> None:
     import sqlite3
 

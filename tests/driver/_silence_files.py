@@ -59,7 +59,7 @@ def _(spark: Any, work: str, out: str) -> None:
     spark.read.json(f"{work}/old.json").write.parquet(out)
 
 
-@CASES(possible=OLD, reads="S", label="coarse")
+@CASES(possible=OLD, reads="RS", ends="S", label="coarse")
 def a_pickle_for_the_next_step(spark: Any, people: str, work: str) -> None:
     import pickle
 
@@ -77,7 +77,7 @@ def _(spark: Any, work: str, out: str) -> None:
     spark.createDataFrame(pairs, "id INT, name STRING").write.parquet(out)
 
 
-@CASES(possible=ALL, reads="S", label="coarse")
+@CASES(possible=ALL, reads="RS", ends="S", label="coarse")
 def an_array_of_numpy_for_the_next_step(spark: Any, people: str, work: str) -> None:
     import numpy as np
 
