@@ -153,7 +153,8 @@ class DriverReads:
     @property
     def begun(self) -> bool:
         """Whether the script read anything."""
-        self.catch_up()
+        if not self._entries:
+            self.catch_up()
         return bool(self._entries or self._open)
 
     @property
