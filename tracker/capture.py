@@ -265,6 +265,18 @@ class Capture:
         """Note that a query set a variable of the session."""
         self._reading.plan(frame.sparkSession, frame._jdf.queryExecution().analyzed, "SET VARIABLE")
 
+    def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
+        """Save a model, and store what was written."""
+        result = self._watch.unaudited(call)
+        try:
+            write = self._reading.saved(instance, path)
+            if write is not None:
+                self._writing.add(write)
+        except Exception as e:
+            why = f"a model was saved to {path}; what its files come from is lost: {e}"
+            self._troubles.trouble(Untracked("save", why, caller()), e)
+        return result
+
     def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
         """Run what leaves something behind that can't be followed, and say so."""
         result = self._watch.unaudited(call)

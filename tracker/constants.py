@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ast
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from provspark.said import is_said
 from provspark.tracker.script import Place, program, script_place
 from provspark.tracker.script.shown import Shown
-from provspark.tracker.script.source import Source
+from provspark.tracker.script.source import Source, deep
 
 if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
@@ -76,7 +77,9 @@ def shown() -> Shown:
     return _shown
 
 
-def rows_are_constant(maker: str, place: Place | None = None, data: Any = None) -> bool:
+def rows_are_constant(
+    maker: str, place: Place | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
+) -> bool:
     """Return whether the script's text shows that the rows of a call are constants.
 
     Parameters
@@ -87,6 +90,9 @@ def rows_are_constant(maker: str, place: Place | None = None, data: Any = None) 
         Where the call was written; the call under way by default. Call it while the script's frame is on the stack.
     data : object, optional
         The rows themselves: `provspark.constant` may have been called with them.
+    numbers : frozenset of str
+        Lines (``file:line``, as frames name files) each of whose reads returned one number: these count as constants,
+        too. So what is constant with them and not without derives from numbers alone.
 
     Returns
     -------
@@ -99,9 +105,19 @@ def rows_are_constant(maker: str, place: Place | None = None, data: Any = None) 
     source = program().source(place.file) if place is not None else None
     if place is None or source is None:
         return False
-    found = MAKERS[maker]
-    calls = calls_at(source, place, found.name)
-    return bool(calls) and all(_constant(source, call, found) for call in calls)
+    with deep(), _shown.counting(numbers) if numbers else nullcontext():
+        calls = _calls(source, place, MAKERS[maker])
+        return bool(calls) and all(_constant(source, call, found) for call, found in calls)
+
+
+def _calls(source: Source, place: Place, maker: Maker) -> list[tuple[ast.Call, Maker]]:
+    """Return the calls of a maker at a place, or of one that calls it: pandas on Spark's call `createDataFrame`."""
+    calls = [(call, maker) for call in calls_at(source, place, maker.name)]
+    for other in MAKERS.values() if not calls else ():
+        for call in calls_at(source, place, other.name):
+            if other.module != _PANDAS or _shown.dotted(source, call.func) == f"{_PANDAS}.{other.name}":
+                calls.append((call, other))
+    return calls
 
 
 def calls_at(source: Source, place: Place, name: str) -> list[ast.Call]:
@@ -156,10 +172,12 @@ class MadeRows:
         return str(self.java.within(plan))
 
 
-def not_constant(maker: str, place: Place | None = None, data: Any = None) -> str:
+def not_constant(
+    maker: str, place: Place | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
+) -> str:
     """Return "" where `rows_are_constant`, and otherwise the reason, with the line and without the values."""
     place = place or script_place()
-    if rows_are_constant(maker, place, data):
+    if rows_are_constant(maker, place, data, numbers=numbers):
         return ""
     at = f" at {os.path.basename(place.file)}:{place.line}" if place is not None else ""  # noqa: PTH119 - a text
     return f"The script's text does not show the values of the rows that {maker.split('.')[-1]}{at} makes."

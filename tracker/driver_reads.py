@@ -153,6 +153,8 @@ class DriverReads:
     @property
     def begun(self) -> bool:
         """Whether the script read anything."""
+        if not self._entries:
+            self.catch_up()
         return bool(self._entries or self._open)
 
     @property

@@ -11,6 +11,7 @@ import inspect
 import json
 import os
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from provspark.said import said_values
 from provspark.tracker.constants import MadeRows, shown
 from provspark.tracker.script import program, script_files
 from provspark.tracker.script.leaves import Leaves, key, number
-from provspark.tracker.script.source import Source, last_name
+from provspark.tracker.script.source import Source, deep, last_name
+from provspark.tracker.script.statements import called, calls, chained, given, header
 from provspark.tracker.script.texts import Texts
 
 if TYPE_CHECKING:
@@ -27,25 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Hidden", "hidden"]
 
-_OPERATORS: dict[str, tuple[type[ast.AST], ...]] = {
-    "eq": (ast.Eq,),
-    "ne": (ast.NotEq,),
-    "gt": (ast.Gt, ast.Lt),
-    "lt": (ast.Lt, ast.Gt),
-    "ge": (ast.GtE, ast.LtE),
-    "le": (ast.LtE, ast.GtE),
-    "add": (ast.Add,),
-    "sub": (ast.Sub,),
-    "mul": (ast.Mult,),
-    "truediv": (ast.Div,),
-    "mod": (ast.Mod,),
-    "pow": (ast.Pow,),
-    "and": (ast.BitAnd,),
-    "or": (ast.BitOr,),
-    "getitem": (ast.Subscript,),
-}
-_ALIASES = {"ge": "between", "le": "between", "eq": "eqNullSafe", "getitem": "getItem"}
-"""Methods of Column that call its operators."""
 _NUMBERED = {"GlobalLimit": "limit", "LocalLimit": "limit", "Offset": "offset", "Tail": "tail"}
 """Nodes whose literals are numbers of rows, by the method that makes them."""
 
@@ -85,7 +68,7 @@ class _Group:
     values: tuple[tuple[str, str], ...]
 
 
-def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None) -> Hidden:
+def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None, *, numbers: frozenset[str] = frozenset()) -> Hidden:
     """Look for values in an analysed logical plan that the script may have read before.
 
     Parameters
@@ -96,11 +79,19 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None) -> Hidden:
     made : MadeRows, optional
         What is known of rows that the script handed over: those that are not constants are hidden, too. Without it, an
         RDD that holds rows handed over counts as computed by Python.
+    numbers : frozenset of str
+        Lines that count as constants, too: see `rows_are_constant`.
 
     Returns
     -------
     Hidden
     """
+    with deep(), shown().counting(numbers) if numbers else nullcontext():
+        _texts.again(numbers)
+        return _hidden(jvm, plan, made)
+
+
+def _hidden(jvm: Jvm, plan: Any, made: MadeRows | None) -> Hidden:
     for file in script_files():
         program().source(file)
     found = json.loads(jvm.new("Hidden", made.java if made is not None else None).of(plan))
@@ -130,6 +121,10 @@ def _reason(group: _Group) -> str:
             program().source(_line(place)[0])
     if group.fragment == "view" and ("." in group.call or _texts.shows_view(group.text)):
         return ""
+    if group.fragment == "variable":
+        if _texts.variables_are_constant():
+            return ""
+        return f"The query uses a session variable{_at(group.site)}, which may hold a value of a query."
     if group.text and group.fragment != "parameter":
         if _texts.shows(group.text):
             return ""
@@ -152,15 +147,23 @@ def _shows(group: _Group, keys: set[str]) -> bool:
     if source is None or statement is None:
         return _anywhere(group, keys)
     wanted = _wanted(group)
-    nodes = _called(statement, wanted, line)
+    nodes = called(statement, wanted, line)
     counts = group.node in _NUMBERED
-    parts = nodes or _chained(statement, line) or _header(statement)
+    around = chained(statement, line) or header(statement)
     left = keys - _defaults(wanted)
-    for part in parts:
+    for part in nodes or around:
         left -= _leaves.of(source, part, counts=counts)
-    for part in (_chained(statement, line) or _header(statement)) if left and lineless else ():
+    for part in around if left and lineless else ():
         left -= _beyond(source, part, wanted)
-    return not left or (bool(nodes) and all(_plain(source, node) for node in nodes))
+    if not left:
+        return True
+    if nodes and all(_plain(source, node) for node in nodes):
+        return True
+    values = [v for node in nodes or calls(around, _names()) for v in given(node)]
+    shows = shown().shows
+    if not all(shows(source, v) or _condition(source, v) for v in values):
+        return False
+    return len(left) <= sum(_leaves.unknown(source, v) for v in values)
 
 
 def _beyond(source: Source, part: ast.AST, wanted: str) -> set[str]:
@@ -180,6 +183,8 @@ def _beyond(source: Source, part: ast.AST, wanted: str) -> set[str]:
 def _wanted(group: _Group) -> str:
     if group.fragment == "parameter":
         return "sql"
+    if ".DataFrameNaFunctions." in group.call:
+        return "fillna"
     return _NUMBERED.get(group.node, group.fragment)
 
 
@@ -188,62 +193,12 @@ def _line(place: str) -> tuple[str, int]:
     return (file, int(line)) if line.isdigit() else ("", 0)
 
 
-def _header(statement: ast.stmt) -> list[ast.AST]:
-    """Return the parts of a statement that are not statements themselves."""
-    return [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
-
-
-def _within(statement: ast.stmt) -> list[ast.AST]:
-    return [node for part in _header(statement) for node in ast.walk(part)]
-
-
-def _called(statement: ast.stmt, name: str, line: int) -> list[ast.AST]:
-    """Return the calls or operators of a name in a statement: those of a line if there are some."""
-    found = [part for node in _within(statement) for part in _named(node, name)]
-    exact = [n for n in found if _starts(n) == line]
-    return exact or [n for n in found if getattr(n, "lineno", 0) <= line <= (getattr(n, "end_lineno", 0) or 0)] or found
-
-
-def _named(node: ast.AST, name: str) -> list[ast.AST]:
-    """Return the node if it is a call or an operator of this name; of a subscript, the index."""
-    bare = name.strip("_")
-    bare = bare[1:] if bare[:1] == "r" and bare[1:] in _OPERATORS else bare
-    kinds = _OPERATORS.get(bare, ())
-    if isinstance(node, ast.Call):
-        return [node] if last_name(node.func) in (name, _ALIASES.get(bare)) else []
-    if isinstance(node, ast.Subscript):
-        return [node.slice] if ast.Subscript in kinds else []
-    operators = [node.op] if isinstance(node, ast.BinOp) else node.ops if isinstance(node, ast.Compare) else []
-    return [node] if any(isinstance(op, kinds) for op in operators) else []
-
-
-def _starts(node: ast.AST) -> int:
-    """Return the line that Python gives to a call: of a method, its name's."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.end_lineno or 0
-    return getattr(node, "lineno", 0)
-
-
-def _chained(statement: ast.stmt, line: int) -> list[ast.AST]:
-    """Return what is given to the method of a chain that stands at a line, if the chain takes several lines."""
-    if statement.end_lineno == statement.lineno:
-        return []
-    calls = [n for n in _within(statement) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-    outer = [n for n in calls if _starts(n) == line]
-    return [part for n in outer for part in (*n.args, *n.keywords)]
-
-
 def _plain(source: Source, node: ast.AST) -> bool:
     """Whether all values that a call or operator is given are shown, though some can't be worked out."""
     shows = shown().shows
-    if isinstance(node, ast.BinOp):
-        return shows(source, node.left) or shows(source, node.right)
-    if isinstance(node, ast.Compare):
-        return shows(source, node.left) or all(shows(source, part) for part in node.comparators)
-    if not isinstance(node, ast.Call):
-        return False
-    values = [a.value if isinstance(a, ast.Starred) else a for a in node.args] + [k.value for k in node.keywords]
-    return all(_column(source, value) or shows(source, value) for value in values)
+    if isinstance(node, (ast.BinOp, ast.Compare)):
+        return any(shows(source, side) for side in given(node))
+    return isinstance(node, ast.Call) and all(_column(source, v) or shows(source, v) for v in given(node))
 
 
 def _column(source: Source, node: ast.AST) -> bool:
@@ -257,14 +212,30 @@ def _column(source: Source, node: ast.AST) -> bool:
     return False
 
 
+def _condition(source: Source, node: ast.AST) -> bool:
+    """Whether an expression makes a column, not a value, as far as its text tells."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, (ast.BitAnd, ast.BitOr))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _column_methods():
+        return True
+    return isinstance(node, (ast.Compare, ast.UnaryOp)) or _column(source, node)
+
+
+@cache
+def _column_methods() -> frozenset[str]:
+    from pyspark.sql import Column
+
+    return frozenset(name for name in dir(Column) if not name.startswith("_"))
+
+
 def _anywhere(group: _Group, keys: set[str]) -> bool:
     """Whether calls of the same name show all values, where the line is not known."""
     wanted = _wanted(group)
     left = keys - _defaults(wanted)
     for source in program().sources():
-        for name, calls in source.calls.items():
+        for name, found in source.calls.items():
             if name == wanted or (not wanted and name in _names()):
-                for call in calls:
+                for call in found:
                     left -= _leaves.of(source, call, counts=group.node in _NUMBERED)
     return not left
 

@@ -69,6 +69,8 @@ class Interception:
         """RDDs of frames, by frame."""
         self._observed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """Observed frames, by what observes them."""
+        self._of_writer: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """What a writer of MLlib saves."""
         self._undo: list[tuple[Any, str, Any]] = []
         self._sessions: list[Any] = []
         self._waiting: list[WhenImported] = []
@@ -87,9 +89,12 @@ class Interception:
         listener = self._listener
 
         def writer_made(writer: Any, frame: Any) -> None:
-            writer._jwrite = _WriterProxy(
-                writer._jwrite, lambda java, end, args: listener.write(writer._spark, frame, java, end, args)
-            )
+            def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
+                if self._within():  # an action of the script's, such as the saving of a model
+                    return getattr(java, name)(*args)
+                return listener.write(writer._spark, frame, java, name, args)
+
+            writer._jwrite = _WriterProxy(writer._jwrite, end)
 
         def writer_v2_made(writer: Any, frame: Any) -> None:
             def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
@@ -139,6 +144,7 @@ class Interception:
             self._around(owner, name, self._range)
         for name in LEARNERS:
             self._waiting.append(WhenImported(name, self._learner_imported))
+        self._waiting.append(WhenImported("pyspark.ml.util", self._models_imported))
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
             self._session_made(spark)
 
@@ -259,6 +265,26 @@ class Interception:
                 setattr(owner, name, staticmethod(self._learning(plain.__func__)))
             else:
                 setattr(owner, name, self._learning(plain))
+
+    def _models_imported(self, module: ModuleType) -> None:
+        try:
+            self._around(module.JavaMLWriter, "__init__", self._model_writer)
+            for writer in (module.JavaMLWriter, module.MLWriter):
+                self._around(writer, "save", self._save_model)
+        except Exception as e:  # the script's import goes on
+            self._listener.refused(module.__name__, f"models that it saves are not seen: {type(e).__name__}: {e}")
+
+    def _model_writer(self, init: Callable[..., Any], writer: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
+        init(writer, instance, *args, **kwargs)
+        self._of_writer[writer] = instance
+
+    def _save_model(self, save: Callable[..., Any], writer: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return save(writer, *args, **kwargs)
+        instance = self._of_writer.get(writer) or getattr(writer, "instance", None)
+        path = next((a for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
+        call = lambda: save(writer, *args, **kwargs)  # noqa: E731
+        return self._listener.model_saved(instance, path, lambda: self._outermost(call))
 
     def _learning(self, learn: Callable[..., Any]) -> Callable[..., Any]:
         from pyspark import RDD

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["Models", "columns_named"]
+__all__ = ["Models", "columns_named", "learned"]
 
 _WITHIN = ("stages", "bestModel", "models", "subModels")
 """Attributes of models and estimators that hold others."""
@@ -36,6 +36,17 @@ class Models:
         if known is not None:
             return (known,)
         return tuple(sorted(self._of_uid.get(getattr(transformer, "uid", ""), ())))
+
+    def within(self, value: Any) -> tuple[int, ...]:
+        """Return the reads that a model, or those within it, are."""
+        return tuple(sorted({number for model in _models(value) for number in self.of(model)}))
+
+
+def learned(value: Any) -> bool:
+    """Whether a value of MLlib is a model, or has one within, and so holds what it was fitted to."""
+    from pyspark.ml.base import Model
+
+    return any(isinstance(each, Model) for each in _models(value))
 
 
 def columns_named(estimator: Any, columns: Iterable[str]) -> frozenset[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from provspark.errors import UnsupportedPlanError
-from provspark.index_store.model import Field, Untracked
+from provspark.index_store.model import Field, PendingWrite, Untracked
 from provspark.tracker.actions import FIT, FITS, METHODS, Action
 from provspark.tracker.after_reads import Behind
 from provspark.tracker.behind import behind
@@ -16,8 +16,9 @@ from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.failures import said, stopped
 from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.jvm import Jvm
-from provspark.tracker.models import Models, columns_named
+from provspark.tracker.models import Models, columns_named, learned
 from provspark.tracker.read_inputs import Inputs, ReadInputs
+from provspark.tracker.saved_models import saved_model
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sites import caller
 from provspark.tracker.taking import Taking
@@ -99,13 +100,23 @@ class Reading:
 
     def _before(self, jvm: Jvm, frame: Any) -> Behind:
         """What was read before and stands behind the rows of a frame."""
-        if not self._reads.count:
+        if not self._reads.begun:
             return Behind()
         analysed = frame._jdf.queryExecution().analyzed()
         return behind(jvm, self._sessions, self._reads, analysed, self._reads.count)
 
     def _returned(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> None:
         self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
+
+    def saved(self, instance: Any, path: str) -> PendingWrite | None:
+        """Describe the files of a model that was just saved; None where there is no session."""
+        jvm, site = self._sessions.any(), caller()
+        if jvm is None or not path:
+            return None
+        self._reads.cut()
+        spans = [self._reads.span(number) for number in self.models.within(instance)]
+        where = str(self._reader(jvm)[0].qualified(jvm.session, path))
+        return saved_model(jvm, where, spans, self._reads.rows(), site, learned=learned(instance))
 
     def _traced(
         self, frame: Any, plan: _Plan, action: Action, args: tuple[Any, ...], read: CoarseRead

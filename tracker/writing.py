@@ -130,6 +130,12 @@ class Writing:
         self.costs.append(Cost(names, rewritten - began, time.perf_counter() - done))
         return result
 
+    def add(self, write: PendingWrite) -> None:
+        """Store a write that another way than a plan made."""
+        with self._adding:
+            self._reads.flush()
+            self._step.add(write)
+
     def profile(self) -> None:
         """Profile what was written and read, where that was asked for; without one, the step is as good."""
         if self._added is None:

@@ -9,7 +9,7 @@ from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import restrict
 from provspark.index_store.query.trust import Trust
-from provspark.index_store.query.walk import Plan, Stand, Stop, plan, stretch
+from provspark.index_store.query.walk import Plan, Stand, Stop, plan, stretch, uncaptured
 from provspark.index_store.times import utc
 
 __all__ = ["lost_stops", "returned_stops"]
@@ -18,17 +18,23 @@ _SECOND = 1000
 
 
 def lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> Iterator[Stop]:
-    """Stop at each write on the way to a data set whose inputs are not known: rows may have gone into it.
+    """Stop at each write on the way to a data set whose inputs are not known, or some of whose step went uncaptured.
 
-    Writes that the start came from are left out, and steps that ended before its first file was written.
+    Rows may have gone into it. Writes that the start came from are left out, and steps that ended before the first file
+    of the start was written.
     """
     before = set(plan(linker, [start], "backward").nodes)
     made = min(start.files.mtimes.tolist(), default=0)
     for node in _route(linker, to).nodes:
         write = node.write
-        if write.coverage != "untracked" or write.inputs or node in before or _milliseconds(node.manifest.ended) < made:
+        if node in before or _milliseconds(node.manifest.ended) < made:
             continue
-        why = str(write.reason) if write.reason else "no reason was stored"
+        if write.coverage == "untracked" and not write.inputs:
+            why = str(write.reason) if write.reason else "no reason was stored"
+        elif node.manifest.untracked:
+            why = uncaptured(node)
+        else:
+            continue
         if not trust.takes(node, "untracked", why):
             yield Stop("untracked", node.step, str(write.output.dataset), why)
 

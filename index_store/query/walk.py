@@ -358,7 +358,7 @@ def doubts(linker: Linker, node: Node, direction: Direction) -> Iterator[tuple[B
             str(write.reason) if write.reason else "no reason was stored",
         )
     if direction == "forward" and write.coverage != "untracked" and manifest.untracked:
-        yield "untracked", f"a write of this step went uncaptured: {manifest.untracked[0]}"
+        yield "untracked", uncaptured(node)
     if not linker.drivers and direction == "backward" and any(not read.write.single for read in node.reads):
         yield "driver", ASK_FOR_ROWS
     if linker.drivers and manifest.driver_reads == "off":
@@ -376,6 +376,11 @@ def taken(linker: Linker, at: Sighting, rows: Sequence[Runs]) -> Iterator[Node]:
         start: dict[tuple[int, Kind], Boxes] = {(i, "data"): united(there) for i in axes}
         if node.write.coverage == "untracked" or walk_axes(node, start, "forward", context=True, keep={0}):
             yield node
+
+
+def uncaptured(node: Node) -> str:
+    """What a stop says of a step some of which was not captured."""
+    return f"a write of this step went uncaptured: {node.manifest.untracked[0]}"
 
 
 def stretch(start: int, to: int, rows: int) -> Boxes:

@@ -1,6 +1,7 @@
 """Rows that left by a file that the driver wrote, copied or read itself.
 
-If only the driver has opened a file, its rows are known where a footer counts them; a CSV file is then one row, row 0.
+If only the driver has opened a file, its rows are known where a footer counts them; a CSV file is then one row, row 0,
+unless Spark counts the rows of a copy.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from _driver_scripts import Cases
-from _driver_sources import ALL, OLD
+from _driver_sources import ALL, OLD, VISITS
 
 CASES = Cases(rows=[10])
 
@@ -91,7 +92,7 @@ def _(spark: Any, work: str, out: str) -> None:
     spark.createDataFrame([(int(age),) for age in np.sort(ages[:, 0])], "age INT").write.parquet(out)
 
 
-@CASES(data=[0], source="visits", rows=[0])
+@CASES(data=range(len(VISITS)), source="visits", rows=[0])
 def a_copied_file(spark: Any, visits: str, out: str, work: str) -> None:
     import shutil
 

@@ -255,6 +255,29 @@ def _exploded(spark: Any, at: str) -> Any:
     return _read(spark, at, "p").select(sf.explode(sf.sequence(sf.lit(most), sf.lit(most + 1))).alias("z"))
 
 
+def _made(spark: Any, at: str) -> Any:
+    rows = [(row.id, str(row.ssn)[:4]) for row in _read(spark, at, "p").select("id", "ssn").collect()]
+    return spark.createDataFrame(rows, "id int, z string")
+
+
+def _made_by_pandas(spark: Any, at: str) -> Any:
+    return spark.createDataFrame(_read(spark, at, "p").select("id", sf.col("ssn").alias("z")).toPandas())
+
+
+def _literal(spark: Any, at: str) -> Any:
+    return _read(spark, at, "p").select("id", sf.lit(_read(spark, at, "p").select("ssn").first()[0]).alias("z"))
+
+
+def _in_sql(spark: Any, at: str) -> Any:
+    most = _read(spark, at, "p").agg(sf.max("salary")).collect()[0][0]
+    return spark.sql(f"select id, {most} as z from p")
+
+
+def _function(spark: Any, at: str) -> Any:
+    ssn = {row.id: row.ssn for row in _read(spark, at, "p").toLocalIterator()}
+    return _read(spark, at, "p").select("id", sf.udf(lambda i: ssn[i], "string")("id").alias("z"))
+
+
 WAYS: dict[str, tuple[Any, list[str]]] = {
     "a lateral value": ("select p.id, l.g from p, lateral (select p.salary + 1 as g) l", ["g"]),
     "a lateral row": ("select p.id, l.k from p, lateral (select k from b where b.k = p.ssn) l", ["k"]),
@@ -292,6 +315,11 @@ WAYS: dict[str, tuple[Any, list[str]]] = {
     ),
     "a function in Python": (_mapped, ["z"]),
     "a generator of what was read": (_exploded, ["z"]),
+    "rows made of what was read": (_made, ["id", "z"]),
+    "rows made by pandas": (_made_by_pandas, ["id", "z"]),
+    "a literal that was read": (_literal, ["z"]),
+    "a number put into SQL": (_in_sql, ["z"]),
+    "a function that holds what was read": (_function, ["z"]),
 }
 
 

@@ -55,13 +55,12 @@ def watched(monkeypatch: pytest.MonkeyPatch, made: MadeRows | None = None) -> It
             return result
 
         call.__code__ = call.__code__.replace(co_filename="<frozen tests>")  # no line of the script
-        monkeypatch.setattr(owner, name, call)
+        patch.setattr(owner, name, call)
 
-    with monkeypatch.context():
+    with monkeypatch.context() as patch:
         for key, owner in PATCHED.items():
             watch(key, owner)
         yield found
-        monkeypatch.undo()
 
 
 def run(folder: Path, text: str, name: str = "script.py", **names: Any) -> dict[str, Any]:

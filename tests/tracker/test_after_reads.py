@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from _reads import Edges
 from oracle.cases import Frames
@@ -51,6 +52,11 @@ def made(w: World) -> None:
 def made_by_pandas(w: World) -> None:
     frame = w.t.dept.filter("w > 5").select("w").toPandas()
     w.write(w.spark.createDataFrame(frame[frame.w % 2 == 0]))
+
+
+def made_of_a_file(w: World) -> None:
+    frame = pd.read_parquet(str(w.t.paths["dept"]))
+    w.write(w.spark.createDataFrame(frame[["w"]]))
 
 
 def parallelized(w: World) -> None:
@@ -100,7 +106,7 @@ def over_an_rdd(w: World) -> None:
 
 
 POSSIBLE = (
-    *(made, made_by_pandas, parallelized, a_range, values, a_literal, among_keys, a_function),
+    *(made, made_by_pandas, made_of_a_file, parallelized, a_range, values, a_literal, among_keys, a_function),
     *(over_a_checkpoint, over_a_cache, over_an_rdd),
 )
 

@@ -138,6 +138,24 @@ def test_from_step_to_step(world: World) -> None:
     assert world.back("last.json") == square(1, "in.parquet", 3)
 
 
+def test_rows_chosen_by_their_values(world: World) -> None:
+    with world.step():
+        world.rows().toPandas().to_parquet("out.parquet")
+    prov = provspark.open((world.folder / "store").as_uri())
+    table = prov.backward(world.path("out.parquet"), where=[("b", "=", "y")])
+    assert {(line["row"], line["source_row"]) for line in table.to_pylist()} == {(1, k) for k in range(3)}
+
+
+def test_rows_made_after_a_file_was_read(world: World) -> None:
+    """The rows of the file may be in them, though no read of Spark's came before."""
+    with world.step() as capture:
+        world.spark.createDataFrame([(1,)], "a INT").write.parquet(world.path("before"))
+        rows = Path("in.csv").read_text().splitlines()
+        world.spark.createDataFrame([(row,) for row in rows], "a STRING").write.parquet(world.path("after"))
+    kinds = [[t.kind for t in write.tensors] for write in capture.manifest.writes]
+    assert kinds == [["data"], ["data", "possible"]]
+
+
 def test_what_was_read_after_the_file_was_closed(world: World) -> None:
     with world.step() as capture:
         FRAME.to_csv("out.csv")

@@ -132,14 +132,19 @@ def test_learned(how: str, spark: Any, sources: Path, tmp_path: Path) -> None:
 
 
 def test_sql_transformer_and_saved_model(spark: Any, sources: Path, tmp_path: Path) -> None:
-    """A transformer that runs SQL; a model that is saved marks the step, and loaded again brings no context."""
+    """A transformer that runs SQL; the files of a saved model derive from the model, and mark nothing else."""
     t = Frames(spark, TABLES, sources)
     with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
         doubled = SQLTransformer(statement="SELECT w, w * 2 AS d FROM __THIS__ WHERE w > 5")
         doubled.transform(t.dept).write.parquet(str(tmp_path / "out"))
         features(prepared(t)).save(str(tmp_path / "model"))
-    assert capture.untracked and all(str(tmp_path / "model") in str(u) for u in capture.untracked)
-    assert [w.coverage for w in capture.manifest.writes] == ["exact"]
+    assert capture.untracked == () and capture.manifest is not None
+    assert [w.coverage for w in capture.manifest.writes] == ["exact", "coarse"]
+    edges, (_, model) = Edges(tmp_path / "store", capture.manifest), capture.manifest.writes
+    assert model.output.unit == "file" and model.output.dataset.uri == f"file://{tmp_path / 'model'}"
+    (fit,) = capture.manifest.reads
+    assert (fit.action, fit.coverage, fit.output.rows) == ("fit", "coarse", 1)
+    assert model.output.rows > 5 and set(map(tuple, edges.of(model).values())) == {(("reads", 0),)}
     answers = lineage.Lineage(tmp_path / "store", capture.manifest, TABLES, t.paths)
     made = outputs.read(tmp_path / "out").rows
     assert sorted(made) == [(6, 12), (6, 12), (7, 14)]
@@ -147,3 +152,38 @@ def test_sql_transformer_and_saved_model(spark: Any, sources: Path, tmp_path: Pa
     assert [{dept.rows[i][3] for _, _, i in ws} for ws in answers.backward(tmp_path / "out", 3)] == [
         {w} for w, _ in made
     ]
+
+
+def test_a_loaded_model_that_is_saved_is_untracked(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """What it was fitted to is not known; an estimator holds nothing of any data."""
+    from pyspark.ml import PipelineModel
+
+    t = Frames(spark, TABLES, sources)
+    features(prepared(t)).save(str(tmp_path / "model"))
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        PipelineModel.load(str(tmp_path / "model")).save(str(tmp_path / "again"))
+        Pipeline(stages=[Imputer(inputCols=["w"], outputCols=["v"])]).save(str(tmp_path / "estimator"))
+    assert capture.untracked == () and capture.manifest is not None
+    model, estimator = capture.manifest.writes
+    assert (model.coverage, estimator.coverage) == ("untracked", "coarse") and model.reason is not None
+    assert "not fitted in this step" in model.reason.why and estimator.tensors == ()
+
+
+def test_each_fit_is_a_model_of_its_own(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """An estimator that is fitted twice makes models of one uid; a write has the one as context that it applies."""
+    t = Frames(spark, TABLES, sources)
+    imputer = Imputer(inputCols=["w"], outputCols=["full"])
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        whole = imputer.fit(prepared(t))
+        few = imputer.fit(prepared(t).filter("w > 6"))
+        t.dept.count()
+        few.transform(prepared(t)).write.parquet(str(tmp_path / "few"))
+        whole.transform(prepared(t)).write.parquet(str(tmp_path / "whole"))
+    assert capture.untracked == () and capture.manifest is not None
+    edges = Edges(tmp_path / "store", capture.manifest)
+    found = [
+        {end[1:] for ends in edges.of(w).values() for end in ends if end[0] == "reads"} for w in edges.manifest.writes
+    ]
+    assert found == [{(1, "context")}, {(0, "context")}]
+    assert [r.action for r in edges.manifest.reads] == ["fit", "fit", "DataFrame.count"]
+    assert [f.name for f in edges.manifest.reads[0].output.fields] == ["w"]

@@ -12,8 +12,8 @@ from _scripts import run, watched
 
 import provspark
 from provspark import said
-from provspark.tracker.constants import MAKERS
-from provspark.tracker.script import program
+from provspark.tracker.constants import MAKERS, rows_are_constant
+from provspark.tracker.script import Place, program
 
 pytestmark = pytest.mark.spark
 
@@ -136,6 +136,19 @@ DERIVED = {
         "class Config:\n    ROWS = [(1,)]\nConfig.ROWS.append((got[0].id,))\n"
         "spark.createDataFrame(Config.ROWS, 'i BIGINT')"
     ),
+    "fields that are called as attributes of Spark's": (
+        "named = source.select(F.col('s').alias('name'), F.col('s').alias('version')).first()\n"
+        "spark.createDataFrame([(named.name, named.version)], 'a STRING, b STRING')"
+    ),
+    "constants that were chosen": (
+        "R = [(1,), (2,), (3,)]\nspark.createDataFrame([r for r in R if r[0] in got], 'i INT')"
+    ),
+    "a constant that was chosen": "R = [(1,), (2,), (3,)]\nspark.createDataFrame([R[got[0].id]], 'i INT')",
+    "constants that were taken away": (
+        "R = [(1,), (2,)]\nR.remove((int(got[1].id),))\nspark.createDataFrame(R, 'i INT')"
+    ),
+    "constants that were deleted": "R = [(1,), (2,)]\ndel R[got[0].id]\nspark.createDataFrame(R, 'i INT')",
+    "a count": "n = source.count()\nspark.createDataFrame([('load', n)], 's STRING, n BIGINT')",
     "range": "spark.range(len(got))",
     "parallelize": "spark.sparkContext.parallelize([r.id for r in got])",
     "VALUES": "v = ', '.join(f'({r.id})' for r in got)\nspark.sql(f'SELECT * FROM VALUES {v} AS v(a)')",
@@ -187,6 +200,27 @@ def test_a_module_beside(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyP
     text += "spark.createDataFrame(beside_0021.ROWS, 'i INT'), spark.createDataFrame(beside_0021.OTHER[:1], 'i INT')"
     assert last(tmp_path, text, spark, monkeypatch) == [True, False]
     sys.modules.pop("beside_0021")
+
+
+def test_all_names_of_a_module(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "beside_0022.py").write_text("ROWS = [(1,)]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = "from beside_0022 import *\nspark.createDataFrame(ROWS, 'i INT')"
+    assert last(tmp_path, text, spark, monkeypatch) == [True]
+    sys.modules.pop("beside_0022")
+
+
+def test_numbers_that_were_read(spark: Any, tmp_path: Path) -> None:
+    """Lines that read one number may count as constants; others of the script don't, for that."""
+    text = "n = s.count()\nfirst = s.first()\nspark.createDataFrame([(n,)]), spark.createDataFrame([(first.id,)])\n"
+    (tmp_path / "script.py").write_text(text)
+    file = str(tmp_path / "script.py")
+    numbers = frozenset({f"{file}:1"})
+    calls = text.splitlines()[2].split(", ")
+    for call, expected in zip((len(calls[0]), len(text.splitlines()[2])), (True, False), strict=True):
+        place = Place(file, 3, (3, call))
+        assert rows_are_constant("SparkSession.createDataFrame", place, numbers=numbers) is expected
+        assert not rows_are_constant("SparkSession.createDataFrame", place)
 
 
 def test_text_that_cannot_be_read(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -220,3 +220,19 @@ def test_steps_are_linked(world: World) -> None:
     pd.read_parquet("between.parquet").to_csv("out.csv")
     world.end()
     assert world.back("out.csv", to=str(world.folder / "in.parquet")) == square(1, "in.parquet", 3)
+
+
+def test_names_that_are_no_unicode(world: World) -> None:
+    """A store's names are; the other files of the step are stored all the same."""
+    world.troubles = Troubles("warn")
+    world.begin("a")
+    with open(b"\xff.csv", "w") as f:  # noqa: PTH123
+        f.write("x")
+    pd.read_csv(b"\xff.csv".decode(errors="surrogateescape"))
+    pd.read_csv("in.csv").to_csv("out.csv")
+    manifest = world.end()
+    assert [w.output.dataset.name.rsplit("/")[-1] for w in manifest.writes] == ["out.csv"]
+    assert [r.coverage for r in manifest.reads] == ["untracked", "coarse"]
+    [lost] = world.troubles.reasons
+    assert (lost.node, lost.why.split(" is lost")[0]) == ("open", f"lineage of '{world.folder}/\\udcff.csv'")
+    assert world.back("out.csv") == {(0, "in.csv", 0)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,10 @@ from provspark.tracker.hidden import Hidden, hidden
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.script import program
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore"),  # of pandas on Spark
+]
 
 HEAD = """
 import datetime, functools, operator, os, sys
@@ -310,6 +314,37 @@ HIDDEN = {
     "rows of VALUES": "v = ', '.join(f\"('{k}')\" for k in keys)\nout = spark.sql(f'SELECT * FROM VALUES {v} AS v(k)')",
     "ranges": "out = spark.range(int(x), 50)",
 }
+PANDAS = "import pyspark.pandas as ps\nd = ps.read_parquet(source)\np = df.toPandas()\n"
+SHOWN["pandas on Spark"] = PANDAS + "out = d[d.v > 5].assign(w=d.v * 2 + 1).sort_values('v').head(7).to_spark()"
+SHOWN["rows of pandas on Spark"] = PANDAS + "out = ps.DataFrame({'a': [1, 2]}).to_spark()"
+SHOWN["rows of pandas, handed over"] = PANDAS + "out = ps.from_pandas(pd.DataFrame({'a': [1, 2]})).to_spark()"
+HIDDEN["pandas on Spark"] = PANDAS + "out = d[d.v > int(p.v[0])].to_spark()"
+HIDDEN["pandas on Spark, isin"] = PANDAS + "out = d[d.k.isin(keys)].to_spark()"
+HIDDEN["rows of pandas on Spark"] = PANDAS + "out = ps.DataFrame({'a': keys}).to_spark()"
+HIDDEN["rows of pandas, handed over"] = PANDAS + "out = ps.from_pandas(p[p.v > 3]).to_spark()"
+HIDDEN["pandas on Spark, computed on the driver"] = PANDAS + "out = d.apply(lambda s: s.astype(str)).to_spark()"
+CONFIG = (
+    "import enum\nfrom dataclasses import dataclass\n@dataclass\nclass Config:\n    label: str\n    least: int = 40\n"
+    "class Level(enum.Enum):\n    HIGH = 'high'\nconfig = Config(label='big')\n"
+)
+SHOWN["a data class"] = CONFIG + "out = df.withColumn('c', F.when(df.v > config.least, config.label).otherwise('z'))"
+SHOWN["an enumeration"] = CONFIG + "out = df.filter(df.k == Level.HIGH.value).replace(Level.HIGH.value, config.label)"
+HIDDEN["beside a data class"] = (
+    CONFIG + "out = df.withColumn('c', F.when(df.v > 1, keys[0]).when(df.v > 2, config.label))"
+)
+VARIABLE = "df.createOrReplaceTempView('t')\nspark.sql('DECLARE OR REPLACE VARIABLE most BIGINT')\n"
+SHOWN["a session variable"] = VARIABLE + "spark.sql('SET VAR most = 700')\nout = df.filter('v > most')"
+HIDDEN["a session variable"] = (
+    VARIABLE + "spark.sql('SET VAR most = (SELECT max(v) FROM t)')\nout = df.filter('v >= most')"
+)
+HIDDEN["a session variable with a value"] = VARIABLE + "spark.sql(f'SET VAR most = {x}')\nout = df.filter('v >= most')"
+SHOWN["click"] = (
+    "def option(name):\n    return lambda f: f\n@option('--day')\ndef main(day):\n"
+    "    return df.withColumn('d', F.lit(day))\nout = main(*sys.argv[1:2])"
+)
+LONG = ".filter(F.col('v') > 700)" * 150
+SHOWN["a long chain"] = f"out = df.filter(F.col('k') == F.lit('q')){LONG}"
+HIDDEN["a long chain"] = f"out = df.filter(F.col('k') == F.lit(keys[0])){LONG}"
 
 
 @pytest.fixture(scope="module")
@@ -321,7 +356,14 @@ def source(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-def look(text: str, spark: Any, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Hidden:
+def look(
+    text: str,
+    spark: Any,
+    source: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    numbers: frozenset[str] = frozenset(),
+) -> Hidden:
     """Run a script under capture; look at the plan of the frame that it leaves as `out`."""
     program().forget()
     said.forget()
@@ -331,7 +373,9 @@ def look(text: str, spark: Any, source: str, folder: Path, monkeypatch: pytest.M
     with attach(store=(folder / "store").as_uri(), step="s"), watched(monkeypatch, made):
         monkeypatch.setattr(sys, "argv", ["script.py", "2024-05-06", "31"])
         names = run(folder, HEAD + text + "\n", spark=spark, source=source, provspark=provspark)
-        found = hidden(jvm, names["out"]._jdf.queryExecution().analyzed(), made)
+        plan = names["out"]._jdf.queryExecution().analyzed()
+        with ThreadPoolExecutor(1) as alone:  # this file is not of the script
+            found = alone.submit(hidden, jvm, plan, made, numbers=numbers).result()
         assert not any(str(key) in found.reason for key in names["keys"])
     return found
 
@@ -345,3 +389,23 @@ def test_shown(case: str, spark: Any, source: str, tmp_path: Path, monkeypatch: 
 def test_hidden(case: str, spark: Any, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = look(HIDDEN[case], spark, source, tmp_path, monkeypatch)
     assert found and found.reason.endswith(".")
+
+
+NUMBERS = {
+    "lit": "out = df.withColumn('n', F.lit(n))",
+    "an operator": "out = df.filter(df.v > n / 2)",
+    "fillna": "out = df.filter(df.k == 'a').fillna(n)",
+    "SQL": "out = df.filter(f'v > {n} and v < 100')",
+    "a statistic": "out = df.withColumn('z', (df.v - mean) / F.lit(n))",
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_numbers(case: str, spark: Any, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values that derive from reads of one number alone are told apart."""
+    head = "n = df.count() + 1000\nmean = df.agg(F.avg('v')).first()[0]\n"
+    line = len(HEAD.splitlines()) + 1
+    numbers = frozenset(f"{tmp_path / 'script.py'}:{i}" for i in (line, line + 1))
+    assert look(head + NUMBERS[case], spark, source, tmp_path, monkeypatch)
+    assert not look(head + NUMBERS[case], spark, source, tmp_path, monkeypatch, numbers)
+    assert look(head + "n += x\n" + NUMBERS[case], spark, source, tmp_path, monkeypatch, numbers)

@@ -11,7 +11,7 @@ from provspark.index_store.writer import StepWriter
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.files.driver import DriverFiles
 from provspark.tracker.files.model import FileRead, FileWrite, now_ns
-from provspark.tracker.files.stored import files_read, files_written
+from provspark.tracker.files.stored import by_call, by_dataset, files_read, files_written
 from provspark.tracker.files.versions import KnownFiles
 from provspark.tracker.troubles import Troubles, log
 
@@ -90,11 +90,14 @@ class FilesOfDriver:
         for reason in (*self._files.lost(), *self._files.forks()):
             self._troubles.note(reason)
 
-    def _guarded(self, call: Callable[[], None]) -> None:
+    def _guarded(self, call: Callable[[], None], of: FileRead | FileWrite | None = None) -> None:
         try:
             call()
         except Exception as e:
-            self._troubles.trouble(Untracked("files", f"files of the driver are lost: {type(e).__name__}: {e}"), e)
+            what, node, site = "files of the driver are", "files", ""
+            if of is not None:
+                what, node, site = f"lineage of {of.file.path!r} is", of.action, of.site
+            self._troubles.trouble(Untracked(node, f"{what} lost: {type(e).__name__}: {e}", site), e)
 
     def _bring(self, paths: Sequence[str], *, final: bool = False) -> None:
         with self._bringing:
@@ -105,21 +108,28 @@ class FilesOfDriver:
             self._marks.append((now_ns(), self._reads.rows()))
 
     def _read(self, reads: Sequence[FileRead]) -> None:
-        for read in files_read(reads, self._known):
-            first = min(r.at_ns for r in reads if r.site == read.site)
-            self._marks.append((first, self._reads.rows()))
-            self._reads.append(read)
+        for members in by_call(reads):
+            self._guarded(lambda call=members: self._read_call(call), members[0])  # type: ignore[misc]
+
+    def _read_call(self, reads: Sequence[FileRead]) -> None:
+        read = files_read(reads, self._known)
+        self._marks.append((min(r.at_ns for r in reads), self._reads.rows()))
+        self._reads.append(read)
 
     def _write(self, writes: Sequence[FileWrite]) -> None:
         if not writes:
             return
         self._reads.take()
         for bound, members in groupby(sorted(writes, key=self._bound), self._bound):
-            for write in files_written(list(members), bound, self._known):
-                self._known.learn(write)
-                with self.adding:
-                    self._reads.flush()
-                    self._step.add(write)
+            for name, group in by_dataset(list(members)):
+                self._guarded(lambda n=name, g=group, b=bound: self._write_dataset(n, g, b), group[-1])  # type: ignore[misc]
+
+    def _write_dataset(self, name: str, writes: Sequence[FileWrite], bound: int) -> None:
+        write = files_written(name, writes, bound, self._known)
+        with self.adding:
+            self._reads.flush()
+            self._step.add(write)
+        self._known.learn(write)
 
     def _bound(self, write: FileWrite) -> int:
         """Return how many rows had been read before a file was closed."""

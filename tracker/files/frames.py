@@ -36,7 +36,10 @@ _TEMPORARY = ("TemporaryDirectory", "TemporaryFile", "SpooledTemporaryFile")
 
 
 class Caller(NamedTuple):
-    """Who opens a file: ``file:line`` of the script or "", the function it called or "", whether it is for a log."""
+    """Who opens a file: ``file:line`` of the script, the function it called or "", and whether it is for a log.
+
+    Where no line of the script is on the stack, as in a thread of a library, `site` is the script's file.
+    """
 
     site: str
     action: str
@@ -69,10 +72,10 @@ class Frames:
                 return None
             if kind == "log":
                 log = True
-            elif kind == "library":
+            elif kind == "library" and code.co_name[0] != "<":
                 called = frame
             frame = frame.f_back
-        return Caller("", _named(called), log)
+        return Caller(str(getattr(sys.modules.get("__main__"), "__file__", None) or ""), _named(called), log)
 
     def temporary(self, frame: FrameType | None) -> bool:
         """Whether a file or folder that `tempfile` makes goes by itself, or belongs to a library."""

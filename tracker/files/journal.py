@@ -345,8 +345,10 @@ class Journal:
             self._last.pop(entry.source.real, None)
         if len(self._entries) < MOST:
             self._entries.append(entry)
-        else:
-            self.lose(Untracked("files", f"more than {MOST} files were opened between two writes; the rest is missed"))
+            return
+        self.lose(Untracked("files", f"more than {MOST} files were opened between two writes; the rest is missed"))
+        self._read.clear()
+        self._last.clear()
 
     def _below(self, folder: str, by: Caller) -> list[str]:
         found = list(files_below(folder, MOST))

@@ -79,7 +79,7 @@ class FileRead:
     real : str
         Its path with all links resolved.
     site : str
-        ``file:line`` of the script; "" where no line of the script is on the stack, as in a thread of a library.
+        ``file:line`` of the script; its file where no line of it is on the stack, as in a thread of a library.
     action : str
         The function that the script called, such as ``pandas.read_csv`` or ``open``.
     at_ns : int

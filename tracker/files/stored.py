@@ -21,7 +21,7 @@ from provspark.index_store.model import (
 from provspark.tracker.files.model import FileRead, FileState, FileWrite
 from provspark.tracker.files.versions import KnownFiles, grouped
 
-__all__ = ["FilesRead", "files_read", "files_written"]
+__all__ = ["FilesRead", "by_call", "by_dataset", "files_read", "files_written"]
 
 _Box = tuple[int, int, int, int, bool]
 
@@ -72,20 +72,23 @@ class FilesRead:
         )
 
 
-def files_read(reads: Sequence[FileRead], known: KnownFiles) -> list[FilesRead]:
-    """Return the reads of files that are one read each: by one line and one function of the script."""
+def by_call(reads: Sequence[FileRead]) -> list[list[FileRead]]:
+    """Sort reads of files into those that are one read each: by one line and one function of the script."""
     calls: dict[tuple[str, str], list[FileRead]] = {}
     for read in reads:
         calls.setdefault((read.site, read.action), []).append(read)
-    found = []
-    for (site, action), members in calls.items():
-        states: dict[str, list[dict[str, FileState]]] = {}
-        for name, numbers in grouped((m.file.path, m.root) for m in members).items():
-            for number in numbers:
-                _add(states.setdefault(name, []), members[number].file)
-        inputs = [known.version(n, list(s.values()), written=False) for n, some in states.items() for s in some]
-        found.append(FilesRead(site, action, tuple(inputs)))
-    return found
+    return list(calls.values())
+
+
+def files_read(reads: Sequence[FileRead], known: KnownFiles) -> FilesRead:
+    """Return the read that the reads of files of one call are."""
+    versions: list[PendingVersion] = []
+    for name, numbers in grouped((r.file.path, r.root) for r in reads).items():
+        split: list[dict[str, FileState]] = []
+        for number in numbers:
+            _add(split, reads[number].file)
+        versions += [known.version(name, list(some.values()), written=False) for some in split]
+    return FilesRead(reads[0].site, reads[0].action, tuple(versions))
 
 
 def _add(versions: list[dict[str, FileState]], state: FileState) -> None:
@@ -96,27 +99,30 @@ def _add(versions: list[dict[str, FileState]], state: FileState) -> None:
     versions.append({state.path: state})
 
 
-def files_written(writes: Sequence[FileWrite], reads: int, known: KnownFiles) -> list[PendingWrite]:
-    """Return the writes of files that are one write each: by one line into one data set.
-
-    Parameters
-    ----------
-    writes : sequence of FileWrite
-    reads : int
-        Rows of the reads that may be in them: those that the step had read before they were closed.
-    known : KnownFiles
-    """
+def by_dataset(writes: Sequence[FileWrite]) -> list[tuple[str, list[FileWrite]]]:
+    """Sort writes of files into those that are one write each: by one line into one data set, which is named."""
     calls: dict[str, list[FileWrite]] = {}
     for write in writes:
         calls.setdefault(write.site, []).append(write)
     found = []
     for members in calls.values():
         for name, numbers in grouped((m.file.path, m.root) for m in members).items():
-            found.append(_written(name, [members[i] for i in numbers], reads, known))
+            found.append((name, [members[i] for i in numbers]))
     return found
 
 
-def _written(name: str, writes: Sequence[FileWrite], reads: int, known: KnownFiles) -> PendingWrite:
+def files_written(name: str, writes: Sequence[FileWrite], reads: int, known: KnownFiles) -> PendingWrite:
+    """Return the write that the writes of files of one data set are.
+
+    Parameters
+    ----------
+    name : str
+        The data set's path.
+    writes : sequence of FileWrite
+    reads : int
+        Rows of the reads that may be in them: those that the step had read before they were closed.
+    known : KnownFiles
+    """
     for write in writes:
         if not write.computed and len(write.sources) == 1:
             known.copied(write.sources[0], write.file)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from provspark.index_store.model import Dataset, Files, PendingVersion, PendingWrite
-from provspark.tracker.files.model import FileState, look
+from provspark.index_store.model import Dataset, Field, Files, PendingVersion, PendingWrite
+from provspark.tracker.files.footers import footer
+from provspark.tracker.files.model import FileState
 
 __all__ = ["KnownFiles", "format_of", "grouped", "milliseconds"]
 
@@ -88,34 +89,50 @@ def grouped(files: Iterable[tuple[str, str]]) -> dict[str, list[int]]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a version says of a file of it."""
+
+    rows: int
+    format: str
+    options: tuple[tuple[str, str], ...] = ()
+    fields: tuple[Field, ...] = ()
+    partitions: tuple[str, ...] = ()
+
+    def alone(self) -> _Known:
+        """The same of the file outside of its folder, whose name holds the values of the partition columns."""
+        fields = tuple(f for f in self.fields if f.name not in self.partitions)
+        return replace(self, fields=fields, partitions=())
+
+
 @dataclass(slots=True)
 class KnownFiles:
-    """What versions of the step say of files, by path, size and time."""
+    """What versions of the step, and footers, say of files, by path, size and time."""
 
-    _by_file: dict[_Key, tuple[PendingVersion | None, int]] = field(default_factory=dict)
+    _by_file: dict[_Key, _Known] = field(default_factory=dict)
 
     def learn(self, write: PendingWrite) -> None:
         """Learn the versions of a write, or of a read, whose rows are counted."""
         for version in (write.output, *write.inputs):
             if version.unit == "row" and version.dataset.namespace == "file":
-                base, files = version.dataset.name.rstrip("/"), version.files
-                entries = zip(
-                    files.paths, files.sizes.tolist(), files.mtimes.tolist(), files.rows.tolist(), strict=True
-                )
-                for path, size, mtime, rows in entries:
-                    key = (f"{base}/{path}" if path else version.dataset.name, size, mtime)
-                    self._by_file.setdefault(key, (version, rows))
+                self._learn(version)
+
+    def _learn(self, version: PendingVersion) -> None:
+        base, files = version.dataset.name.rstrip("/"), version.files
+        about = version.format, version.options, version.fields, version.partitions
+        numbers = (column.tolist() for column in (files.sizes, files.mtimes, files.rows))
+        for path, size, mtime, rows in zip(files.paths, *numbers, strict=True):
+            key = (f"{base}/{path}" if path else version.dataset.name, size, mtime)
+            self._by_file.setdefault(key, _Known(rows, *about))
 
     def copied(self, source: FileState, target: FileState) -> None:
-        """Learn that a file is a copy of another one, which may be gone: both have as many rows."""
-        old, new = _key(source), _key(target)
-        known = self._by_file.get(old)
+        """Learn that a file is a copy of another one, which may be gone: both have the same rows."""
+        known = self._of(source)
         if known is None and source.size == target.size:
-            rows = _footer_rows(target)
-            known = None if rows is None else (None, rows)
+            known = self._of(target)
         if known is not None:
-            self._by_file.setdefault(old, known)
-            self._by_file.setdefault(new, known)
+            self._by_file.setdefault(_key(source), known)
+            self._by_file.setdefault(_key(target), known)
 
     def version(self, name: str, states: Sequence[FileState], *, written: bool) -> PendingVersion:
         """Return the version that files in these states are.
@@ -133,62 +150,40 @@ class KnownFiles:
         base = name.rstrip("/") + "/"
         latest = {state.path: state for state in states}
         names = {path: "" if path == name else path.removeprefix(base) for path in latest}
-        like, rows = self._rows(list(latest.values()))
+        known = self._all(list(latest.values()))
         files = Files.of(
-            (names[s.path], s.size, milliseconds(s), 1 if rows is None else rows[i], written)
+            (names[s.path], s.size, milliseconds(s), 1 if known is None else known[i].rows, written)
             for i, s in enumerate(latest.values())
         )
         dataset = Dataset("file", name)
-        if like is not None:
-            kept = like.partitions if all("=" in path for path in files.paths) else ()
-            fields = tuple(f for f in like.fields if f.name in kept or f.name not in like.partitions)
-            return PendingVersion(dataset, files, like.format, like.options, fields, kept)
-        formats = {format_of(path) for path in latest}
-        format_name = formats.pop() if len(formats) == 1 else "file"
-        return PendingVersion(dataset, files, format_name, unit="file" if rows is None else "row")
+        if not known:
+            formats = {format_of(path) for path in latest}
+            return PendingVersion(dataset, files, formats.pop() if len(formats) == 1 else "file", unit="file")
+        folders = any("=" in path for path in files.paths)
+        like = known[0] if folders else known[0].alone()
+        same = all((k if folders else k.alone()) == replace(like, rows=k.rows) for k in known)
+        fields = like.fields if same and folders == bool(like.partitions) else ()
+        return PendingVersion(dataset, files, like.format, like.options, fields, like.partitions if fields else ())
 
-    def _rows(self, states: Sequence[FileState]) -> tuple[PendingVersion | None, list[int] | None]:
-        """Return a version that says how the files are read, if there is one, and their rows, if all are known."""
+    def _all(self, states: Sequence[FileState]) -> list[_Known] | None:
+        """Return what is known of files, if that is all of them, and they are read in the same way."""
         known = [self._by_file.get(_key(s)) for s in states]
+        if known.count(None) <= _COUNTED:
+            known = [self._of(s) for s in states]
         found = [k for k in known if k is not None]
-        if len(found) == len(known) and found:
-            likes = {None if v is None else (v.format, v.options): v for v, _ in found}
-            if len(likes) == 1:
-                return next(iter(likes.values())), [rows for _, rows in found]
-        if len(states) > _COUNTED:
-            return None, None
-        counted = []
-        for state, before in zip(states, known, strict=True):
-            rows = _footer_rows(state) if before is None else before[1]
-            if rows is None:
-                return None, None
-            counted.append(rows)
-        return None, counted
+        alike = len({(k.format, k.options) for k in found}) == 1
+        return found if len(found) == len(states) and alike else None
+
+    def _of(self, state: FileState) -> _Known | None:
+        key = _key(state)
+        if key not in self._by_file:
+            format_name = format_of(state.path)
+            told = footer(state, format_name)
+            if told is None:
+                return None
+            self._by_file[key] = _Known(told.rows, format_name, fields=told.fields)
+        return self._by_file[key]
 
 
 def _key(state: FileState) -> _Key:
     return state.path, state.size, milliseconds(state)
-
-
-def _footer_rows(state: FileState) -> int | None:
-    """Return the rows of a Parquet or ORC file; None where it is none, or is no longer what it was."""
-    format_name = format_of(state.path)
-    if format_name not in ("parquet", "orc") or not _unchanged(state):
-        return None
-    try:
-        if format_name == "parquet":
-            import pyarrow.parquet as pq  # neither is needed by most scripts
-
-            rows = int(pq.read_metadata(state.path).num_rows)
-        else:
-            import pyarrow.orc as orc
-
-            rows = int(orc.ORCFile(state.path).nrows)
-    except (OSError, ValueError):  # it is not what its name says
-        return None
-    return rows if _unchanged(state) else None
-
-
-def _unchanged(state: FileState) -> bool:
-    found = look(state.path)
-    return found is not None and (found.size, found.mtime_ns) == (state.size, state.mtime_ns)

@@ -125,6 +125,9 @@ public class Hidden {
       String name = e.getClass().getSimpleName().equals("PythonUDF") ? e.prettyName() : e.getClass().getSimpleName();
       function(Marks.function(((PythonFuncExpression) e).func(), name), site == null ? "" : site);
     }
+    if (e.getClass().getSimpleName().equals("VariableReference")) {
+      add(node, "variable", "", "", site == null ? "" : site, "[\"variable\",\"\"]");
+    }
     if (e instanceof ScalaUDF && ((ScalaUDF) e).function().getClass().getName().indexOf("DataFrameStatFunctions") >= 0) {
       add(node, "sampleBy", "", "", site == null ? "" : site, "[\"call\",\"\"]");
     }

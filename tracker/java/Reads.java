@@ -1,5 +1,6 @@
 package provspark;
 
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -8,6 +9,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
@@ -31,6 +33,7 @@ import org.apache.spark.sql.catalyst.plans.logical.SetVariable;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.internal.SQLConf;
@@ -183,6 +186,13 @@ public class Reads {
   private static boolean plain(DataType type) {
     return type instanceof NumericType || type == BooleanType$.MODULE$ || type == DateType$.MODULE$
         || type == TimestampType$.MODULE$ || type == TimestampNTZType$.MODULE$;
+  }
+
+  /** Scheme, authority and path of a folder, NUL between. */
+  public static String qualified(SparkSession session, String folder) throws Exception {
+    Path path = new Path(folder);
+    URI uri = path.getFileSystem(session.sessionState().newHadoopConf()).makeQualified(path).toUri();
+    return uri.getScheme() + '\0' + (uri.getAuthority() == null ? "" : uri.getAuthority()) + '\0' + uri.getPath();
   }
 
   // -- limits and order

@@ -14,7 +14,7 @@ from provspark.tracker.script.values import UnknownValueError, Values, scalars
 
 _COUNTS = frozenset(("limit", "offset", "sample", "repartition", "coalesce", "print", "range", "show"))
 """Calls whose numbers are no values of rows: how many, which place."""
-_DEEPEST = 60
+_DEEPEST = 400
 
 
 class Leaves:
@@ -50,6 +50,16 @@ class Leaves:
             self._known[node] = self._gathered(source, node, counts=False)
         return self._known[node]
 
+    def unknown(self, source: Source, node: ast.AST) -> bool:
+        """Whether an expression is shown, and the text alone does not say what its value is."""
+        if not self._shown.shows(source, node):
+            return False
+        try:
+            self._values.of(source, node)
+        except UnknownValueError:
+            return True
+        return False
+
     def _gathered(self, source: Source, node: ast.AST, *, counts: bool) -> frozenset[str]:
         found: set[str] = set()
         self._gather(source, node, found, set(), 0, counts)
@@ -81,6 +91,8 @@ class Leaves:
             return
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and reads(node.func.attr):
+                for argument in node.args if counts else ():
+                    go(argument)
                 return
             for at, function in self._shown.functions(source, node.func):
                 for part in ast.walk(function):

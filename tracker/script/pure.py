@@ -36,10 +36,12 @@ _READING = _words(
     " memmap read read_text read_bytes readline readlines open iterdir glob rglob stat recv"
 )
 """Methods that bring data in, whatever they are called on."""
-DESCRIBING = _words(
-    "columns schema dtypes fields fieldNames names version applicationId appName sparkUser conf uid __name__ __file__"
-)
-"""Attributes that describe a frame, a schema or the session and hold no value of a row."""
+DESCRIBING = frozenset(("columns", "schema", "dtypes", "__name__", "__file__"))
+"""Attributes that describe a frame or a function and hold no value of a row."""
+SESSIONS = frozenset(("spark", "session", "sparkSession", "sparkContext", "sc", "conf", "widgets"))
+"""Last names of what holds settings and no rows."""
+SETTINGS = frozenset(("applicationId", "appName", "conf", "get", "getAll", "master", "sparkUser", "version"))
+"""What those say of themselves."""
 
 
 def pure_call(name: str) -> bool:

@@ -10,15 +10,23 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
+from contextlib import contextmanager
 
+from provspark.tracker.script.calls import argument, default, is_plain_class, listed, own_nodes, passed_values, receives
 from provspark.tracker.script.program import Program
-from provspark.tracker.script.pure import BUILTINS, DESCRIBING, pure_call, pure_value, reads
+from provspark.tracker.script.pure import BUILTINS, DESCRIBING, SESSIONS, SETTINGS, pure_call, pure_value, reads
 from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, Source, last_name
 
-_CHANGES = frozenset(("append", "extend", "insert", "add", "update", "setdefault", "appendleft", "extendleft"))
-"""Methods that put something into what they are called on."""
+_CHANGES = frozenset(
+    (
+        *("append", "appendleft", "add", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem"),
+        *("remove", "setdefault", "update"),
+    )
+)
+"""Methods that change what they are called on."""
+_COMMANDS = frozenset(("argument", "command", "option"))
 _CONTROL = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.comprehension)
-_DEEPEST = 200
+_DEEPEST = 400
 
 
 class Shown:
@@ -35,6 +43,18 @@ class Shown:
         self._assumed: set[object] = set()
         self._depth = 0
         self._changes = -1
+        self._numbers: frozenset[str] = frozenset()
+
+    @contextmanager
+    def counting(self, numbers: frozenset[str]) -> Iterator[None]:
+        """Take calls at these lines (``file:line``) for constants, too: what they read is one number."""
+        before, self._numbers = self._numbers, numbers
+        self._known.clear()
+        try:
+            yield
+        finally:
+            self._numbers = before
+            self._known.clear()
 
     def shows(self, source: Source, node: ast.AST) -> bool:
         """Whether an expression's value is made of constants alone."""
@@ -94,6 +114,10 @@ class Shown:
         """Whether all that a name is bound to, as seen from a scope, is shown."""
         owner = scope.owner(name)
         if owner is None:
+            for binding in scope.source.module.bindings.get("*", ()):
+                module = self.program.module(binding.module, scope.source)
+                if module is not None and name in module.module.bindings:
+                    return self.binds(module.module, name)
             return name in ("__name__", "__file__") or (hasattr(builtins, name) and name in BUILTINS)
         key = (owner, name)
         known = self._assume(key)
@@ -141,11 +165,11 @@ class Shown:
             if isinstance(above, ast.Attribute) and above.value is node:
                 call = source.up.get(above)
                 if isinstance(call, ast.Call) and call.func is above:
-                    return above.attr not in _CHANGES or self._put(source, call, _arguments(call))
-                if isinstance(above.ctx, ast.Store):
+                    return above.attr not in _CHANGES or self._put(source, call, passed_values(call))
+                if isinstance(above.ctx, (ast.Store, ast.Del)):
                     return self._assigned(source, above)
             elif isinstance(above, ast.Subscript) and above.value is node:
-                if isinstance(above.ctx, ast.Store):
+                if isinstance(above.ctx, (ast.Store, ast.Del)):
                     return self._assigned(source, above)
             elif isinstance(above, (ast.Call, ast.keyword, ast.Starred)):
                 call = above if isinstance(above, ast.Call) else source.up.get(above)
@@ -161,8 +185,11 @@ class Shown:
     def _assigned(self, source: Source, target: ast.AST) -> bool:
         statement = next((n for n in source.above(target) if isinstance(n, ast.stmt)), None)
         value = getattr(statement, "value", None)
-        index = [target.slice] if isinstance(target, ast.Subscript) else []
-        return isinstance(value, ast.AST) and self._put(source, target, [value, *index])
+        parts = [value] if isinstance(value, ast.AST) else []
+        parts += [target.slice] if isinstance(target, ast.Subscript) else []
+        return isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)) and self._put(
+            source, target, parts
+        )
 
     def _put(self, source: Source, at: ast.AST, values: list[ast.AST]) -> bool:
         return self._all(source, iter(values)) and self._decided(source, at)
@@ -185,7 +212,7 @@ class Shown:
         if not functions:
             return True  # of a library, or a method: Spark's and Python's own change none
         for owner, function in functions:
-            name = _receives(function, call, passed)
+            name = receives(function, call, passed)
             if name is None:
                 continue
             scope = owner.scope_of.get(function)
@@ -259,6 +286,8 @@ class Shown:
         return [part for part in self._passed_for(source, function, name) if part is not None]
 
     def _passed_for(self, source: Source, function: Function, name: str) -> list[tuple[Source, ast.AST] | None]:
+        if any(last_name(getattr(d, "func", d)) in _COMMANDS for d in function.decorator_list):
+            return []  # of click or typer: it is called with the arguments of the process
         scope = source.scope_of.get(source.up.get(function, function))
         method = isinstance(scope, Scope) and isinstance(scope.node, ast.ClassDef)
         called = function.name
@@ -268,11 +297,11 @@ class Shown:
         calls = [(at, c) for at, c in self.program.calls(called) if self._means(at, c.func, named)]
         found: list[tuple[Source, ast.AST] | None] = [None] if not calls or self._handed_on(called, named) else []
         for at, call in calls:
-            value = _argument(function, call, name, method=method)
+            value = argument(function, call, name, method=method)
             if value is None:
                 found.append(None)
             else:
-                found += [(source if value is _default(function, name) else at, part) for part in _listed(value)]
+                found += [(source if value is default(function, name) else at, part) for part in listed(value)]
         return found
 
     def _means(self, source: Source, func: ast.AST, named: ast.AST) -> bool:
@@ -299,16 +328,21 @@ class Shown:
         if functions:
             return all(self._returns(owner, function) for owner, function in functions)
         if isinstance(node.func, ast.Attribute) and not name:
+            if self._number(source, node):
+                return True
             if reads(node.func.attr):
                 return False
-            if node.func.attr in DESCRIBING or last_name(node.func.value) == "conf":
-                return self._all(source, iter(_arguments(node)))
-            return self.shows(source, node.func.value) and self._all(source, iter(_arguments(node)))
+            if _setting(node.func):
+                return self._all(source, iter(passed_values(node)))
+            return self.shows(source, node.func.value) and self._all(source, iter(passed_values(node)))
         if name and not self._shown_type(source, node.func) and not pure_call(name):
             return False
         if not name and not self._shown_type(source, node.func) and not self.shows(source, node.func):
             return False
-        return self._all(source, iter(_arguments(node)))
+        return self._all(source, iter(passed_values(node)))
+
+    def _number(self, source: Source, call: ast.Call) -> bool:
+        return bool(self._numbers) and f"{source.file}:{call.func.end_lineno}" in self._numbers
 
     def _shown_type(self, source: Source, func: ast.AST) -> bool:
         """Whether a name is a class of the program's that only holds what it is made with."""
@@ -322,8 +356,8 @@ class Shown:
                 binding = owner.bindings[func.id][0]
                 module = self.program.module(binding.module, source)
                 found = module.module.bindings.get(binding.attribute, ()) if module is not None else ()
-                return bool(found) and all(_plain_class(b.node) for b in found)
-        return bool(classes) and all(map(_plain_class, classes))
+                return bool(found) and all(is_plain_class(b.node) for b in found)
+        return bool(classes) and all(map(is_plain_class, classes))
 
     def _returns(self, source: Source, function: Function) -> bool:
         key = ("returns", function)
@@ -331,7 +365,7 @@ class Shown:
         if known is not None:
             return known
         self._assumed.add(key)
-        found = [n for n in _own_nodes(function) if isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom))]
+        found = [n for n in own_nodes(function) if isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom))]
         shown = all(n.value is None or self.shows(source, n.value) for n in found)
         if shown and (len(found) > 1 or any(not isinstance(n, ast.Return) for n in found)):
             shown = all(self._decided(source, n) for n in found)
@@ -348,7 +382,7 @@ class Shown:
                 return bound and self._kept(node.attr)
             if pure_value(name):
                 return True
-        if node.attr in DESCRIBING:
+        if node.attr in DESCRIBING or _setting(node):
             return True
         holder = self._class(source, node.value)
         if holder is not None:
@@ -410,77 +444,17 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
             yield child
 
 
+def _setting(node: ast.Attribute) -> bool:
+    """Whether an attribute says something of the session, such as ``spark.version``."""
+    return node.attr in SETTINGS and last_name(node.value) in SESSIONS
+
+
 def _mutable(binding: Binding) -> bool:
     return binding.kind in ("value", "item", "parameter") and not isinstance(
         binding.node, (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
     )
 
 
-def _arguments(call: ast.Call) -> list[ast.AST]:
-    return [*(a.value if isinstance(a, ast.Starred) else a for a in call.args), *(k.value for k in call.keywords)]
-
-
 def _called(source: Source, name: ast.Name) -> bool:
     above = source.up.get(name)
     return isinstance(above, ast.Call) and above.func is name
-
-
-def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is in a function, without the functions in it."""
-    for child in ast.iter_child_nodes(function):
-        if not isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            yield child
-            yield from _own_nodes(child)
-
-
-def _plain_class(node: ast.AST) -> bool:
-    if not isinstance(node, ast.ClassDef):
-        return False
-    marks = [last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list]
-    bases = {last_name(base) for base in node.bases}
-    return "dataclass" in marks or bool(bases & {"NamedTuple", "Enum", "IntEnum", "StrEnum", "TypedDict"})
-
-
-def _places(function: Function, *, method: bool) -> list[str]:
-    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    plain = any(last_name(d) == "staticmethod" for d in function.decorator_list)
-    return names[1:] if method and not plain else names
-
-
-def _default(function: Function, name: str) -> ast.expr | None:
-    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    defaults = dict(zip(reversed(names), reversed(function.args.defaults), strict=False))
-    for argument, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        if value is not None:
-            defaults[argument.arg] = value
-    return defaults.get(name)
-
-
-def _argument(function: Function, call: ast.Call, name: str, *, method: bool) -> ast.expr | list[ast.expr] | None:
-    """Return what a call passes for a parameter; None where the text does not tell."""
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
-        return None
-    places = _places(function, method=function.name == "__init__" or (method and isinstance(call.func, ast.Attribute)))
-    if function.args.vararg is not None and function.args.vararg.arg == name:
-        return call.args[len(places) :]
-    if function.args.kwarg is not None and function.args.kwarg.arg == name:
-        known = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
-        return [k.value for k in call.keywords if k.arg not in known]
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    if name in places and places.index(name) < len(call.args):
-        return call.args[places.index(name)]
-    return _default(function, name)
-
-
-def _listed(value: ast.expr | list[ast.expr]) -> list[ast.expr]:
-    return value if isinstance(value, list) else [value]
-
-
-def _receives(function: Function, call: ast.Call, passed: ast.AST) -> str | None:
-    names = _places(function, method=isinstance(call.func, ast.Attribute))
-    for i, argument in enumerate(call.args):
-        if argument is passed and i < len(names):
-            return names[i]
-    return next((k.arg for k in call.keywords if k.value is passed), None)

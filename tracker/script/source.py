@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Union
 
 Bound = Literal["value", "item", "parameter", "any", "import", "function", "class", "unknown"]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_DEEPEST = 5_000
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]  # noqa: UP007 - also at run time on 3.10
 
 
@@ -91,7 +94,8 @@ class Source:
         """Read a file, or a cell of a notebook; None where there is no text of Python."""
         text = "".join(linecache.getlines(file))
         try:
-            return cls(file, text) if text else None
+            with deep():
+                return cls(file, text) if text else None
         except (SyntaxError, ValueError, RecursionError):
             return None
 
@@ -295,6 +299,17 @@ class _Reader(ast.NodeVisitor):
 
 def _item(kind: Bound) -> Bound:
     return "item" if kind == "value" else kind
+
+
+@contextmanager
+def deep() -> Iterator[None]:
+    """Allow deep recursion meanwhile: a chain of methods is nested as deep as it is long."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def arguments(args: ast.arguments) -> list[ast.arg]:

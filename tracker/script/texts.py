@@ -11,6 +11,8 @@ from provspark.tracker.script.values import UnknownValueError, Values
 
 _FEWEST = 4
 """Characters that a text put together has for certain, to be known again."""
+_SETS = re.compile(r"\bset\W+var(?:iable)?\b|\bexecute\W+immediate\b", re.IGNORECASE)
+_QUERY = re.compile(f"(?:{_SETS.pattern}).*\\bselect\\b", re.IGNORECASE | re.DOTALL)
 _STRINGS = (ast.JoinedStr, ast.BinOp, ast.Call)
 
 
@@ -26,11 +28,18 @@ class Texts:
         self._shown = shown
         self._values = Values(shown)
         self._changes = -1
+        self._numbers: frozenset[str] = frozenset()
         self._literal: set[str] = set()
         self._patterns: list[re.Pattern[str]] = []
         self._queries: list[re.Pattern[str]] = []
         """What may follow ``AS`` in those."""
         self._known: dict[str, bool] = {}
+
+    def again(self, numbers: frozenset[str]) -> None:
+        """Begin anew if other lines count as constants than before; see `Shown.counting`."""
+        if numbers != self._numbers:
+            self._numbers = numbers
+            self._changes = -1
 
     def shows(self, text: str) -> bool:
         """Whether a text is a literal of the program, or was made of literals, names and arguments that are shown."""
@@ -48,6 +57,16 @@ class Texts:
         self.shows(text)
         text = _normal(text)
         return any(t.endswith(text) for t in self._literal) or any(p.fullmatch(text) for p in self._queries)
+
+    def variables_are_constant(self) -> bool:
+        """Whether session variables are set by texts of the program alone, and by none with a query in it."""
+        self.shows("")
+        return all(not _QUERY.search(t) for t in (*self._literal, *(p.pattern for p in self._patterns))) and not any(
+            isinstance(node, ast.JoinedStr) and _has_text(node) and _SETS.search(ast.unparse(node))
+            for source in self._shown.program.sources()
+            for node in ast.walk(source.tree)
+            if not self._shown.shows(source, node)
+        )
 
     def _learn(self, sources: list[Source]) -> None:
         self._known.clear()

@@ -1,0 +1,59 @@
+"""Files of a model of MLlib that the script saved: a data set derived from the read on the driver that the model is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from provspark.index_store.model import (
+    Axis,
+    Dataset,
+    Files,
+    PendingTensor,
+    PendingVersion,
+    PendingWrite,
+    Untracked,
+)
+from provspark.tracker.after_reads import all_of, one_range
+from provspark.tracker.jvm import Jvm
+from provspark.tracker.sinks.listing import Folder
+
+__all__ = ["saved_model"]
+
+FORMAT = "mllib"
+_UNKNOWN = "what the model was fitted to is not known: it was not fitted in this step"
+_COARSE = "a model's files come from the model as a whole"
+
+
+def saved_model(
+    jvm: Jvm, qualified: str, spans: Sequence[range], size: int, site: str, *, learned: bool
+) -> PendingWrite:
+    """Describe the files that were just written.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    qualified : str
+        Scheme, authority and path of the folder, NUL between.
+    spans : sequence of range
+        Rows of the fits, among those of all reads.
+    size : int
+        Rows of all reads.
+    site : str
+    learned : bool
+        Whether it is a model, and not an estimator or a transformer without data.
+    """
+    scheme, authority, path = qualified.split("\0")
+    dataset = Dataset("file", path) if scheme == "file" else Dataset(f"{scheme}://{authority}", path.strip("/"))
+    url = f"{scheme}://{authority}{path}"
+    found = Folder(jvm, jvm.session, url, {}).files()
+    files = Files.of([(f.path, f.size, f.mtime, 1, True) for f in found])
+    output = PendingVersion(dataset, files, FORMAT, unit="file")
+    if learned and not spans:
+        return PendingWrite(output, "untracked", reason=Untracked("save", _UNKNOWN, site), site=site)
+    axes: tuple[Axis, ...] = (Axis("output", files.total, files.identity(dataset), label=dataset.uri),)
+    tensors: tuple[PendingTensor, ...] = ()
+    if spans and files.total:
+        axes += (Axis("reads", size),)
+        tensors = (PendingTensor(0, 1, all_of(one_range(files.total), spans), "data"),)
+    reason = Untracked("save", _COARSE, site) if spans else None
+    return PendingWrite(output, "coarse", axes=axes, tensors=tensors, reason=reason, site=site)

@@ -1,0 +1,78 @@
+"""What calls pass to the functions of a program, as far as the text shows it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from provspark.tracker.script.source import FUNCTIONS, Function, last_name
+
+
+def passed_values(call: ast.Call) -> list[ast.AST]:
+    """Return all values that a call passes."""
+    return [*(a.value if isinstance(a, ast.Starred) else a for a in call.args), *(k.value for k in call.keywords)]
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is in a function, without the functions in it."""
+    for child in ast.iter_child_nodes(function):
+        if not isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            yield child
+            yield from own_nodes(child)
+
+
+def is_plain_class(node: ast.AST) -> bool:
+    """Whether a class only holds what it is made with."""
+    if not isinstance(node, ast.ClassDef):
+        return False
+    marks = [last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list]
+    bases = {last_name(base) for base in node.bases}
+    return "dataclass" in marks or bool(bases & {"NamedTuple", "Enum", "IntEnum", "StrEnum", "TypedDict"})
+
+
+def _places(function: Function, *, method: bool) -> list[str]:
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    plain = any(last_name(d) == "staticmethod" for d in function.decorator_list)
+    return names[1:] if method and not plain and names[:1] in (["self"], ["cls"]) else names
+
+
+def default(function: Function, name: str) -> ast.expr | None:
+    """Return the default of a parameter, or None."""
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    defaults = dict(zip(reversed(names), reversed(function.args.defaults), strict=False))
+    for argument, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        if value is not None:
+            defaults[argument.arg] = value
+    return defaults.get(name)
+
+
+def argument(function: Function, call: ast.Call, name: str, *, method: bool) -> ast.expr | list[ast.expr] | None:
+    """Return what a call passes for a parameter; None where the text does not tell."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return None
+    places = _places(function, method=function.name == "__init__" or (method and isinstance(call.func, ast.Attribute)))
+    if function.args.vararg is not None and function.args.vararg.arg == name:
+        return call.args[len(places) :]
+    if function.args.kwarg is not None and function.args.kwarg.arg == name:
+        known = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
+        return [k.value for k in call.keywords if k.arg not in known]
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if name in places and places.index(name) < len(call.args):
+        return call.args[places.index(name)]
+    return default(function, name)
+
+
+def listed(value: ast.expr | list[ast.expr]) -> list[ast.expr]:
+    """Return the expressions of what a call passes for one parameter."""
+    return value if isinstance(value, list) else [value]
+
+
+def receives(function: Function, call: ast.Call, passed: ast.AST) -> str | None:
+    """Return the parameter that an expression is passed for, or None."""
+    names = _places(function, method=True)
+    for i, argument in enumerate(call.args):
+        if argument is passed and i < len(names):
+            return names[i]
+    return next((k.arg for k in call.keywords if k.value is passed), None)
