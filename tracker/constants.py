@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 import os
-from contextlib import nullcontext
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +71,7 @@ MAKERS: dict[str, Maker] = {
 }
 """Everything that makes rows of values in the driver, by the name to use in `rows_are_constant`."""
 
+_reading = threading.RLock()
 _shown = Shown(program())
 
 
@@ -102,12 +105,21 @@ def rows_are_constant(
     if data is not None and is_said(data):
         return True
     place = place or script_place()
-    source = program().source(place.file) if place is not None else None
-    if place is None or source is None:
+    if place is None:
         return False
-    with deep(), _shown.counting(numbers) if numbers else nullcontext():
+    with reading(numbers):
+        source = program().source(place.file)
+        if source is None:
+            return False
         calls = _calls(source, place, MAKERS[maker])
         return bool(calls) and all(_constant(source, call, found) for call, found in calls)
+
+
+@contextmanager
+def reading(numbers: frozenset[str]) -> Iterator[None]:
+    """Read the script's text, one thread at a time."""
+    with _reading, deep(), _shown.counting(numbers):
+        yield
 
 
 def _calls(source: Source, place: Place, maker: Maker) -> list[tuple[ast.Call, Maker]]:

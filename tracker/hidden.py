@@ -11,16 +11,15 @@ import inspect
 import json
 import os
 import sys
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from provspark.said import said_values
-from provspark.tracker.constants import MadeRows, shown
+from provspark.tracker.constants import MadeRows, reading, shown
 from provspark.tracker.script import program, script_files
 from provspark.tracker.script.leaves import Leaves, key, number
-from provspark.tracker.script.source import Source, deep, last_name
+from provspark.tracker.script.source import Source, last_name
 from provspark.tracker.script.statements import called, calls, chained, given, header
 from provspark.tracker.script.texts import Texts
 
@@ -86,24 +85,20 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None, *, numbers: frozen
     -------
     Hidden
     """
-    with deep(), shown().counting(numbers) if numbers else nullcontext():
-        _texts.again(numbers)
-        return _hidden(jvm, plan, made)
-
-
-def _hidden(jvm: Jvm, plan: Any, made: MadeRows | None) -> Hidden:
-    for file in script_files():
-        program().source(file)
     found = json.loads(jvm.new("Hidden", made.java if made is not None else None).of(plan))
     if found["made"]:
         return Hidden(found["made"], made=True)
     for name, site in found["functions"]:
         return Hidden(f"The query calls the Python function {name}{_at(site)}, which may use any value of the script.")
-    for node, fragment, call, text, site, values in found["literals"]:
-        group = _Group(node, fragment, call, text, site, tuple((kind, shown) for kind, shown in values))
-        reason = _reason(group)
-        if reason:
-            return Hidden(reason)
+    with reading(numbers):
+        _texts.again(numbers)
+        for file in script_files():
+            program().source(file)
+        for *place, values in found["literals"]:
+            node, fragment, call, text, site = place
+            reason = _reason(_Group(node, fragment, call, text, site, tuple((kind, shown) for kind, shown in values)))
+            if reason:
+                return Hidden(reason)
     return Hidden()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from provspark.tracker.script.calls import argument, default, is_plain_class, listed, own_nodes, passed_values, receives
@@ -39,39 +39,55 @@ class Shown:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._known: dict[object, bool] = {}
+        self._numbers: frozenset[str] = frozenset()
+        self._by_numbers: dict[frozenset[str], dict[object, bool]] = {self._numbers: {}}
         self._assumed: set[object] = set()
         self._depth = 0
         self._changes = -1
-        self._numbers: frozenset[str] = frozenset()
+
+    @property
+    def _known(self) -> dict[object, bool]:
+        return self._by_numbers[self._numbers]
 
     @contextmanager
     def counting(self, numbers: frozenset[str]) -> Iterator[None]:
         """Take calls at these lines (``file:line``) for constants, too: what they read is one number."""
         before, self._numbers = self._numbers, numbers
-        self._known.clear()
+        self._by_numbers.setdefault(numbers, {})
         try:
             yield
         finally:
             self._numbers = before
-            self._known.clear()
 
     def shows(self, source: Source, node: ast.AST) -> bool:
         """Whether an expression's value is made of constants alone."""
-        if self._depth == 0 and self._changes != self.program.changes:
-            self._known.clear()
-            self._changes = self.program.changes
+        return self._decide(node, lambda: self._expression(source, node))
+
+    def binds(self, scope: Scope, name: str) -> bool:
+        """Whether all that a name is bound to, as seen from a scope, is shown."""
+        return self._decide((scope, name, "used"), lambda: self._bound(scope, name))
+
+    def _decide(self, key: object, work_out: Callable[[], bool]) -> bool:
+        if self._depth == 0:
+            if self._changes != self.program.changes:
+                self._changes = self.program.changes
+                for known in self._by_numbers.values():
+                    known.clear()
+            if key in self._known:
+                return self._known[key]
         if self._depth > _DEEPEST:
             return False
         self._depth += 1
         try:
-            shown = self._expression(source, node)
+            shown = work_out()
         finally:
             self._depth -= 1
-        if self._depth == 0:
+            if self._depth == 0:
+                assumed, self._assumed = self._assumed, set()
+        if self._depth == 0:  # what was assumed holds only if all of it does
             if shown:
-                self._known.update(dict.fromkeys(self._assumed, True))
-            self._assumed.clear()
+                self._known.update(dict.fromkeys(assumed, True))
+            self._known[key] = shown
         return shown
 
     def _all(self, source: Source, nodes: Iterator[ast.AST] | list[ast.expr]) -> bool:
@@ -108,16 +124,15 @@ class Shown:
         scope = source.scope_of.get(node)
         if not isinstance(scope, Scope):
             return False
-        return self.binds(scope, node.id)
+        return self._bound(scope, node.id)
 
-    def binds(self, scope: Scope, name: str) -> bool:
-        """Whether all that a name is bound to, as seen from a scope, is shown."""
+    def _bound(self, scope: Scope, name: str) -> bool:
         owner = scope.owner(name)
         if owner is None:
             for binding in scope.source.module.bindings.get("*", ()):
                 module = self.program.module(binding.module, scope.source)
                 if module is not None and name in module.module.bindings:
-                    return self.binds(module.module, name)
+                    return self._bound(module.module, name)
             return name in ("__name__", "__file__") or (hasattr(builtins, name) and name in BUILTINS)
         key = (owner, name)
         known = self._assume(key)
@@ -144,7 +159,7 @@ class Shown:
             module = self.program.module(binding.module, source) if binding.attribute else None
             if module is None:
                 return bool(binding.attribute) and pure_value(f"{binding.module}.{binding.attribute}")
-            return binding.attribute in module.module.bindings and self.binds(module.module, binding.attribute)
+            return binding.attribute in module.module.bindings and self._bound(module.module, binding.attribute)
         return False
 
     def _decided(self, source: Source, at: ast.AST) -> bool:
@@ -378,7 +393,7 @@ class Shown:
         if name:
             module = self.program.module(name.rpartition(".")[0], source)
             if module is not None:
-                bound = node.attr in module.module.bindings and self.binds(module.module, node.attr)
+                bound = node.attr in module.module.bindings and self._bound(module.module, node.attr)
                 return bound and self._kept(node.attr)
             if pure_value(name):
                 return True
@@ -386,7 +401,7 @@ class Shown:
             return True
         holder = self._class(source, node.value)
         if holder is not None:
-            bound = bool(holder.bindings.get(node.attr)) and self.binds(holder, node.attr)
+            bound = bool(holder.bindings.get(node.attr)) and self._bound(holder, node.attr)
             return bound and self._kept(node.attr)
         if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
             return self._member(node.attr)
