@@ -19,6 +19,7 @@ FULL = (
     "capture --suite tpcds",
     "shapes",
     "fixed",
+    "driver_reads",
     "memory",
     "heap",
     "sealing",
