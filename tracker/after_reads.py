@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor, PendingWrite, Untracked
+from provspark.index_store.driver import UNKNOWN_ORIGIN
+from provspark.index_store.model import Axis, Boxes, Int64, Kind, PendingTensor, PendingVersion, PendingWrite, Untracked
 
 __all__ = ["Behind", "Ranges", "all_of", "attached", "one_range"]
 
@@ -29,16 +30,21 @@ class Behind:
         Rows of reads that decided its values, such as the models that it applies.
     made : str
         Why its own rows may be rows of the reads, handed back to Spark; "" where they are not.
+    unshown : bool
+        Whether the script made rows of values that its text does not show: they may come from anywhere.
     """
 
     size: int = 0
     possible: int = 0
     context: tuple[range, ...] = ()
     made: str = ""
+    unshown: bool = False
 
 
 def attached(write: PendingWrite, rows: Ranges, behind: Behind) -> PendingWrite:
     """Return a write of some rows with an axis of the reads behind it, where there are any."""
+    if behind.unshown:
+        write = replace(write, inputs=tuple(map(of_unknown_origin, write.inputs)))
     possible = without(range(behind.possible), behind.context)
     kinds: list[tuple[Kind, list[range]]] = [("context", list(behind.context)), ("possible", possible)]
     axis = len(write.axes)
@@ -55,6 +61,11 @@ def attached(write: PendingWrite, rows: Ranges, behind: Behind) -> PendingWrite:
         why = f"{behind.made} Rows that the script read before may be among them."
         return replace(write, coverage="coarse", reason=Untracked("LocalRelation", why, write.site))
     return write
+
+
+def of_unknown_origin(version: PendingVersion) -> PendingVersion:
+    """Return a version of rows that the script made with a mark that they may come from anywhere."""
+    return replace(version, options=UNKNOWN_ORIGIN) if version.format == "memory" else version
 
 
 def without(whole: range, parts: Iterable[range]) -> list[range]:

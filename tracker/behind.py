@@ -33,15 +33,16 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
     cut : int
         How many reads there were when it began.
     """
+    unshown = sessions.unshown is not None and bool(sessions.unshown.within(analysed))
     size = reads.rows(cut)
     if not size:
-        return Behind()
+        return Behind(unshown=unshown)
     plans = list(_parts(jvm, sessions, analysed))
     models = {int(number) for plan in plans for number in str(jvm.plans.models(plan)).split()}
     context = tuple(reads.span(number) for number in sorted(models) if number < cut)
     found = [_hidden(jvm, sessions, plan) for plan in plans]
     made = next((h.reason for h in found if h.made), "") if reads.of_rows(cut) else ""
-    return Behind(size, size if any(found) else 0, context, made)
+    return Behind(size, size if any(found) else 0, context, made, unshown)
 
 
 def _hidden(jvm: Jvm, sessions: Sessions, plan: Any) -> Hidden:

@@ -255,7 +255,10 @@ class Capture:
         try:
             jvm = self._sessions.jvm(frame.sparkSession)
             self._sessions.caches(jvm).local.note(frame._jdf, caller(), local=local)
-            why = self._why(maker, data)
+            why = not_known_before(maker, data)
+            if why:
+                self._sessions.note_unshown(jvm, lambda made: made.note(frame._jdf, why))
+            why = why if self._reads.begun else ""
             if local or why:
                 self._sessions.made(jvm).note(frame._jdf, why)
         except Exception as e:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from provspark.tracker.caches import Caches
@@ -24,6 +25,8 @@ class Sessions:
         self._known: dict[int, tuple[Any, Jvm]] = {}
         self._caches: Caches | None = None
         self._made: MadeRows | None = None
+        self.unshown: MadeRows | None = None
+        """Rows that the script made of values which its text does not show, whether it had read any before or not."""
 
     def knows(self, spark: Any) -> bool:
         """Whether a session was met."""
@@ -57,6 +60,12 @@ class Sessions:
             self._made = MadeRows(jvm)
         return self._made
 
+    def note_unshown(self, jvm: Jvm, note: Callable[[MadeRows], None]) -> None:
+        """Note rows that the script made of values which its text does not show."""
+        if self.unshown is None:
+            self.unshown = MadeRows(jvm)
+        note(self.unshown)
+
     def restore(self) -> None:
         """Give the caches back to Spark as they would be without capture."""
         for jvm in self.every():
@@ -65,4 +74,4 @@ class Sessions:
     def clear(self) -> None:
         """Forget all: their SparkContext stops."""
         self._known.clear()
-        self._caches = self._made = None
+        self._caches = self._made = self.unshown = None

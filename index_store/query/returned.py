@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from provspark.index_store.driver import UNKNOWN_ORIGIN
 from provspark.index_store.model import Dataset
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.links import Linker
@@ -50,8 +51,8 @@ def returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: Tr
     for end in ends:
         read = end.at.node
         at = int(end.at.files.mtimes[0]) // _SECOND * _SECOND
-        for source, changed in sources:
-            if changed and at and changed < at:
+        for source, changed, step in sources:
+            if step == read.step or (changed and at and changed < at):
                 continue
             age = "is newer than the read" if changed and at else "has no known age"
             why = f"rows may have come back in {source}, which no captured step wrote and which {age}"
@@ -63,15 +64,23 @@ def _route(linker: Linker, to: Dataset) -> Plan:
     return plan(linker, linker.graph.written.by_name.get(to, ()), "backward")
 
 
-def _sources(linker: Linker, to: Dataset) -> Iterator[tuple[str, int]]:
-    """The sources of a data set that no captured step wrote, and when each changed last (0 where that is unknown)."""
+def _sources(linker: Linker, to: Dataset) -> Iterator[tuple[str, int, str]]:
+    """The sources of a data set that no captured step wrote, and when each changed last (0 where that is unknown).
+
+    For rows that a script made of values which its text does not show, also the step that made them: what it read
+    before is known.
+    """
     route = _route(linker, to)
     seen = set()
     stands = [*linker.graph.read.by_name.get(to, ()), *(s for node in route.nodes for s in node.inputs.values())]
     for at in stands:
-        if at.key in seen or at.version.dataset.namespace.startswith("memory"):
+        if at.key in seen:
             continue
         seen.add(at.key)
+        if at.version.dataset.namespace.startswith("memory"):
+            if at.version.options == UNKNOWN_ORIGIN:
+                yield str(at.version.dataset), _milliseconds(at.node.manifest.ended), at.node.step
+            continue
         loose = linker.links(at, "backward").loose
         if not loose:
             continue
@@ -81,7 +90,7 @@ def _sources(linker: Linker, to: Dataset) -> Iterator[tuple[str, int]]:
             for mtime, base, rows in zip(files.mtimes.tolist(), bases, files.rows.tolist(), strict=False)
             if len(restrict(stretch(base, base, rows), loose))
         ]
-        yield str(at.version.dataset), 0 if not all(changed) else max(changed, default=0)
+        yield str(at.version.dataset), 0 if not all(changed) else max(changed, default=0), ""
 
 
 def _milliseconds(when: str) -> int:
