@@ -146,7 +146,8 @@ def _shows(group: _Group, keys: set[str]) -> bool:
     counts = group.node in _NUMBERED
     around = chained(statement, line) or header(statement)
     left = keys - _defaults(wanted)
-    for part in nodes or around:
+    # How many rows there are is said by the arguments of the call alone, not by what it is called on.
+    for part in [v for node in nodes for v in given(node)] if counts and nodes else nodes or around:
         left -= _leaves.of(source, part, counts=counts)
     for part in around if left and lineless else ():
         left -= _beyond(source, part, wanted)

@@ -352,6 +352,8 @@ class Shown:
             return self.shows(source, node.func.value) and self._all(source, iter(passed_values(node)))
         if name and not self._shown_type(source, node.func) and not pure_call(name):
             return False
+        if not self._untouched(name):
+            return False
         if not name and not self._shown_type(source, node.func) and not self.shows(source, node.func):
             return False
         return self._all(source, iter(passed_values(node)))
@@ -396,7 +398,7 @@ class Shown:
                 bound = node.attr in module.module.bindings and self._bound(module.module, node.attr)
                 return bound and self._kept(node.attr)
             if pure_value(name):
-                return True
+                return self._untouched(name)
         if node.attr in DESCRIBING or _setting(node):
             return True
         holder = self._class(source, node.value)
@@ -406,6 +408,12 @@ class Shown:
         if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
             return self._member(node.attr)
         return not reads(node.attr) and self.shows(source, node.value)
+
+    def _untouched(self, name: str) -> bool:
+        """Whether a value of a library is what it was when the script began: the script may set the environment."""
+        if not name.startswith(("os.environ", "os.getenv")):
+            return True
+        return not any(source.sets_environment for source in self.program.sources())
 
     def _class(self, source: Source, node: ast.AST) -> Scope | None:
         """Return the scope of a class of the program that a name stands for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -54,6 +55,9 @@ class Scope:
         return None
 
 
+_SETS_ENVIRONMENT = re.compile(r"environ\s*\[[^\]]*\]\s*=[^=]|environ\.(?:update|setdefault)|putenv")
+
+
 class Source:
     """A parsed file.
 
@@ -67,6 +71,8 @@ class Source:
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.tree = ast.parse(text, file)
+        self.sets_environment = _SETS_ENVIRONMENT.search(text) is not None
+        """Whether it may set environment variables."""
         self.up: dict[ast.AST, ast.AST] = {}
         self.scope_of: dict[ast.AST, Scope] = {}
         """Of every name and attribute."""
