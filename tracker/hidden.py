@@ -10,6 +10,7 @@ import ast
 import inspect
 import json
 import os
+import re
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hidden", "hidden"]
 
+_PARAMETER = re.compile(r":\w|\?")
 _NUMBERED = {"GlobalLimit": "limit", "LocalLimit": "limit", "Offset": "offset", "Tail": "tail"}
 """Nodes whose literals are numbers of rows, by the method that makes them."""
 
@@ -106,6 +108,14 @@ _leaves = Leaves(shown())
 _texts = Texts(shown())
 
 
+def _filled(text: str) -> bool:
+    """Whether constants fill the parameters of a text of rows, whose values are in the rows alone."""
+    if not _PARAMETER.search(text):
+        return True
+    filling = [(source, v) for source, call in program().calls("sql") for v in given(call)[1:]]
+    return all(shown().shows(source, value) for source, value in filling)
+
+
 def _at(site: str) -> str:
     return f" at {os.path.basename(site)}" if site else ""  # noqa: PTH119 - a text
 
@@ -121,7 +131,7 @@ def _reason(group: _Group) -> str:
             return ""
         return f"The query uses a session variable{_at(group.site)}, which may hold a value of a query."
     if group.text and group.fragment != "parameter":
-        if _texts.shows(group.text):
+        if _texts.shows(group.text) and (group.fragment != "values" or _filled(group.text)):
             return ""
         return f"The query contains SQL text{_at(group.site)} that the script's text does not show."
     keys = {f"{kind} {text}" if kind != "number" else number(text) for kind, text in group.values}

@@ -342,6 +342,8 @@ SHOWN["click"] = (
     "def option(name):\n    return lambda f: f\n@option('--day')\ndef main(day):\n"
     "    return df.withColumn('d', F.lit(day))\nout = main(*sys.argv[1:2])"
 )
+SHOWN["VALUES that are filled in"] = "out = spark.sql('SELECT * FROM VALUES (:a) AS v(a)', args={'a': 'b'})"
+HIDDEN["VALUES that are filled in"] = "out = spark.sql('SELECT * FROM VALUES (:a) AS v(a)', args={'a': keys[0]})"
 LONG = ".filter(F.col('v') > 700)" * 150
 SHOWN["a long chain"] = f"out = df.filter(F.col('k') == F.lit('q')){LONG}"
 HIDDEN["a long chain"] = f"out = df.filter(F.col('k') == F.lit(keys[0])){LONG}"
@@ -409,3 +411,15 @@ def test_numbers(case: str, spark: Any, source: str, tmp_path: Path, monkeypatch
     assert look(head + NUMBERS[case], spark, source, tmp_path, monkeypatch)
     assert not look(head + NUMBERS[case], spark, source, tmp_path, monkeypatch, numbers)
     assert look(head + "n += x\n" + NUMBERS[case], spark, source, tmp_path, monkeypatch, numbers)
+
+
+@pytest.mark.parametrize("text", ["SELECT * FROM VALUES (1), (2) AS v(a)", "SELECT * FROM VALUES (:a) AS v(a)"])
+def test_rows_of_a_text_that_nothing_noted(text: str, spark: Any, tmp_path: Path) -> None:
+    """The text itself says so, where a statement such as INSERT made the rows."""
+    program().forget()
+    run(tmp_path, f"text = {text!r}\nx = print()\n")
+    plan = spark.sql(text, args={"a": 1} if ":a" in text else None)._jdf.queryExecution().analyzed()
+    with ThreadPoolExecutor(1) as alone:
+        assert alone.submit(hidden, Jvm(spark), plan).result()
+        program().source(str(tmp_path / "script.py"))
+        assert not alone.submit(hidden, Jvm(spark), plan).result()

@@ -24,6 +24,7 @@ import org.apache.spark.sql.catalyst.expressions.ScalaUDF;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count;
 import org.apache.spark.sql.catalyst.expressions.aggregate.PivotFirst;
 import org.apache.spark.sql.catalyst.plans.logical.Expand;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.sql.catalyst.util.ArrayData;
@@ -83,6 +84,10 @@ public class Hidden {
     if (why.length() == 0 && made != null) why = made.of(plan);
     if (plan instanceof LogicalRDD && !(made != null && made.knows(((LogicalRDD) plan).rdd()))) {
       if (computed(((LogicalRDD) plan).rdd())) function("RDD", site);
+    }
+    if (plan instanceof LocalRelation && plan.origin().sqlText().nonEmpty()) {
+      String[] where = where(plan.origin());
+      add(kind, where[0].length() == 0 ? "values" : where[0], where[1], where[2], site, "[\"text\",\"\"]");
     }
     boolean model = Marks.marked(plan) ? Marks.transformer(plan).length() > 0 : within; // its values are its own
     List expressions = list(plan.expressions());
