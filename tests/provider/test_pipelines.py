@@ -237,6 +237,8 @@ def test_operations_are_the_scripts_lines(folder: Path, prov: Any) -> None:
     assert told(prov.operations(out, column="income")) == income == told(prov.operations(out, [9], "income"))
     assert told(prov.operations(out, column="race_white")) == [*TEXTS, *ENCODE[:2]]
     assert told(prov.operations(out, column="age")) == [TEXTS[0], ENCODE[0]]
+    imputed = told(prov.operations(place(folder, "imputed"), column="age"))
+    assert [line for name, line in imputed if name == "imputed"] == ["people = spark.read.parquet(source)"]
     ahead = prov.operations(first, [9], "fnlwgt", direction="forward", to=out)
     assert set(told(ahead)) <= {TEXTS[0], ENCODE[0], ENCODE[4]}
     lines = told(prov.how(first, [9], direction="forward", to=place(folder, "joined")).operations())

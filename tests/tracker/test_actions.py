@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyspark.ml
@@ -16,7 +17,7 @@ from pyspark.sql import GroupedData, Observation, SparkSession
 from pyspark.sql.catalog import Catalog
 from pyspark.sql.dataframe import DataFrame, DataFrameNaFunctions, DataFrameStatFunctions
 
-from provspark.tracker.actions import LEARNERS, METHODS
+from provspark.tracker.actions import LEARNERS, METHODS, reading
 
 LAZY = re.compile(
     r"\b(DataFrame|RDD|Column|GroupedData|TableArg|DataFrameWriter\w*|DataStreamWriter|MergeIntoWriter)\b"
@@ -58,6 +59,15 @@ def test_what_takes_frames_is_known(owner: type) -> None:
     """Other classes bring values of rows only where they are given some."""
     found = {n for n, f in public(owner) if TAKES.search(arguments(f)) and not LAZY.search(returned(f))}
     assert found <= set(METHODS.get(owner.__name__, {}))
+
+
+def test_the_docs_list_them() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "session.md").read_text()
+    told = set(re.findall(r"`([\w.]+)`", text[text.index("## Reads on the driver") : text.index("### One number")]))
+    named = {path.removeprefix("Estimator.").removeprefix("Evaluator.") for some in LEARNERS.values() for path in some}
+    inner = {"callJavaFunc", "JavaWrapper._call_java"}
+    assert (named - inner) | {*reading("DataFrame"), *reading("RDD")} <= told
+    assert {f"{owner}.{name}" for owner in ("Observation", "SparkContext") for name in reading(owner)} <= told
 
 
 def test_what_learns_is_known() -> None:
