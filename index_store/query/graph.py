@@ -168,6 +168,13 @@ class Node:
             )
         return tuple(ready)
 
+    @cached_property
+    def goes_on(self) -> bool:
+        """Whether rows that it took surely went on: by an edge that is not only possible, for a read on a driver."""
+        if not self.is_read:
+            return True
+        return any(t.src == n.reads_axis and t.kind != "possible" for n in self.later for t in n.write.tensors)
+
 
 @dataclass(frozen=True, eq=False)
 class Sighting:

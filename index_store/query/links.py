@@ -57,7 +57,9 @@ class Links:
     links: tuple[Link, ...]
     refused: tuple[Refusal, ...]
     loose: Runs
-    """Rows of files that no write made (backward) or read (forward)."""
+    """Rows of files that no write made (backward) or read (forward), nor a driver."""
+    left: Runs
+    """The same, with rows that were read on drivers only, and did not surely go on there: results of their own."""
 
 
 Drivers = Literal["", "rows", "all"]
@@ -127,7 +129,7 @@ class Linker:
     def onward(self, node: Node) -> Links:
         """Where the rows that a write made went to; files that its output only lists may lead back to it."""
         if not node.write.tensors:
-            return Links((), (), Runs.span(0))
+            return Links((), (), Runs.span(0), Runs.span(0))
         key = ("onward", node)
         found = self._found.get(key)
         if found is None:
@@ -139,7 +141,7 @@ class Linker:
     def _producers(self, at: Sighting) -> Links:
         for read in self.graph.on_driver.by_name.get(at.version.dataset, ()):
             if read.version.id == at.version.id:
-                return Links((Link(read, identity(Runs.span(at.version.rows)), True),), (), Runs.span(0))
+                return Links((Link(read, identity(Runs.span(at.version.rows)), True),), (), Runs.span(0), Runs.span(0))
         claims = _Claims(at)
         same = set()
         for target in self.graph.written.by_name.get(at.version.dataset, ()):
@@ -160,9 +162,10 @@ class Linker:
         targets = [s for s in self._sightings(at.version.dataset) if self._matters(s.node)]
         if targets and all(_same_rows(at.version, s.version) for s in targets):
             rows = Runs.span(at.version.rows)
-            return Links(tuple(Link(s, identity(rows), True) for s in targets), (), Runs.span(0))
+            left = Runs.span(0) if any(s.node.goes_on for s in targets) else rows
+            return Links(tuple(Link(s, identity(rows), True) for s in targets), (), Runs.span(0), left)
         if not targets:
-            return Links((), (), Runs.span(at.version.rows))
+            return Links((), (), Runs.span(at.version.rows), Runs.span(at.version.rows))
         for target in targets:
             if target.version.id != at.version.id and _may_share(target.version, at.version):
                 self._read.add(target.key, target)
@@ -235,6 +238,7 @@ class _Claims:
         self.at = at
         self.made: list[tuple[Sighting, Int64, Int64]] = []
         self.owners = np.zeros(len(at.files.paths), dtype=np.int64)
+        self.takers = np.zeros(len(at.files.paths), dtype=np.int64)
 
     @property
     def full(self) -> bool:
@@ -243,6 +247,7 @@ class _Claims:
     def add(self, target: Sighting, mine: Int64, theirs: Int64) -> None:
         if len(mine):
             self.owners[mine] += 1
+            self.takers[mine] += target.node.goes_on
             self.made.append((target, mine, theirs))
 
     def links(self, *, exclusive: bool) -> Links:
@@ -267,7 +272,8 @@ class _Claims:
                 boxes = diagonals(self.at.files.bases[mine], target.files.bases[theirs], self.at.files.rows[mine])
                 whole = len(mine) == len(self.owners) and _same_rows(self.at.version, target.version)
                 links.append(Link(target, boxes, whole))
-        return Links(tuple(links), tuple(refused), self._runs(np.flatnonzero(self.owners == 0)))
+        loose, left = (self._runs(np.flatnonzero(counted == 0)) for counted in (self.owners, self.takers))
+        return Links(tuple(links), tuple(refused), loose, left)
 
     def _runs(self, files: Int64) -> Runs:
         return Runs.united(self.at.files.bases[files], self.at.files.rows[files])

@@ -240,12 +240,12 @@ class _Walk:
         if not self.backward:
             for read in taken(self.linker, at, [image(rel) for _, _, rel in parts]):
                 self.stop("driver", read, ASK_FOR_ROWS)
-        if links.loose:
-            everything = links.loose.count == at.version.rows
-            for occurrence, kind, rel in parts:
-                rest = rel if everything else restrict(rel, links.loose)
-                if len(rest):
-                    self.sink.ended(at, occurrence, kind, rest)
+        for occurrence, kind, rel in parts if links.left else ():
+            # Rows asked about that a driver read are no result of their own.
+            over = links.loose if occurrence < 0 else links.left
+            rest = rel if over.count == at.version.rows else restrict(rel, over)
+            if len(rest):
+                self.sink.ended(at, occurrence, kind, rest)
 
     def enter(self, node: Node, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         """Take rows of a write's output to its inputs, or the reverse."""

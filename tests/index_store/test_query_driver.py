@@ -133,6 +133,28 @@ def test_what_only_possibly_went_on_is_an_end(through: Provenance) -> None:
     assert ended.num_rows == 0
 
 
+def test_what_only_a_driver_read_stays_a_result(store: Store) -> None:
+    """A preview of what was written takes no line away; what surely went on from there does."""
+    for task, kind in (("preview", None), ("export", "data")):
+        output = version(f"/{task}", {"o": 1}, "o")
+        publish(store, f"{task}-before", write(output, [(SOURCE, [(0, 1)])]))
+        script = Script(store, task)
+        found = driver_version(script.step, 0, "show.py:2", 1, read_at=10)
+        made = write(found, [(read(output), [(0, 0)])])
+        script.writer.add_read(replace(made, action="DataFrame.collect", site="show.py:2"))
+        script.rows = 1
+        if kind:
+            script.write(version("/file.csv", {"": 1}, [""]), kind)  # type: ignore[arg-type]
+        script.publish(second=30)
+    ahead = opened(store).forward("/src", [1])
+    assert found_in(ahead) == {"file:///preview", "file:///file.csv"}
+    assert [end.dataset for end in ends_of(ahead)] == ["memory://driver/show.py:2"]
+
+
+def found_in(table: pa.Table) -> set[str]:
+    return set(table["dataset"].to_pylist())
+
+
 def test_an_answer_without_a_place_to_go_to_has_ends_as_well(through: Provenance) -> None:
     back = through.backward("/next")
     assert found(back) == {(0, "memory://local/clean.py:9", 1)}

@@ -11,7 +11,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -149,13 +149,15 @@ def _run(batch: Sequence[Drawn], spark: Any, root: Path, work: Path) -> list[str
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     spark.sparkContext.setCheckpointDir(str(work / "checkpoints"))
-    plain = [_write(each, frames, work / f"plain{i}") for i, each in enumerate(batch)]
+    plain = [_left(_write(each, frames, work / f"plain{i}"), each, work / f"plain{i}") for i, each in enumerate(batch)]
     places = [work / str(i) for i in range(len(batch))]
     tracked = [Written()] * len(batch)
     for name, failing in (("failing", True), ("store", False)):
         with attach(store=(work / name).as_uri(), step=name) as capture:
             for i in (i for i, written in enumerate(plain) if bool(written.error) is failing):
                 tracked[i] = _write(batch[i], frames, places[i])
+    # Read after the step: what a script reads itself may be among the rows that it makes then.
+    tracked = [_left(written, each, path) for written, each, path in zip(tracked, batch, places, strict=True)]
     errors = [_changed(each, a, b, frames, work) for each, a, b in zip(batch, plain, tracked, strict=True)]
     assert capture.manifest is not None
     refused = {w.output.dataset.name: w.reason for w in capture.manifest.writes if w.coverage != "exact"}
@@ -186,9 +188,16 @@ def _write(each: Drawn, frames: Frames, path: Path) -> Written:
         return Written(error=_named(e))
     finally:
         spark.catalog.clearCache()
-    left = outputs.read(path, each.save.form)
     spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
-    return Written(left.rows, (left.schemas, left.folders, left.marks), tuple(map(_observed, OBSERVED)))
+    return Written(observed=tuple(map(_observed, OBSERVED)))
+
+
+def _left(written: Written, each: Drawn, path: Path) -> Written:
+    """Return what a write left, with the rows and files that it wrote."""
+    if written.error:
+        return written
+    left = outputs.read(path, each.save.form)
+    return replace(written, rows=left.rows, about=(left.schemas, left.folders, left.marks))
 
 
 def _observed(each: Any) -> str:
@@ -216,7 +225,7 @@ def _changed(each: Drawn, plain: Written, tracked: Written, frames: Frames, work
     error = plain.differs(tracked, ordered=ordered)
     again = work / "again"
     for i in range(3 if error else 0):
-        if plain.differs(_write(each, frames, again / str(i)), ordered=ordered):
+        if plain.differs(_left(_write(each, frames, again / str(i)), each, again / str(i)), ordered=ordered):
             log.warning("plain Spark writes %r on tables %s otherwise each time", each.plan, each.tables)
             return ""
     return error
