@@ -50,6 +50,7 @@ def test_each_method_is_known(owner: type) -> None:
     """What returns neither a frame nor an RDD nor a column is in the table."""
     known = METHODS.get(owner.__name__, {})
     eager = {n for n, f in public(owner) if not LAZY.search(returned(f).replace("DataFrameLike", ""))}
+    eager -= {"toDF"}  # a session adds it to RDD, without the annotation of what it returns
     assert eager <= set(known), f"say in tracker/actions.py what these return: {eager - set(known)}"
     assert set(known) <= eager | {"sql_ctx"}
 
