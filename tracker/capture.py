@@ -268,6 +268,10 @@ class Capture:
         """Note that a query set a variable of the session."""
         self._reading.plan(frame.sparkSession, frame._jdf.queryExecution().analyzed, "SET VARIABLE")
 
+    def model_loaded(self, instance: Any, path: str) -> None:
+        """Note the files that a model was loaded from."""
+        self._reading.loaded(instance, path)
+
     def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
         """Save a model, and store what was written."""
         result = self._watch.unaudited(call)

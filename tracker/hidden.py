@@ -159,7 +159,7 @@ def _shows(group: _Group, keys: set[str]) -> bool:
     # How many rows there are is said by the arguments of the call alone, not by what it is called on.
     for part in [v for node in nodes for v in given(node)] if counts and nodes else nodes or around:
         left -= _leaves.of(source, part, counts=counts)
-    for part in around if left and lineless else ():
+    for part in around if left and lineless and not counts else ():
         left -= _beyond(source, part, wanted)
     if not left:
         return True

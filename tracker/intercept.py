@@ -271,8 +271,11 @@ class Interception:
             self._around(module.JavaMLWriter, "__init__", self._model_writer)
             for writer in (module.JavaMLWriter, module.MLWriter):
                 self._around(writer, "save", self._save_model)
+            self._around(module.JavaMLReader, "load", self._load_model)
         except Exception as e:  # the script's import goes on
-            self._listener.refused(module.__name__, f"models that it saves are not seen: {type(e).__name__}: {e}")
+            self._listener.refused(
+                module.__name__, f"models that it saves or loads are not seen: {type(e).__name__}: {e}"
+            )
 
     def _model_writer(self, init: Callable[..., Any], writer: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
         init(writer, instance, *args, **kwargs)
@@ -285,6 +288,12 @@ class Interception:
         path = next((a for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
         call = lambda: save(writer, *args, **kwargs)  # noqa: E731
         return self._listener.model_saved(instance, path, lambda: self._outermost(call))
+
+    def _load_model(self, load: Callable[..., Any], reader: Any, *args: Any, **kwargs: Any) -> Any:
+        result = load(reader, *args, **kwargs)
+        path = next((a for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
+        self._listener.model_loaded(result, path)
+        return result
 
     def _learning(self, learn: Callable[..., Any]) -> Callable[..., Any]:
         from pyspark import RDD

@@ -63,6 +63,9 @@ class Listener(Protocol):
     def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
         """Take note that MLlib returned a result learned from frames and RDDs."""
 
+    def model_loaded(self, instance: Any, path: str) -> None:
+        """Told of what MLlib loaded from a path."""
+
     def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
         """Save a model of MLlib, or what has none, by `call`; return what that returns."""
 

@@ -18,7 +18,7 @@ from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.models import Models, columns_named, learned
 from provspark.tracker.read_inputs import Inputs, ReadInputs
-from provspark.tracker.saved_models import saved_model
+from provspark.tracker.saved_models import LoadedModel, model_files, saved_model
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sites import caller
 from provspark.tracker.taking import Taking
@@ -117,6 +117,21 @@ class Reading:
         spans = [self._reads.span(number) for number in self.models.within(instance)]
         where = str(self._reader(jvm)[0].qualified(jvm.session, path))
         return saved_model(jvm, where, spans, self._reads.rows(), site, learned=learned(instance))
+
+    def loaded(self, instance: Any, path: str) -> None:
+        """Take note of the files that a model was loaded from: what it is applied to has them as context."""
+        site = caller()
+
+        def note() -> None:
+            jvm = self._sessions.any()
+            if jvm is None or not path or not self._on(jvm) or not learned(instance):
+                return
+            where = str(self._reader(jvm)[0].qualified(jvm.session, path))
+            self.models.fitted(
+                None, instance, self._reads.add(LoadedModel(model_files(jvm, where, written=False), site))
+            )
+
+        self._guarded("load", site, note)
 
     def _traced(
         self, frame: Any, plan: _Plan, action: Action, args: tuple[Any, ...], read: CoarseRead

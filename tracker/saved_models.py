@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from provspark.index_store.model import (
     Axis,
     Dataset,
+    Field,
     Files,
     PendingTensor,
     PendingVersion,
@@ -14,10 +16,11 @@ from provspark.index_store.model import (
     Untracked,
 )
 from provspark.tracker.after_reads import all_of, one_range
+from provspark.tracker.driver_reads import Known
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.sinks.listing import Folder
 
-__all__ = ["saved_model"]
+__all__ = ["LoadedModel", "model_files", "saved_model"]
 
 FORMAT = "mllib"
 _UNKNOWN = "what the model was fitted to is not known: it was not fitted in this step"
@@ -42,12 +45,8 @@ def saved_model(
     learned : bool
         Whether it is a model, and not an estimator or a transformer without data.
     """
-    scheme, authority, path = qualified.split("\0")
-    dataset = Dataset("file", path) if scheme == "file" else Dataset(f"{scheme}://{authority}", path.strip("/"))
-    url = f"{scheme}://{authority}{path}"
-    found = Folder(jvm, jvm.session, url, {}).files()
-    files = Files.of([(f.path, f.size, f.mtime, 1, True) for f in found])
-    output = PendingVersion(dataset, files, FORMAT, unit="file")
+    output = model_files(jvm, qualified, written=True)
+    dataset, files = output.dataset, output.files
     if learned and not spans:
         return PendingWrite(output, "untracked", reason=Untracked("save", _UNKNOWN, site), site=site)
     axes: tuple[Axis, ...] = (Axis("output", files.total, files.identity(dataset), label=dataset.uri),)
@@ -57,3 +56,38 @@ def saved_model(
         tensors = (PendingTensor(0, 1, all_of(one_range(files.total), spans), "data"),)
     reason = Untracked("save", _COARSE, site) if spans else None
     return PendingWrite(output, "coarse", axes=axes, tensors=tensors, reason=reason, site=site)
+
+
+def model_files(jvm: Jvm, qualified: str, *, written: bool) -> PendingVersion:
+    """Return the files of a model; `qualified` is as of `saved_model`, `written` whether this step wrote them."""
+    scheme, authority, path = qualified.split("\0")
+    dataset = Dataset("file", path) if scheme == "file" else Dataset(f"{scheme}://{authority}", path.strip("/"))
+    found = Folder(jvm, jvm.session, f"{scheme}://{authority}{path}", {}).files()
+    files = Files.of([(f.path, f.size, f.mtime, 1, written) for f in found])
+    return PendingVersion(dataset, files, FORMAT, unit="file")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model that the script loaded, as a read on the driver; `Read` says what its fields are."""
+
+    version: PendingVersion
+    site: str
+    action: str = "load"
+    rows: int = 1
+    fields: tuple[Field, ...] = ()
+    single: bool = False
+
+    def settle(self, dataset: Dataset, known: Known) -> None:
+        """Do nothing: its files are counted; see `Read.settle`."""
+
+    def resolve(self, output: PendingVersion, known: Known) -> PendingWrite:
+        """Relate the model to all its files; see `Read.resolve`."""
+        files, dataset = self.version.files, self.version.dataset
+        axes = (
+            Axis("output", 1, output.files.identity(output.dataset), label=output.dataset.uri),
+            Axis("input", files.total, files.identity(dataset), 0, dataset.uri),
+        )
+        boxes = all_of(one_range(1), [range(files.total)])
+        tensors = (PendingTensor(0, 1, boxes),) if files.total else ()
+        return PendingWrite(output, "coarse", (self.version,), axes, tensors, Untracked("load", _COARSE, self.site))

@@ -154,8 +154,8 @@ def test_sql_transformer_and_saved_model(spark: Any, sources: Path, tmp_path: Pa
     ]
 
 
-def test_a_loaded_model_that_is_saved_is_untracked(spark: Any, sources: Path, tmp_path: Path) -> None:
-    """What it was fitted to is not known; an estimator holds nothing of any data."""
+def test_a_loaded_model_that_is_saved_comes_from_its_files(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """The model that is loaded is a read of the files; an estimator holds nothing of any data."""
     from pyspark.ml import PipelineModel
 
     t = Frames(spark, TABLES, sources)
@@ -165,8 +165,10 @@ def test_a_loaded_model_that_is_saved_is_untracked(spark: Any, sources: Path, tm
         Pipeline(stages=[Imputer(inputCols=["w"], outputCols=["v"])]).save(str(tmp_path / "estimator"))
     assert capture.untracked == () and capture.manifest is not None
     model, estimator = capture.manifest.writes
-    assert (model.coverage, estimator.coverage) == ("untracked", "coarse") and model.reason is not None
-    assert "not fitted in this step" in model.reason.why and estimator.tensors == ()
+    assert (model.coverage, estimator.coverage) == ("coarse", "coarse") and estimator.tensors == ()
+    loaded = {read.inputs[0].dataset.name for read in capture.manifest.reads if read.action == "load"}
+    assert str(tmp_path / "model") in loaded  # and the folders of its stages
+    assert [t.kind for t in model.tensors] == ["data"]
 
 
 def test_each_fit_is_a_model_of_its_own(spark: Any, sources: Path, tmp_path: Path) -> None:
