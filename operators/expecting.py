@@ -91,7 +91,7 @@ def _doubts(expect: Expect, found: Found) -> list[str]:
         if found.possible.num_rows:
             n = found.possible.num_rows
             said.append(f"{n:,} possible edges, through values that capture can't see into: {_first(found.possible)}")
-        said += [f"{end}. Name what may read on with trust=[…]" for end in found.ends]
+        said += [f"{end}. If no row goes on from there, add the line of the script to trust=[…]" for end in found.ends]
     for stop in found.stops:
         if kind in stop_kind(stop.what).fails:
             place = f"step {stop.step}, which wrote {stop.dataset}, {stop_kind(stop.what).wording}: {stop.why}"

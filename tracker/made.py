@@ -12,7 +12,7 @@ from provspark.tracker.troubles import log
 __all__ = ["not_known_before"]
 
 _PANDAS = f"{os.sep}pyspark{os.sep}pandas{os.sep}"
-_UNKNOWN = "Whether the script's text shows the values of rows that it makes is not known."
+_UNKNOWN = "Capture could not determine whether the rows that the script creates are constants."
 
 
 def not_known_before(maker: str, data: Any = None) -> str:

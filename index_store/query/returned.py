@@ -55,7 +55,7 @@ def returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: Tr
             if step == read.step or (changed and at and changed < at):
                 continue
             age = "is newer than the read" if changed and at else "has no known age"
-            why = f"rows may have come back in {source}, which no captured step wrote and which {age}"
+            why = f"the rows may have returned through {source}: no captured step wrote it, and it {age}"
             if not trust.takes(read, "returned", why):
                 yield Stop("returned", read.step, str(end.at.version.dataset), why)
 

@@ -364,7 +364,8 @@ def doubts(linker: Linker, node: Node, direction: Direction) -> Iterator[tuple[B
     if linker.drivers and manifest.driver_reads == "off":
         yield "driver-reads-off", "spark.provspark.driverReads is false, so what its driver read is not known"
     if linker.drivers and manifest.format_version < FIRST_WITH_READS:
-        yield "before-format-3", f"its manifest has format {manifest.format_version}; run the step again to record them"
+        why = f"its manifest has format {manifest.format_version}, without driver reads; run the step again"
+        yield "before-format-3", why
 
 
 def taken(linker: Linker, at: Sighting, rows: Sequence[Runs]) -> Iterator[Node]:
