@@ -35,13 +35,7 @@ def java_writer(frame: Any, to: str) -> None:
     frame._jdf.write().parquet(to)
 
 
-def model(frame: Any, to: str) -> None:
-    from pyspark.ml.feature import StringIndexer
-
-    StringIndexer(inputCol="id", outputCol="i").fit(frame).save(to)
-
-
-@pytest.mark.parametrize("save", [text, pickles, sequence, hadoop, java_writer, model], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("save", [text, pickles, sequence, hadoop, java_writer], ids=lambda f: f.__name__)
 def test_saves(save: Callable[[Any, str], None], spark: Any, tmp_path: Path) -> None:
     frame = spark.range(5)
     with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
