@@ -193,6 +193,7 @@ def show_table(
 ) -> None:
     """Write an answer: into files, as JSON, or its first lines for people."""
     from provspark.index_store.export.tables import write_csv, write_parquet
+    from provspark.index_store.model import jsonable
     from provspark.index_store.query.answer import stops_of
 
     stops = stops_of(table)
@@ -204,7 +205,7 @@ def show_table(
         echo_pages([table])
         return
     if as_json:
-        said = [{name: getattr(s, name) for name in s.__slots__} for s in stops]
+        said = jsonable(stops)
         echo_json({**about, "lines": table.num_rows, "answer": table.to_pylist(), "stops": said})
         return
     if not csv_file and not parquet_file:
@@ -231,9 +232,6 @@ def print_stops(stops: tuple[Stop, ...]) -> None:
 
 def told(stop: Stop) -> tuple[str, str]:
     """A stop as a colour and a line of text."""
-    from provspark.index_store.query.stops import stop_kind
+    from provspark.index_store.query.stops import sentence, stop_kind
 
-    kind = stop_kind(stop.what)
-    made = "which read" if stop.dataset.startswith("memory://driver") else "which wrote"
-    style = "red" if kind.ends else "yellow"
-    return style, f"{stop.what}: step {stop.step}, {made} {stop.dataset}, {kind.wording}: {stop.why}"
+    return "red" if stop_kind(stop.what).ends else "yellow", f"{stop.what}: {sentence(stop)}"

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from provspark.errors import ExpectationError, SettingsError
 from provspark.index_store.query.answer import End, ends_of, possible_of
-from provspark.index_store.query.stops import Doubt, stop_kind
+from provspark.index_store.query.stops import Doubt, sentence, stop_kind
 from provspark.index_store.query.walk import Stop
 from provspark.index_store.values.plain import plain
 
@@ -94,8 +94,7 @@ def _doubts(expect: Expect, found: Found) -> list[str]:
         said += [f"{end}. If no row goes on from there, add the line of the script to trust=[…]" for end in found.ends]
     for stop in found.stops:
         if kind in stop_kind(stop.what).fails:
-            place = f"step {stop.step}, which wrote {stop.dataset}, {stop_kind(stop.what).wording}: {stop.why}"
-            said.append(f"[{stop.what}] {place if stop.dataset else stop.why}")
+            said.append(f"[{stop.what}] {sentence(stop) if stop.dataset else stop.why}")
     return said
 
 

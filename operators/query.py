@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ from provspark.asking import several
 from provspark.errors import ExpectationError, SettingsError, UntrackedError
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.export.tables import write_table
+from provspark.index_store.model import jsonable
 from provspark.index_store.query.answer import ends_of, stops_of, trusted_of
 from provspark.index_store.query.trust import Trust
 from provspark.index_store.values.plain import plain
@@ -129,9 +130,9 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
             "lines": table.num_rows,
             "answer": plain(table.slice(0, self.limit).to_pylist()),
             "possible": found.possible.num_rows,
-            "ends": _plain(ends_of(table)),
-            "stops": _plain(stops),
-            "trusted": _plain(listed),
+            "ends": jsonable(ends_of(table)),
+            "stops": jsonable(stops),
+            "trusted": jsonable(listed),
             "file": self.write_to,
         }
 
@@ -141,10 +142,6 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
 
 _FOLLOWING = ("backward", "forward", "trace")
 """Questions that take `trust` themselves."""
-
-
-def _plain(some: Iterable[Any]) -> list[dict[str, Any]]:
-    return [{name: getattr(one, name) for name in one.__slots__} for one in some]
 
 
 def _table(answer: Any, question: str) -> pa.Table:

@@ -18,7 +18,7 @@ Ranges = tuple[Int64, Int64]
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """Rows of reads that stand behind every row of a write.
+    """Rows of earlier reads that every row of a write may derive from.
 
     Parameters
     ----------

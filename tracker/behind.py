@@ -1,4 +1,4 @@
-"""Which reads on the driver stand behind the rows of a plan that is about to run."""
+"""Finds the reads on the driver that rows of a plan may derive from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["behind"]
 
 
 def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut: int) -> Behind:
-    """Return what of the first `cut` reads stands behind the rows of an analysed plan.
+    """Return which rows of the first `cut` reads the rows of an analysed plan may derive from.
 
     All of them may, where the plan has rows that the script made after a read, or values that it may have taken from
     one: see `provspark.tracker.hidden`. The models that the plan applies decide its values.
@@ -33,7 +33,7 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
     cut : int
         How many reads there were when it began.
     """
-    unshown = sessions.unshown is not None and bool(sessions.unshown.within(analysed))
+    unshown = sessions.holds_unshown(analysed)
     size = reads.rows(cut)
     if not size:
         return Behind(unshown=unshown)

@@ -257,7 +257,7 @@ class Capture:
             self._sessions.caches(jvm).local.note(frame._jdf, caller(), local=local)
             why = not_known_before(maker, data)
             if why:
-                self._sessions.note_unshown(jvm, lambda made: made.note(frame._jdf, why))
+                self._sessions.unshown(jvm).note(frame._jdf, why)
             why = why if self._reads.begun else ""
             if local or why:
                 self._sessions.made(jvm).note(frame._jdf, why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from provspark.index_store.model import (
@@ -52,12 +53,18 @@ class CoarseRead:
             why = Untracked(f"{inputs.node} {self.action}", inputs.why, self.site)
             return PendingWrite(output, "untracked", reason=why)
         versions = [known[s.identity] if s.identity in known else s.finish()[0] for s in inputs.sources]
-        axes = [Axis("output", self.rows, output.files.identity(output.dataset), label=output.dataset.uri)]
-        tensors = []
-        for i, version in enumerate(versions):
-            size, identity = version.files.total, version.files.identity(version.dataset)
-            axes.append(Axis("input", size, identity, i, version.dataset.uri))
-            if self.rows and size:
-                boxes = all_of(one_range(self.rows), [range(size)])
-                tensors.append(PendingTensor(0, 1 + i, boxes, "data"))
-        return PendingWrite(output, "coarse", tuple(versions), tuple(axes), tuple(tensors), reason=self.reason)
+        return from_all(output, self.rows, versions, self.reason)
+
+
+def from_all(
+    output: PendingVersion, rows: int, versions: Sequence[PendingVersion], reason: Untracked | None
+) -> PendingWrite:
+    """Return a coarse read of so many rows, each of which comes from all rows of some versions."""
+    axes = [Axis("output", rows, output.files.identity(output.dataset), label=output.dataset.uri)]
+    tensors = []
+    for i, version in enumerate(versions):
+        size, identity = version.files.total, version.files.identity(version.dataset)
+        axes.append(Axis("input", size, identity, i, version.dataset.uri))
+        if rows and size:
+            tensors.append(PendingTensor(0, 1 + i, all_of(one_range(rows), [range(size)]), "data"))
+    return PendingWrite(output, "coarse", tuple(versions), tuple(axes), tuple(tensors), reason=reason)

@@ -16,6 +16,7 @@ from provspark.index_store.model import (
     Untracked,
 )
 from provspark.tracker.after_reads import all_of, one_range
+from provspark.tracker.coarse_read import from_all
 from provspark.tracker.driver_reads import Known
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.sinks.listing import Folder
@@ -83,11 +84,4 @@ class LoadedModel:
 
     def resolve(self, output: PendingVersion, known: Known) -> PendingWrite:
         """Relate the model to all its files; see `Read.resolve`."""
-        files, dataset = self.version.files, self.version.dataset
-        axes = (
-            Axis("output", 1, output.files.identity(output.dataset), label=output.dataset.uri),
-            Axis("input", files.total, files.identity(dataset), 0, dataset.uri),
-        )
-        boxes = all_of(one_range(1), [range(files.total)])
-        tensors = (PendingTensor(0, 1, boxes),) if files.total else ()
-        return PendingWrite(output, "coarse", (self.version,), axes, tensors, Untracked("load", _COARSE, self.site))
+        return from_all(output, self.rows, (self.version,), Untracked("load", _COARSE, self.site))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from provspark.tracker.caches import Caches
@@ -25,8 +24,7 @@ class Sessions:
         self._known: dict[int, tuple[Any, Jvm]] = {}
         self._caches: Caches | None = None
         self._made: MadeRows | None = None
-        self.unshown: MadeRows | None = None
-        """Rows that the script made of values which its text does not show, whether it had read any before or not."""
+        self._unshown: MadeRows | None = None
 
     def knows(self, spark: Any) -> bool:
         """Whether a session was met."""
@@ -60,11 +58,15 @@ class Sessions:
             self._made = MadeRows(jvm)
         return self._made
 
-    def note_unshown(self, jvm: Jvm, note: Callable[[MadeRows], None]) -> None:
-        """Note rows that the script made of values which its text does not show."""
-        if self.unshown is None:
-            self.unshown = MadeRows(jvm)
-        note(self.unshown)
+    def unshown(self, jvm: Jvm) -> MadeRows:
+        """Return which rows the script made of values that its text does not show, whatever it had read before."""
+        if self._unshown is None:
+            self._unshown = MadeRows(jvm)
+        return self._unshown
+
+    def holds_unshown(self, plan: Any) -> bool:
+        """Whether a logical plan has such rows."""
+        return self._unshown is not None and bool(self._unshown.within(plan))
 
     def restore(self) -> None:
         """Give the caches back to Spark as they would be without capture."""
@@ -74,4 +76,4 @@ class Sessions:
     def clear(self) -> None:
         """Forget all: their SparkContext stops."""
         self._known.clear()
-        self._caches = self._made = self.unshown = None
+        self._caches = self._made = self._unshown = None

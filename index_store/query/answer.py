@@ -19,7 +19,7 @@ from provspark.index_store.query.links import Linker
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.reach import Place, Reach, collected, reach
 from provspark.index_store.query.relation import compose, image, labelled, shrink
-from provspark.index_store.query.returned import lost_stops, returned_stops
+from provspark.index_store.query.returned import stops_around
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs, ordering
 from provspark.index_store.query.trust import Trust, Trusted
@@ -178,12 +178,8 @@ class Answer:
         """
         told = about(self.asked, self.direction, self.stops, self.ends, self.trusted)
         if self.possible:
-            told[POSSIBLE] = dump_possible(self._lines(self.possible))
+            told[POSSIBLE] = _dump_possible(self._lines(self.possible))
         return self._lines(self.parts).replace_schema_metadata(told)
-
-    def possible_table(self) -> pa.Table:
-        """Write out the possible edges as `table` does the others: kind is ``possible`` in every line."""
-        return self._lines(self.possible)
 
     def _lines(self, parts: Sequence[Stand]) -> pa.Table:
         columns: list[list[Int64]] = [[], [], []]
@@ -256,7 +252,7 @@ def possible_of(table: pa.Table) -> pa.Table:
     return pa.ipc.open_stream(pa.BufferReader(found)).read_all()
 
 
-def dump_possible(lines: pa.Table) -> bytes:
+def _dump_possible(lines: pa.Table) -> bytes:
     """Write possible edges as the metadata of a table hold them: a stream of Arrow's."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, lines.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
@@ -296,8 +292,8 @@ def ask(
     stands = [Stand(start, relation)]
     found = reach(linker, stands, direction, to, context="context" in kinds, via=via, trust=trust)
     if direction == "forward" and isinstance(to, Dataset):
-        more = {*lost_stops(linker, start, to, trust), *returned_stops(linker, found.ends, to, trust)}
-        found = replace(found, stops=tuple(sorted({*found.stops, *more})))
+        around = stops_around(linker, start, found.ends, to, trust)
+        found = replace(found, stops=tuple(sorted({*found.stops, *around})))
     return Answer.of(start.version, labels, direction, found, kinds, trust.used)
 
 

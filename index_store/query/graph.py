@@ -173,7 +173,12 @@ class Node:
         """Whether rows that it took surely went on: by an edge that is not only possible, for a read on a driver."""
         if not self.is_read:
             return True
-        return any(t.src == n.reads_axis and t.kind != "possible" for n in self.later for t in n.write.tensors)
+        return any(n.from_reads for n in self.later)
+
+    @cached_property
+    def from_reads(self) -> tuple[Tensor, ...]:
+        """The tensors that lead to the reads before it, but for possible edges."""
+        return tuple(t for t in self.write.tensors if t.src == self.reads_axis and t.kind != "possible")
 
 
 @dataclass(frozen=True, eq=False)

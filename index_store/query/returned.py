@@ -13,12 +13,23 @@ from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.walk import Plan, Stand, Stop, plan, stretch, uncaptured
 from provspark.index_store.times import utc
 
-__all__ = ["lost_stops", "returned_stops"]
+__all__ = ["stops_around"]
 
 _SECOND = 1000
 
 
-def lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> Iterator[Stop]:
+def stops_around(linker: Linker, start: Sighting, ends: Iterable[Stand], to: Dataset, trust: Trust) -> set[Stop]:
+    """Return the stops of a way forward to a data set where rows may have gone around what was captured.
+
+    Parameters
+    ----------
+    ends : iterable of Stand
+        The rows that ended on drivers.
+    """
+    return {*_lost_stops(linker, start, to, trust), *_returned_stops(linker, ends, to, trust)}
+
+
+def _lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> Iterator[Stop]:
     """Stop at each write on the way to a data set whose inputs are not known, or some of whose step went uncaptured.
 
     Rows may have gone into it. Writes that the start came from are left out, and steps that ended before the first file
@@ -40,7 +51,7 @@ def lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> It
             yield Stop("untracked", node.step, str(write.output.dataset), why)
 
 
-def returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: Trust) -> Iterator[Stop]:
+def _returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: Trust) -> Iterator[Stop]:
     """Stop at each read on a driver after which its rows may have come back to a data set, outside of all steps.
 
     They may have where the data set has a source that no captured step wrote, and that is newer than the read, or of

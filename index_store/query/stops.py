@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-__all__ = ["STOPS", "Blur", "Doubt", "StopKind", "stop_kind"]
+from provspark.index_store.driver import is_driver
+from provspark.index_store.model import Dataset
+
+if TYPE_CHECKING:
+    from provspark.index_store.query.walk import Stop
+
+__all__ = ["STOPS", "Blur", "Doubt", "StopKind", "sentence", "stop_kind"]
 
 Blur = Literal[
     "untracked",
@@ -76,6 +82,12 @@ STOPS: tuple[StopKind, ...] = (
 )
 """All kinds; docs/stops.md describes them."""
 _BY_NAME = {kind.name: kind for kind in STOPS}
+
+
+def sentence(stop: Stop) -> str:
+    """Say what a stop means: the step, the data set that it wrote or that its driver read, and why."""
+    made = "which read" if is_driver(Dataset.parse(stop.dataset)) else "which wrote"
+    return f"step {stop.step}, {made} {stop.dataset}, {stop_kind(stop.what).wording}: {stop.why}"
 
 
 def stop_kind(what: Blur) -> StopKind:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from provspark.index_store.model import Boxes, Coverage, Dataset, Kind
+from provspark.index_store.model import Boxes, Coverage, Dataset, Kind, jsonable
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reach import towards
 from provspark.index_store.query.relation import gathered, image
-from provspark.index_store.query.returned import lost_stops, returned_stops
+from provspark.index_store.query.returned import stops_around
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trust import Trust, Trusted
 from provspark.index_store.query.walk import Stand, Stop, Ways, plan, walk
@@ -91,9 +91,9 @@ class Trace:
                 }
                 for n in self.nodes
             ],
-            "edges": [{name: getattr(e, name) for name in TraceEdge.__slots__} for e in self.edges],
-            "stops": [{name: getattr(s, name) for name in Stop.__slots__} for s in self.stops],
-            "trusted": [{name: getattr(t, name) for name in Trusted.__slots__} for t in self.trusted],
+            "edges": jsonable(self.edges),
+            "stops": jsonable(self.stops),
+            "trusted": jsonable(self.trusted),
         }
 
 
@@ -118,7 +118,7 @@ def trace(
     ways = Ways(useful=towards(linker, route, to), trust=trust)
     walk(linker, route, [Stand(start, gathered(rows))], sink, context=context, ways=ways)
     if direction == "forward" and to is not None and linker.drivers:
-        sink.stops |= {*lost_stops(linker, start, to, trust), *returned_stops(linker, sink.driver_ends, to, trust)}
+        sink.stops |= stops_around(linker, start, sink.driver_ends, to, trust)
     return sink.trace(tuple(sorted(trust.used)))
 
 

@@ -1,4 +1,4 @@
-"""What a question is told to trust: tasks, operators, lines of scripts and kinds of stops."""
+"""What a question trusts: tasks, operators, lines of scripts and kinds of stops."""
 
 from __future__ import annotations
 
@@ -56,12 +56,7 @@ class Trust:
     """
 
     def __init__(self, given: Iterable[str] = ()) -> None:
-        if isinstance(given, str):
-            given = (given,)
-        try:
-            self._given = tuple(given)
-        except TypeError:
-            raise ArgumentError(f"trust takes a list of texts, found {given!r}") from None
+        self._given = tuple(given)
         for one in self._given:
             if not isinstance(one, str) or not one.strip():
                 raise ArgumentError(
@@ -101,7 +96,7 @@ class Trust:
         return True
 
     def takes_stop(self, graph: Graph, stop: Stop) -> bool:
-        """The same of a stop of an answer, at any of the writes and reads that it may stand for."""
+        """Whether a stop of an answer is trusted at any write or read of its step and data set, as `takes` decides."""
         if not self._given:
             return False
         at = [

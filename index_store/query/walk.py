@@ -21,7 +21,7 @@ from provspark.index_store.query.within import Hop, Limit, walk_axes
 from provspark.index_store.watch import check, enter, tell
 
 FIRST_WITH_READS = 3
-"""The store's format from which on manifests tell what drivers read."""
+"""The first format of the store whose manifests record what drivers read."""
 ASK_FOR_ROWS = "ask backward or forward, which follow rows through what drivers read"
 Part = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
@@ -394,9 +394,7 @@ def _surely_read(read: Node, later: Iterable[Node]) -> Runs:
     """The rows of a read that went into something after it by an edge that is not only possible."""
     rows, found = read.write.output.rows, Runs.span(0)
     for node in later:
-        for tensor in node.write.tensors:
-            if tensor.src == node.reads_axis and tensor.kind != "possible":
-                start, length = np.array([read.base]), np.array([rows])
-                there = node.reader(tensor, "src").lookup(start, length)
-                found |= Runs.united(there.src - read.base, there.n_src)
+        for tensor in node.from_reads:
+            there = node.reader(tensor, "src").lookup(np.array([read.base]), np.array([rows]))
+            found |= Runs.united(there.src - read.base, there.n_src)
     return found
