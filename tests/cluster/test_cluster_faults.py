@@ -71,7 +71,7 @@ class Job:
         **conf: str,
     ) -> None:
         self.folder, self.store, self.out = folder, folder / "store", folder / "out"
-        self.watch, self.log = folder / "watch", folder / "log"
+        self.watch, self.log = folder / "watch.log", folder / "log"
         self.mark = f"-Djob={folder}"
         settings = {"spark.ui.enabled": "false", "spark.executor.memory": "512m"} | SORT_MERGE | conf
         settings["spark.executor.extraJavaOptions"] = self.mark
@@ -172,7 +172,7 @@ def test_a_slow_task_run_twice(master: str, folder: Path) -> None:
 def test_a_task_that_fails_twice(master: str, folder: Path) -> None:
     job = Job(master, folder, sleep=0, how="flaky")
     assert job.wait() == 0, job.log.read_text()[-3000:]
-    assert job.watch.with_name("watch.tries").read_text() == "3"
+    assert job.watch.with_name("watch.log.tries").read_text() == "3"
     check(job)
 
 
