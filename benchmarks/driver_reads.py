@@ -1,7 +1,8 @@
 """What reads on the driver cost, each beside plain Spark's, in turn, in one session.
 
-A read of each kind is repeated within a step; what storing them takes at the step's end is divided among them. A script
-of many small reads and writes, and one that brings many rows to pandas, are run plainly and captured, in turn.
+A read of each kind is repeated plainly and within a step, in turn; what storing them takes at the step's end is divided
+among them. A script of many small reads and writes, and one that brings many rows to pandas, are run plainly and
+captured, in turn.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchmarks.common import SCRATCH, machine, publish, session, table
 from provspark.tracker import attach
 
 FILES = 4
+ROUNDS = 4
 KINDS: dict[str, Callable[[Any], Any]] = {
     "one number: `count`": lambda d: d.count(),
     "one number: `agg(max).collect`": lambda d: d.agg({"id": "max"}).collect(),
@@ -58,21 +60,20 @@ def main() -> None:
 
 
 def each(folder: Path, frame: Any, read: Callable[[Any], Any], repeats: int) -> list[str]:
-    """Time one kind of read."""
-    for _ in range(3):
-        read(frame)
-    plain, captured = list[float](), list[float]()
-    for _ in range(repeats):
-        plain.append(_timed(lambda: read(frame)))
-    step = attach(store=_store(folder), step="s")
-    with step:
-        read(frame)
-        for _ in range(repeats):
-            captured.append(_timed(lambda: read(frame)))
-        began = time.perf_counter()
-    end = (time.perf_counter() - began) / (repeats + 1)
-    over = statistics.median(captured) - statistics.median(plain) + end
-    return [f"{1000 * statistics.median(plain):.1f}", f"{1000 * over:.1f}", f"{1000 * end:.1f}"]
+    """Time one kind of read; the first round warms up."""
+    plain, captured, ends = list[float](), list[float](), list[float]()
+    for number in range(ROUNDS + 1):
+        some = [_timed(lambda: read(frame)) for _ in range(repeats)]
+        with attach(store=_store(folder), step="s"):
+            read(frame)
+            same = [_timed(lambda: read(frame)) for _ in range(repeats)]
+            began = time.perf_counter()
+        if number:
+            plain += some
+            captured += same
+            ends.append((time.perf_counter() - began) / (repeats + 1))
+    a, b, end = map(statistics.median, (plain, captured, ends))
+    return [f"{1000 * seconds:.1f}" for seconds in (a, b - a + end, end)]
 
 
 def whole(folder: Path, run: Callable[[], object], runs: int) -> list[str]:

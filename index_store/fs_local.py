@@ -193,8 +193,11 @@ def _make(full: Path) -> None:
 
 
 def _opened(full: Path) -> BinaryIO:
-    _make(full.parent)
-    return full.open("xb")
+    try:
+        return full.open("xb")
+    except FileNotFoundError:
+        _make(full.parent)
+        return full.open("xb")
 
 
 def _persist(act: Callable[[], T]) -> T:

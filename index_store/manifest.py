@@ -14,7 +14,7 @@ from provspark.errors import CorruptIndexError, InvalidWriteError, StoreFormatEr
 from provspark.index_store.fs import checked
 from provspark.index_store.model import FORMAT_VERSION, Manifest, Write, jsonable
 
-__all__ = ["dump", "dump_format", "from_json", "load", "load_format", "seal", "unseal"]
+__all__ = ["canonical", "dump", "dump_format", "from_json", "load", "load_format", "seal", "sealed", "unseal"]
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ def dump(manifest: Manifest) -> bytes:
     body = jsonable(manifest)
     if manifest.format_version < 3:
         body = _without(body, _SINCE_3)
-    return _sealed(manifest.format_version, _canonical(body))
+    return sealed(manifest.format_version, _canonical(body))
 
 
 def load(data: bytes, where: str) -> Manifest:
@@ -54,7 +54,7 @@ def load(data: bytes, where: str) -> Manifest:
 
 def seal(version: int, body: object) -> bytes:
     """Write what `jsonable` takes, with its format and the hash of its text."""
-    return _sealed(version, _canonical(jsonable(body)))
+    return sealed(version, canonical(body))
 
 
 def unseal(data: bytes, where: str) -> tuple[int, dict[str, Any]]:
@@ -64,7 +64,7 @@ def unseal(data: bytes, where: str) -> tuple[int, dict[str, Any]]:
     if set(outer) != {"format", "sha256", "body"} or not isinstance(body, dict):
         raise CorruptIndexError(where, "it is no manifest: format, sha256 and body are expected")
     try:
-        same = data == _sealed(outer["format"], _canonical(body))
+        same = data == sealed(outer["format"], _canonical(body))
     except (ValueError, RecursionError) as e:  # numbers that JSON has none of
         raise CorruptIndexError(where, f"it is no JSON of ours: {e}") from e
     if not same:
@@ -158,7 +158,8 @@ def _parse(data: bytes, where: str) -> dict[str, Any]:
     return dict(outer)
 
 
-def _sealed(version: int, body: str) -> bytes:
+def sealed(version: int, body: str) -> bytes:
+    """Write a body's text with its format and hash."""
     digest = hashlib.sha256(body.encode()).hexdigest()
     return f'{{"format":{version},"sha256":"{digest}","body":{body}}}\n'.encode()
 
@@ -169,6 +170,11 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
     if isinstance(value, dict):
         return {k: _without(v, keys) for k, v in value.items() if k not in keys}
     return value
+
+
+def canonical(value: object) -> str:
+    """Return the text of what `jsonable` takes."""
+    return _canonical(jsonable(value))
 
 
 def _canonical(value: object) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from provspark.index_store import manifest as manifests
 from provspark.index_store.model import FORMAT_VERSION, Setting, StepKey, StoredFile, Task, Write
 from provspark.index_store.processes import Process
 
-__all__ = ["Note", "dump_note", "load_note"]
+__all__ = ["Note", "NoteTexts", "load_note"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,28 @@ class Note:
     format_version: int = FORMAT_VERSION
 
 
-def dump_note(note: Note) -> bytes:
-    """Write a note, as a manifest is written."""
-    return manifests.seal(note.format_version, note)
+class NoteTexts:
+    """Writes the notes of one step, each longer than the one before; what that one had is not made text again."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[object, str]] = {}
+        """By its id a part that was written, which is kept so that its id stays its own, and its text."""
+
+    def dump(self, note: Note) -> bytes:
+        """Write a note, as a manifest is written."""
+        parts = {f.name: getattr(note, f.name) for f in fields(note)}
+        body = ",".join(f'"{name}":{self._text(parts[name])}' for name in sorted(parts))
+        return manifests.sealed(note.format_version, f"{{{body}}}")
+
+    def _text(self, value: Any) -> str:
+        if not isinstance(value, tuple):
+            return manifests.canonical(value)
+        found = []
+        for part in value:
+            if id(part) not in self._known:
+                self._known[id(part)] = part, manifests.canonical(part)
+            found.append(self._known[id(part)][1])
+        return f"[{','.join(found)}]"
 
 
 def load_note(data: bytes, where: str) -> Note:

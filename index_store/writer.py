@@ -40,7 +40,7 @@ from provspark.index_store.model import (
     Version,
     Write,
 )
-from provspark.index_store.notes import Note, dump_note
+from provspark.index_store.notes import Note, NoteTexts
 from provspark.index_store.operations import Operations
 from provspark.index_store.overlap import disjoint
 from provspark.index_store.paths import FOLDERS, NOTES
@@ -54,7 +54,7 @@ __all__ = ["StepWriter", "encode"]
 
 _MANY = 1 << 20
 """Boxes of a tensor whose files are written side by side: to start a thread takes as long as some 10,000 of them."""
-_FEW = 1 << 12
+_FEW = 1 << 14
 """Boxes of each tensor of a write that is stored without threads, which take longer to start than such tensors."""
 _THREADS = 2
 """Tensors encoded at once: sorting and packing let go of Python's lock, but more threads wait for it more."""
@@ -92,6 +92,9 @@ class StepWriter:
         self._reads: list[Write] = []
         self._files: list[StoredFile] = []
         self._versions: dict[_Known, Version] = {}
+        self._whole: dict[tuple[int, ...], tuple[str, ...]] = {}
+        """By the one box that is all of a tensor, its files: the coarse reads of an input have equal ones."""
+        self._texts = NoteTexts()
         self._done = False
         self._taps = f"{step}/{NOTES}/{self._mark}"
         self._made: list[str] = []
@@ -246,7 +249,7 @@ class StepWriter:
             self._driver_reads,
             self._dag,
         )
-        self._folder.replace(f"{self._taps}.json", dump_note(note))
+        self._folder.replace(f"{self._taps}.json", self._texts.dump(note))
 
     def _remove_taps(self) -> None:
         self._folder.remove(f"{self._taps}.json")
@@ -307,13 +310,12 @@ class StepWriter:
         edges = boxes.edges
         if isinstance(boxes, Boxes):
             boxes = _plain(boxes, edges)
-        files = encode(boxes)
-        paths = [f"tensors/{number}-{self._mark}.{file.lead}.parquet" for file in files]
-        if len(boxes) > _MANY and not isinstance(boxes, Spool):  # which is there to save memory
-            with ThreadPoolExecutor(len(files)) as pool:
-                list(pool.map(self._put, paths, files))
-        else:
-            list(map(self._put, paths, files))
+        one = _one(boxes)
+        paths = self._whole.get(one) if one else None
+        if paths is None:
+            paths = self._put_tensor(boxes, number)
+        if one:
+            self._whole[one] = paths
         return Tensor(
             out=pending.out,
             src=pending.src,
@@ -323,6 +325,23 @@ class StepWriter:
             by_out=paths[0],
             by_src=paths[1] if len(paths) > 1 else "",
         )
+
+    def _put_tensor(self, boxes: Boxes | Parts | Spool, number: str) -> tuple[str, ...]:
+        files = encode(boxes)
+        paths = [f"tensors/{number}-{self._mark}.{file.lead}.parquet" for file in files]
+        if len(boxes) > _MANY and not isinstance(boxes, Spool):  # which is there to save memory
+            with ThreadPoolExecutor(len(files)) as pool:
+                list(pool.map(self._put, paths, files))
+        else:
+            list(map(self._put, paths, files))
+        return tuple(paths)
+
+
+def _one(boxes: Boxes | Parts | Spool) -> tuple[int, ...]:
+    """The one box that a tensor has; nothing where it has none or more."""
+    if not isinstance(boxes, Boxes) or len(boxes) != 1:
+        return ()
+    return tuple(int(part[0]) for part in (boxes.out, boxes.n_out, boxes.src, boxes.n_src, boxes.diagonal))
 
 
 def _plain(boxes: Boxes, edges: int) -> Boxes:

@@ -29,6 +29,8 @@ _THREADS = 4
 """Legs resolved at once: sorting lets go of Python's lock."""
 _FEW = 4
 """Rows of fewer than one in so many groups are picked one by one."""
+_SMALL = 1 << 14
+"""Rows of blocks that are resolved without threads, which take longer to start."""
 _BATCH = 2
 """Blocks of notes that are in memory at once."""
 
@@ -235,13 +237,16 @@ class Sealing:
         def located(chunk: Chunk, i: int) -> Boxes:
             return self.boxes_of(legs[i], chunk, chunk.columns[at[i]])
 
-        with ThreadPoolExecutor(_THREADS) as pool:
+        with ThreadPoolExecutor(_THREADS) as pool:  # starts a thread when it is given the first job
             waiting = iter(chunks)
             while batch := list(islice(waiting, _BATCH)):
-                jobs = [(i, pool.submit(located, chunk, i)) for chunk in batch for i in gathered]
+                beside = sum(len(chunk.rows) for chunk in batch) > _SMALL
+                jobs = [(i, pool.submit(located, chunk, i)) for chunk in batch if beside for i in gathered]
                 for chunk in batch:
                     for i, asker in askers.items():
                         _ask(asker, chunk.ids, [column.values() for column in chunk.columns[at[i] : at[i + 1]]])
+                    for i in () if beside else gathered:
+                        gathered[i].add(located(chunk, i))
                 for i, job in jobs:
                     gathered[i].add(job.result())
         made = [(leg, gathered[i].boxes()) for i, leg in enumerate(legs) if i in gathered]

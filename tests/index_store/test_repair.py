@@ -240,7 +240,7 @@ def test_a_note_of_the_last_release_is_read(store: Store) -> None:
     note = load_note(path.read_bytes(), "note")
     body = json.loads(path.read_bytes())["body"]
     del body["process"]
-    path.write_bytes(manifests._sealed(FORMAT_VERSION, manifests._canonical(body)))
+    path.write_bytes(manifests.sealed(FORMAT_VERSION, manifests._canonical(body)))
     assert load_note(path.read_bytes(), "note") == replace(note, process=None)
     assert repair(Store.open(store.url)) == []
     writer.abandon()

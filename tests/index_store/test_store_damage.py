@@ -140,7 +140,7 @@ def resealed(path: Path, change: Callable[[dict[str, object]], None]) -> None:
     """Change a manifest and seal it again, as a mistaken writer would."""
     body = json.loads(path.read_bytes())["body"]
     change(body)
-    path.write_bytes(manifests._sealed(FORMAT_VERSION, manifests._canonical(body)))
+    path.write_bytes(manifests.sealed(FORMAT_VERSION, manifests._canonical(body)))
 
 
 def test_verify_tells_what_does_not_fit_together(store: Store) -> None:

@@ -132,7 +132,7 @@ def test_an_axis_of_reads_has_only_what_was_read_before(store: Store, late: Call
 def resealed(store: Store, change: Callable[[Any], None]) -> None:
     body = json.loads(where(store).read_bytes())["body"]
     change(body)
-    where(store).write_bytes(manifests._sealed(body["format_version"], manifests._canonical(body)))
+    where(store).write_bytes(manifests.sealed(body["format_version"], manifests._canonical(body)))
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_step_that_an_older_version_began_is_published_in_its_format(store: St
     (path,) = where(store, "taps").glob("*.json")
     new = {"reads", "driver_reads", "dag", "attempt", "action", "single", "unit", "format_version"}
     body = manifests._without(json.loads(path.read_bytes())["body"], frozenset(new))
-    path.write_bytes(manifests._sealed(2, manifests._canonical(body)))
+    path.write_bytes(manifests.sealed(2, manifests._canonical(body)))
     assert load_note(path.read_bytes(), "note").format_version == 2
     repair(Store.open(store.url), [KEY.id])
     assert store.manifest(KEY.id).format_version == 2
@@ -317,3 +317,25 @@ def test_an_attempt_is_a_step_of_its_own() -> None:
     keys = [replace(KEY, attempt=n) for n in range(3)]
     assert len({k.id for k in keys}) == 3
     assert KEY.id == StepKey("clean", "run", "dag", -1, 1).id
+
+
+def test_equal_boxes_of_reads_share_a_file(store: Store) -> None:
+    writer = store.writer(KEY)
+    for call in range(4):
+        pending = read(call, 1)
+        axes, (tensor,) = pending.axes, pending.tensors
+        boxes = whole(1, 30 if call else 29)
+        writer.add_read(replace(pending, axes=axes, tensors=(replace(tensor, boxes=boxes),)))
+    manifest = end(writer)
+    assert len({r.tensors[0].by_out for r in manifest.reads}) == 2
+    assert sum(f.path.startswith("tensors/") for f in manifest.files) == 2
+    assert [r.tensors[0].edges for r in manifest.reads] == [29, 30, 30, 30]
+    assert verify(store) == []
+
+
+def test_a_note_that_grew_is_what_one_written_whole_would_be(store: Store) -> None:
+    begin(store)
+    (path,) = where(store, "taps").glob("*.json")
+    note = load_note(path.read_bytes(), "note")
+    assert (len(note.reads), len(note.writes)) == (3, 1)
+    assert path.read_bytes() == manifests.seal(note.format_version, note)

@@ -71,10 +71,10 @@ public class Plans {
     return Marks.models(plan);
   }
 
-  public List computed(LogicalPlan plan) {
+  public LogicalPlan[] computed(LogicalPlan plan) {
     List out = new ArrayList();
     Marks.computed(plan, out);
-    return out;
+    return (LogicalPlan[]) out.toArray(new LogicalPlan[0]);
   }
 
   public void named(UserDefinedPythonFunction function, String name) {
