@@ -92,8 +92,8 @@ class StepWriter:
         self._reads: list[Write] = []
         self._files: list[StoredFile] = []
         self._versions: dict[_Known, Version] = {}
-        self._whole: dict[tuple[int, ...], tuple[str, ...]] = {}
-        """By the one box that is all of a tensor, its files: the coarse reads of an input have equal ones."""
+        self._shared: dict[tuple[int, ...], Tensor] = {}
+        """By the one box that is all of a read's tensor, such a tensor."""
         self._texts = NoteTexts()
         self._done = False
         self._taps = f"{step}/{NOTES}/{self._mark}"
@@ -116,7 +116,7 @@ class StepWriter:
         StoreReadOnlyError, StoreWriteError
             The store can't be written.
         """
-        added = self._stored(write, len(self._writes), "")
+        added = self._stored(write, len(self._writes))
         self._writes.append(added)
         self._note()
         return added
@@ -130,24 +130,26 @@ class StepWriter:
         """
         if not is_driver(read.output.dataset):
             raise InvalidWriteError(f"a read on the driver makes a version of {NAMESPACE}, not {read.output.dataset}")
-        added = self._stored(read, len(self._reads), "read-")
+        added = self._stored(read, len(self._reads), of_driver=True)
         self._reads.append(added)
         if not more:
             self._note()
         return added
 
-    def _stored(self, write: PendingWrite, index: int, prefix: str) -> Write:
+    def _stored(self, write: PendingWrite, index: int, *, of_driver: bool = False) -> Write:
         self._open()
+        prefix = "read-" * of_driver
+        add_tensor = self._add_shared if of_driver else self._add_tensor
         ids = check_write(write, sum(read.output.rows for read in self._reads))
         names = [f"{prefix}{index}-{k}" for k in range(len(write.tensors))]
         named = (write.output, *write.inputs)
         if all(len(tensor.boxes) <= _FEW for tensor in write.tensors):
             versions = list(map(self._add_version, named, ids))
-            tensors = tuple(map(self._add_tensor, write.tensors, names))
+            tensors = tuple(map(add_tensor, write.tensors, names))
         else:
             with ThreadPoolExecutor(1) as beside, ThreadPoolExecutor(_THREADS) as pool:
                 written = beside.submit(list, map(self._add_version, named, ids))
-                tensors = tuple(pool.map(self._add_tensor, write.tensors, names))
+                tensors = tuple(pool.map(add_tensor, write.tensors, names))
             versions = written.result()
         distinct = dict.fromkeys(versions[1:])
         return Write(
@@ -310,12 +312,13 @@ class StepWriter:
         edges = boxes.edges
         if isinstance(boxes, Boxes):
             boxes = _plain(boxes, edges)
-        one = _one(boxes)
-        paths = self._whole.get(one) if one else None
-        if paths is None:
-            paths = self._put_tensor(boxes, number)
-        if one:
-            self._whole[one] = paths
+        files = encode(boxes)
+        paths = [f"tensors/{number}-{self._mark}.{file.lead}.parquet" for file in files]
+        if len(boxes) > _MANY and not isinstance(boxes, Spool):  # which is there to save memory
+            with ThreadPoolExecutor(len(files)) as pool:
+                list(pool.map(self._put, paths, files))
+        else:
+            list(map(self._put, paths, files))
         return Tensor(
             out=pending.out,
             src=pending.src,
@@ -326,15 +329,13 @@ class StepWriter:
             by_src=paths[1] if len(paths) > 1 else "",
         )
 
-    def _put_tensor(self, boxes: Boxes | Parts | Spool, number: str) -> tuple[str, ...]:
-        files = encode(boxes)
-        paths = [f"tensors/{number}-{self._mark}.{file.lead}.parquet" for file in files]
-        if len(boxes) > _MANY and not isinstance(boxes, Spool):  # which is there to save memory
-            with ThreadPoolExecutor(len(files)) as pool:
-                list(pool.map(self._put, paths, files))
-        else:
-            list(map(self._put, paths, files))
-        return tuple(paths)
+    def _add_shared(self, pending: PendingTensor, number: str) -> Tensor:
+        """Store a read's tensor in the files of an equal one: the coarse reads of an input are all rows by all rows."""
+        one = _one(pending.boxes)
+        found = self._shared.get(one) or self._add_tensor(pending, number)
+        if one:
+            self._shared[one] = found
+        return replace(found, out=pending.out, src=pending.src, kind=pending.kind)
 
 
 def _one(boxes: Boxes | Parts | Spool) -> tuple[int, ...]:
