@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from provspark.index_store.model import Dataset, Field, Files, Manifest, PendingVersion, Version
 
-__all__ = ["FORMAT", "NAMESPACE", "UNKNOWN_ORIGIN", "driver_version", "is_driver", "sources"]
+__all__ = ["FORMAT", "MODELS", "NAMESPACE", "UNKNOWN_ORIGIN", "driver_version", "is_driver", "sources"]
 
 NAMESPACE = "memory://driver"
 FORMAT = "driver"
+MODELS = frozenset({"fit", "load"})
+"""Actions whose reads are models: what they were made of decides the columns of what they are applied to."""
 UNKNOWN_ORIGIN = (("origin", "unknown"),)
 """Options of a version of rows that a script made (format ``memory``) of values which its text does not show: they may
 have come from a file, a database or an API that nobody saw."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from provspark.index_store.model import (
     Axis,
@@ -16,9 +16,28 @@ from provspark.index_store.model import (
 )
 from provspark.tracker.after_reads import all_of, one_range
 from provspark.tracker.driver_reads import Known
+from provspark.tracker.operations import Draft, built
 from provspark.tracker.read_inputs import Inputs
 
 __all__ = ["CoarseRead"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """What the plan that was read does with columns.
+
+    Parameters
+    ----------
+    draft : Draft
+    identities : tuple of str
+        Of the version that each leaf reads, in order.
+    paths : tuple of tuple of int
+        Where each leaf stands; see `Rewriter.paths`.
+    """
+
+    draft: Draft
+    identities: tuple[str, ...]
+    paths: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +49,8 @@ class CoarseRead:
     inputs : Inputs
     reason : Untracked, optional
         Why its rows were not followed one by one, where that was tried.
+    plan : ReadPlan, optional
+        Where columns of what was read are those of its sources.
     """
 
     inputs: Inputs
@@ -39,6 +60,7 @@ class CoarseRead:
     fields: tuple[Field, ...] = ()
     single: bool = False
     reason: Untracked | None = None
+    plan: ReadPlan | None = None
 
     def settle(self, dataset: Dataset, known: Known) -> None:
         """Count the rows of what was read of a data set that is about to change; see `Read.settle`."""
@@ -52,8 +74,12 @@ class CoarseRead:
         if inputs.node:
             why = Untracked(f"{inputs.node} {self.action}", inputs.why, self.site)
             return PendingWrite(output, "untracked", reason=why)
-        versions = [known[s.identity] if s.identity in known else s.finish()[0] for s in inputs.sources]
-        return from_all(output, self.rows, versions, self.reason)
+        found = {s.identity: known[s.identity] if s.identity in known else s.finish()[0] for s in inputs.sources}
+        plan = self.plan
+        if plan is None or found.keys() != set(plan.identities):
+            return from_all(output, self.rows, list(found.values()), self.reason)
+        made = from_all(output, self.rows, [found[identity] for identity in plan.identities], self.reason)
+        return replace(made, operations=built(plan.draft, made.axes, plan.paths))
 
 
 def from_all(
@@ -67,4 +93,5 @@ def from_all(
         axes.append(Axis("input", size, identity, i, version.dataset.uri))
         if rows and size:
             tensors.append(PendingTensor(0, 1 + i, all_of(one_range(rows), [range(size)]), "data"))
-    return PendingWrite(output, "coarse", tuple(versions), tuple(axes), tuple(tensors), reason=reason)
+    distinct = {version.files.identity(version.dataset): version for version in versions}
+    return PendingWrite(output, "coarse", tuple(distinct.values()), tuple(axes), tuple(tensors), reason=reason)

@@ -11,13 +11,14 @@ from provspark.index_store.model import Field, PendingWrite, Untracked
 from provspark.tracker.actions import FIT, FITS, METHODS, Action
 from provspark.tracker.after_reads import Behind
 from provspark.tracker.behind import behind
-from provspark.tracker.coarse_read import CoarseRead
+from provspark.tracker.coarse_read import CoarseRead, ReadPlan
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.failures import said, stopped
 from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.models import Models, columns_named, learned
 from provspark.tracker.read_inputs import Inputs, ReadInputs
+from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.saved_models import LoadedModel, model_files, saved_model
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sites import caller
@@ -234,10 +235,28 @@ class Reading:
                 self._reads.add(CoarseRead(inputs, name, site, 1))
                 return
             named = columns_named(values[0], [field.name for field in fields])
-            read = CoarseRead(inputs, FIT, site, 1, tuple(f for f in fields if f.name in named))
+            columns = self._columns(values[1]) if len(values) == 2 and isinstance(values[1], DataFrame) else None
+            read = CoarseRead(inputs, FIT, site, 1, tuple(f for f in fields if f.name in named), plan=columns)
             self.models.fitted(values[0], result, self._reads.add(read))
 
         self._guarded(name, site, note)
+
+    def _columns(self, frame: Any) -> ReadPlan | None:
+        """Read where a frame's columns come from; None where that is not known."""
+        try:
+            jvm = self._sessions.jvm(frame.sparkSession)
+            caches = self._sessions.caches(jvm)
+            plan = caches.operations.numbered(caches.current(jvm, frame._jdf.queryExecution().analyzed()))
+            draft = caches.operations.read(jvm, plan)
+            rewriter = Rewriter(jvm, self._folder, caches)
+            rewriter.run(plan)
+        except Exception as e:
+            log.debug("provspark: where the columns of a fit come from is not known", exc_info=e)
+            return None
+        listings = [scan.listing for scan in rewriter.scans]
+        if draft is None or None in listings:
+            return None
+        return ReadPlan(draft, tuple(x.identity for x in listings if x is not None), tuple(rewriter.paths))
 
     def _of_frame(self, frame: Any) -> _Plan | None:
         """Read a frame's plan; None where reads are not followed."""

@@ -20,6 +20,7 @@ __all__ = [
     "ColumnMap",
     "carried",
     "column_map",
+    "model_map",
     "names_of",
     "operation_maps",
     "output_places",
@@ -80,6 +81,23 @@ def column_map(node: Node) -> ColumnMap:
     where = {c.id + 1: at for c, at in zip(operations[-1].columns, output_places(node), strict=True) if at >= 0}
     kept = Bits.of((where.get(e[0], ROWS), *e[1:]) for e in made if e[0] == ROWS or e[0] in where)
     return ColumnMap(node, union([kept, blurred]), not len(blurred))
+
+
+@kept
+def model_map(node: Node, read: Node) -> Bits:
+    """From the columns of what a write made to those that a model was fitted to.
+
+    Every column may come of every one. A model that was loaded has no columns, nor have the files of one: rows stand
+    for them.
+    """
+    via = 1 << len(node.operations)
+    outs, there = range(1, 1 + len(names_of(node.output))), range(1, 1 + len(names_of(read.output)))
+    entries: list[Entry] = []
+    for kind in node.kinds_to(read) - {"possible"}:
+        mask, one = (bit(what, kind == "context") for what in ("transformation", "identity"))
+        entries += [(ROWS, ROWS, one, one, via, 0)] * bool(outs)
+        entries += [(out, src, mask, 0, via, via) for out in outs or [ROWS] for src in there or [ROWS]]
+    return Bits.of(entries)
 
 
 @kept

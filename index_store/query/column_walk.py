@@ -2,6 +2,9 @@
 
 A cell's lineage is, for each reading and kind of edge, its row's edges cut by its column's bits for that reading and
 kind. So a walk carries parts: a relation of rows and a matrix of columns that belong together.
+
+Of what drivers read, columns go through models alone: those that a model was fitted to are context of what it is
+applied to.
 """
 
 from __future__ import annotations
@@ -14,14 +17,14 @@ import numpy as np
 from provspark.index_store.box_lists import transpose
 from provspark.index_store.model import Boxes, Dataset, Int64, Kind
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
-from provspark.index_store.query.column_maps import carried, column_map, names_of
+from provspark.index_store.query.column_maps import carried, column_map, model_map, names_of
 from provspark.index_store.query.graph import Direction, Node, Sighting
-from provspark.index_store.query.links import Linker, Links
+from provspark.index_store.query.links import Link, Linker, Links
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.stops import Blur
-from provspark.index_store.query.walk import ASK_FOR_ROWS, Stop, plan, taken, unreadable_stops
+from provspark.index_store.query.walk import ASK_FOR_ROWS, Stop, plan, stretch, taken, unreadable_stops
 from provspark.index_store.query.within import walk_axes, weaker
 from provspark.index_store.watch import enter
 
@@ -115,7 +118,8 @@ class _Walk:
     unsettled: dict[Node, str] = field(default_factory=dict)
 
     def run(self, start: Found) -> Carried:
-        route = plan(self.linker, [start.at], self.direction).nodes
+        through = self.linker.through("rows") if self.linker.graph.reads else self.linker
+        route = plan(through, [start.at], self.direction).nodes
         ran = route[::-1] if self.direction == "backward" else route
         size = 0
         self.stops.update(unreadable_stops(self.linker.graph))
@@ -135,26 +139,38 @@ class _Walk:
         """Take a part to the writes that share the files of its version."""
         at, backward = part.at, self.direction == "backward"
         for link in links.links:
-            there = link.target
-            bits = compose(part.bits, carried(at, there)) if backward else compose(carried(there, at), part.bits)
-            rows = part.rows if part.rows is None or link.whole else compose_rows(part.rows, link.boxes)
-            if len(bits) and (rows is None or len(rows)):
-                met = replace(part, at=there, bits=bits, rows=rows)
-                if there.version.dataset == self.to != at.version.dataset:
-                    self.found.append(met)
-                self.pending.setdefault(there.node, []).append(met)
+            self.follow(part, link)
         for refusal in links.refused:
             if part.rows is None or image(part.rows) & refusal.rows:
                 self.stop("unlinked", refusal.target.node, refusal.why)
+        went = False
+        for link in () if backward else self.linker.left(at):
+            if link.target.node.is_model and self.follow(part, link):
+                went = True
         for read in () if backward else taken(self.linker, at, [_rows_of(part)]):
-            self.stop("driver", read, ASK_FOR_ROWS)
-        if self.to is not None:
+            if not read.is_model:
+                self.stop("driver", read, ASK_FOR_ROWS)
+        if self.to is not None or went:
             return
         if part.rows is None:
             if links.loose or not links.links:
                 self.found.append(part)
         elif len(rest := restrict(part.rows, links.loose)):
             self.found.append(replace(part, rows=rest))
+
+    def follow(self, part: Found, link: Link) -> bool:
+        """Take a part to a version that shares rows with its own; whether anything of it arrives."""
+        at, there = part.at, link.target
+        backward = self.direction == "backward"
+        bits = compose(part.bits, carried(at, there)) if backward else compose(carried(there, at), part.bits)
+        rows = part.rows if part.rows is None or link.whole else compose_rows(part.rows, link.boxes)
+        if not len(bits) or (rows is not None and not len(rows)):
+            return False
+        met = replace(part, at=there, bits=bits, rows=rows)
+        if there.version.dataset == self.to != at.version.dataset:
+            self.found.append(met)
+        self.pending.setdefault(there.node, []).append(met)
+        return True
 
     def enter(self, node: Node, parts: list[Found]) -> None:
         """Take parts from a write's output to its inputs, or the reverse."""
@@ -163,9 +179,46 @@ class _Walk:
             for there in _merged(went):
                 if there.at.version.dataset == self.to:
                     self.found.append(there)
-                self.stand(there, self.onward(node, there))
+                if there.at.node.is_read and there.at is there.at.node.output:
+                    self.at_model(there)
+                else:
+                    self.stand(there, self.onward(node, there))
+
+    def at_model(self, part: Found) -> None:
+        """Take a part that came to a model on: backward into its fit, forward to what it was applied to."""
+        read = part.at.node
+        if self.direction == "backward":
+            self.pending.setdefault(read, []).append(part)
+            return
+        for node in read.later:
+            kinds = node.kinds_to(read)
+            if node.is_read and not node.is_model:
+                goes, lost = False, bool(kinds) and not node.write.single
+            else:
+                goes, lost = bool(kinds - {"possible"}), "possible" in kinds
+            if goes:
+                self.pending.setdefault(node, []).append(part)
+            if lost:
+                self.stop("driver", node, ASK_FOR_ROWS)
+
+    def into_models(self, node: Node, part: Found) -> Iterator[Found]:
+        """Backward from a write, or a model, to the models behind it."""
+        for read in node.reads:
+            if not read.is_model or not (bits := model_map(node, read)):
+                continue
+            for kind, rows in self.rows(node, part, 0, node.reads_axis):
+                there = rows and compose_rows(rows, stretch(read.base, 0, read.write.output.rows))
+                yield from self.cut_by(node, part, node.reads_axis, kind, there, read.output, bits)
+
+    def from_model(self, node: Node, part: Found) -> Iterator[Found]:
+        """Forward from a model to a write, or a model, that has it behind it."""
+        read = part.at.node
+        begin = part.rows and compose_rows(part.rows, stretch(0, read.base, read.write.output.rows))
+        for kind, rows in self.rows(node, replace(part, rows=begin), node.reads_axis, 0):
+            yield from self.cut_by(node, part, node.reads_axis, kind, rows, node.output, model_map(node, read))
 
     def behind(self, node: Node, part: Found) -> Iterator[Found]:
+        yield from self.into_models(node, part)
         settled: Settled = {}
         if self.is_doubtful(node, part, None):
             settled = self.settled(node, part.rows, part.bits.src)
@@ -180,6 +233,9 @@ class _Walk:
                     yield from self.stepped(node, part, axis, kind, rows, at)
 
     def ahead(self, node: Node, part: Found) -> Iterator[Found]:
+        if part.at.node is not node:
+            yield from self.from_model(node, part)
+            return
         for axis, version in self.readings(node):
             if version != part.at.version.id:
                 continue
@@ -230,7 +286,7 @@ class _Walk:
             return
         key = (node, start, id(part.rows))
         if key not in self.walked:
-            ends = {0} if start else {i for i, a in enumerate(node.write.axes) if a.role == "input"}
+            ends = {0} if start else {i for i, a in enumerate(node.write.axes) if a.role in ("input", "reads")}
             begin: dict[tuple[int, Kind], Boxes] = {(start, "data"): part.rows}
             found = walk_axes(node, begin, self.direction, context=self.context, keep=ends)
             self.walked[key] = found, part.rows
@@ -244,6 +300,15 @@ class _Walk:
         """One matrix further."""
         whole = 1 << len(node.operations)
         bits = column_map(node).axes.get(axis) or Bits.of([(ROWS, ROWS, 1, 1, whole, 0)])
+        yield from self.cut_by(node, part, axis, kind, rows, at, bits)
+
+    def cut_by(
+        self, node: Node, part: Found, axis: int, kind: Kind | None, rows: Boxes | None, at: Sighting, bits: Bits
+    ) -> Iterator[Found]:
+        """One matrix further, cut by the kind of the way."""
+        if kind == "possible":
+            return
+        whole = 1 << len(node.operations)
         if kind is not None and self.cut:
             bits = bits.of_kind(kind)
         elif kind is None and not self.context:
@@ -278,14 +343,25 @@ class _Walk:
             self.stop("coarse", node, why)
         elif self.direction == "forward" and node.manifest.untracked:
             self.stop("untracked", node, f"a write of this step went uncaptured: {node.manifest.untracked[0]}")
-        if self.direction == "backward" and any(not read.write.single for read in node.reads):
+        if self.direction == "backward" and _leaves_models(node):
             self.stop("driver", node, ASK_FOR_ROWS)
-        if not column_map(node).known:
+        if not column_map(node).known and names_of(node.output):
             self.stop("columns", node, "its operations were not kept, or not all of them")
         return True
 
     def stop(self, what: Blur, node: Node, why: str) -> None:
         self.stops.add(Stop(what, node.step, str(node.write.output.dataset), why))
+
+
+def _leaves_models(node: Node) -> bool:
+    """Whether something read on the driver stands behind a write other than as a model that it applies."""
+    for tensor in node.write.tensors:
+        if tensor.src == node.reads_axis:
+            some = [r for r in node.reads if not r.write.single and (tensor.kind == "possible" or not r.is_model)]
+            begin, rows = ([r.base for r in some], [r.write.output.rows for r in some])
+            if some and len(node.reader(tensor, "src").lookup(np.array(begin), np.array(rows))):
+                return True
+    return False
 
 
 def _rows_of(part: Found) -> Runs:

@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError
 from provspark.index_store.broken import Broken
-from provspark.index_store.driver import is_driver
+from provspark.index_store.driver import MODELS, is_driver
 from provspark.index_store.model import (
     Boxes,
     Dataset,
     Files,
     Int64,
+    Kind,
     Manifest,
     Tensor,
     Version,
@@ -89,6 +92,11 @@ class Node:
     def is_read(self) -> bool:
         """Whether this is a read on the driver."""
         return self.base >= 0
+
+    @property
+    def is_model(self) -> bool:
+        """Whether this is a read on the driver that is a model, fitted or loaded."""
+        return self.is_read and self.write.action in MODELS
 
     @cached_property
     def reads_axis(self) -> int:
@@ -167,6 +175,12 @@ class Node:
                 f"the tensors of write {self.write.index} run in a circle",
             )
         return tuple(ready)
+
+    def kinds_to(self, read: Node) -> set[Kind]:
+        """The kinds of the edges that lead from it to a read on its axis of reads."""
+        start, rows = np.array([read.base]), np.array([read.write.output.rows])
+        tensors = [t for t in self.write.tensors if t.src == self.reads_axis]
+        return {t.kind for t in tensors if len(self.reader(t, "src").lookup(start, rows))}
 
     @cached_property
     def goes_on(self) -> bool:

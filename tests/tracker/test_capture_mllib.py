@@ -20,6 +20,7 @@ from pyspark.ml.evaluation import RegressionEvaluator
 from pyspark.ml.feature import (
     Bucketizer,
     Imputer,
+    ImputerModel,
     OneHotEncoder,
     SQLTransformer,
     StandardScaler,
@@ -31,6 +32,8 @@ from pyspark.ml.stat import Correlation
 from pyspark.mllib.stat import Statistics
 from pyspark.sql import functions as sf
 
+import provspark
+from provspark.api import stops_of
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark
@@ -189,3 +192,37 @@ def test_each_fit_is_a_model_of_its_own(spark: Any, sources: Path, tmp_path: Pat
     assert found == [{(1, "context")}, {(0, "context")}]
     assert [r.action for r in edges.manifest.reads] == ["fit", "fit", "DataFrame.count"]
     assert [f.name for f in edges.manifest.reads[0].output.fields] == ["w"]
+
+
+def test_columns_that_a_fit_names_are_context_of_what_its_model_is_applied_to(
+    spark: Any, sources: Path, tmp_path: Path
+) -> None:
+    """Under the names that they have in the sources; through the model's files and its loading, too."""
+    t = Frames(spark, TABLES, sources)
+    url, model, outs = (tmp_path / "store").as_uri(), str(tmp_path / "model"), [str(tmp_path / n) for n in "ab"]
+    score = t.emp.select("id", sf.col("v").cast("double").alias("name"))
+    with attach(store=url, step="fit"):
+        train = t.dept.select("k", sf.col("w").cast("double").alias("name"))
+        fitted = Imputer(inputCols=["name"], outputCols=["full"]).fit(train)
+        assert t.dept.count() == 8 and len(t.dept.select("k").collect()) == 8
+        fitted.transform(score).write.parquet(outs[0])
+        fitted.save(model)
+    with attach(store=url, step="apply"):
+        ImputerModel.load(model).transform(score).write.parquet(outs[1])
+    prov, dept = provspark.open(url), t.paths["dept"]
+    for out in outs:
+        names = ["id", "name", "full"]
+        told = prov.columns(out, to=dept)
+        found = {(x["column"], x["source_column"], x["kind"], x["exact"]) for x in told.to_pylist() if x["column"]}
+        assert found == {(name, "w", "context", False) for name in names}
+        assert {stop.what for stop in stops_of(told)} == {"coarse"}
+        forward = prov.columns(dept, ["w", "k"], direction="forward", to=out, existence=False).to_pylist()
+        assert {(x["column"], x["source_column"], x["kind"]) for x in forward} == {("w", n, "context") for n in names}
+        cells = prov.cells(out, [1], "id", to=dept, kinds=("data", "context")).to_pylist()
+        assert [(x["source_row"], x["source_column"], x["kind"]) for x in cells] == [
+            (i, "w", "context") for i in range(8)
+        ]
+        data = {
+            (x["column"], x["source_column"]) for x in prov.columns(out, to=t.paths["emp"]).to_pylist() if x["column"]
+        }
+        assert data >= {("id", "id"), ("name", "v"), ("full", "v")}
