@@ -21,6 +21,8 @@ from provspark.tracker.read_inputs import Inputs
 
 __all__ = ["CoarseRead"]
 
+_WHOLE = "what it returned is computed from all rows that it read"
+
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
@@ -48,7 +50,7 @@ class CoarseRead:
     ----------
     inputs : Inputs
     reason : Untracked, optional
-        Why its rows were not followed one by one, where that was tried.
+        Why its rows were not followed one by one, where that was tried; else that it returns what is computed of all.
     plan : ReadPlan, optional
         Where columns of what was read are those of its sources.
     """
@@ -75,10 +77,10 @@ class CoarseRead:
             why = Untracked(f"{inputs.node} {self.action}", inputs.why, self.site)
             return PendingWrite(output, "untracked", reason=why)
         found = {s.identity: known[s.identity] if s.identity in known else s.finish()[0] for s in inputs.sources}
-        plan = self.plan
+        plan, why = self.plan, self.reason or Untracked(self.action, _WHOLE, self.site)
         if plan is None or found.keys() != set(plan.identities):
-            return from_all(output, self.rows, list(found.values()), self.reason)
-        made = from_all(output, self.rows, [found[identity] for identity in plan.identities], self.reason)
+            return from_all(output, self.rows, list(found.values()), why)
+        made = from_all(output, self.rows, [found[identity] for identity in plan.identities], why)
         return replace(made, operations=built(plan.draft, made.axes, plan.paths))
 
 

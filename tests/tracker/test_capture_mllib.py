@@ -215,7 +215,9 @@ def test_columns_that_a_fit_names_are_context_of_what_its_model_is_applied_to(
         told = prov.columns(out, to=dept)
         found = {(x["column"], x["source_column"], x["kind"], x["exact"]) for x in told.to_pylist() if x["column"]}
         assert found == {(name, "w", "context", False) for name in names}
-        assert {stop.what for stop in stops_of(told)} == {"coarse"}
+        stops = stops_of(told)
+        assert {stop.what for stop in stops} == {"coarse"} and not any("no reason" in stop.why for stop in stops)
+        assert any("what it returned is computed from all rows that it read" in stop.why for stop in stops)
         forward = prov.columns(dept, ["w", "k"], direction="forward", to=out, existence=False).to_pylist()
         assert {(x["column"], x["source_column"], x["kind"]) for x in forward} == {("w", n, "context") for n in names}
         cells = prov.cells(out, [1], "id", to=dept, kinds=("data", "context")).to_pylist()
