@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 from provspark.index_store.model import Dataset, Field, Files, Manifest, PendingVersion, Version
 
-__all__ = ["FORMAT", "MODELS", "NAMESPACE", "UNKNOWN_ORIGIN", "driver_version", "is_driver", "sources"]
+__all__ = ["FIT", "FORMAT", "LOAD", "MODELS", "NAMESPACE", "UNKNOWN_ORIGIN", "driver_version", "is_driver", "sources"]
 
 NAMESPACE = "memory://driver"
 FORMAT = "driver"
-MODELS = frozenset({"fit", "load"})
+FIT = "fit"
+"""The action of a read that is a model: its columns are those that the parameters of the fit named, or all."""
+LOAD = "load"
+"""That of one that is a model which was loaded; it has no columns."""
+MODELS = frozenset({FIT, LOAD})
 """Actions whose reads are models: what they were made of decides the columns of what they are applied to."""
 UNKNOWN_ORIGIN = (("origin", "unknown"),)
 """Options of a version of rows that a script made (format ``memory``) of values which its text does not show: they may

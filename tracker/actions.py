@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FIT", "FITS", "LEARNERS", "METHODS", "Action", "reading"]
+__all__ = ["FITS", "LEARNERS", "METHODS", "Action", "reading"]
 
 Returns = Literal["rows", "number", "nothing"]
 
@@ -139,5 +139,3 @@ LEARNERS = {
 """By module, functions of MLlib that learn something from a frame or an RDD which then is on the driver: rows."""
 FITS = frozenset({"Estimator.fit", "Estimator.fitMultiple"})
 """Those of them that return models."""
-FIT = "fit"
-"""The action of a read that is a model: its columns are those that the parameters of the fit named, or all."""

@@ -19,7 +19,7 @@ from provspark.tracker.driver_reads import Known
 from provspark.tracker.operations import Draft, built
 from provspark.tracker.read_inputs import Inputs
 
-__all__ = ["CoarseRead"]
+__all__ = ["CoarseRead", "ReadPlan", "from_all"]
 
 _WHOLE = "what it returned is computed from all rows that it read"
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from provspark.errors import UnsupportedPlanError
+from provspark.index_store.driver import FIT
 from provspark.index_store.model import Field, PendingWrite, Untracked
-from provspark.tracker.actions import FIT, FITS, METHODS, Action
+from provspark.tracker.actions import FITS, METHODS, Action
 from provspark.tracker.after_reads import Behind
 from provspark.tracker.behind import behind
 from provspark.tracker.coarse_read import CoarseRead, ReadPlan
@@ -253,10 +254,10 @@ class Reading:
         except Exception as e:
             log.debug("provspark: where the columns of a fit come from is not known", exc_info=e)
             return None
-        listings = [scan.listing for scan in rewriter.scans]
-        if draft is None or None in listings:
+        read = tuple(scan.listing.identity for scan in rewriter.scans if scan.listing is not None)
+        if draft is None or len(read) < len(rewriter.scans):
             return None
-        return ReadPlan(draft, tuple(x.identity for x in listings if x is not None), tuple(rewriter.paths))
+        return ReadPlan(draft, read, tuple(rewriter.paths))
 
     def _of_frame(self, frame: Any) -> _Plan | None:
         """Read a frame's plan; None where reads are not followed."""

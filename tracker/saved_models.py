@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from provspark.index_store.driver import LOAD
 from provspark.index_store.model import (
     Axis,
     Dataset,
@@ -74,7 +75,7 @@ class LoadedModel:
 
     version: PendingVersion
     site: str
-    action: str = "load"
+    action: str = LOAD
     rows: int = 1
     fields: tuple[Field, ...] = ()
     single: bool = False

@@ -240,17 +240,16 @@ class Sealing:
         with ThreadPoolExecutor(_THREADS) as pool:  # starts a thread when it is given the first job
             waiting = iter(chunks)
             while batch := list(islice(waiting, _BATCH)):
-                beside = sum(len(chunk.rows) for chunk in batch) > _SMALL
-                jobs = [(i, pool.submit(located, chunk, i)) for chunk in batch if beside for i in gathered]
+                jobs = [(chunk, i) for chunk in batch for i in gathered]
+                run = pool.map if sum(len(chunk.rows) for chunk in batch) > _SMALL else map
+                found = run(lambda job: located(*job), jobs)
                 for chunk in batch:
                     for i, asker in askers.items():
                         _ask(asker, chunk.ids, [column.values() for column in chunk.columns[at[i] : at[i + 1]]])
-                    for i in () if beside else gathered:
-                        gathered[i].add(located(chunk, i))
-                for i, job in jobs:
-                    gathered[i].add(job.result())
+                for (_, i), boxes_found in zip(jobs, found, strict=True):
+                    gathered[i].add(boxes_found)
         made = [(leg, gathered[i].boxes()) for i, leg in enumerate(legs) if i in gathered]
-        return [PendingTensor(axis, 1 + leg.origin, found, leg.kind) for leg, found in made if len(found)]
+        return [PendingTensor(axis, 1 + leg.origin, all_of, leg.kind) for leg, all_of in made if len(all_of)]
 
     def askers(self, legs: Sequence[Leg], axis: int) -> dict[int, Asker]:
         """Register those who ask for groups, to be told rows and keys, by place among the legs."""

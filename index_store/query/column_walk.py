@@ -354,14 +354,10 @@ class _Walk:
 
 
 def _leaves_models(node: Node) -> bool:
-    """Whether something read on the driver stands behind a write other than as a model that it applies."""
-    for tensor in node.write.tensors:
-        if tensor.src == node.reads_axis:
-            some = [r for r in node.reads if not r.write.single and (tensor.kind == "possible" or not r.is_model)]
-            begin, rows = ([r.base for r in some], [r.write.output.rows for r in some])
-            if some and len(node.reader(tensor, "src").lookup(np.array(begin), np.array(rows))):
-                return True
-    return False
+    """Whether a write uses reads on the driver that a walk of columns does not follow. It follows models only."""
+    some = [read for read in node.reads if not read.write.single]
+    others = [read for read in some if not read.is_model]
+    return any(node.leads_to(t, some if t.kind == "possible" else others) for t in node.write.tensors)
 
 
 def _rows_of(part: Found) -> Runs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol
@@ -178,9 +178,14 @@ class Node:
 
     def kinds_to(self, read: Node) -> set[Kind]:
         """The kinds of the edges that lead from it to a read on its axis of reads."""
-        start, rows = np.array([read.base]), np.array([read.write.output.rows])
-        tensors = [t for t in self.write.tensors if t.src == self.reads_axis]
-        return {t.kind for t in tensors if len(self.reader(t, "src").lookup(start, rows))}
+        return {t.kind for t in self.write.tensors if self.leads_to(t, [read])}
+
+    def leads_to(self, tensor: Tensor, reads: Sequence[Node]) -> bool:
+        """Whether a tensor leads from it to any of some reads on its axis of reads."""
+        if tensor.src != self.reads_axis or not reads:
+            return False
+        starts, rows = (np.array(x) for x in ([r.base for r in reads], [r.write.output.rows for r in reads]))
+        return bool(len(self.reader(tensor, "src").lookup(starts, rows)))
 
     @cached_property
     def goes_on(self) -> bool:
