@@ -54,7 +54,7 @@ def main() -> None:
         f"{options.calls:,} reads and writes": lambda: many(folder, frame, options.calls),
     }
     ratios = [[name, *whole(folder, run, options.runs)] for name, run in scripts.items()]
-    about = f"{machine()}. Medians; a read's cost is over plain Spark's, with its share of the step's end."
+    about = f"{machine()}. Medians. Costs are added to plain Spark's and include the read's part of the end."
     reads = table(["read", "plain, ms", "over it, ms", "of which at the end, ms"], lines)
     publish("driver reads", "\n\n".join([about, reads, table(["script", "plain, s", "captured, s", "ratio"], ratios)]))
 

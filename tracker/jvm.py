@@ -14,7 +14,7 @@ import threading
 import zipfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +130,7 @@ def thread_socket(gateway: Any) -> Any:
 
 def compiled_jar(jvm: Jvm) -> Path:
     """Compile java/*.java with the Janino compiler that Spark ships; return the jar, from an earlier run's if equal."""
-    first = [JAVA / f"{name}.java" for name in _SHARED]
-    files = [*first, *sorted(set(JAVA.glob("*.java")) - set(first))]
-    sources = {p.name: p.read_text(encoding="utf-8") for p in files}
+    sources = _sources()
     version = str(jvm.spark.version)
     digest = hashlib.sha256(("\0".join([version, *sources, *sources.values()])).encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"provspark-{os.getuid()}"
@@ -148,12 +146,20 @@ def compiled_jar(jvm: Jvm) -> Path:
                 compiler = _compiled(jvm, f"{name}.java", sources[f"{name}.java"], loader)
                 loader = compiler.getClassLoader()
                 _add(z, compiler)
-            rest = [p.name for p in files if p not in first]
+            rest = list(sources)[len(_SHARED) :]
             with ThreadPoolExecutor(_THREADS) as pool:
                 for compiler in pool.map(lambda name: _compiled(jvm, name, sources[name], loader), rest):
                     _add(z, compiler)
         made.replace(jar)
     return jar
+
+
+@cache
+def _sources() -> dict[str, str]:
+    """Return the text of each file, those that others refer to first."""
+    first = [JAVA / f"{name}.java" for name in _SHARED]
+    files = [*first, *sorted(set(JAVA.glob("*.java")) - set(first))]
+    return {p.name: p.read_text(encoding="utf-8") for p in files}
 
 
 def _add(jar: zipfile.ZipFile, compiler: Any) -> None:

@@ -75,7 +75,7 @@ STOPS: tuple[StopKind, ...] = (
         _PLACES,
     ),
     StopKind("unreadable", False, _LOST, "can't be read", ""),
-    StopKind("returned", True, _LOST, "read the rows on its driver, and they may have come back", _PLACES),
+    StopKind("returned", True, _LOST, "read rows on its driver that may have reached the dataset in question", _PLACES),
     StopKind("driver", False, _LOST, "has rows read on its driver, where this question does not follow them", _PLACES),
     StopKind("driver-reads-off", False, _LOST, "ran without capture of what its driver read", _PLACES),
     StopKind("before-format-3", False, _LOST, "was stored by a version that did not record driver reads", _PLACES),

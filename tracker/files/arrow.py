@@ -149,11 +149,13 @@ class ArrowPatches:
         self._plain: dict[int, tuple[Any, Any]] = {}
         """What stands for what in pyarrow's modules, by the identity of the patched one."""
         self._waiting: list[WhenImported] = []
+        self._modules: list[ModuleType] = []
         self._on = False
 
     def install(self) -> None:
         """Patch what is imported; the rest follows when it is."""
         self._on = True
+        self._modules = _modules()
         for name in dict.fromkeys(entry.module for entry in ENTRIES):
             self._waiting.append(WhenImported(name, self._imported))
 
@@ -162,6 +164,7 @@ class ArrowPatches:
         self._on = False
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in self._waiting]
         self._waiting.clear()
+        self._modules.clear()
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)
@@ -172,6 +175,8 @@ class ArrowPatches:
         self._plain.clear()
 
     def _imported(self, module: ModuleType) -> None:
+        if module not in self._modules:
+            self._modules = _modules()
         for entry in ENTRIES:
             if entry.module == module.__name__:
                 try:
@@ -200,7 +205,7 @@ class ArrowPatches:
         Modules of C keep their classes: others of C, imported later, look there for the memory layout.
         """
         self._plain[id(patched)] = plain, patched
-        for each in _modules():
+        for each in self._modules:
             compiled = not str(getattr(each, "__file__", "")).endswith(".py")
             if vars(each).get(name) is plain and not (compiled and isinstance(plain, type)):
                 setattr(each, name, patched)

@@ -6,6 +6,7 @@ import os
 import site
 import sys
 import sysconfig
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, FrameType
@@ -134,6 +135,7 @@ def _named(frame: FrameType | None) -> str:
     return f"{package}.{name}" if package else name
 
 
+@cache
 def _folders(*modules: str) -> tuple[str, ...]:
     """Return where modules lie, each with a slash behind it."""
     found = []
@@ -148,6 +150,7 @@ def _folders(*modules: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+@cache
 def library_folders() -> tuple[str, ...]:
     """Return where Python's own modules and those of installed packages lie, each with a slash behind it."""
     paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}

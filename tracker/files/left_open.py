@@ -32,7 +32,7 @@ def flush_open(paths: Collection[str]) -> list[str]:
     list of str
         Those of them that change once more when they are closed: packed files, which end with a checksum.
     """
-    mine = set(paths) & set(_open_files())
+    mine = set(paths) & set(_open_files()) if paths else set()
     if not mine:
         return []
     for each in _objects(_PLAIN, mine):
