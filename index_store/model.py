@@ -251,7 +251,7 @@ class Write:
     output: Version
     coverage: Coverage
     inputs: tuple[Version, ...] = ()
-    """Distinct versions read; axes refer to them by id."""
+    """Distinct versions read; axes refer to them by id. Of an untracked write, those that are known."""
     axes: tuple[Axis, ...] = ()
     """Axis 0 is the output."""
     tensors: tuple[Tensor, ...] = ()
@@ -266,6 +266,8 @@ class Write:
     """For a read on the driver, the method that was called, such as ``collect``; empty for a write."""
     single: bool = False
     """For a read on the driver: it returned one number computed from all rows."""
+    complete: bool = False
+    """For an untracked write or read: `inputs` are all that it read."""
 
     @property
     def named(self) -> frozenset[str]:
@@ -407,6 +409,7 @@ class PendingWrite:
     operations: Operations | None = None
     action: str = ""
     single: bool = False
+    complete: bool = False
 
 
 def jsonable(value: Any) -> Any:

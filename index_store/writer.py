@@ -164,6 +164,7 @@ class StepWriter:
             operations=self._add_sealed("operations", f"{prefix}{index}", write.operations),
             action=write.action,
             single=write.single,
+            complete=write.complete,
         )
 
     def profile(self, write: Write, profiles: Profiles) -> None:

@@ -147,13 +147,18 @@ def several(given: Any, name: str) -> tuple[Any, ...]:
 def _rows(at: Sighting, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
     if rows is not None and where is not None:
         raise ConditionError("rows and where were both given; select rows by one of them")
+    every = Runs.span(at.version.rows)
+    uncounted = at.version.unit == "file"
     if where is not None:
         from provspark.index_store.select import select_rows
 
-        return Runs.of(select_rows(at.version, at.files, several(where, "where")))
+        chosen = Runs.of(select_rows(at.version, at.files, several(where, "where")))
+        return every if uncounted and chosen else chosen
     if rows is None:
-        return Runs.span(at.version.rows)
+        return every
     ids = _ids(rows)
+    if uncounted and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
+        return every  # which file a row is in is not known
     if len(ids) and (ids.min() < 0 or ids.max() >= at.version.rows):
         wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
         raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)

@@ -54,7 +54,7 @@ class Capture:
             self._reads = DriverReads(step, name)
             self._files = FilesOfDriver(step, self._reads, self._troubles, store)
             self._reading = Reading(self._sessions, self._reads, self._troubles, self._files, step.taps)
-            shared = self._sessions, self._reads, self._files, self._troubles, self._watch
+            shared = self._sessions, self._reading, self._reads, self._files, self._troubles, self._watch
             self._writing = Writing(step, store, name, *shared, profile=profile)
         self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
         self._started = _now()

@@ -75,7 +75,7 @@ class CoarseRead:
         inputs = self.inputs
         if inputs.node:
             why = Untracked(f"{inputs.node} {self.action}", inputs.why, self.site)
-            return PendingWrite(output, "untracked", reason=why)
+            return PendingWrite(output, "untracked", inputs.uncounted(), reason=why)
         found = {s.identity: known[s.identity] if s.identity in known else s.finish()[0] for s in inputs.sources}
         plan, why = self.plan, self.reason or Untracked(self.action, _WHOLE, self.site)
         if plan is None or found.keys() != set(plan.identities):

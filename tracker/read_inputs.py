@@ -10,16 +10,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from provspark.errors import ProvSparkError, UnsupportedPlanError
 from provspark.index_store.model import Dataset, PendingVersion
-from provspark.tracker.sources import Segments
-from provspark.tracker.sources.relation import list_files, scan_files
+from provspark.tracker.sources import Scan, Segments
+from provspark.tracker.sources.listing import Listing
+from provspark.tracker.sources.relation import format_of, list_files, scan_files
 
 if TYPE_CHECKING:
     from provspark.tracker.caches import Caches
     from provspark.tracker.jvm import Jvm
 
-__all__ = ["Inputs", "ReadInputs", "Source"]
+__all__ = ["NONE", "Inputs", "ReadInputs", "Source", "scanned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,12 @@ class Source:
     identity: str
     dataset: Dataset
     finish: Callable[[], tuple[PendingVersion, Segments]]
+    listing: Listing
+
+    def uncounted(self) -> PendingVersion:
+        """Return the version without counting its rows."""
+        files = self.listing.files(np.ones(len(self.listing.paths), dtype=np.int64))
+        return PendingVersion(self.dataset, files, format_of(self.listing), unit="file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,15 @@ class Inputs:
     sources: tuple[Source, ...]
     node: str = ""
     why: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is hidden."""
+        return not self.node
+
+    def uncounted(self) -> tuple[PendingVersion, ...]:
+        """Return what is known of what was read, without counting rows: for a write or read that is not followed."""
+        return tuple(source.uncounted() for source in self.sources)
 
     def __add__(self, other: Inputs) -> Inputs:
         found = {source.identity: source for source in (*self.sources, *other.sources)}
@@ -92,14 +110,20 @@ class ReadInputs:
             return self.of_rdd(leaf.rdd())
         try:
             if leaf.getClass().getSimpleName() == "LogicalRDD":
-                return Inputs(tuple(self._checkpointed(jvm, leaf)))
+                return scanned(self._caches.scans_of(jvm, leaf))
             listing = list_files(jvm, leaf)
             self._listed(listing.dataset)
-            return Inputs((Source(listing.identity, listing.dataset, lambda: scan_files(listing).finish()),))
+            return Inputs((Source(listing.identity, listing.dataset, lambda: scan_files(listing).finish(), listing),))
         except ProvSparkError as e:
             return Inputs((), getattr(e, "node", "DataFrame"), str(getattr(e, "why", e)))
 
-    def _checkpointed(self, jvm: Jvm, leaf: Any) -> Iterable[Source]:
-        for scan in self._caches.scans_of(jvm, leaf):
-            if scan.listing is not None:
-                yield Source(scan.listing.identity, scan.dataset, scan.finish)
+
+def scanned(scans: Iterable[Scan]) -> Inputs:
+    """Return what scans read, but for rows that the script made."""
+    found = NONE
+    for scan in scans:
+        if scan.listing is not None:
+            found += Inputs((Source(scan.listing.identity, scan.dataset, scan.finish, scan.listing),))
+        elif not scan.dataset.namespace.startswith("memory"):
+            found += Inputs((), "LogicalRDD", f"{scan.dataset} is no set of files")
+    return found

@@ -259,6 +259,11 @@ class Reading:
             return None
         return ReadPlan(draft, read, tuple(rewriter.paths))
 
+    def inputs(self, jvm: Jvm, analysed: Any) -> Inputs:
+        """Return what an analysed plan reads, whose rows nobody has to count."""
+        java, inputs = self._reader(jvm)
+        return inputs.of(jvm, map(int, str(java.of(analysed)).split("\1")[1].split()))
+
     def _of_frame(self, frame: Any) -> _Plan | None:
         """Read a frame's plan; None where reads are not followed."""
         jvm = self._sessions.jvm(frame.sparkSession)

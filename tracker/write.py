@@ -11,6 +11,7 @@ from provspark.tracker.audit import Seen
 from provspark.tracker.caches import Caches
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations import AS_MANY, built
+from provspark.tracker.read_inputs import Inputs, scanned
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.seal import Noted
 from provspark.tracker.sealing import sealed, way
@@ -50,6 +51,10 @@ class TracedWrite:
         sound = rewriter.sound(rewriter.java.userColumns(top.number, plan.output().size()), plan)
         self.plan = rewriter.nullable(sound, plan, optimised=not sink.analysed)
         rewriter.scans[:] = [self._before_it_goes(scan) for scan in rewriter.scans]
+
+    def read(self) -> Inputs:
+        """Return what it reads."""
+        return scanned(self._rewriter.scans)
 
     def _grouped(self, receipts: dict[int, list[Receipt]]) -> int:
         """Return how many rows went into the aggregate whose groups were all written; -1 where there is none."""

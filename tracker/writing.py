@@ -17,6 +17,8 @@ from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations import Draft, built
 from provspark.tracker.orders import Aim, Order
+from provspark.tracker.read_inputs import Inputs
+from provspark.tracker.reading import Reading
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sinks import Output
 from provspark.tracker.sinks.claims import Claim, claim
@@ -53,7 +55,7 @@ class Writing:
         Takes what was captured.
     store, owner : str
         The store's URL and the step's name, for the claims on outputs.
-    sessions, reads, files, troubles, watch
+    sessions, reading, reads, files, troubles, watch
         See there.
     profile : bool
         Whether profiles of outputs and inputs are asked for.
@@ -65,6 +67,7 @@ class Writing:
         store: str,
         owner: str,
         sessions: Sessions,
+        reading: Reading,
         reads: DriverReads,
         files: FilesOfDriver,
         troubles: Troubles,
@@ -76,6 +79,7 @@ class Writing:
         self._store = store
         self._owner = owner
         self._sessions = sessions
+        self._reading = reading
         self._reads = reads
         self._files = files
         self._troubles = troubles
@@ -123,7 +127,7 @@ class Writing:
             caches.observed(jvm, aim.plan)
         try:
             for aim, traced in zip(aims, captured, strict=True):
-                self._seal(traced, aim.sink, site)
+                self._seal(traced, aim, site)
         finally:
             _release(held)
         names = ", ".join(aim.sink.dataset.uri for aim in aims)
@@ -170,9 +174,9 @@ class Writing:
             where = of_node(jvm, kind, aim.rows.queryExecution().analyzed())
             raise e.at(e.site or where or site) from None
 
-    def _seal(self, captured: TracedWrite, sink: Output, site: str) -> None:
+    def _seal(self, captured: TracedWrite, aim: Aim, site: str) -> None:
         try:
-            sealed = captured.seal(self._watch.claim(sink), site)
+            sealed = captured.seal(self._watch.claim(aim.sink), site)
             self._reads.known(sealed)
             self._files.sealed(sealed)
             with self._adding:
@@ -181,8 +185,8 @@ class Writing:
                 if self._added is not None:
                     self._added.append((sealed, added))
         except Exception as e:
-            reason = Untracked("seal", f"{sink.dataset} was written, its lineage is lost: {e}", site)
-            self._record_plain(sink, reason, lambda: captured.draft)
+            reason = Untracked("seal", f"{aim.sink.dataset} was written, its lineage is lost: {e}", site)
+            self._record_plain(aim.sink, reason, captured.read(), lambda: captured.draft)
             self._troubles.trouble(reason, e)
 
     def _again(self, jvm: Jvm, order: Order, aims: list[Aim], held: list[Claim], error: Exception, site: str) -> Any:
@@ -207,23 +211,33 @@ class Writing:
     ) -> Any:
         """Run the user's own write, and note what it left; `why` is asked once it is done."""
         try:
+            read = [self._inputs(spark, aim.rows) for aim in aims]  # before it overwrites what it reads
             result = self._watch.unaudited(order.plain)
             reason = why()
-            for aim in aims:
-                self._record_plain(aim.sink, reason, lambda plan=aim.plan: self._drafted(spark, plan))  # type: ignore[misc]
+            for aim, some in zip(aims, read, strict=True):
+                self._record_plain(aim.sink, reason, some, lambda plan=aim.plan: self._drafted(spark, plan))  # type: ignore[misc]
             return result
         finally:
             _release(held)
+
+    def _inputs(self, spark: Any, rows: Any) -> Inputs:
+        """Return what the rows of a write that is not tracked are computed from."""
+        try:
+            return self._reading.inputs(self._sessions.jvm(spark), rows.queryExecution().analyzed())
+        except Exception as e:
+            log.debug("provspark: the inputs of an untracked write are not known", exc_info=e)
+            return Inputs((), "DataFrame", str(e))
 
     def _drafted(self, spark: Any, plan: Any) -> Draft | None:
         """Read the operations of a write that is not tracked."""
         jvm = self._sessions.jvm(spark)
         return self._sessions.caches(jvm).operations.read(jvm, plan)
 
-    def _record_plain(self, sink: Output, reason: Untracked, drafted: Callable[[], Draft | None]) -> None:
-        """Note the version that an untracked write left, so that questions about it are told why they end here."""
+    def _record_plain(self, sink: Output, reason: Untracked, read: Inputs, drafted: Callable[[], Draft | None]) -> None:
+        """Note what an untracked write read and left, so that questions about either are told why they end here."""
         try:
-            left = PendingWrite(sink.observe(), "untracked", reason=reason, site=reason.site)
+            left = PendingWrite(sink.observe(), "untracked", read.uncounted(), reason=reason, site=reason.site)
+            left = replace(left, complete=read.complete)
             draft = drafted()
             if draft is not None:
                 left = replace(left, operations=built(draft))

@@ -271,6 +271,8 @@ class Graph:
         Its writes; what drivers read.
     written, read, on_driver, read_on_driver
         By data set, what its writes wrote and read, and what its drivers' reads made and read.
+    lost
+        By data set, files that untracked writes and reads are known to have read, and whose rows nobody counted.
     """
 
     def __init__(self, stores: Iterable[StoreLike]) -> None:
@@ -322,7 +324,7 @@ class Graph:
     def _take(self, manifests: Iterable[Manifest], nodes: Iterable[Node], reads: Iterable[Node]) -> None:
         self.manifests, self.nodes, self.reads = tuple(manifests), tuple(nodes), tuple(reads)
         self.written, self.read = _Index(), _Index()
-        self.on_driver, self.read_on_driver = _Index(), _Index()
+        self.on_driver, self.read_on_driver, self.lost = _Index(), _Index(), _Index()
         for some, written, read in (
             (self.nodes, self.written, self.read),
             (self.reads, self.on_driver, self.read_on_driver),
@@ -330,7 +332,8 @@ class Graph:
             for node in some:
                 written.add(node.output)
                 for sighting in node.inputs.values():
-                    read.add(sighting)
+                    uncounted = node.write.coverage == "untracked" and sighting.version.unit == "file"
+                    (self.lost if uncounted else read).add(sighting)
         self._tries: dict[tuple[str, str, str, int], tuple[int, int]] = {}
         for m in self.manifests:
             if m.status == "succeeded":
@@ -339,7 +342,8 @@ class Graph:
 
     def datasets(self) -> list[Dataset]:
         """All names, sorted, but for data sets on drivers."""
-        named = {*self.written.by_name, *self.read.by_name, *self.read_on_driver.by_name}
+        some = (self.written, self.read, self.read_on_driver, self.lost)
+        named = {name for index in some for name in index.by_name}
         return sorted(name for name in named if not is_driver(name))
 
     def superseded(self, node: Node) -> bool:
@@ -362,7 +366,7 @@ class Graph:
         wrote, read = self.written.by_name.get(dataset, []), self.read.by_name.get(dataset, [])
         if not wrote and not read:
             wrote = self.on_driver.by_name.get(dataset, [])
-            read = self.read_on_driver.by_name.get(dataset, [])
+            read = self.read_on_driver.by_name.get(dataset, []) or self.lost.by_name.get(dataset, [])
         if not wrote and not read:
             raise UnknownDatasetError(str(dataset), map(str, self.datasets()))
         good = [s for s in wrote if s.node.manifest.status == "succeeded"]

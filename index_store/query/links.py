@@ -184,6 +184,9 @@ class Linker:
         yield from self.graph.read.related(dataset)
         if self.drivers:
             yield from (s for s in self.graph.read_on_driver.related(dataset) if self.follows(s.node))
+        for at in self.graph.lost.related(dataset):
+            if not at.node.is_read or (self.drivers and self.follows(at.node)):
+                yield at
 
     def _matters(self, node: Node) -> bool:
         """False for a write of a superseded try, unless a write that matters uses its files."""

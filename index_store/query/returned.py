@@ -41,7 +41,7 @@ def _lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> I
         write = node.write
         if node in before or _milliseconds(node.manifest.ended) < made:
             continue
-        if write.coverage == "untracked" and not write.inputs:
+        if write.coverage == "untracked" and not write.complete:
             why = str(write.reason) if write.reason else "no reason was stored"
         elif node.manifest.untracked:
             why = uncaptured(node)

@@ -86,7 +86,9 @@ def writes(draw: st.DrawFn) -> PendingWrite:
     output = draw(versions("/data/out", True))
     inputs = [draw(versions(f"/data/in{i}")) for i in range(draw(st.integers(0, 2)))]
     if draw(st.integers(0, 9)) == 0:
-        return PendingWrite(output, "untracked", tuple(inputs), reason=Untracked("Generate", "not known", "job.py:7"))
+        return PendingWrite(
+            output, "untracked", tuple(inputs), reason=Untracked("Generate", "not known", "job.py:7"), complete=True
+        )
     read = draw(st.lists(st.sampled_from(inputs), max_size=3)) if inputs else []
     axes = [Axis("output", output.files.total, output.files.identity(output.dataset))]
     for number, version in enumerate(read):

@@ -237,7 +237,7 @@ class Masks:
     def _read_before(self, node: Node, written: _Written) -> bool:
         """Whether the driver had read masked columns, or files with unknown ones, that the write may have values of."""
         sources = [at for read in node.reads for at in read.inputs.values() if not _is_local(at)]
-        untold = any(read.write.coverage == "untracked" and not read.inputs for read in node.reads)
+        untold = any(read.write.coverage == "untracked" and not read.write.complete for read in node.reads)
         return untold or any(self._version(at, written) or not self._names(at) for at in sources)
 
     def _names(self, at: Sighting) -> bool:

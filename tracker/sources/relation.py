@@ -68,10 +68,15 @@ def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> Listing:
 
 def scan_files(listing: Listing) -> Scan:
     """Return a reading of files that were listed."""
-    format_name = FORMATS[listing.description.format_class]
+    format_name = format_of(listing)
     if format_name == "parquet":
         return ParquetScan(listing)
     return CountedScan(listing, format_name)
+
+
+def format_of(listing: Listing) -> str:
+    """Return the name of the format of files that were listed."""
+    return FORMATS[listing.description.format_class]
 
 
 def _refuse_pieces(files: Any) -> None:
