@@ -20,6 +20,7 @@ from provspark.tracker.made import not_known_before
 from provspark.tracker.operations.transformers import at_work, described
 from provspark.tracker.orders import Order, WriterOrder
 from provspark.tracker.reading import Reading
+from provspark.tracker.script import program
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sites import caller
 from provspark.tracker.sql_scripts import Script
@@ -80,6 +81,7 @@ class Capture:
             This version of Spark is not supported.
         """
         check_version()
+        program().begin()
         self._interception.install()
         if self._step is not None:
             self._files.begin()

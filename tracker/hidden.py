@@ -201,10 +201,15 @@ def _line(place: str) -> tuple[str, int]:
 
 def _plain(source: Source, node: ast.AST) -> bool:
     """Whether all values that a call or operator is given are shown, though some can't be worked out."""
-    shows = shown().shows
     if isinstance(node, (ast.BinOp, ast.Compare)):
-        return any(shows(source, side) for side in given(node))
-    return isinstance(node, ast.Call) and all(_column(source, v) or shows(source, v) for v in given(node))
+        return any(_certain(source, side) for side in given(node))
+    return isinstance(node, ast.Call) and all(_column(source, v) or _certain(source, v) for v in given(node))
+
+
+def _certain(source: Source, node: ast.AST) -> bool:
+    """Whether a value is shown, and is none that a lambda is called with: that may be a column, or anything."""
+    names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+    return shown().shows(source, node) and not any(shown().is_passed_to_lambda(source, name) for name in names)
 
 
 def _column(source: Source, node: ast.AST) -> bool:

@@ -193,6 +193,7 @@ class World:
             tuple(axes) if tracked else (),
             tensors if tracked else (),
             reason,
+            complete=not tracked,
         )
         made = MadeWrite(
             number, len(self.steps) - 1, output, written, readings, tracked, pending, pairs if tracked else {}

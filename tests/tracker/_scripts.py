@@ -11,6 +11,7 @@ import pytest
 from pyspark import RDD, SparkContext
 from pyspark.sql import SparkSession
 
+import provspark
 from provspark.tracker.constants import MadeRows, not_constant
 
 PATCHED = {
@@ -20,6 +21,18 @@ PATCHED = {
     "SparkContext.parallelize": SparkContext,
     "SparkContext.range": SparkContext,
 }
+
+HEAD = """
+import datetime, os, sys, uuid
+from datetime import date
+from decimal import Decimal
+from pyspark.sql import Row, functions as F
+from pyspark.sql.types import IntegerType, StringType, StructField, StructType
+
+source = spark.range(5).withColumn("s", F.col("id").cast("string"))
+got = source.collect()
+p = source.toPandas()
+"""
 
 
 @contextmanager
@@ -70,3 +83,10 @@ def run(folder: Path, text: str, name: str = "script.py", **names: Any) -> dict[
     space: dict[str, Any] = {"__name__": "__main__", "__file__": str(path), **names}
     exec(compile(text, str(path), "exec"), space)
     return space
+
+
+def last(folder: Path, text: str, spark: Any, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Run text after a head; return of each row made by it whether it is constant."""
+    with watched(monkeypatch) as found:
+        run(folder, HEAD + text + "\n", spark=spark, provspark=provspark)
+    return [constant for _, constant in found[1:]]  # the first one makes the source

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _scripts import run, watched
+from _scripts import last, watched
 
 import provspark
 from provspark import said
@@ -16,18 +16,6 @@ from provspark.tracker.constants import MAKERS, rows_are_constant
 from provspark.tracker.script import Place, program
 
 pytestmark = pytest.mark.spark
-
-HEAD = """
-import datetime, os, sys, uuid
-from datetime import date
-from decimal import Decimal
-from pyspark.sql import Row, functions as F
-from pyspark.sql.types import IntegerType, StringType, StructField, StructType
-
-source = spark.range(5).withColumn("s", F.col("id").cast("string"))
-got = source.collect()
-p = source.toPandas()
-"""
 
 CONSTANT = {
     "literals": 'spark.createDataFrame([(1, "a"), (2, None)], "i INT, s STRING")',
@@ -172,12 +160,6 @@ DERIVED = {
 def anew() -> None:
     program().forget()
     said.forget()
-
-
-def last(folder: Path, text: str, spark: Any, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    with watched(monkeypatch) as found:
-        run(folder, HEAD + text + "\n", spark=spark, provspark=provspark)
-    return [constant for _, constant in found[1:]]  # the first one makes the source
 
 
 @pytest.mark.parametrize("case", CONSTANT)

@@ -21,13 +21,18 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
             yield from own_nodes(child)
 
 
-def is_plain_class(node: ast.AST) -> bool:
-    """Whether a class only holds what it is made with."""
-    if not isinstance(node, ast.ClassDef):
-        return False
-    marks = [last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list]
-    bases = {last_name(base) for base in node.bases}
-    return "dataclass" in marks or bool(bases & {"NamedTuple", "Enum", "IntEnum", "StrEnum", "TypedDict"})
+def is_enum(node: ast.AST) -> bool:
+    """Whether a class lists constants."""
+    names = {last_name(base) for base in node.bases} if isinstance(node, ast.ClassDef) else set()
+    return bool(names & {"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"})
+
+
+def as_called(call: ast.Call) -> ast.Call:
+    """Return the call that ``frame.transform(function, …)`` or ``partial(function, …)`` makes of a function."""
+    function, rest = call.args[0], call.args[1:]
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "transform":
+        rest = [call.func.value, *rest]
+    return ast.Call(func=function, args=rest, keywords=call.keywords)
 
 
 def _places(function: Function, *, method: bool) -> list[str]:
@@ -48,17 +53,19 @@ def default(function: Function, name: str) -> ast.expr | None:
 
 def argument(function: Function, call: ast.Call, name: str, *, method: bool) -> ast.expr | list[ast.expr] | None:
     """Return what a call passes for a parameter; None where the text does not tell."""
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
-        return None
+    spread = [a.value for a in call.args if isinstance(a, ast.Starred)]
+    named = next((k.value for k in call.keywords if k.arg == name), None)
+    if named is not None:
+        return named
+    spread += [k.value for k in call.keywords if k.arg is None]
+    if spread:
+        return [*spread, *(a for a in call.args if not isinstance(a, ast.Starred))]  # any of them
     places = _places(function, method=function.name == "__init__" or (method and isinstance(call.func, ast.Attribute)))
     if function.args.vararg is not None and function.args.vararg.arg == name:
         return call.args[len(places) :]
     if function.args.kwarg is not None and function.args.kwarg.arg == name:
         known = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
         return [k.value for k in call.keywords if k.arg not in known]
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
     if name in places and places.index(name) < len(call.args):
         return call.args[places.index(name)]
     return default(function, name)

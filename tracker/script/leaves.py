@@ -10,6 +10,7 @@ from typing import Any
 from provspark.tracker.script.pure import reads
 from provspark.tracker.script.shown import Shown
 from provspark.tracker.script.source import FUNCTIONS, Scope, Source, last_name
+from provspark.tracker.script.statements import given
 from provspark.tracker.script.values import UnknownValueError, Values, scalars
 
 _COUNTS = frozenset(("limit", "offset", "sample", "repartition", "coalesce", "print", "range", "show"))
@@ -124,16 +125,28 @@ class Leaves:
             return False
         return True
 
+    @staticmethod
+    def _beside(source: Source, function: ast.AST) -> list[tuple[Source, ast.AST]]:
+        """Return what a call passes that is given a lambda, and so may call it with."""
+        call = source.up.get(function)
+        call = source.up.get(call) if isinstance(call, ast.keyword) else call
+        return [(source, value) for value in given(call) if value is not function] if isinstance(call, ast.Call) else []
+
     def _behind(self, source: Source, name: ast.Name) -> list[tuple[Source, ast.AST]]:
         """Return what a name is bound to."""
         scope = source.scope_of.get(name)
         owner = scope.owner(name.id) if isinstance(scope, Scope) else None
         found: list[tuple[Source, ast.AST]] = []
-        for binding in owner.bindings[name.id] if owner is not None else ():
+        bindings = owner.bindings[name.id] if owner is not None else []
+        for binding in bindings:
+            if len(bindings) > 1 and owner is not None and not self._shown.decides(owner.source, binding.at):
+                continue  # which of them it is, data decides
             if binding.kind in ("value", "item"):
                 found.append((source, binding.node))
             elif binding.kind == "parameter" and isinstance(binding.at, FUNCTIONS):
                 found += self._shown.passed(source, binding.at, name.id)
+            elif binding.kind == "any":
+                found += self._beside(owner.source if owner is not None else source, binding.at)
             elif binding.kind == "import" and binding.attribute:
                 module = self._shown.program.module(binding.module, source)
                 for there in module.module.bindings.get(binding.attribute, ()) if module is not None else ():

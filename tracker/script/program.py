@@ -8,6 +8,7 @@ import os
 import site
 import sys
 import sysconfig
+import time
 from functools import cache
 from pathlib import Path
 
@@ -26,11 +27,17 @@ class Program:
         self._stamps: dict[str, object] = {}
         self.changes = 0
         """How often a file was added or read again."""
+        self._began = float("inf")
+
+    def begin(self) -> None:
+        """Take files that are written from now on for data: a script may write a module and import it."""
+        self._began = time.time()
 
     def forget(self) -> None:
         """Begin anew, with another script."""
         self._sources.clear()
         self._stamps.clear()
+        self._began = float("inf")
         self.changes += 1
 
     def source(self, file: str) -> Source | None:
@@ -62,7 +69,13 @@ class Program:
         """Return a module that a file of the program imports, if it belongs to the program."""
         name = _absolute(name, source.file) if name.startswith(".") else name
         file = "" if name.split(".")[0] == "provspark" else file_of(name)
-        return self.source(file) if file and beside(file) else None
+        return self.source(file) if file and beside(file) and not self._made(file) else None
+
+    def _made(self, file: str) -> bool:
+        try:
+            return Path(file).stat().st_mtime > self._began
+        except OSError:
+            return False
 
     def calls(self, name: str) -> list[tuple[Source, ast.Call]]:
         """Return all calls of what has this name, as far as the text shows them."""

@@ -10,7 +10,7 @@ def _words(text: str) -> frozenset[str]:
 BUILTINS = _words(
     "abs all any ascii bin bool bytearray bytes chr complex dict divmod enumerate filter float format frozenset"
     " hash hex int isinstance issubclass iter len list map max min next oct ord pow range repr reversed round set"
-    " slice sorted str sum tuple type zip"
+    " slice sorted str sum tuple type vars zip"
 )
 
 _MODULES = (
@@ -30,7 +30,12 @@ _FUNCTIONS = frozenset(
         *("pandas.DataFrame.from_dict", "pandas.DataFrame.from_records", "enum.auto", "types.SimpleNamespace"),
     )
 )
-_VALUES = frozenset(("os.environ", "sys.argv", "sys.maxsize", "sys.version", "sys.platform", "os.sep", "os.name"))
+_VALUES = frozenset(
+    (
+        *("os.environ", "os.name", "os.sep", "sys.argv", "sys.executable", "sys.maxsize", "sys.platform", "sys.prefix"),
+        *("sys.version", "sys.version_info"),
+    )
+)
 _READING = _words(
     "collect collectAsMap take first head tail toPandas toArrow toLocalIterator load loadtxt genfromtxt fromfile"
     " memmap read read_text read_bytes readline readlines open iterdir glob rglob stat recv"
@@ -42,6 +47,8 @@ SESSIONS = frozenset(("spark", "session", "sparkSession", "sparkContext", "sc", 
 """Last names of what holds settings and no rows."""
 SETTINGS = frozenset(("applicationId", "appName", "conf", "get", "getAll", "master", "sparkUser", "version"))
 """What those say of themselves."""
+SETTERS = frozenset(("config", "set", "setConf", "setJobDescription", "setJobGroup", "setLocalProperty"))
+"""Methods that set what those say."""
 
 
 def pure_call(name: str) -> bool:

@@ -12,20 +12,22 @@ import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from provspark.tracker.script.calls import argument, default, is_plain_class, listed, own_nodes, passed_values, receives
+from provspark.tracker.script.calls import argument, as_called, default, is_enum, listed, own_nodes, passed_values
+from provspark.tracker.script.changes import Changes, mutable
 from provspark.tracker.script.program import Program
-from provspark.tracker.script.pure import BUILTINS, DESCRIBING, SESSIONS, SETTINGS, pure_call, pure_value, reads
+from provspark.tracker.script.pure import (
+    BUILTINS,
+    DESCRIBING,
+    SESSIONS,
+    SETTERS,
+    SETTINGS,
+    pure_call,
+    pure_value,
+    reads,
+)
 from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, Source, last_name
 
-_CHANGES = frozenset(
-    (
-        *("append", "appendleft", "add", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem"),
-        *("remove", "setdefault", "update"),
-    )
-)
-"""Methods that change what they are called on."""
 _COMMANDS = frozenset(("argument", "command", "option"))
-_CONTROL = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.comprehension)
 _DEEPEST = 400
 
 
@@ -39,6 +41,7 @@ class Shown:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.changes = Changes(self)
         self._numbers: frozenset[str] = frozenset()
         self._by_numbers: dict[frozenset[str], dict[object, bool]] = {self._numbers: {}}
         self._assumed: set[object] = set()
@@ -66,6 +69,10 @@ class Shown:
     def binds(self, scope: Scope, name: str) -> bool:
         """Whether all that a name is bound to, as seen from a scope, is shown."""
         return self._decide((scope, name, "used"), lambda: self._bound(scope, name))
+
+    def decides(self, source: Source, at: ast.AST) -> bool:
+        """Whether constants alone decide whether, and how often, a statement runs within its function."""
+        return self._decide(("decides", at), lambda: self.changes.decided(source, at))
 
     def _decide(self, key: object, work_out: Callable[[], bool]) -> bool:
         if self._depth == 0:
@@ -99,6 +106,14 @@ class Shown:
             return True
         return self._known.get(key)
 
+    def once(self, key: object, work_out: Callable[[], bool]) -> bool:
+        """Return what is known of a key, or work it out; True while that is under way."""
+        known = self._assume(key)
+        if known is not None:
+            return known
+        self._assumed.add(key)
+        return self._found(key, work_out())
+
     def _found(self, key: object, shown: bool) -> bool:
         if not shown:
             self._known[key] = False
@@ -119,6 +134,13 @@ class Shown:
         return self._all(source, _parts(node))
 
     # -- names
+
+    @staticmethod
+    def is_passed_to_lambda(source: Source, name: ast.Name) -> bool:
+        """Whether a name is a parameter of a lambda."""
+        scope = source.scope_of.get(name)
+        owner = scope.owner(name.id) if isinstance(scope, Scope) else None
+        return owner is not None and isinstance(owner.node, ast.Lambda)
 
     def _name(self, source: Source, node: ast.Name) -> bool:
         scope = source.scope_of.get(node)
@@ -142,11 +164,18 @@ class Shown:
         bindings = owner.bindings[name]
         source = owner.source
         shown = all(self._binding(source, owner, b) for b in bindings)
+        uses = source.uses.get(key, ())
         if shown and len(bindings) > 1:
-            shown = all(self._decided(source, b.at) for b in bindings)
-        if shown and any(_mutable(b) for b in bindings):
-            shown = all(self._unchanged(source, use) for use in source.uses.get(key, ()))
-        return self._found(key, shown)
+            shown = all(self.changes.decided(source, b.at) for b in bindings)
+        if shown and any(mutable(b) for b in bindings):
+            shown = all(self.changes.unchanged(source, use) for use in uses)
+        if shown:
+            shown = all(self.changes.is_last(source, b.at, uses) for b in bindings if b.kind == "item")
+        return self._found(key, shown and not self._rebound(owner))
+
+    def _rebound(self, owner: Scope) -> bool:
+        """Whether text or a dictionary of names may bind what a scope binds anew."""
+        return isinstance(owner.node, (ast.Module, ast.ClassDef)) and any(s.rebinds for s in self.program.sources())
 
     def _binding(self, source: Source, scope: Scope, binding: Binding) -> bool:
         if binding.kind in ("value", "item"):
@@ -160,88 +189,16 @@ class Shown:
             if module is None:
                 return bool(binding.attribute) and pure_value(f"{binding.module}.{binding.attribute}")
             return binding.attribute in module.module.bindings and self._bound(module.module, binding.attribute)
+        if binding.kind == "class" and is_enum(binding.node):
+            members = source.scope_of.get(binding.node)
+            return isinstance(members, Scope) and all(
+                b.kind == "function" or self._binding(source, members, b)
+                for some in members.bindings.values()
+                for b in some
+            )
+        if binding.kind == "function" and isinstance(binding.node, FUNCTIONS) and _is_property(binding.node):
+            return self._returns(source, binding.node)
         return False
-
-    def _decided(self, source: Source, at: ast.AST) -> bool:
-        """Whether constants alone decide whether, and how often, a statement runs within its function."""
-        for node in [at, *source.above(at)]:
-            if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-                return True
-            if isinstance(node, _CONTROL):
-                for test in (getattr(node, "iter", None), getattr(node, "test", None)):
-                    if test is not None and not self.shows(source, test):
-                        return False
-        return True
-
-    def _unchanged(self, source: Source, use: ast.AST) -> bool:
-        """Whether a use of a list, a dictionary and the like puts nothing into it but constants."""
-        node: ast.AST = use
-        for above in source.above(use):
-            if isinstance(above, ast.Attribute) and above.value is node:
-                call = source.up.get(above)
-                if isinstance(call, ast.Call) and call.func is above:
-                    return above.attr not in _CHANGES or self._put(source, call, passed_values(call))
-                if isinstance(above.ctx, (ast.Store, ast.Del)):
-                    return self._assigned(source, above)
-            elif isinstance(above, ast.Subscript) and above.value is node:
-                if isinstance(above.ctx, (ast.Store, ast.Del)):
-                    return self._assigned(source, above)
-            elif isinstance(above, (ast.Call, ast.keyword, ast.Starred)):
-                call = above if isinstance(above, ast.Call) else source.up.get(above)
-                return not isinstance(call, ast.Call) or self._passed(source, call, node)
-            elif isinstance(above, ast.Assign) and above.value is node:
-                names = [t for t in above.targets if isinstance(t, ast.Name)]
-                return all(self._alias(source, name) for name in names)
-            else:
-                return True
-            node = above
-        return True
-
-    def _assigned(self, source: Source, target: ast.AST) -> bool:
-        statement = next((n for n in source.above(target) if isinstance(n, ast.stmt)), None)
-        value = getattr(statement, "value", None)
-        parts = [value] if isinstance(value, ast.AST) else []
-        parts += [target.slice] if isinstance(target, ast.Subscript) else []
-        return isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)) and self._put(
-            source, target, parts
-        )
-
-    def _put(self, source: Source, at: ast.AST, values: list[ast.AST]) -> bool:
-        return self._all(source, iter(values)) and self._decided(source, at)
-
-    def _alias(self, source: Source, target: ast.Name) -> bool:
-        scope = source.scope_of.get(target)
-        owner = scope.owner(target.id) if isinstance(scope, Scope) else None
-        if owner is None:
-            return False
-        key = ("alias", owner, target.id)
-        known = self._assume(key)
-        if known is not None:
-            return known
-        self._assumed.add(key)
-        return self._found(key, all(self._unchanged(source, use) for use in source.uses.get((owner, target.id), ())))
-
-    def _passed(self, source: Source, call: ast.Call, passed: ast.AST) -> bool:
-        """Whether a call leaves a list that it is given as it is: of the program's functions their text says so."""
-        functions = self.functions(source, call.func)
-        if not functions:
-            return True  # of a library, or a method: Spark's and Python's own change none
-        for owner, function in functions:
-            name = receives(function, call, passed)
-            if name is None:
-                continue
-            scope = owner.scope_of.get(function)
-            key = ("passed", function, name)
-            known = self._assume(key)
-            if known is not None:
-                if not known:
-                    return False
-                continue
-            self._assumed.add(key)
-            uses = owner.uses.get((scope, name), []) if isinstance(scope, Scope) else []
-            if not self._found(key, all(self._unchanged(owner, use) for use in uses)):
-                return False
-        return True
 
     # -- functions
 
@@ -255,7 +212,7 @@ class Shown:
             module = self._module(source, func.value)
             if module is not None:
                 return self._defined(module.module, func.attr)
-            if isinstance(func.value, ast.Name) and func.value.id in ("self", "cls"):
+            if self._of_program(source, func.value):
                 found = self.program.stored(func.attr)
                 return [(s, b.node) for s, b in found if isinstance(b.node, FUNCTIONS)]
         return []
@@ -310,7 +267,10 @@ class Shown:
             called = getattr(scope.node, "name", called)
         named = scope.node if called != function.name and isinstance(scope, Scope) else function
         calls = [(at, c) for at, c in self.program.calls(called) if self._means(at, c.func, named)]
-        found: list[tuple[Source, ast.AST] | None] = [None] if not calls or self._handed_on(called, named) else []
+        calls += [(at, c) for at, c in self._applied(called) if self._means(at, c.func, named)]
+        if named is not function:  # a class is called by its own name in its methods, too
+            calls += [(at, c) for at, c in self.program.calls("cls") if named in at.above(c)]
+        found: list[tuple[Source, ast.AST] | None] = [None] if not calls or self.handed_on(called, named) else []
         for at, call in calls:
             value = argument(function, call, name, method=method)
             if value is None:
@@ -328,15 +288,23 @@ class Shown:
         bindings = owner.bindings[func.id] if owner is not None else []
         return any(b.node is named or b.kind == "import" for b in bindings)
 
-    def _handed_on(self, name: str, named: ast.AST) -> bool:
+    def _applied(self, name: str) -> Iterator[tuple[Source, ast.Call]]:
+        """Yield calls that ``transform`` and ``partial`` make of a function that they are given."""
+        for method in ("transform", "partial"):
+            for source, call in self.program.calls(method):
+                if call.args and last_name(call.args[0]) == name:
+                    yield source, as_called(call)
+
+    def handed_on(self, name: str, named: ast.AST) -> bool:
+        """Whether a function of the program is passed to something that may call it."""
         for source in self.program.sources():
             for (_, used), uses in source.uses.items():
-                if used == name and any(not _called(source, u) and self._means(source, u, named) for u in uses):
+                if used == name and any(not _called(source, u, named) and self._means(source, u, named) for u in uses):
                     return True
         return False
 
     def _call(self, source: Source, node: ast.Call) -> bool:
-        name = self.dotted(source, node.func)
+        name = self._foreign(source, node.func)
         if name == "provspark.constant":
             return True
         functions = self.functions(source, node.func)
@@ -348,33 +316,42 @@ class Shown:
             if reads(node.func.attr):
                 return False
             if _setting(node.func):
-                return self._all(source, iter(passed_values(node)))
+                return self._all(source, iter(passed_values(node))) and self._settings_kept()
             return self.shows(source, node.func.value) and self._all(source, iter(passed_values(node)))
-        if name and not self._shown_type(source, node.func) and not pure_call(name):
+        values = passed_values(node)
+        if self.is_class(source, node.func) or self._is_cls(source, node.func):
+            return self._all(source, iter(values))  # what it keeps of them, its attributes say
+        if (name and not pure_call(name)) or not self._untouched(name):
             return False
-        if not self._untouched(name):
+        if not name and (not self.shows(source, node.func) or (last_name(node.func) == "vars" and not values)):
             return False
-        if not name and not self._shown_type(source, node.func) and not self.shows(source, node.func):
-            return False
-        return self._all(source, iter(passed_values(node)))
+        return self._all(source, iter(values))
 
     def _number(self, source: Source, call: ast.Call) -> bool:
         return bool(self._numbers) and f"{source.file}:{call.func.end_lineno}" in self._numbers
 
-    def _shown_type(self, source: Source, func: ast.AST) -> bool:
-        """Whether a name is a class of the program's that only holds what it is made with."""
+    def is_class(self, source: Source, func: ast.AST) -> bool:
+        """Whether an expression names a class of the program."""
+        return self._class(source, func) is not None
+
+    @staticmethod
+    def _is_cls(source: Source, func: ast.AST) -> bool:
         scope = source.scope_of.get(func)
-        if not isinstance(func, ast.Name) or not isinstance(scope, Scope):
-            return False
-        owner = scope.owner(func.id)
-        classes = [b.node for b in owner.bindings[func.id]] if owner is not None else []
-        for node in classes:
-            if isinstance(node, (ast.Import, ast.ImportFrom)) and owner is not None:
-                binding = owner.bindings[func.id][0]
-                module = self.program.module(binding.module, source)
-                found = module.module.bindings.get(binding.attribute, ()) if module is not None else ()
-                return bool(found) and all(is_plain_class(b.node) for b in found)
-        return bool(classes) and all(map(is_plain_class, classes))
+        return isinstance(func, ast.Name) and func.id == "cls" and isinstance(scope, Scope) and bool(scope.owner("cls"))
+
+    def _of_program(self, source: Source, node: ast.AST) -> bool:
+        """Whether an expression is an object or a class whose methods are the program's."""
+        return (isinstance(node, ast.Name) and node.id in ("self", "cls")) or self.is_class(source, node)
+
+    def _foreign(self, source: Source, node: ast.AST) -> str:
+        """Return the full name that an expression has in a library, or ""."""
+        name = self.dotted(source, node)
+        above = name
+        while "." in above:
+            above = above.rpartition(".")[0]
+            if self.program.module(above, source) is not None:
+                return ""
+        return name
 
     def _returns(self, source: Source, function: Function) -> bool:
         key = ("returns", function)
@@ -385,7 +362,7 @@ class Shown:
         found = [n for n in own_nodes(function) if isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom))]
         shown = all(n.value is None or self.shows(source, n.value) for n in found)
         if shown and (len(found) > 1 or any(not isinstance(n, ast.Return) for n in found)):
-            shown = all(self._decided(source, n) for n in found)
+            shown = all(self.changes.decided(source, n) for n in found)
         return self._found(key, shown)
 
     # -- attributes
@@ -398,22 +375,58 @@ class Shown:
                 bound = node.attr in module.module.bindings and self._bound(module.module, node.attr)
                 return bound and self._kept(node.attr)
             if pure_value(name):
-                return self._untouched(name)
-        if node.attr in DESCRIBING or _setting(node):
+                return self._untouched(name) and self._kept(node.attr)
+        if node.attr in DESCRIBING:
             return True
+        if _setting(node):
+            return self._settings_kept()
         holder = self._class(source, node.value)
         if holder is not None:
             bound = bool(holder.bindings.get(node.attr)) and self._bound(holder, node.attr)
             return bound and self._kept(node.attr)
         if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
             return self._member(node.attr)
-        return not reads(node.attr) and self.shows(source, node.value)
+        if reads(node.attr) or not self.shows(source, node.value):
+            return False
+        return self._member(node.attr) if self.program.stored(node.attr) else self._kept(node.attr)
 
     def _untouched(self, name: str) -> bool:
-        """Whether a value of a library is what it was when the script began: the script may set the environment."""
-        if not name.startswith(("os.environ", "os.getenv")):
-            return True
-        return not any(source.sets_environment for source in self.program.sources())
+        """Whether a value of a library comes from no data: the script may set the environment, and seeds of chance."""
+        if name.startswith(("os.environ", "os.getenv")):
+            names = [
+                (s, use)
+                for s in self.program.sources()
+                for (_, n), some in s.uses.items()
+                if n == "environ"
+                for use in some
+            ]
+            kept = self._kept("environ") and all(self.changes.unchanged(source, use) for source, use in names)
+            return kept and self._given_constants("putenv")
+        if "random" in name.split("."):
+            return self._given_constants("seed")
+        return True
+
+    def _settings_kept(self) -> bool:
+        """Whether the script sets nothing of the session but constants."""
+        return self.once("settings", lambda: all(map(self._given_constants, SETTERS)) and not self._sets_by_text())
+
+    def _given_constants(self, function: str) -> bool:
+        """Whether all calls of a name are given constants."""
+        return all(self._all(source, iter(passed_values(c))) for source, c in self.program.calls(function))
+
+    def _sets_by_text(self) -> bool:
+        """Whether SQL text that is not shown may be a SET."""
+        for source, call in self.program.calls("sql"):
+            for text in call.args[:1]:
+                first = next((n for n in ast.walk(text) if isinstance(n, ast.Constant)), None)
+                sets = first is None or str(first.value).lstrip().lower().startswith("set")
+                if sets and not self.shows(source, text):
+                    return True
+        return False
+
+    def settings_kept(self) -> bool:
+        """Whether values that ``${…}`` takes from settings in SQL text are constants."""
+        return self._decide("settings", self._settings_kept)
 
     def _class(self, source: Source, node: ast.AST) -> Scope | None:
         """Return the scope of a class of the program that a name stands for."""
@@ -452,7 +465,7 @@ class Shown:
         for source in self.program.sources():
             if not all(self._binding(source, source.module, b) for b in source.stored.get(attribute, ())):
                 return self._found(key, False)
-            if not all(self._unchanged(source, use) for use in source.attributes.get(attribute, ())):
+            if not all(self.changes.unchanged(source, use) for use in source.attributes.get(attribute, ())):
                 return self._found(key, False)
         return True
 
@@ -472,12 +485,15 @@ def _setting(node: ast.Attribute) -> bool:
     return node.attr in SETTINGS and last_name(node.value) in SESSIONS
 
 
-def _mutable(binding: Binding) -> bool:
-    return binding.kind in ("value", "item", "parameter") and not isinstance(
-        binding.node, (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
-    )
+def _is_property(function: Function) -> bool:
+    return any(last_name(d) in ("property", "cached_property") for d in function.decorator_list)
 
 
-def _called(source: Source, name: ast.Name) -> bool:
+def _called(source: Source, name: ast.Name, named: ast.AST) -> bool:
+    """Whether a use of a function or a class calls it, and hands it to nobody."""
     above = source.up.get(name)
-    return isinstance(above, ast.Call) and above.func is name
+    if isinstance(above, ast.Attribute) and isinstance(named, ast.ClassDef):
+        return True
+    if not isinstance(above, ast.Call):
+        return False
+    return above.func is name or (above.args[:1] == [name] and last_name(above.func) in ("transform", "partial"))

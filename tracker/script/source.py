@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -55,7 +54,8 @@ class Scope:
         return None
 
 
-_SETS_ENVIRONMENT = re.compile(r"environ\s*\[[^\]]*\]\s*=[^=]|environ\.(?:update|setdefault)|putenv")
+_SETS = frozenset(("__setattr__", "object", "patch", "setattr", "setitem"))
+"""Functions that bind an attribute whose name they are given."""
 
 
 class Source:
@@ -71,8 +71,10 @@ class Source:
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.tree = ast.parse(text, file)
-        self.sets_environment = _SETS_ENVIRONMENT.search(text) is not None
-        """Whether it may set environment variables."""
+        self.rebinds = False
+        """Whether it may bind names that its text does not show: by ``exec``, or by a dictionary of names."""
+        self.stored_items: list[ast.Subscript] = []
+        """Where items are assigned or deleted."""
         self.up: dict[ast.AST, ast.AST] = {}
         self.scope_of: dict[ast.AST, Scope] = {}
         """Of every name and attribute."""
@@ -299,8 +301,28 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        self._source.calls[last_name(node.func)].append(node)
+        name = last_name(node.func)
+        self._source.calls[name].append(node)
+        texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        if name in _SETS and texts and len(node.args) > 1:
+            self._source.stored[texts[0].rpartition(".")[2]].append(Binding("value", node.args[-1], node))
+        changes = name in ("update", "setdefault") and isinstance(node.func, ast.Attribute)
+        if name == "exec" or (changes and _is_names(node.func.value)):  # type: ignore[attr-defined]
+            self._source.rebinds = True
         self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.ctx, (ast.Store, ast.Del)):
+            self._source.stored_items.append(node)
+            self._source.rebinds |= _is_names(node.value)
+        self.generic_visit(node)
+
+
+def _is_names(node: ast.AST) -> bool:
+    """Whether an expression is a dictionary of names."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in ("globals", "locals", "vars")
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
 def _item(kind: Bound) -> Bound:

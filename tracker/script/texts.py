@@ -49,7 +49,8 @@ class Texts:
             self._learn(sources)
         text = _normal(text)
         if text not in self._known:
-            self._known[text] = text in self._literal or any(p.fullmatch(text) for p in self._patterns)
+            known = text in self._literal or any(p.fullmatch(text) for p in self._patterns)
+            self._known[text] = known and ("${" not in text or self._shown.settings_kept())
         return self._known[text]
 
     def shows_view(self, text: str) -> bool:

@@ -6,13 +6,17 @@ import ast
 import datetime
 import decimal
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from provspark.tracker.script.shown import Shown
-from provspark.tracker.script.source import Scope, Source
+from provspark.tracker.script.source import FUNCTIONS, Function, Scope, Source, arguments
+
+_Known = dict[tuple[Scope, str], Any]
+"""What names stand for within a comprehension or a function."""
 
 _MOST = 100_000
+_MOST_ITEMS = 10_000
 _TYPES: dict[str, Callable[..., Any]] = {
     "datetime.date": datetime.date,
     "datetime.datetime": datetime.datetime,
@@ -37,6 +41,16 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
 }
 _CONVERSIONS: dict[int, Callable[[Any], str]] = {-1: lambda v: v, 114: repr, 115: str, 97: ascii}
 
@@ -64,18 +78,18 @@ class Values:
         UnknownValueError
         """
         try:
-            return self._of(source, node, 0)
+            return self._of(source, node, 0, {})
         except UnknownValueError:
             raise
         except Exception as e:  # of the script's own making
             raise UnknownValueError(type(e).__name__) from e
 
-    def _of(self, source: Source, node: ast.AST, depth: int) -> Any:
+    def _of(self, source: Source, node: ast.AST, depth: int, known: _Known) -> Any:
         if depth > 50:
             raise UnknownValueError("too deep")
 
         def go(part: ast.AST) -> Any:
-            return self._of(source, part, depth + 1)
+            return self._of(source, part, depth + 1, known)
 
         if isinstance(node, ast.Constant):
             return node.value
@@ -95,9 +109,17 @@ class Values:
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
             return go(node.value)[go(node.slice)]
         if isinstance(node, ast.Name):
-            return self._name(source, node, depth)
+            return self._name(source, node, depth, known)
         if isinstance(node, ast.Call):
-            return self._call(source, node, go)
+            return self._call(source, node, go, depth)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+            return [self._of(source, node.elt, depth + 1, each) for each in self._items(source, node, depth, known)]
+        if isinstance(node, ast.DictComp):
+            each_of = self._items(source, node, depth, known)
+            pairs = ((self._of(source, part, depth + 1, e) for part in (node.key, node.value)) for e in each_of)
+            return dict(tuple(pair) for pair in pairs)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS:
+            return _COMPARISONS[type(node.ops[0])](go(node.left), go(node.comparators[0]))
         raise UnknownValueError(type(node).__name__)
 
     @staticmethod
@@ -113,9 +135,30 @@ class Values:
                 raise UnknownValueError("too long")
         return _OPERATORS[type(op)](left, right)
 
-    def _name(self, source: Source, node: ast.Name, depth: int) -> Any:
+    def _items(self, source: Source, node: ast.AST, depth: int, known: _Known) -> Iterator[_Known]:
+        """Yield what the names of a comprehension stand for, item by item."""
+        scope = source.scope_of[node]
+
+        def within(generators: list[ast.comprehension], names: _Known) -> Iterator[_Known]:
+            if not generators:
+                yield names
+                return
+            first, *rest = generators
+            items = list(self._of(source, first.iter, depth + 1, names))
+            if len(items) > _MOST_ITEMS:
+                raise UnknownValueError("too long")
+            for item in items:
+                each = {**names, **_bound_to(scope, first.target, item)}
+                if all(self._of(source, test, depth + 1, each) for test in first.ifs):
+                    yield from within(rest, each)
+
+        return within(node.generators, known)  # type: ignore[attr-defined]
+
+    def _name(self, source: Source, node: ast.Name, depth: int, known: _Known) -> Any:
         scope = source.scope_of.get(node)
         owner = scope.owner(node.id) if isinstance(scope, Scope) else None
+        if owner is not None and (owner, node.id) in known:
+            return known[owner, node.id]
         bindings = owner.bindings[node.id] if owner is not None else []
         if owner is None or len(bindings) != 1 or not self._shown.binds(owner, node.id):
             raise UnknownValueError("name")
@@ -124,12 +167,39 @@ class Values:
             there = module.module.bindings.get(bindings[0].attribute, []) if module is not None else []
             if module is None or len(there) != 1 or there[0].kind != "value":
                 raise UnknownValueError("import")
-            return self._of(module, there[0].node, depth + 1)
+            return self._of(module, there[0].node, depth + 1, {})
+        if bindings[0].kind == "parameter" and isinstance(bindings[0].at, FUNCTIONS):
+            return self._parameter(owner.source, bindings[0].at, node.id, depth)
         if bindings[0].kind != "value":
             raise UnknownValueError(bindings[0].kind)
-        return self._of(owner.source, bindings[0].node, depth + 1)
+        return self._of(owner.source, bindings[0].node, depth + 1, {})
 
-    def _call(self, source: Source, node: ast.Call, go: Callable[[ast.AST], Any]) -> Any:
+    def _parameter(self, source: Source, function: Function, name: str, depth: int) -> Any:
+        """Return what all calls pass for a parameter; of several lists, the items of all."""
+        passed = [self._of(at, part, depth + 1, {}) for at, part in self._shown.passed(source, function, name)]
+        if passed and all(isinstance(value, list) for value in passed):
+            return [item for value in passed for item in value]
+        if len(passed) != 1:
+            raise UnknownValueError("parameter")
+        return passed[0]
+
+    def _called(self, source: Source, node: ast.Call, go: Callable[[ast.AST], Any], depth: int) -> Any:
+        """Return what a lambda of the program returns, or a function that only returns something."""
+        scope = source.scope_of.get(node.func)
+        owner = scope.owner(node.func.id) if isinstance(node.func, ast.Name) and isinstance(scope, Scope) else None
+        bindings = owner.bindings[node.func.id] if owner is not None and isinstance(node.func, ast.Name) else []
+        function = bindings[0].node if len(bindings) == 1 else None
+        if owner is None or not isinstance(function, (ast.Lambda, *FUNCTIONS)):
+            raise UnknownValueError("call")
+        body = function.body if isinstance(function, ast.Lambda) else _returned(function)
+        names = [argument.arg for argument in arguments(function.args)]
+        inside = owner.source.scope_of.get(function)
+        if body is None or not isinstance(inside, Scope) or len(names) != len(node.args) or node.keywords:
+            raise UnknownValueError("call")
+        known = {(inside, name): go(value) for name, value in zip(names, node.args, strict=True)}
+        return self._of(owner.source, body, depth + 1, known)
+
+    def _call(self, source: Source, node: ast.Call, go: Callable[[ast.AST], Any], depth: int) -> Any:
         name = self._shown.dotted(source, node.func)
         function = _TYPES.get(name)
         scope = source.scope_of.get(node.func)
@@ -141,10 +211,29 @@ class Values:
             return go(node.args[0])
         if function is None and isinstance(node.func, ast.Attribute) and not name and node.func.attr in _METHODS:
             function = getattr(go(node.func.value), node.func.attr)
-        if function is None or any(isinstance(a, ast.Starred) for a in node.args):
+        if any(isinstance(a, ast.Starred) for a in node.args):
             raise UnknownValueError("call")
+        if function is None:
+            return self._called(source, node, go, depth)
         found = function(*map(go, node.args), **{str(k.arg): go(k.value) for k in node.keywords})
         return list(found) if isinstance(found, (enumerate, zip, type({}.keys()), type({}.values()))) else found
+
+
+def _bound_to(scope: Scope, target: ast.AST, item: Any) -> _Known:
+    """What the names of a loop's target stand for."""
+    if isinstance(target, ast.Name):
+        return {(scope, target.id): item}
+    if isinstance(target, (ast.Tuple, ast.List)):
+        pairs = zip(target.elts, item, strict=True)
+        return {name: value for part, each in pairs for name, value in _bound_to(scope, part, each).items()}
+    raise UnknownValueError("target")
+
+
+def _returned(function: Function) -> ast.expr | None:
+    """What a function returns that does nothing else."""
+    last = function.body[-1]
+    documented = [s for s in function.body[:-1] if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    return last.value if isinstance(last, ast.Return) and not documented else None
 
 
 def _ranged(*bounds: int) -> list[int]:

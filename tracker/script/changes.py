@@ -1,0 +1,325 @@
+"""Decides whether lists, dictionaries and other objects of a script stay what they were made as, but for constants."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from provspark.tracker.script.calls import passed_values, receives
+from provspark.tracker.script.pure import BUILTINS
+from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, Source, last_name
+
+if TYPE_CHECKING:
+    from provspark.tracker.script.shown import Shown
+
+__all__ = ["Changes", "mutable"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+CHANGING = _words(
+    "__iadd__ __setattr__ __setitem__ add append appendleft clear discard extend extendleft insert pop popitem put"
+    " remove reverse rotate setdefault sort subtract update"
+)
+"""Methods that change what they are called on."""
+_KEEPING = _words(
+    "__contains__ __getitem__ capitalize casefold combine copy count date difference elements encode endswith exists"
+    " find findall finditer format format_map fullmatch get index intersection is_dir is_file isdisjoint isoformat"
+    " issubset issuperset items join joinpath keys lower lstrip match mkdir most_common name open partition"
+    " relative_to removeprefix removesuffix replace rfind rpartition rsplit rstrip search split splitlines startswith"
+    " strftime strip sub swapcase symmetric_difference timetuple title translate union upper values with_name with_suffix"
+    " write write_bytes write_text writelines writerow writerows zfill"
+)
+"""Methods of Python's own types that leave what they are called on as it is, whatever they are given."""
+_INNER = _words("__getitem__ copy elements get items pop popitem setdefault values")
+"""Methods that return what is in an object."""
+_MAKING = BUILTINS | _words(
+    "ChainMap Counter DataFrame OrderedDict Series array deque defaultdict deepcopy split zeros"
+)
+"""Functions and methods that return an object of its own."""
+_LOOKING = _words(
+    "assertEqual critical debug dump dumps error exception execute executemany fire info log print publish safe_dump"
+    " send warn warning write writelines writerow writerows"
+)
+"""Functions that leave what they are given as it is."""
+_CONTROL = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.comprehension)
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+_LEAVES_LOOP = (ast.Break, ast.Continue)
+_FAILING = _words("float index int next strptime fromisoformat fromtimestamp remove")
+"""Functions that raise an exception for some values."""
+
+
+class Changes:
+    """What happens to the objects that names and attributes hold.
+
+    Parameters
+    ----------
+    shown : Shown
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+
+    def unchanged(self, source: Source, use: ast.AST) -> bool:
+        """Whether a use of an object puts nothing into it but constants."""
+        node: ast.AST = use
+        for above in source.above(use):
+            if isinstance(above, ast.Attribute) and above.value is node:
+                call = source.up.get(above)
+                if isinstance(call, ast.Call) and call.func is above:
+                    if above.attr not in _INNER or not self._called(source, call, above.attr):
+                        return self._called(source, call, above.attr)
+                elif isinstance(above.ctx, (ast.Store, ast.Del)):
+                    return self._assigned(source, above)
+                elif above.attr in CHANGING:
+                    return False  # handed on: who calls it, and with what, is not known
+            elif isinstance(above, ast.Subscript) and above.value is node:
+                if isinstance(above.ctx, (ast.Store, ast.Del)):
+                    return self._assigned(source, above)
+            elif isinstance(above, ast.Call) and above.func is node:
+                pass  # what it returns may be what is in the object
+            elif isinstance(above, (ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Await)):
+                if isinstance(above, ast.IfExp) and above.test is node:
+                    return True
+                if isinstance(above, ast.NamedExpr) and not self._alias(source, above.target):
+                    return False
+            else:
+                return self._held(source, above, node)
+            node = above
+        return True
+
+    def _held(self, source: Source, above: ast.AST, node: ast.AST) -> bool:
+        """Whether what stands around an object leaves it as it is."""
+        if isinstance(above, (ast.Call, ast.keyword)):
+            call = above if isinstance(above, ast.Call) else source.up.get(above)
+            return not isinstance(call, ast.Call) or self._passed(source, call, node)
+        if isinstance(above, ast.Assign) and above.value is node:
+            return all(self._target(source, target) for target in above.targets)
+        if isinstance(above, ast.AnnAssign) and above.value is node:
+            return self._target(source, above.target)
+        if isinstance(above, ast.AugAssign) and above.target is node:
+            return self._put(source, above, [above.value])
+        if isinstance(above, (ast.For, ast.AsyncFor, ast.comprehension)) and above.iter is node:
+            return all(self._alias(source, n) for n in ast.walk(above.target) if isinstance(n, ast.Name))
+        if isinstance(above, (*_DISPLAYS, ast.Return, ast.Yield, ast.Lambda, *FUNCTIONS)):
+            return self._settled()
+        return True
+
+    def _target(self, source: Source, target: ast.AST) -> bool:
+        if isinstance(target, ast.Name):
+            return self._alias(source, target)
+        return isinstance(target, (ast.Tuple, ast.List)) or self._settled()
+
+    def _called(self, source: Source, call: ast.Call, method: str) -> bool:
+        values = passed_values(call)
+        if method in CHANGING:
+            return self._put(source, call, values)
+        if method in _KEEPING or method in pyspark_names():
+            return True
+        if any(isinstance(b.node, FUNCTIONS) for _, b in self._shown.program.stored(method)):
+            return True  # of a class of the program: what it changes are attributes
+        return self._all(source, iter(values))
+
+    def _assigned(self, source: Source, target: ast.AST) -> bool:
+        statement = next((n for n in source.above(target) if isinstance(n, ast.stmt)), None)
+        value = getattr(statement, "value", None)
+        parts = [value] if isinstance(value, ast.AST) else []
+        parts += [target.slice] if isinstance(target, ast.Subscript) else []
+        return isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)) and self._put(
+            source, target, parts
+        )
+
+    def _put(self, source: Source, at: ast.AST, values: list[ast.AST]) -> bool:
+        return self._all(source, iter(values)) and self._often(source, at)
+
+    def _all(self, source: Source, nodes: Iterator[ast.AST]) -> bool:
+        return all(self._shown.shows(source, node) for node in nodes)
+
+    def _alias(self, source: Source, target: ast.Name) -> bool:
+        scope = source.scope_of.get(target)
+        owner = scope.owner(target.id) if isinstance(scope, Scope) else None
+        if owner is None:
+            return False
+        uses = source.uses.get((owner, target.id), ())
+        return self._once(("alias", owner, target.id), lambda: all(self.unchanged(source, u) for u in uses))
+
+    def _passed(self, source: Source, call: ast.Call, passed: ast.AST) -> bool:
+        """Whether a call leaves an object that it is given as it is."""
+        functions = self._shown.functions(source, call.func)
+        if functions:
+            return all(self._received(owner, function, call, passed) for owner, function in functions)
+        name = last_name(call.func)
+        if isinstance(call.func, ast.Name) and (name in BUILTINS or name in ("print", "getattr", "isinstance", "len")):
+            return True
+        if name in _LOOKING or name in _KEEPING or name in pyspark_names():
+            return True
+        if self._shown.is_class(source, call.func):
+            return self._settled()
+        others = [v for v in passed_values(call) if v is not passed]
+        if isinstance(call.func, ast.Attribute) and not self._shown.dotted(source, call.func):
+            others.append(call.func.value)
+        return self._all(source, iter(others))  # nothing can be put into it but what the call is given, too
+
+    def _received(self, owner: Source, function: Function, call: ast.Call, passed: ast.AST) -> bool:
+        name = receives(function, call, passed)
+        scope = owner.scope_of.get(function)
+        if name is None or not isinstance(scope, Scope):
+            return True
+        uses = owner.uses.get((scope, name), ())
+        return self._once(("passed", function, name), lambda: all(self.unchanged(owner, u) for u in uses))
+
+    def _once(self, key: object, work_out: Callable[[], bool]) -> bool:
+        return self._shown.once(key, work_out)
+
+    # -- objects that several names may stand for
+
+    def _settled(self) -> bool:
+        """Whether no data is put into an object by another name than its own.
+
+        Where some is, an object that was handed on may be the one: into another object, to a caller, by an expression.
+        """
+        return self._once("settled", lambda: not any(map(self._stray, self._shown.program.sources())))
+
+    def _stray(self, source: Source) -> bool:
+        for method in CHANGING:
+            for attribute in source.attributes.get(method, ()):
+                call = source.up.get(attribute)
+                called = isinstance(call, ast.Call) and call.func is attribute
+                if self._own(source, attribute.value):
+                    continue
+                if not called or not self._put(source, call, passed_values(call)):  # type: ignore[arg-type]
+                    return True
+        stored = [n for n in source.stored_items if not self._own(source, n.value)]
+        changed = [
+            n for some in source.attributes.values() for n in some if isinstance(source.up.get(n), ast.AugAssign)
+        ]
+        return not all(self._assigned(source, target) for target in (*stored, *changed))
+
+    def _own(self, source: Source, node: ast.AST) -> bool:
+        """Whether an expression is a name that holds an object made for it alone."""
+        scope = source.scope_of.get(node)
+        if not isinstance(node, ast.Name) or not isinstance(scope, Scope):
+            return False
+        owner = scope.owner(node.id)
+        bindings = owner.bindings[node.id] if owner is not None else ()
+        return bool(bindings) and all(b.kind in ("value", "import") and _fresh(b.node) for b in bindings)
+
+    # -- how often
+
+    def _often(self, source: Source, at: ast.AST) -> bool:
+        """Whether constants alone decide how often a statement runs, in all calls of its function."""
+        if not self.decided(source, at):
+            return False
+        for node in source.above(at):
+            if isinstance(node, ast.Lambda):
+                return False
+            if isinstance(node, FUNCTIONS):
+                return self._calls_decided(node)
+        return True
+
+    def _calls_decided(self, function: Function) -> bool:
+        calls = self._shown.program.calls
+        return self._once(
+            ("often", function),
+            lambda: (
+                not self._shown.handed_on(function.name, function)
+                and all(self._often(source, call) for source, call in calls(function.name))
+            ),
+        )
+
+    def decided(self, source: Source, at: ast.AST) -> bool:
+        """Whether constants alone decide whether, and how often, a statement runs within its function."""
+        for node in [at, *source.above(at)]:
+            if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+                return True
+            if isinstance(node, _CONTROL) or type(node).__name__ == "Match":
+                for test in (getattr(node, name, None) for name in ("iter", "test", "subject")):
+                    if test is not None and not self._shown.shows(source, test):
+                        return False
+            if isinstance(node, (ast.For, ast.AsyncFor, ast.While)) and not self._runs_through(source, node):
+                return False
+            if isinstance(node, ast.Try) and not self._passes(source, node):
+                return False
+        return True
+
+    def is_last(self, source: Source, at: ast.AST, uses: Iterable[ast.AST]) -> bool:
+        """Whether constants decide which item a loop ends with, where that is used behind the loop."""
+        if not isinstance(at, (ast.For, ast.AsyncFor)) or all(at in source.above(use) for use in uses):
+            return True
+        left = [node for node in _own_to(at) if isinstance(node, ast.Break)]
+        return all(self._tests_shown(source, node, at) for node in left)
+
+    def _runs_through(self, source: Source, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
+        """Whether constants decide where a loop is left."""
+        return self._once(
+            ("runs through", loop),
+            lambda: all(
+                self._tests_shown(source, node, loop) for node in _own_to(loop) if isinstance(node, _LEAVES_LOOP)
+            ),
+        )
+
+    def _tests_shown(self, source: Source, at: ast.AST, within: ast.AST) -> bool:
+        for node in source.above(at):
+            if node is within:
+                return True
+            if isinstance(node, ast.If) and not self._shown.shows(source, node.test):
+                return False
+        return True
+
+    def _passes(self, source: Source, node: ast.Try) -> bool:
+        """Whether no value that is read decides if the body of a try raises an exception, as far as its text tells."""
+        for part in (p for statement in node.body for p in ast.walk(statement)):
+            if isinstance(part, ast.Subscript) and not isinstance(part.slice, ast.Slice):
+                if not self._shown.shows(source, part.slice):
+                    return False
+            elif isinstance(part, ast.Call) and last_name(part.func) in _FAILING:
+                if not self._all(source, iter(passed_values(part))):
+                    return False
+            elif isinstance(part, (ast.Raise, ast.Assert)):
+                test = [part.test] if isinstance(part, ast.Assert) else []
+                if not self._all(source, iter(test)) or not self._tests_shown(source, part, node):
+                    return False
+        return True
+
+
+def mutable(binding: Binding) -> bool:
+    """Whether what a name is bound to may be an object that can be changed."""
+    return binding.kind in ("value", "item", "parameter") and not isinstance(
+        binding.node, (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
+    )
+
+
+def _fresh(node: ast.AST) -> bool:
+    """Whether an expression makes an object of its own."""
+    if isinstance(node, ast.Call):
+        return last_name(node.func) in _MAKING
+    return isinstance(
+        node, (*_DISPLAYS, ast.ListComp, ast.SetComp, ast.DictComp, ast.Constant, ast.BinOp, ast.JoinedStr)
+    )
+
+
+def _own_to(loop: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is in a loop, but not what leaves a loop within it."""
+    for child in ast.iter_child_nodes(loop):
+        if isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            continue
+        yield child
+        inner = _own_to(child)
+        if isinstance(child, (ast.For, ast.AsyncFor, ast.While)):
+            inner = (node for node in inner if not isinstance(node, _LEAVES_LOOP))
+        yield from inner
+
+
+@cache
+def pyspark_names() -> frozenset[str]:
+    """Return the names of all that builds queries in PySpark."""
+    from pyspark.sql import Column, DataFrame, DataFrameReader, DataFrameWriter, GroupedData, SparkSession, functions
+    from pyspark.sql.window import Window, WindowSpec
+
+    owners = (Column, DataFrame, DataFrameReader, DataFrameWriter, GroupedData, SparkSession, functions, Window)
+    found = {name for owner in (*owners, WindowSpec) for name in dir(owner) if not name.startswith("_")}
+    return frozenset(found - CHANGING - {"collect", "foreach", "transform", "map", "reduce"}) | {"fill", "parallelize"}
