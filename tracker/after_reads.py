@@ -24,8 +24,8 @@ class Behind:
     ----------
     size : int
         Rows of the reads before it.
-    possible : int
-        So many of them, from the first one on, may have gone into values that nobody saw.
+    possible : tuple of range
+        Those of them that may have gone into values that nobody saw.
     context : tuple of range
         Rows of reads that decided its values, such as the models that it applies.
     made : str
@@ -35,7 +35,7 @@ class Behind:
     """
 
     size: int = 0
-    possible: int = 0
+    possible: tuple[range, ...] = ()
     context: tuple[range, ...] = ()
     made: str = ""
     unshown: bool = False
@@ -45,7 +45,7 @@ def attached(write: PendingWrite, rows: Ranges, behind: Behind) -> PendingWrite:
     """Return a write of some rows with an axis of the reads behind it, where there are any."""
     if behind.unshown:
         write = replace(write, inputs=tuple(map(of_unknown_origin, write.inputs)))
-    possible = without(range(behind.possible), behind.context)
+    possible = [left for span in behind.possible for left in without(span, behind.context)]
     kinds: list[tuple[Kind, list[range]]] = [("context", list(behind.context)), ("possible", possible)]
     axis = len(write.axes)
     made = [
@@ -71,8 +71,8 @@ def of_unknown_origin(version: PendingVersion) -> PendingVersion:
 def without(whole: range, parts: Iterable[range]) -> list[range]:
     """Return what is left of a range.
 
-    >>> without(range(10), [range(2, 4)])
-    [range(0, 2), range(4, 10)]
+    >>> without(range(2, 10), [range(0, 3), range(5, 6), range(12, 14)])
+    [range(3, 5), range(6, 10)]
     """
     left, at = [], whole.start
     for part in sorted(parts, key=lambda r: r.start):

@@ -21,7 +21,8 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
     """Return which rows of the first `cut` reads the rows of an analysed plan may derive from.
 
     All of them may, where the plan has rows that the script made after a read, or values that it may have taken from
-    one: see `provspark.tracker.hidden`. The models that the plan applies decide its values.
+    one: see `provspark.tracker.hidden`. Where these are made of numbers that were read, and of constants, the reads of
+    numbers may. The models that the plan applies decide its values.
 
     Parameters
     ----------
@@ -40,15 +41,21 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
     plans = list(_parts(jvm, sessions, analysed))
     models = {int(number) for plan in plans for number in str(jvm.plans.models(plan)).split()}
     context = tuple(reads.span(number) for number in sorted(models) if number < cut)
-    found = [_hidden(jvm, sessions, plan) for plan in plans]
+    found = [_hidden(jvm, sessions, plan, frozenset()) for plan in plans]
+    if not any(found):
+        return Behind(size, (), context, "", unshown)
+    numbers = reads.numbers(cut)
+    if numbers and not any(_hidden(jvm, sessions, plan, numbers) for plan, h in zip(plans, found, strict=True) if h):
+        singles = tuple(reads.span(number) for number in range(cut) if reads.is_single(number))
+        return Behind(size, singles, context, "", unshown)
     made = next((h.reason for h in found if h.made), "") if reads.of_rows(cut) else ""
-    return Behind(size, size if any(found) else 0, context, made, unshown)
+    return Behind(size, (range(size),), context, made, unshown)
 
 
-def _hidden(jvm: Jvm, sessions: Sessions, plan: Any) -> Hidden:
-    """Return why a plan may hold values of what was read."""
+def _hidden(jvm: Jvm, sessions: Sessions, plan: Any, numbers: frozenset[str]) -> Hidden:
+    """Return why a plan may hold values of what was read, but for reads of one number at these lines."""
     try:
-        found = hidden(jvm, plan, sessions.made(jvm))
+        found = hidden(jvm, plan, sessions.made(jvm), numbers=numbers)
     except Exception as e:
         log.debug("provspark: whether a plan holds values that were read is not known", exc_info=e)
         return Hidden("It is not known which values the query holds.")

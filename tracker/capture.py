@@ -13,6 +13,7 @@ from provspark.errors import UnsupportedPlanError
 from provspark.index_store.model import Manifest, Untracked
 from provspark.index_store.writer import StepWriter
 from provspark.naming import current_name
+from provspark.tracker.constants import OF_NUMBERS
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.intercept import Interception
@@ -250,15 +251,17 @@ class Capture:
 
     def _why(self, maker: str, data: Any = None) -> str:
         """Why rows that a call under way makes may derive from a read; "" where they can't."""
-        return not_known_before(maker, data) if self._reads.begun else ""
+        begun = self._reads.begun
+        return not_known_before(maker, data, numbers=self._reads.numbers(self._reads.count)) if begun else ""
 
     def rows_made(self, frame: Any, maker: str, data: Any, *, local: bool) -> None:
         """Remember which line made local rows, and whether they are constants."""
         try:
             jvm = self._sessions.jvm(frame.sparkSession)
             self._sessions.caches(jvm).local.note(frame._jdf, caller(), local=local)
-            why = not_known_before(maker, data)
-            if why:
+            numbers = self._reads.numbers(self._reads.count) if self._reads.begun else frozenset[str]()
+            why = not_known_before(maker, data, numbers=numbers)
+            if why and not why.startswith(OF_NUMBERS):
                 self._sessions.unshown(jvm).note(frame._jdf, why)
             why = why if self._reads.begun else ""
             if local or why:

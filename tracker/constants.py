@@ -71,6 +71,9 @@ MAKERS: dict[str, Maker] = {
 }
 """Everything that makes rows of values in the driver, by the name to use in `rows_are_constant`."""
 
+OF_NUMBERS = "\2"
+"""Begins the reason why rows are no constants, where all that they are made of beside is numbers that were read."""
+
 _reading = threading.RLock()
 _shown = Shown(program())
 
@@ -187,10 +190,15 @@ class MadeRows:
 def not_constant(
     maker: str, place: Place | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
 ) -> str:
-    """Return "" where `rows_are_constant`, and otherwise the reason, with the line and without the values."""
+    """Return "" where `rows_are_constant` without `numbers`, and otherwise the reason: the line, and no values.
+
+    Where they are constant with them, it begins with `OF_NUMBERS`.
+    """
     place = place or script_place()
-    if rows_are_constant(maker, place, data, numbers=numbers):
+    if rows_are_constant(maker, place, data):
         return ""
+    if numbers and rows_are_constant(maker, place, data, numbers=numbers):
+        return OF_NUMBERS + not_constant(maker, place, data)
     at = f" at {os.path.basename(place.file)}:{place.line}" if place is not None else ""  # noqa: PTH119 - a text
     return f"The script's text does not show the values of the rows that {maker.split('.')[-1]}{at} makes."
 

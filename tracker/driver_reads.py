@@ -145,6 +145,18 @@ class DriverReads:
         with self._lock:
             return any(not entry.read.single for entry in self._entries[:cut])
 
+    def is_single(self, number: int) -> bool:
+        """Whether a read returned one number."""
+        return self._entries[number].read.single
+
+    def numbers(self, cut: int) -> frozenset[str]:
+        """Return the lines (``file:line``) each of whose reads, among the first `cut`, returned one number."""
+        with self._lock:
+            lines: dict[bool, set[str]] = {False: set(), True: set()}
+            for entry in self._entries[:cut]:
+                lines[entry.read.single].add(entry.read.site)
+        return frozenset(lines[True] - lines[False])
+
     def span(self, number: int) -> range:
         """Return the rows of a read among those of all reads."""
         with self._lock:

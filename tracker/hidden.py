@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from provspark.said import said_values
-from provspark.tracker.constants import MadeRows, reading, shown
+from provspark.tracker.constants import OF_NUMBERS, MadeRows, reading, shown
 from provspark.tracker.script import program, script_files
 from provspark.tracker.script.leaves import Leaves, key, number
 from provspark.tracker.script.source import Source, last_name
@@ -88,8 +88,8 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None, *, numbers: frozen
     Hidden
     """
     found = json.loads(jvm.new("Hidden", made.java if made is not None else None).of(plan))
-    if found["made"]:
-        return Hidden(found["made"], made=True)
+    if found["made"] and not (numbers and found["made"].startswith(OF_NUMBERS)):
+        return Hidden(found["made"].removeprefix(OF_NUMBERS), made=True)
     for name, site in found["functions"]:
         return Hidden(f"The query calls the Python function {name}{_at(site)}, which may use any value of the script.")
     with reading(numbers):

@@ -15,7 +15,7 @@ _PANDAS = f"{os.sep}pyspark{os.sep}pandas{os.sep}"
 _UNKNOWN = "Capture could not determine whether the rows that the script creates are constants."
 
 
-def not_known_before(maker: str, data: Any = None) -> str:
+def not_known_before(maker: str, data: Any = None, *, numbers: frozenset[str] = frozenset()) -> str:
     """Return why rows of a call under way are no constants of the script's text; "" where they are.
 
     Parameters
@@ -24,13 +24,15 @@ def not_known_before(maker: str, data: Any = None) -> str:
         A key of `MAKERS`. pandas on Spark makes its frames by calls of Spark's: there, that of the script counts.
     data : object, optional
         What the script handed over.
+    numbers : frozenset of str
+        See `not_constant`.
     """
     try:
         if _by_pandas() and any(rows_are_constant(name) for name in MAKERS if name.startswith("ps.")):
             return ""
         if maker == "SparkContext.parallelize" and rows_are_constant("SparkContext.range"):
             return ""
-        return not_constant(maker, data=data)
+        return not_constant(maker, data=data, numbers=numbers)
     except Exception as e:
         log.debug("provspark: whether rows are constants is not known", exc_info=e)
         return _UNKNOWN

@@ -179,3 +179,39 @@ def test_a_read_after_a_read(world: World) -> None:
     assert edges.of(first) == {0: {("dept", 4)}}
     assert edges.of(second) == {0: {("emp", 5), ("reads", 0, "possible")}}
     assert [axis.size for axis in (*second.axes, *write.axes) if axis.role == "reads"] == [1, 2]
+
+
+def of_a_number(w: World) -> None:
+    w.t.dept.limit(2).collect()
+    mean = w.t.dept.agg(sf.avg("w")).first()[0]
+    w.write(w.t.dept.withColumn("c", sf.col("w") - mean))
+
+
+def made_of_a_number(w: World) -> None:
+    w.t.dept.limit(2).collect()
+    n = w.t.dept.count()
+    w.write(w.spark.createDataFrame([("load", n)], "s STRING, n LONG"))
+
+
+def made_of_numbers_and_rows(w: World) -> None:
+    n, first = w.t.dept.count(), w.t.dept.first().w
+    w.write(w.spark.createDataFrame([(n,)], "n LONG").union(w.spark.createDataFrame([(first,)], "n LONG")))
+
+
+def possible(write: Write, edges: Edges) -> set[bool]:
+    """Of the reads that possible edges lead to, whether they returned one number."""
+    singles = [read.single for read in edges.manifest.reads for _ in range(read.output.rows)]
+    return {singles[end[1]] for ends in edges.of(write).values() for end in ends if end[0] == "reads"}
+
+
+@pytest.mark.parametrize("script", [of_a_number, made_of_a_number])
+def test_a_number_that_was_read_comes_from_that_read_alone(script: Callable[[World], None], world: World) -> None:
+    write, edges = world.run(script)
+    assert write.coverage == "exact"
+    assert possible(write, edges) == {True}
+
+
+def test_rows_of_numbers_beside_rows_of_others(world: World) -> None:
+    write, edges = world.run(made_of_numbers_and_rows)
+    assert write.coverage == "coarse"
+    assert possible(write, edges) == {True, False}

@@ -81,7 +81,10 @@ public class Hidden {
       function(kind, site);
     }
     if (kind.equals("DataSourceV2Relation") && plan.toString().indexOf("Python") >= 0) python(plan, site);
-    if (why.length() == 0 && made != null) why = made.of(plan);
+    if (made != null && MadeRows.weaker(why)) {
+      String found = made.of(plan);
+      if (found.length() > 0) why = found;
+    }
     if (plan instanceof LogicalRDD && !(made != null && made.knows(((LogicalRDD) plan).rdd()))) {
       if (computed(((LogicalRDD) plan).rdd())) function("RDD", site);
     }

@@ -15,6 +15,9 @@ import static provspark.Trees.list;
 
 /** Rows that the script made, and why they are no constants; "" where they are. Raw types, for Janino. */
 public class MadeRows {
+  /** Begins the reason of rows that are made of constants and of numbers that were read. */
+  private static final char OF_NUMBERS = 2;
+
   private final List rows = new ArrayList();
   private final List whys = new ArrayList();
   private final Map others = new HashMap();
@@ -36,16 +39,24 @@ public class MadeRows {
     for (int i = 0; i < below.size(); i++) note((LogicalPlan) below.get(i), why);
   }
 
+  /** Whether a reason is none, or of rows of numbers: any other one says more. */
+  static boolean weaker(String why) {
+    return why.length() == 0 || why.charAt(0) == OF_NUMBERS;
+  }
+
   public synchronized void noteRdd(RDD rdd, String why) {
     others.put(Integer.valueOf(rdd.id()), why);
   }
 
-  /** Why the first of such rows in a plan is no constant; "" where there are none. */
+  /** Why the first of such rows in a plan is no constant, those last that are of numbers; "" where there are none. */
   public synchronized String within(LogicalPlan plan) {
     String found = of(plan);
     List inside = list(plan.children());
     inside.addAll(list(plan.subqueries()));
-    for (int i = 0; i < inside.size() && found.length() == 0; i++) found = within((LogicalPlan) inside.get(i));
+    for (int i = 0; i < inside.size() && weaker(found); i++) {
+      String other = within((LogicalPlan) inside.get(i));
+      if (other.length() > 0) found = other;
+    }
     return found;
   }
 

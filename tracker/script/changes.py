@@ -14,7 +14,7 @@ from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope,
 if TYPE_CHECKING:
     from provspark.tracker.script.shown import Shown
 
-__all__ = ["Changes", "mutable"]
+__all__ = ["Changes"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -31,8 +31,8 @@ _KEEPING = _words(
     " find findall finditer format format_map fullmatch get index intersection is_dir is_file isdisjoint isoformat"
     " issubset issuperset items join joinpath keys lower lstrip match mkdir most_common name open partition"
     " relative_to removeprefix removesuffix replace rfind rpartition rsplit rstrip search split splitlines startswith"
-    " strftime strip sub swapcase symmetric_difference timetuple title translate union upper values with_name with_suffix"
-    " write write_bytes write_text writelines writerow writerows zfill"
+    " strftime strip sub swapcase symmetric_difference timetuple title translate union upper values"
+    " with_name with_suffix write write_bytes write_text writelines writerow writerows zfill"
 )
 """Methods of Python's own types that leave what they are called on as it is, whatever they are given."""
 _INNER = _words("__getitem__ copy elements get items pop popitem setdefault values")
@@ -41,6 +41,13 @@ _MAKING = BUILTINS | _words(
     "ChainMap Counter DataFrame OrderedDict Series array deque defaultdict deepcopy split zeros"
 )
 """Functions and methods that return an object of its own."""
+_SINGLE = _words(
+    "Decimal Path abs bool capitalize chr date datetime float format getenv hash hex int isoformat join len lower lstrip"
+    " now ord repr replace round rstrip str strftime strip sum timedelta timestamp title today upper utcnow uuid4"
+)
+"""Functions and methods that return a text, a number or a date."""
+_ITERATING = _words("dict enumerate frozenset list product reversed set sorted tuple zip")
+"""Functions that return the items of what they are given."""
 _LOOKING = _words(
     "assertEqual critical debug dump dumps error exception execute executemany fire info log print publish safe_dump"
     " send warn warning write writelines writerow writerows"
@@ -104,6 +111,8 @@ class Changes:
         if isinstance(above, ast.AugAssign) and above.target is node:
             return self._put(source, above, [above.value])
         if isinstance(above, (ast.For, ast.AsyncFor, ast.comprehension)) and above.iter is node:
+            if self._flat(source, node):
+                return True
             return all(self._alias(source, n) for n in ast.walk(above.target) if isinstance(n, ast.Name))
         if isinstance(above, (*_DISPLAYS, ast.Return, ast.Yield, ast.Lambda, *FUNCTIONS)):
             return self._settled()
@@ -208,6 +217,40 @@ class Changes:
         bindings = owner.bindings[node.id] if owner is not None else ()
         return bool(bindings) and all(b.kind in ("value", "import") and _fresh(b.node) for b in bindings)
 
+    def _flat(self, source: Source, node: ast.AST) -> bool:
+        """Whether the items of a list, a dictionary and the like are texts, numbers and tuples of them."""
+        if isinstance(node, ast.Call):
+            parts: list[ast.AST] = [*node.args]
+            if isinstance(node.func, ast.Attribute):
+                if node.func.attr in ("keys", "split", "splitlines"):
+                    return True
+                parts = [node.func.value] if node.func.attr in ("copy", "items", "values") else []
+            elif last_name(node.func) == "range":
+                return True
+            elif last_name(node.func) not in _ITERATING:
+                return False
+            return bool(parts) and all(self._flat(source, part) for part in parts)
+        if not isinstance(node, ast.Name):
+            return _of_constants(node)
+        scope = source.scope_of.get(node)
+        owner = scope.owner(node.id) if isinstance(scope, Scope) else None
+        bindings = owner.bindings[node.id] if owner is not None else []
+        return bool(bindings) and all(b.kind == "value" and _of_constants(b.node) for b in bindings)
+
+    def mutable(self, source: Source, binding: Binding) -> bool:
+        """Whether what a name is bound to may be an object that can be changed."""
+        if binding.kind == "item":
+            return not self._flat(source, binding.node)
+        return binding.kind in ("value", "parameter") and not self._single(source, binding.node)
+
+    def _single(self, source: Source, node: ast.AST) -> bool:
+        """Whether an expression is a text, a number or a date, which nothing can be put into."""
+        if isinstance(node, ast.Subscript):
+            return isinstance(node.value, ast.Call) and self._shown.is_number(source, node.value)
+        if isinstance(node, ast.Call):
+            return last_name(node.func) in _SINGLE or self._shown.is_number(source, node)
+        return isinstance(node, (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp))
+
     # -- how often
 
     def _often(self, source: Source, at: ast.AST) -> bool:
@@ -286,19 +329,23 @@ class Changes:
         return True
 
 
-def mutable(binding: Binding) -> bool:
-    """Whether what a name is bound to may be an object that can be changed."""
-    return binding.kind in ("value", "item", "parameter") and not isinstance(
-        binding.node, (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
-    )
-
-
 def _fresh(node: ast.AST) -> bool:
     """Whether an expression makes an object of its own."""
     if isinstance(node, ast.Call):
         return last_name(node.func) in _MAKING
     return isinstance(
         node, (*_DISPLAYS, ast.ListComp, ast.SetComp, ast.DictComp, ast.Constant, ast.BinOp, ast.JoinedStr)
+    )
+
+
+def _of_constants(node: ast.AST) -> bool:
+    """Whether a display has nothing in it that can be changed."""
+    if isinstance(node, ast.Dict):
+        return all(isinstance(value, ast.Constant) for value in node.values)
+    return isinstance(node, (ast.List, ast.Tuple, ast.Set)) and all(
+        isinstance(part, (ast.Constant, ast.JoinedStr, ast.UnaryOp))
+        or (isinstance(part, ast.Tuple) and _of_constants(part))
+        for part in node.elts
     )
 
 

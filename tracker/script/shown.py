@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from provspark.tracker.script.calls import argument, as_called, default, is_enum, listed, own_nodes, passed_values
-from provspark.tracker.script.changes import Changes, mutable
+from provspark.tracker.script.changes import Changes
 from provspark.tracker.script.program import Program
 from provspark.tracker.script.pure import (
     BUILTINS,
@@ -167,7 +167,7 @@ class Shown:
         uses = source.uses.get(key, ())
         if shown and len(bindings) > 1:
             shown = all(self.changes.decided(source, b.at) for b in bindings)
-        if shown and any(mutable(b) for b in bindings):
+        if shown and any(self.changes.mutable(source, b) for b in bindings):
             shown = all(self.changes.unchanged(source, use) for use in uses)
         if shown:
             shown = all(self.changes.is_last(source, b.at, uses) for b in bindings if b.kind == "item")
@@ -175,7 +175,9 @@ class Shown:
 
     def _rebound(self, owner: Scope) -> bool:
         """Whether text or a dictionary of names may bind what a scope binds anew."""
-        return isinstance(owner.node, (ast.Module, ast.ClassDef)) and any(s.rebinds for s in self.program.sources())
+        if not isinstance(owner.node, (ast.Module, ast.ClassDef)):
+            return False
+        return owner.source.rebinds or any(source.rebinds_others for source in self.program.sources())
 
     def _binding(self, source: Source, scope: Scope, binding: Binding) -> bool:
         if binding.kind in ("value", "item"):
@@ -311,7 +313,7 @@ class Shown:
         if functions:
             return all(self._returns(owner, function) for owner, function in functions)
         if isinstance(node.func, ast.Attribute) and not name:
-            if self._number(source, node):
+            if self.is_number(source, node):
                 return True
             if reads(node.func.attr):
                 return False
@@ -327,7 +329,8 @@ class Shown:
             return False
         return self._all(source, iter(values))
 
-    def _number(self, source: Source, call: ast.Call) -> bool:
+    def is_number(self, source: Source, call: ast.Call) -> bool:
+        """Whether a call is a read of one number that counts as a constant; see `counting`."""
         return bool(self._numbers) and f"{source.file}:{call.func.end_lineno}" in self._numbers
 
     def is_class(self, source: Source, func: ast.AST) -> bool:

@@ -72,7 +72,9 @@ class Source:
         self.file = file
         self.tree = ast.parse(text, file)
         self.rebinds = False
-        """Whether it may bind names that its text does not show: by ``exec``, or by a dictionary of names."""
+        """Whether it may bind names of its own that its text does not show: by ``exec``, or ``globals()``."""
+        self.rebinds_others = False
+        """Whether it may bind names of other modules and classes so."""
         self.stored_items: list[ast.Subscript] = []
         """Where items are assigned or deleted."""
         self.up: dict[ast.AST, ast.AST] = {}
@@ -307,22 +309,25 @@ class _Reader(ast.NodeVisitor):
         if name in _SETS and texts and len(node.args) > 1:
             self._source.stored[texts[0].rpartition(".")[2]].append(Binding("value", node.args[-1], node))
         changes = name in ("update", "setdefault") and isinstance(node.func, ast.Attribute)
-        if name == "exec" or (changes and _is_names(node.func.value)):  # type: ignore[attr-defined]
+        if name == "exec" and len(node.args) == 1:
             self._source.rebinds = True
+        if changes:
+            self._names_changed(node.func.value)  # type: ignore[attr-defined]
         self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         if isinstance(node.ctx, (ast.Store, ast.Del)):
             self._source.stored_items.append(node)
-            self._source.rebinds |= _is_names(node.value)
+            self._names_changed(node.value)
         self.generic_visit(node)
 
-
-def _is_names(node: ast.AST) -> bool:
-    """Whether an expression is a dictionary of names."""
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id in ("globals", "locals", "vars")
-    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
+    def _names_changed(self, names: ast.AST) -> None:
+        """Take note that a dictionary is changed, which may be one of names."""
+        if isinstance(names, ast.Call) and last_name(names.func) in ("globals", "locals", "vars"):
+            self._source.rebinds |= not names.args
+            self._source.rebinds_others |= bool(names.args)
+        elif isinstance(names, ast.Attribute) and names.attr == "__dict__":
+            self._source.rebinds_others = True
 
 
 def _item(kind: Bound) -> Bound:
