@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from provspark.tracker.after_reads import Behind
 from provspark.tracker.hidden import Hidden, hidden
+from provspark.tracker.models import UNSHOWN
 from provspark.tracker.troubles import log
 
 if TYPE_CHECKING:
@@ -39,13 +40,18 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
     if not size:
         return Behind(unshown=unshown)
     plans = list(_parts(jvm, sessions, analysed))
-    models = {int(number) for plan in plans for number in str(jvm.plans.models(plan)).split()}
-    context = tuple(reads.span(number) for number in sorted(models) if number < cut)
+    models = {number for plan in plans for number in str(jvm.plans.models(plan)).split()}
+    transformed = UNSHOWN in models
+    context = tuple(reads.span(number) for number in sorted(map(int, models - {UNSHOWN})) if number < cut)
     found = [_hidden(jvm, sessions, plan, frozenset()) for plan in plans]
-    if not any(found):
+    if not any(found) and not transformed:
         return Behind(size, (), context, "", unshown)
     numbers = reads.numbers(cut)
-    if numbers and not any(_hidden(jvm, sessions, plan, numbers) for plan, h in zip(plans, found, strict=True) if h):
+    if (
+        numbers
+        and not transformed
+        and not any(_hidden(jvm, sessions, plan, numbers) for plan, h in zip(plans, found, strict=True) if h)
+    ):
         singles = tuple(reads.span(number) for number in range(cut) if reads.is_single(number))
         return Behind(size, singles, context, "", unshown)
     made = next((h.reason for h in found if h.made), "") if reads.of_rows(cut) else ""

@@ -18,6 +18,7 @@ from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.intercept import Interception
 from provspark.tracker.made import not_known_before
+from provspark.tracker.models import UNSHOWN, parameters_are_constant
 from provspark.tracker.operations.transformers import at_work, described
 from provspark.tracker.orders import Order, WriterOrder
 from provspark.tracker.reading import Reading
@@ -158,6 +159,8 @@ class Capture:
                     fitted = self._reading.models.of(transformer)
                     if fitted:
                         plans.models(frame._jdf, " ".join(map(str, fitted)))
+                    elif self._reads.begun and not parameters_are_constant(transformer):
+                        plans.models(frame._jdf, UNSHOWN)
         except Exception as e:
             log.debug("provspark: the line that made a data frame is not known", exc_info=e)
 

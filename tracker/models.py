@@ -6,7 +6,10 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["Models", "columns_named", "learned"]
+__all__ = ["UNSHOWN", "Models", "columns_named", "learned", "parameters_are_constant"]
+
+UNSHOWN = "?"
+"""Marks a frame that a transformer returned whose parameters the script's text does not show."""
 
 _WITHIN = ("stages", "bestModel", "models", "subModels")
 """Attributes of models and estimators that hold others."""
@@ -40,6 +43,30 @@ class Models:
     def within(self, value: Any) -> tuple[int, ...]:
         """Return the reads that a model, or those within it, are."""
         return tuple(sorted({number for model in _models(value) for number in self.of(model)}))
+
+
+def parameters_are_constant(transformer: Any) -> bool:
+    """Whether the script's text shows all that it makes transformers of this class with, and sets in them."""
+    from provspark.tracker.constants import reading, shown
+    from provspark.tracker.script import program
+    from provspark.tracker.script.calls import passed_values
+    from provspark.tracker.script.source import last_name
+
+    name = type(transformer).__name__
+    setters = {f"set{param.name[:1].upper()}{param.name[1:]}" for param in transformer.params}
+    with reading(frozenset()):
+        for source in program().sources():
+            makers = list(source.calls.get(name, ()))
+            makers += [call for setter in setters for call in source.calls.get(setter, ())]
+            makers += [
+                call
+                for some in source.calls.values()
+                for call in some
+                if last_name(getattr(call.func, "value", call.func)) == name and last_name(call.func) != name
+            ]
+            if not all(shown().shows(source, value) for call in makers for value in passed_values(call)):
+                return False
+    return True
 
 
 def learned(value: Any) -> bool:

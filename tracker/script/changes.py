@@ -42,8 +42,8 @@ _MAKING = BUILTINS | _words(
 )
 """Functions and methods that return an object of its own."""
 _SINGLE = _words(
-    "Decimal Path abs bool capitalize chr date datetime float format getenv hash hex int isoformat join len lower lstrip"
-    " now ord repr replace round rstrip str strftime strip sum timedelta timestamp title today upper"
+    "Decimal Path abs bool capitalize chr date datetime float format getenv hash hex int isoformat join len lower"
+    " lstrip now ord repr replace round rstrip str strftime strip sum timedelta timestamp title today upper"
     " utcnow uuid4"
 )
 """Functions and methods that return a text, a number or a date."""

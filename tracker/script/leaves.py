@@ -7,6 +7,7 @@ import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from provspark.tracker.script.calls import own_nodes
 from provspark.tracker.script.pure import reads
 from provspark.tracker.script.shown import Shown
 from provspark.tracker.script.source import FUNCTIONS, Scope, Source, last_name
@@ -78,6 +79,8 @@ class Leaves:
 
         if isinstance(node, ast.expr) and self._evaluated(source, node, found):
             return
+        if self._chosen(source, node):
+            return  # constants, but data decides which of them
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             for at, part in self._behind(source, node):
                 go(part, at)
@@ -96,8 +99,9 @@ class Leaves:
                     go(argument)
                 return
             for at, function in self._shown.functions(source, node.func):
-                for part in ast.walk(function):
-                    if isinstance(part, ast.Return) and part.value is not None:
+                returns = [n for n in own_nodes(function) if isinstance(n, ast.Return)]
+                for part in returns:
+                    if part.value is not None and (len(returns) == 1 or self._shown.decides(at, part)):
                         go(part.value, at)
             if not counts and last_name(node.func) in _COUNTS:
                 go(node.func)
@@ -124,6 +128,19 @@ class Leaves:
         except UnknownValueError:
             return False
         return True
+
+    def _chosen(self, source: Source, node: ast.AST) -> bool:
+        """Whether an expression picks among values that are shown, by something that is not."""
+        shows = self._shown.shows
+        if isinstance(node, ast.IfExp):
+            return not shows(source, node.test)
+        if isinstance(node, ast.Subscript):
+            return shows(source, node.value) and not shows(source, node.slice)
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            return any(not shows(source, test) for part in node.generators for test in part.ifs)
+        if isinstance(node, ast.Name):
+            return isinstance(node.ctx, ast.Load) and self._shown.is_changed(source, node)
+        return False
 
     @staticmethod
     def _beside(source: Source, function: ast.AST) -> list[tuple[Source, ast.AST]]:

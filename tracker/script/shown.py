@@ -14,12 +14,12 @@ from contextlib import contextmanager
 
 from provspark.tracker.script.calls import argument, as_called, default, is_enum, listed, own_nodes, passed_values
 from provspark.tracker.script.changes import Changes
+from provspark.tracker.script.outside import Outside
 from provspark.tracker.script.program import Program
 from provspark.tracker.script.pure import (
     BUILTINS,
     DESCRIBING,
     SESSIONS,
-    SETTERS,
     SETTINGS,
     pure_call,
     pure_value,
@@ -42,6 +42,7 @@ class Shown:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.changes = Changes(self)
+        self._outside = Outside(self)
         self._numbers: frozenset[str] = frozenset()
         self._by_numbers: dict[frozenset[str], dict[object, bool]] = {self._numbers: {}}
         self._assumed: set[object] = set()
@@ -172,6 +173,15 @@ class Shown:
         if shown:
             shown = all(self.changes.is_last(source, b.at, uses) for b in bindings if b.kind == "item")
         return self._found(key, shown and not self._rebound(owner))
+
+    def is_changed(self, source: Source, node: ast.Name) -> bool:
+        """Whether a name is bound to constants, and data is put into them, or takes some away."""
+        scope = source.scope_of.get(node)
+        owner = scope.owner(node.id) if isinstance(scope, Scope) else None
+        if owner is None or self.binds(owner, node.id):
+            return False
+        values = [b.node for b in owner.bindings[node.id] if b.kind == "value"]
+        return len(values) == len(owner.bindings[node.id]) and all(self.shows(owner.source, v) for v in values)
 
     def _rebound(self, owner: Scope) -> bool:
         """Whether text or a dictionary of names may bind what a scope binds anew."""
@@ -318,12 +328,12 @@ class Shown:
             if reads(node.func.attr):
                 return False
             if _setting(node.func):
-                return self._all(source, iter(passed_values(node))) and self._settings_kept()
+                return self._all(source, iter(passed_values(node))) and self._outside.settings_kept()
             return self.shows(source, node.func.value) and self._all(source, iter(passed_values(node)))
         values = passed_values(node)
         if self.is_class(source, node.func) or self._is_cls(source, node.func):
             return self._all(source, iter(values))  # what it keeps of them, its attributes say
-        if (name and not pure_call(name)) or not self._untouched(name):
+        if (name and not pure_call(name)) or not self._outside.untouched(name):
             return False
         if not name and (not self.shows(source, node.func) or (last_name(node.func) == "vars" and not values)):
             return False
@@ -376,60 +386,26 @@ class Shown:
             module = self.program.module(name.rpartition(".")[0], source)
             if module is not None:
                 bound = node.attr in module.module.bindings and self._bound(module.module, node.attr)
-                return bound and self._kept(node.attr)
+                return bound and self.kept(node.attr)
             if pure_value(name):
-                return self._untouched(name) and self._kept(node.attr)
+                return self._outside.untouched(name) and self.kept(node.attr)
         if node.attr in DESCRIBING:
             return True
         if _setting(node):
-            return self._settings_kept()
+            return self._outside.settings_kept()
         holder = self._class(source, node.value)
         if holder is not None:
             bound = bool(holder.bindings.get(node.attr)) and self._bound(holder, node.attr)
-            return bound and self._kept(node.attr)
+            return bound and self.kept(node.attr)
         if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
             return self._member(node.attr)
         if reads(node.attr) or not self.shows(source, node.value):
             return False
-        return self._member(node.attr) if self.program.stored(node.attr) else self._kept(node.attr)
-
-    def _untouched(self, name: str) -> bool:
-        """Whether a value of a library comes from no data: the script may set the environment, and seeds of chance."""
-        if name.startswith(("os.environ", "os.getenv")):
-            names = [
-                (s, use)
-                for s in self.program.sources()
-                for (_, n), some in s.uses.items()
-                if n == "environ"
-                for use in some
-            ]
-            kept = self._kept("environ") and all(self.changes.unchanged(source, use) for source, use in names)
-            return kept and self._given_constants("putenv")
-        if "random" in name.split("."):
-            return self._given_constants("seed")
-        return True
-
-    def _settings_kept(self) -> bool:
-        """Whether the script sets nothing of the session but constants."""
-        return self.once("settings", lambda: all(map(self._given_constants, SETTERS)) and not self._sets_by_text())
-
-    def _given_constants(self, function: str) -> bool:
-        """Whether all calls of a name are given constants."""
-        return all(self._all(source, iter(passed_values(c))) for source, c in self.program.calls(function))
-
-    def _sets_by_text(self) -> bool:
-        """Whether SQL text that is not shown may be a SET."""
-        for source, call in self.program.calls("sql"):
-            for text in call.args[:1]:
-                first = next((n for n in ast.walk(text) if isinstance(n, ast.Constant)), None)
-                sets = first is None or str(first.value).lstrip().lower().startswith("set")
-                if sets and not self.shows(source, text):
-                    return True
-        return False
+        return self._member(node.attr) if self.program.stored(node.attr) else self.kept(node.attr)
 
     def settings_kept(self) -> bool:
         """Whether values that ``${…}`` takes from settings in SQL text are constants."""
-        return self._decide("settings", self._settings_kept)
+        return self._decide("settings", self._outside.settings_kept)
 
     def _class(self, source: Source, node: ast.AST) -> Scope | None:
         """Return the scope of a class of the program that a name stands for."""
@@ -456,9 +432,9 @@ class Shown:
         self._assumed.add(key)
         found = self.program.stored(attribute)
         shown = bool(found) and all(self._binding(source, source.module, b) for source, b in found)
-        return self._found(key, shown and self._kept(attribute))
+        return self._found(key, shown and self.kept(attribute))
 
-    def _kept(self, attribute: str) -> bool:
+    def kept(self, attribute: str) -> bool:
         """Whether nothing but constants is put into what attributes of this name hold, or in its place."""
         key = ("kept", attribute)
         known = self._assume(key)
