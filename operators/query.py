@@ -8,13 +8,12 @@ from typing import Any
 import pyarrow as pa
 from airflow.providers.common.compat.sdk import AirflowFailException, BaseOperator
 
-from provspark.asking import several
 from provspark.errors import ExpectationError, SettingsError, UntrackedError
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.export.tables import write_table
 from provspark.index_store.model import jsonable
 from provspark.index_store.query.answer import ends_of, stops_of, trusted_of
-from provspark.index_store.query.trust import Trust
+from provspark.index_store.query.trust import Trust, trusted_entries
 from provspark.index_store.values.plain import plain
 from provspark.operators.expecting import Expect, Found, check_expect, confirm
 from provspark.settings import Settings
@@ -36,10 +35,11 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         Fail, without a retry, unless the answer has no line, at least one, or this many. ``nothing`` also fails on
         possible edges, on rows that ended on a driver (unless the question names a data set with `to`) and on stops
         where rows may have gone on. docs/stops.md lists which kind of stop fails which expectation.
-    trust : sequence of str
+    trust : sequence of str, or str
         What does not fail an expectation, and is listed as ``trusted`` instead: tasks (``clean``), operators
         (``BashOperator``), lines of scripts (``clean.py:12``) and kinds of stops (``coarse``). Those of the option
-        ``trusted`` in the section ``[provspark]`` of Airflow's configuration are added. (templated)
+        ``trusted`` in the section ``[provspark]`` of Airflow's configuration are added. A text is split at commas, as
+        that option is. (templated)
     check : callable, optional
         Given the answer as a `pyarrow.Table`; fail, without a retry, if it returns false.
     write_to : str, optional
@@ -62,6 +62,8 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         The answer is not what was expected.
     SettingsError
         There is no such question, or an argument has no such value.
+    ArgumentError
+        An argument has another type than its parameter takes.
 
     Examples
     --------
@@ -83,7 +85,7 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         question: str,
         arguments: Mapping[str, Any],
         expect: Expect | None = None,
-        trust: Sequence[str] = (),
+        trust: Sequence[str] | str | None = (),
         check: Callable[[pa.Table], Any] | None = None,
         write_to: str | None = None,
         limit: int = 100,
@@ -101,7 +103,8 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         """Ask, write, assert."""
         hook = ProvHook(self.prov_conn_id)
         arguments = dict(self.arguments)
-        trusted = (*several(arguments.get("trust", ()), "trust"), *self.trust, *Settings.read(airflow=True).trusted)
+        given = (*trusted_entries(arguments.pop("trust", None)), *trusted_entries(self.trust))
+        trusted = (*given, *Settings.read(airflow=True).trusted)
         if trusted and self.question in _FOLLOWING:
             arguments["trust"] = trusted
         try:

@@ -49,7 +49,7 @@ class Which(TypedDict, total=False):
     kinds: Iterable[Kind] | Kind
     semantics: Semantics
     strict: bool
-    trust: Iterable[str]
+    trust: Iterable[str] | str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +116,7 @@ class Asking:
         if not isinstance(strict, bool):
             raise ArgumentError(f"strict is True or False, found {strict!r}")
         kinds = _kinds(which.get("kinds", ("data",)))
-        return Asked(view, labels, kinds, semantics, strict, Trust(several(which.get("trust", ()), "trust")))
+        return Asked(view, labels, kinds, semantics, strict, Trust(which.get("trust")))
 
     def places(self, view: View, via: str | Sequence[str]) -> tuple[Place, ...]:
         """Data sets and steps by their names."""

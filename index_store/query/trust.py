@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from provspark.errors import ArgumentError
 from provspark.index_store.query.graph import Graph, Node
@@ -13,7 +13,7 @@ from provspark.index_store.query.graph import Graph, Node
 if TYPE_CHECKING:
     from provspark.index_store.query.walk import Stop
 
-__all__ = ["Trust", "Trusted"]
+__all__ = ["Trust", "Trusted", "trusted_entries"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,9 +45,9 @@ class Trust:
 
     Parameters
     ----------
-    given : iterable of str
-        Each a task (``clean`` or ``dag.clean``), an operator's class (``BashOperator``), a line of a script
-        (``clean.py:12``) or a kind of stop (``coarse``).
+    given : iterable of str, str or None
+        As `trusted_entries` reads it. Each entry is a task (``clean`` or ``dag.clean``), an operator's class
+        (``BashOperator``), a line of a script (``clean.py:12``) or a kind of stop (``coarse``).
 
     Attributes
     ----------
@@ -55,13 +55,8 @@ class Trust:
         What was trusted until now.
     """
 
-    def __init__(self, given: Iterable[str] = ()) -> None:
-        self._given = tuple(given)
-        for one in self._given:
-            if not isinstance(one, str) or not one.strip():
-                raise ArgumentError(
-                    f"trust takes tasks, operators, lines such as 'clean.py:12' and kinds of stops, found {one!r}"
-                )
+    def __init__(self, given: Iterable[str] | str | None = ()) -> None:
+        self._given = trusted_entries(given)
         self.used: set[Trusted] = set()
 
     def __bool__(self) -> bool:
@@ -105,6 +100,43 @@ class Trust:
             if n.step == stop.step and str(n.output.version.dataset) == stop.dataset
         ]
         return any(self.takes(node, stop.what, stop.why) for node in at) or self.takes(None, stop.what, stop.why)
+
+
+def trusted_entries(given: Any) -> tuple[str, ...]:
+    """Return the entries of a `trust` parameter, without surrounding blanks.
+
+    Parameters
+    ----------
+    given : iterable of str, str or None
+        A text contains entries separated by commas, as the option ``trusted`` does. None and "" contain none.
+
+    Raises
+    ------
+    ArgumentError
+        It is not a list of texts, or one of them is blank.
+
+    Examples
+    --------
+    >>> trusted_entries("clean, clean.py:12")
+    ('clean', 'clean.py:12')
+    """
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return tuple(entry for one in given.split(",") if (entry := one.strip()))
+    if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable):
+        raise _bad_trust(given)
+    entries = tuple(given)
+    for one in entries:
+        if not isinstance(one, str) or not one.strip():
+            raise _bad_trust(one)
+    return tuple(one.strip() for one in entries)
+
+
+def _bad_trust(found: object) -> ArgumentError:
+    return ArgumentError(
+        f"trust takes a list of tasks, operators, lines such as 'clean.py:12' and kinds of stops, found {found!r}"
+    )
 
 
 def _spellings(site: str) -> tuple[str, ...]:

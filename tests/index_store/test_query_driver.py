@@ -243,12 +243,23 @@ def test_a_trusted_line_is_no_end(through: Provenance) -> None:
     assert ends_of(through.forward("/src", [1], trust=["other.py:3"]))
 
 
-@pytest.mark.parametrize("wrong", [7, [7], [""], None])
+@pytest.mark.parametrize("wrong", [7, [7], [""], {"a": 1}, b"clean", [None]])
 def test_bad_trust(through: Provenance, wrong: Any) -> None:
     with pytest.raises(ArgumentError, match="trust takes"):
         through.forward("/src", trust=wrong)
     with pytest.raises(ArgumentError, match="strict is True or False"):
         through.forward("/src", strict=wrong)
+
+
+@pytest.mark.parametrize("given", ["clean", " clean ", "coarse, clean", [" clean\n"], {"clean"}, iter(["clean"])])
+def test_trust_is_a_list_or_a_text_that_is_split_at_commas(through: Provenance, given: Any) -> None:
+    ahead = through.forward("/src", [1], to="/next", trust=given)
+    assert {t.by for t in trusted_of(ahead)} == {"clean"}
+
+
+@pytest.mark.parametrize("given", [None, (), "", " , "])
+def test_no_trust(through: Provenance, given: Any) -> None:
+    assert trusted_of(through.forward("/src", [1], trust=given)) == ()
 
 
 def test_an_uncaptured_read_is_a_stop(store: Store) -> None:

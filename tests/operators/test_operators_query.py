@@ -11,7 +11,7 @@ import pytest
 from _people import people
 from airflow.providers.common.compat.sdk import AirflowFailException
 
-from provspark.errors import SettingsError
+from provspark.errors import ArgumentError, SettingsError
 from provspark.index_store.model import Dataset, Files, PendingVersion, PendingWrite, StepKey, Untracked
 from provspark.index_store.store import Store
 from provspark.operators.query import ProvQueryOperator
@@ -70,6 +70,27 @@ def test_nothing_is_not_told_over_a_step_that_was_not_captured(ask: Any, tmp_pat
     writer.publish(status="succeeded", started="2024-05-02T00:00:00.000000", ended="2024-05-02T00:00:01.000000")
     with pytest.raises(AirflowFailException, match=r"can't be answered.*MapInPandas: opaque"):
         ask("forward", "people.csv", arguments={"rows": [2], "to": "model.csv"}, expect="nothing")
+
+
+@pytest.mark.parametrize("given", ["columns", ["columns"], "clean, columns", " columns "])
+def test_trust_may_be_a_text_with_commas(ask: Any, given: Any) -> None:
+    to: dict[str, Any] = {"to": "report.csv"}
+    told = ask("columns", "copy.csv", arguments=to, expect="something", trust=given)
+    assert {t["by"] for t in told["trusted"]} == {"columns"}
+    within = ask("columns", "copy.csv", arguments={**to, "trust": given}, expect="something")
+    assert within["trusted"] == told["trusted"]
+
+
+@pytest.mark.parametrize("none", [None, "", ()])
+def test_no_trust(ask: Any, none: Any) -> None:
+    assert ask("backward", "report.csv", trust=none, arguments={"trust": none})["trusted"] == []
+
+
+@pytest.mark.parametrize("wrong", [5, {"a": 1}, [5]])
+def test_trust_of_another_type_is_an_error_of_ours(ask: Any, wrong: Any) -> None:
+    for more in ({"trust": wrong}, {"arguments": {"trust": wrong}}):
+        with pytest.raises(ArgumentError, match="trust takes a list of tasks"):
+            ask("backward", "report.csv", **more)
 
 
 def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
