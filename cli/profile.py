@@ -16,7 +16,7 @@ from provspark.cli.common import (
 )
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.cli.selecting import answer_options, row_options, selected, show_table
+from provspark.cli.selecting import answer_options, selected, selection_options, show_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ _SHOWN = 10
 
 
 @click.command()
-@row_options
+@selection_options
 @click.option("--column", "columns", multiple=True, metavar="NAME", help="A column; may be given again.")
 @click.option("--operations", "every", is_flag=True, help="Before and after each operation of the step that wrote it.")
 @click.option("--operation", "numbers", type=int, multiple=True, metavar="N", help="The same of one; again for more.")
@@ -70,9 +70,7 @@ def profile(
         else:
             _show_operations(told, columns)
         return
-    chosen = selected(given)
-    del chosen["kinds"]
-    found = prov.profile(**chosen, columns=columns or None)
+    found = prov.profile(**selected(given), columns=columns or None)
     if as_json:
         echo_json(jsonable(found))
         return

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from provspark.cli.common import open_provenance
-from provspark.cli.selecting import answer_options, row_options, selected, show_pages, show_table, shown
+from provspark.cli.selecting import (
+    answer_options,
+    row_options,
+    selected,
+    selection_options,
+    show_pages,
+    show_table,
+    shown,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,7 +120,7 @@ def _among(table: pa.Table, rows: Any) -> pa.Table:
 
 
 @click.command()
-@row_options
+@selection_options
 @answer_options
 def derivations(**given: Any) -> None:
     """List the ways in which rows of DATASET came about: one row of each occurrence of an input.

@@ -17,7 +17,7 @@ from provspark.cli.common import (
 )
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.cli.selecting import answer_options, echo_pages, row_options, selected, show_table, shown
+from provspark.cli.selecting import answer_options, echo_pages, selected, selection_options, show_table, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def _ended(given: dict[str, Any]) -> Callable[[Iterator[pa.Table]], None] | None
 
 
 @click.command()
-@row_options
+@selection_options
 @click.option("--step", metavar="STEP", help="The step to replay, where more than one made or read the rows.")
 @click.option("--all-sources", is_flag=True, help="Tell of each line all rows of inputs that it came from.")
 @click.option("--limit", type=click.IntRange(min=0), default=5, show_default=True, help="Lines to show.")
@@ -88,7 +88,7 @@ def replay(step: str | None, all_sources: bool, functions: bool, limit: int, as_
 
 
 @click.command()
-@row_options
+@selection_options
 @click.option("--direction", type=click.Choice(["both", "backward", "forward"]), default="both", show_default=True)
 @click.option("--column", "column", multiple=True, metavar="NAME", help="These cells alone; without rows, this column.")
 @functions_option
@@ -152,7 +152,7 @@ def _show_passage(passage: Passage, columns: Sequence[str]) -> None:
 
 
 @click.command()
-@row_options
+@selection_options
 @click.option(
     "--after", "operation", type=int, required=True, metavar="N", help="The operation that the rows stand after."
 )

@@ -26,6 +26,7 @@ __all__ = [
     "print_stops",
     "row_options",
     "selected",
+    "selection_options",
     "show_pages",
     "show_table",
     "shown",
@@ -40,6 +41,12 @@ _BATCH = 10_000
 
 
 def row_options(command: F) -> F:
+    """Add `selection_options`, and ``--context`` for a question that can follow such edges."""
+    context = click.option("--context", is_flag=True, help="Follow rows that values were computed from, too.")
+    return selection_options(context(command))
+
+
+def selection_options(command: F) -> F:
     """Add DATASET and the options that select its rows; `selected` reads them."""
     options = [
         click.argument("dataset"),
@@ -51,7 +58,6 @@ def row_options(command: F) -> F:
             help="Rows by value, as 'hours>=40'; all conditions must hold. Also != < <= >, 'x in (a, b)', "
             "'x like a%', 'x startswith a', 'x is null'; x may be struct.field.",
         ),
-        click.option("--context", is_flag=True, help="Follow rows that values were computed from, too."),
     ]
     return _with(options, version_options(command))
 
@@ -169,12 +175,16 @@ def _with(options: Sequence[Callable[[F], F]], command: F) -> F:
 
 
 def selected(given: dict[str, Any]) -> dict[str, Any]:
-    """Take what `row_options` and `driver_options` added of a command's parameters, as the API names it."""
+    """Take what `row_options`, `selection_options` and `driver_options` added of a command's parameters.
+
+    They come back under the API's names.
+    """
     from provspark.index_store.select import parse_condition
 
     rows, where = given.pop("rows"), given.pop("where")
-    kinds = ("data", "context") if given.pop("context") else ("data",)
-    chosen: dict[str, Any] = {"rows": list(rows) if rows else None, "kinds": kinds}
+    chosen: dict[str, Any] = {"rows": list(rows) if rows else None}
+    if "context" in given:
+        chosen["kinds"] = ("data", "context") if given.pop("context") else ("data",)
     if "trust" in given:
         chosen |= {"strict": given.pop("strict"), "trust": (*given.pop("trust"), *Settings.read().trusted)}
     chosen["where"] = [parse_condition(text) for text in where] or None

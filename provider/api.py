@@ -102,14 +102,16 @@ class Provenance(OperationApi, ProfileApi):
         What would have been answered then: steps that ended later are left out.
     kinds : iterable of {"data", "context", "possible"}
         Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each
-        kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds.
+        kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A
+        question that can't follow a kind raises `ConditionError`.
     semantics : {"bag", "set"}
         With ``set``, a row stands for all rows of its version that equal it in value.
     strict : bool
         For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean).
-    trust : sequence of str
-        For the same: tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends
-        and stops are left out, and listed by `trusted_of` instead. See docs/stops.md.
+        Other questions raise `ConditionError`.
+    trust : sequence of str, or str
+        For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds
+        of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
 
     Attributes
     ----------
@@ -478,5 +480,5 @@ class Provenance(OperationApi, ProfileApi):
         """
         from provspark.index_store.values import read_rows
 
-        chosen = self.select(dataset, rows, **which)
-        return read_rows(chosen.at.version, chosen.at.files, chosen.rows(), columns)
+        asked = self.ask.asked("values", dataset, rows, which)
+        return read_rows(asked.at.version, asked.at.files, asked.labels.rows(), columns)

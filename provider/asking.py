@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 import numpy as np
 import pyarrow as pa
 
+from provspark.arguments import Edges, several
 from provspark.errors import (
     ArgumentError,
     ConditionError,
@@ -98,11 +99,18 @@ class Asking:
     def __init__(self, views: Views) -> None:
         self._views = views
 
-    def asked(self, dataset: str | RowSet, rows: Rows, which: Which) -> Asked:
-        """Find the version, its rows and the kinds of edges that a question is about."""
+    def asked(self, question: str, dataset: str | RowSet, rows: Rows, which: Which) -> Asked:
+        """Find the version, its rows and the kinds of edges that a question is about.
+
+        Parameters
+        ----------
+        question : str
+            Its name, which decides whether `kinds`, `strict` and `trust` apply; see `Edges.of`.
+        """
         wrong = sorted(which.keys() - Which.__annotations__.keys())
         if wrong:
             raise ArgumentError(f"no parameter {wrong[0]!r}; there are {', '.join(Which.__annotations__)}")
+        edges = Edges.of(question, which)
         semantics = which.get("semantics", "bag")
         if semantics not in get_args(Semantics):
             raise ConditionError(f"no semantics {semantics!r}; there are 'bag' and 'set'")
@@ -112,11 +120,7 @@ class Asking:
         named = dataset.at if isinstance(dataset, RowSet) else dataset
         view = self._views.of(named, version, which.get("run"), which.get("as_of"))
         labels = dataset.runs if isinstance(dataset, RowSet) else _rows(view.at, rows, where)
-        strict = which.get("strict", False)
-        if not isinstance(strict, bool):
-            raise ArgumentError(f"strict is True or False, found {strict!r}")
-        kinds = _kinds(which.get("kinds", ("data",)))
-        return Asked(view, labels, kinds, semantics, strict, Trust(which.get("trust")))
+        return Asked(view, labels, edges.kinds, semantics, edges.strict, Trust(edges.trust))
 
     def places(self, view: View, via: str | Sequence[str]) -> tuple[Place, ...]:
         """Data sets and steps by their names."""
@@ -132,16 +136,6 @@ class Asking:
         except UnknownDatasetError:
             known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
             raise UnknownDatasetError(name, known) from None
-
-
-def several(given: Any, name: str) -> tuple[Any, ...]:
-    """What was given for a parameter that takes one text or several values."""
-    if isinstance(given, str):
-        return (given,)
-    try:
-        return tuple(given)
-    except TypeError:
-        raise ArgumentError(f"{name} takes a list, found {given!r}") from None
 
 
 def _rows(at: Sighting, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
@@ -179,14 +173,6 @@ def _readers(at: Sighting) -> tuple[Callable[[Int64], pa.Table], Callable[[], It
         lambda ids: read_rows(version, files, ids),
         lambda: scan_rows(version, files, columns, lambda bounds: True),
     )
-
-
-def _kinds(kinds: Iterable[Kind] | Kind) -> frozenset[Kind]:
-    chosen: frozenset[Kind] = frozenset(several(kinds, "kinds"))
-    wrong = sorted(map(str, chosen - set(get_args(Kind))))
-    if wrong or not chosen:
-        raise ConditionError(f"no kind of edge {', '.join(wrong) or 'given'}; use 'data', 'context' or 'possible'")
-    return chosen
 
 
 def _ids(rows: Iterable[int]) -> Int64:

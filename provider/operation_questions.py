@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, get_args
 
-from provspark.asking import Asked, Asking, Rows, Which, several
+from provspark.arguments import Edges, several
+from provspark.asking import Asked, Asking, Rows, Which
 from provspark.errors import ConditionError, UnknownColumnError, UnknownDatasetError
 from provspark.index_store.model import Dataset
 from provspark.index_store.query.bits import ROWS, identity
@@ -49,12 +51,14 @@ class OperationQuestions(Asking):
         if which.keys() & {"where", "semantics"}:
             raise ConditionError("columns are those of all rows; ask cells() for those of some rows")
         which = {"kinds": ("data", "context"), **which}
-        asked = self.asked(dataset.at.version.dataset.uri if isinstance(dataset, RowSet) else dataset, None, which)
+        asked = self.asked(
+            "columns", dataset.at.version.dataset.uri if isinstance(dataset, RowSet) else dataset, None, which
+        )
         bits = identity(_positions(asked, column, direction, existence))
         linker = asked.view.linker(direction)
         place = asked.view.dataset(to)
         found = carry(linker, Found(asked.at, bits), direction, place, context=asked.context)
-        answer = Columns(asked.at, direction, found, existence)
+        answer = Columns(asked.at, direction, found, existence, asked.kinds)
         answer.checked()
         return answer
 
@@ -72,10 +76,11 @@ class OperationQuestions(Asking):
     ) -> Cells:
         """See `Provenance.cells`; `settle` is what a replay's answer is asked of."""
         _known_direction(direction)
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("cells", dataset, rows, which)
         start = Found(asked.at, identity(_positions(asked, columns, direction, existence)), asked.start().boxes)
         linker = asked.view.linker(direction)
         found = carry(linker, start, direction, asked.view.dataset(to), context=asked.context, settle=settle)
+        found = replace(found, found=tuple(f for f in found.found if f.kind in asked.kinds))
         answer = Cells(asked.at, direction, found, existence, asked.labels)
         answer.checked()
         return answer
@@ -91,7 +96,7 @@ class OperationQuestions(Asking):
     ) -> How:
         """See `Provenance.how`."""
         _known_direction(direction)
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("how", dataset, rows, which)
         linker, place = asked.view.linker(direction), asked.view.dataset(to)
         return how(linker, asked.at, asked.labels, asked.start().boxes, direction, place, asked.kinds)
 
@@ -113,6 +118,9 @@ class OperationQuestions(Asking):
             if rows is not None or column is not None or which:
                 raise ConditionError(f"{what} is a step: all its operations are told; name a data set to choose some")
             return [line for node in nodes for line in operation_lines(node, parts=parts)]
+        edges = Edges.of("operations", which)
+        if "kinds" in which:
+            which = {**which, "kinds": edges.kinds}
         some = rows is not None or which.get("where") is not None or isinstance(what, RowSet)
         if column is not None:
             if some:
@@ -122,7 +130,7 @@ class OperationQuestions(Asking):
             return [line for node, chosen in found for line in operation_lines(node, chosen, parts=parts)]
         if some or to is not None:
             return self.how(what, rows, direction=direction, to=to, **which).all_operations(parts=parts)
-        asked = self.asked(what, None, which)
+        asked = self.asked("operations", what, None, which)
         route = plan(asked.view.linker(direction), [asked.at], direction).nodes
         for node in route:
             enter(node.step)
@@ -142,7 +150,7 @@ class OperationQuestions(Asking):
     ) -> CellNeighbourhood:
         """See `Provenance.cell_neighbourhood`."""
         _known_direction(direction)
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("cell_neighbourhood", dataset, rows, which)
         chosen = [names_of(asked.at)[p - 1] for p in _named(asked, columns)]
         linker, context = asked.view.linker(direction), asked.context
         near = neighbourhood(linker, asked.at, asked.labels, direction, context=context, hops=hops, limit=limit)
@@ -152,7 +160,7 @@ class OperationQuestions(Asking):
 
     def dropped(self, dataset: str | RowSet, column: ColumnNames = None, **which: Unpack[Which]) -> Drops:
         """See `Provenance.dropped`."""
-        asked = self.asked(dataset, None, which)
+        asked = self.asked("dropped", dataset, None, which)
         return dropped(asked.view.linker("forward"), asked.at, _named(asked, column))
 
     def positions(self, asked: Asked, columns: ColumnNames) -> list[int]:

@@ -20,6 +20,8 @@ from provspark.index_store.values.reading import find_column
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from provspark.questions import Questions
+
 __all__ = ["ProfileApi", "profile_of_version", "written"]
 
 
@@ -27,11 +29,10 @@ class ProfileApi:
     """The questions of `Provenance` about how values are distributed."""
 
     if TYPE_CHECKING:
+        ask: Questions
 
         @property
         def graph(self) -> Graph: ...
-
-        def select(self, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> RowSet: ...
 
     def profile(
         self,
@@ -55,8 +56,8 @@ class ProfileApi:
         ValuesUnavailableError
             The values can't be read by position, or are too many.
         """
-        chosen = self.select(dataset, rows, **which)
-        return profile_of_version(self.graph, chosen.at, chosen.runs, columns)
+        asked = self.ask.asked("profile", dataset, rows, which)
+        return profile_of_version(self.graph, asked.at, asked.labels, columns)
 
     def impact(
         self,

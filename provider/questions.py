@@ -35,7 +35,7 @@ class Questions(OperationQuestions):
 
     def select(self, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> RowSet:
         """Rows as a set."""
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("select", dataset, rows, which)
         return RowSet(asked.at, asked.labels)
 
     def backward(
@@ -66,7 +66,7 @@ class Questions(OperationQuestions):
         self, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str | None = None, **which: Unpack[Which]
     ) -> Answer:
         """See `Provenance.co_contributory`."""
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("co_contributory", dataset, rows, which)
         view = asked.view
         found = co_contributory(
             view.back, asked.start(), view.known(to), view.dataset(via), context=asked.context, ahead=view.ahead
@@ -77,7 +77,7 @@ class Questions(OperationQuestions):
         self, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str, **which: Unpack[Which]
     ) -> Answer:
         """See `Provenance.co_dependency`."""
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("co_dependency", dataset, rows, which)
         view = asked.view
         found = co_dependency(
             view.back,
@@ -103,7 +103,7 @@ class Questions(OperationQuestions):
         """See `Provenance.composition`."""
         from provspark.index_store.query.divide import divide
 
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("composition", dataset, rows, which)
         start, labels = asked.start(), asked.labels
         if not each:
             start, labels = Stand(start.at, gathered(image(start.boxes))), Runs.span(1)
@@ -122,7 +122,7 @@ class Questions(OperationQuestions):
         **which: Unpack[Which],
     ) -> Correspondence:
         """See `Provenance.correspondence`."""
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("correspondence", dataset, rows, which)
         view = asked.view
         rows_to_classes, start = asked.classes()
         places = self.places(view, via)
@@ -135,9 +135,7 @@ class Questions(OperationQuestions):
 
     def derivations(self, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> Derivations:
         """See `Provenance.derivations`."""
-        asked = self.asked(dataset, rows, which)
-        if asked.kinds != {"data"}:
-            raise ConditionError("derivations are made of data edges; leave kinds out")
+        asked = self.asked("derivations", dataset, rows, which)
         return Derivations.of(asked.view.back, asked.start(), asked.labels)
 
     def neighbourhood(
@@ -153,7 +151,7 @@ class Questions(OperationQuestions):
         """See `Provenance.neighbourhood`."""
         if direction not in (*get_args(Direction), "both"):
             raise ConditionError(f"no direction {direction!r}; there are 'backward', 'forward' and 'both'")
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("neighbourhood", dataset, rows, which)
         found: list[Neighbourhood] = []
         for way in get_args(Direction) if direction == "both" else (direction,):
             linker = asked.view.linker(way)
@@ -174,7 +172,7 @@ class Questions(OperationQuestions):
         """See `Provenance.trace`."""
         if direction not in get_args(Direction):
             raise ConditionError(f"no direction {direction!r}; there are 'backward' and 'forward'")
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked("trace", dataset, rows, which)
         linker, place = asked.linker(direction), asked.view.dataset(to)
         return trace(linker, asked.at, asked.labels, direction, to=place, kinds=asked.kinds, trust=asked.trust)
 
@@ -187,7 +185,7 @@ class Questions(OperationQuestions):
         via: str | Sequence[str],
         which: Which,
     ) -> Answer:
-        asked = self.asked(dataset, rows, which)
+        asked = self.asked(direction, dataset, rows, which)
         start, view = asked.start(), asked.view
         places = self.places(view, via)
         return ask(

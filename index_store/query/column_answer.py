@@ -92,6 +92,9 @@ class _Answer:
 class Columns(_Answer):
     """Which columns stand behind columns, or came of them."""
 
+    kinds: frozenset[Kind]
+    """The kinds of edges to list."""
+
     def lines(self) -> list[ColumnLine]:
         """Sorted, those of the rows themselves first."""
         lines: dict[tuple[object, ...], bool] = {}
@@ -106,6 +109,8 @@ class Columns(_Answer):
                 pair = (one, *place, other)
                 ways[pair] = ways.get(pair, 0) | via
                 for kind, dependence, which in named(may):
+                    if kind not in self.kinds:
+                        continue
                     key = (*pair, kind, dependence)
                     lines[key] = lines.get(key, False) or bool(sure & which)
         steps = {pair: tuple(dict.fromkeys(n.step for n in self.carried.steps(via))) for pair, via in ways.items()}

@@ -94,7 +94,7 @@ class ReplayApi:
         VersionChangedError, ValuesUnavailableError
             What the step read has changed since, or can't be read by row.
         """
-        asked = self.ask.asked(dataset, rows, which)
+        asked = self.ask.asked("before_after", dataset, rows, which)
         with self.following(progress, functions) as replayer:
             return _replayed(replayer, asked, step, all_sources)[1]
 
@@ -142,7 +142,7 @@ class ReplayApi:
         """
         from provspark.replay.beside import co_contributory
 
-        asked = self.ask.asked(dataset, rows, which)
+        asked = self.ask.asked("co_contributory_lines", dataset, rows, which)
         with self.following(progress, functions) as replayer:
             node, told = _replayed(replayer, asked, step, True)
             return co_contributory(
@@ -182,7 +182,7 @@ class ReplayApi:
         """
         from provspark.replay.beside import co_dependency
 
-        asked = self.ask.asked(dataset, rows, which)
+        asked = self.ask.asked("co_dependency_lines", dataset, rows, which)
         with self.following(progress, functions) as replayer:
             node, told = _replayed(replayer, asked, step, True)
             return co_dependency(replayer, node, told, operation, to, via)
@@ -233,7 +233,7 @@ class ReplayApi:
 
         if direction not in ("both", "backward", "forward"):
             raise ConditionError(f"no direction {direction!r}; there are 'both', 'backward' and 'forward'")
-        asked = self.ask.asked(dataset, rows, which)
+        asked = self.ask.asked("history", dataset, rows, which)
         positions = [] if columns is None else self.ask.positions(asked, columns)
         some = columns is None or rows is not None or which.get("where") is not None or isinstance(dataset, RowSet)
         about = asked.view.back, asked.view.ahead, RowSet(asked.at, asked.labels), direction, positions
@@ -256,7 +256,7 @@ class ReplayApi:
 
         Parameters are those of `history`. Pages come as they are asked for; stopping early costs nothing more.
         """
-        asked = self.ask.asked(dataset, rows, which)
+        asked = self.ask.asked("history_pages", dataset, rows, which)
         most = self.replayer.most
         for first in range(0, asked.labels.count, most):
             numbers = np.arange(first, min(first + most, asked.labels.count))
@@ -329,7 +329,7 @@ class ReplayApi:
         from provspark.index_store.select import condition_of
         from provspark.replay.why_not import look
 
-        asked = self.ask.asked(dataset, (), which)
+        asked = self.ask.asked("why_not", dataset, (), which)
         conditions = [condition_of(c) for c in where]
         conditions = [c._replace(value=tuple(c.value)) if isinstance(c.value, list) else c for c in conditions]
         return look(asked.view.back, asked.at, conditions)

@@ -58,3 +58,10 @@ def test_what_can_not_be_told(cli: Cli, folder: Path) -> None:
         result = cli(*args)
         assert result.exit_code == 2
         assert said in result.output, result.output
+
+
+def test_questions_that_follow_no_context_have_no_such_option(cli: Cli, folder: Path) -> None:
+    for command in ("profile", "derivations", "history", "replay"):
+        result = cli(command, folder / "people.csv", "--context")
+        assert result.exit_code == 2
+        assert "No such option '--context'" in result.output

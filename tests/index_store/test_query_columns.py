@@ -50,6 +50,23 @@ def test_columns_cells_and_ways_are_all_paths_of_links(seed: int) -> None:
         how_finds_the_rows_of_why(made, prov)
 
 
+def test_kinds_choose_the_lines(tmp_path: Path) -> None:
+    """Context alone is told without data, as `backward` does."""
+    seen = 0
+    for seed in range(12):
+        prov = opened(made := worlds.world(seed), str(tmp_path / str(seed)))
+        for dataset in asked(made):
+            for question in (prov.columns, prov.cells):
+                both = question(dataset, kinds=BOTH).to_pylist()
+                for kind in BOTH:
+                    lines = question(dataset, kinds=kind).to_pylist()
+                    assert {x["kind"] for x in lines} <= {kind}
+                alone = [x for x in both if x["kind"] == "context"]
+                assert len(lines) == len(alone)
+                seen += bool(lines)
+    assert seen
+
+
 LINE = ("column", "dataset", "occurrence", "source_column", "kind", "dependence")
 CELL = ("row", "column", "dataset", "occurrence", "source_row", "source_column", "kind", "dependence")
 

@@ -20,6 +20,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
     "way": (lambda p: p.backward("/out", [0], via=5), ArgumentError, "via takes a list, found 5"),
     "rows": (lambda p: p.backward("/out", 3), ArgumentError, "rows takes a list, found 3"),
     "kinds": (lambda p: p.backward("/out", [0], kinds=5), ArgumentError, "kinds takes a list, found 5"),
+    "mapping as rows": (lambda p: p.backward("/out", {0: 1}), ArgumentError, "rows takes a list, found {0: 1}"),
     "where": (lambda p: p.backward("/out", where=5), ArgumentError, "where takes a list, found 5"),
     "text as where": (lambda p: p.backward("/out", where="a = 1"), ConditionError, "found 'a = 1'"),
     "parameter": (lambda p: p.backward("/out", [0], who=1), ArgumentError, "no parameter 'who'; there are where"),

@@ -1,0 +1,103 @@
+"""Arguments that questions share: lists, and the edges to follow, which not every question can follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from provspark.errors import ArgumentError, ConditionError
+from provspark.index_store.model import Kind
+from provspark.index_store.query.trust import trusted_entries
+
+__all__ = ["FOLLOWED", "Edges", "several"]
+
+_ALL: frozenset[Kind] = frozenset(get_args(Kind))
+_SURE: frozenset[Kind] = frozenset(("data", "context"))
+_DEFAULT: frozenset[Kind] = frozenset(("data",))
+
+FOLLOWED: Mapping[str, frozenset[Kind]] = {
+    **dict.fromkeys(("backward", "forward", "trace"), _ALL),
+    **dict.fromkeys(("co_contributory", "co_dependency", "composition", "correspondence", "neighbourhood"), _SURE),
+    **dict.fromkeys(("columns", "cells", "cell_neighbourhood", "how", "operations"), _SURE),
+    **dict.fromkeys(("derivations", "dropped", "select", "values", "profile"), _DEFAULT),
+    **dict.fromkeys(("before_after", "history", "history_pages", "why_not"), _DEFAULT),
+    **dict.fromkeys(("co_contributory_lines", "co_dependency_lines"), _DEFAULT),
+}
+"""The kinds of edges that each question can follow; those that follow possible edges take `strict` and `trust`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Which edges a question follows.
+
+    Parameters
+    ----------
+    kinds : set of {"data", "context", "possible"}
+    strict : bool
+        Whether reads of one number on a driver count.
+    trust : tuple of str
+        What is trusted.
+    """
+
+    kinds: frozenset[Kind]
+    strict: bool
+    trust: tuple[str, ...]
+
+    @classmethod
+    def of(cls, question: str, which: Mapping[str, Any]) -> Edges:
+        """Read a question's `kinds`, `strict` and `trust`.
+
+        Parameters
+        ----------
+        question : str
+            A name in `FOLLOWED`.
+
+        Raises
+        ------
+        ArgumentError
+            One of them has another type.
+        ConditionError
+            There is no such kind of edge, or the question can't follow it: the answer would ignore the parameter.
+        """
+        kinds = _kinds(which.get("kinds", _DEFAULT))
+        strict = which.get("strict", False)
+        if not isinstance(strict, bool):
+            raise ArgumentError(f"strict is True or False, found {strict!r}")
+        trust = trusted_entries(which.get("trust"))
+        wrong = sorted(kinds - FOLLOWED[question])
+        if wrong:
+            takers = [name for name, followed in FOLLOWED.items() if followed >= set(wrong)]
+            raise ConditionError(
+                f"kinds of {question} can't contain {' or '.join(map(repr, wrong))}, found {sorted(kinds)}: {question} "
+                f"does not follow such edges. Leave it out, or ask a question that takes it: {', '.join(takers)}"
+            )
+        driver = [name for name, followed in FOLLOWED.items() if "possible" in followed]
+        for name, value in (("strict", strict), ("trust", trust)):
+            if value and question not in driver:
+                raise ConditionError(
+                    f"{question} takes no {name}, found {value!r}: it does not follow rows through what drivers read. "
+                    f"Leave {name} out, or ask a question that takes it: {', '.join(driver)}"
+                )
+        return cls(kinds, strict, trust)
+
+
+def several(given: Any, name: str) -> tuple[Any, ...]:
+    """What was given for a parameter that takes one text or several values."""
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, (Mapping, bytes)):
+        raise ArgumentError(f"{name} takes a list, found {given!r}")
+    try:
+        return tuple(given)
+    except TypeError:
+        raise ArgumentError(f"{name} takes a list, found {given!r}") from None
+
+
+def _kinds(given: Iterable[Kind] | Kind) -> frozenset[Kind]:
+    chosen = several(given, "kinds")
+    wrong = [one for one in chosen if not isinstance(one, str) or one not in get_args(Kind)]
+    if wrong or not chosen:
+        found = ", ".join(sorted(map(str, wrong))) or "given"
+        raise ConditionError(f"no kind of edge {found}; use 'data', 'context' or 'possible'")
+    return frozenset(chosen)

@@ -1,0 +1,99 @@
+"""`kinds`, `strict` and `trust`: each question follows them, or refuses them by name."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from _people import people
+
+import provspark
+from provspark.api import Provenance
+from provspark.arguments import FOLLOWED
+from provspark.errors import ArgumentError, ConditionError
+from provspark.index_store.model import Kind
+
+MORE: dict[str, dict[str, Any]] = {
+    "co_contributory": {"to": "people.csv"},
+    "co_dependency": {"to": "report.csv", "via": "clean.csv"},
+    "composition": {"source": "people.csv", "column": "city"},
+    "correspondence": {"to": "people.csv"},
+    "co_contributory_lines": {"operation": 1, "to": 0, "rows": [0]},
+    "co_dependency_lines": {"operation": 1, "to": 0, "via": 0, "rows": [0]},
+}
+REPLAYED = ("before_after", "history", "history_pages", "co_contributory_lines", "co_dependency_lines")
+DRIVER = ("backward", "forward", "trace")
+QUESTIONS = {
+    name
+    for name, method in inspect.getmembers(Provenance, inspect.isfunction)
+    if "which" in inspect.signature(method).parameters and not name.startswith("_")
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("followed")
+    people(made)
+    return made
+
+
+def ask(folder: Path, question: str, **which: Any) -> Any:
+    prov = provspark.open(folder / "prov")
+    more = {k: str(folder / v) if str(v).endswith(".csv") else v for k, v in MORE.get(question, {}).items()}
+    answer = getattr(prov, question)(str(folder / "report.csv"), **more, **which)
+    return list(answer) if question == "history_pages" else answer
+
+
+def refusal(folder: Path, question: str, **which: Any) -> str:
+    with pytest.raises(ConditionError) as caught:
+        ask(folder, question, **which)
+    return str(caught.value)
+
+
+def test_each_question_says_which_edges_it_follows() -> None:
+    assert QUESTIONS | {"why_not"} == FOLLOWED.keys()
+    assert {name for name, kinds in FOLLOWED.items() if kinds == set(get_args(Kind))} == set(DRIVER)
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("question", sorted(QUESTIONS))
+def test_kinds(folder: Path, question: str, kind: Kind) -> None:
+    if kind in FOLLOWED[question]:
+        if question not in REPLAYED:
+            ask(folder, question, kinds=["data", kind])
+        return
+    takers = [name for name, kinds in FOLLOWED.items() if kind in kinds]
+    for kinds in ([kind], ["data", kind]):
+        said = refusal(folder, question, kinds=kinds)
+        assert said.startswith(f"kinds of {question} can't contain '{kind}'")
+        assert said.endswith(", ".join(takers))
+
+
+@pytest.mark.parametrize("question", sorted(QUESTIONS))
+def test_strict_and_trust(folder: Path, question: str) -> None:
+    if question in DRIVER:
+        ask(folder, question, strict=True, trust=["coarse"])
+        return
+    for name, value in (("strict", True), ("trust", ["coarse"]), ("trust", "coarse")):
+        said = refusal(folder, question, **{name: value})
+        assert said.startswith(f"{question} takes no {name}, found ")
+        assert said.endswith("backward, forward, trace")
+    if question not in REPLAYED:
+        ask(folder, question, strict=False, trust=())
+
+
+@pytest.mark.parametrize("question", ["forward", "columns", "profile"])
+def test_kinds_that_are_no_names(folder: Path, question: str) -> None:
+    for wrong in ([["data"]], [{}], [5], [None]):
+        with pytest.raises(ConditionError, match=re.escape(f"no kind of edge {wrong[0]}; use 'data'")):
+            ask(folder, question, kinds=wrong)
+    with pytest.raises(ArgumentError, match=re.escape("kinds takes a list, found {'data': 1}")):
+        ask(folder, question, kinds={"data": 1})
+
+
+def test_operations_of_some_columns_take_kinds_of_any_iterable(folder: Path) -> None:
+    given = ask(folder, "operations", column="first", kinds=iter(("data", "context")))
+    assert given.equals(ask(folder, "operations", column="first", kinds=("data", "context")))
