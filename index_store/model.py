@@ -49,7 +49,7 @@ class Dataset:
     def parse(cls, text: str | os.PathLike[str]) -> Dataset:
         """Read ``/data/out``, ``file:///data/out`` (percent escapes are undone) or ``s3://bucket/path``.
 
-        ArgumentError for what is neither text nor a path.
+        ArgumentError for what is neither text nor a path, and for an empty text.
 
         >>> Dataset.parse("file:///data/out/")
         Dataset(namespace='file', name='/data/out')
@@ -59,6 +59,8 @@ class Dataset:
         if not isinstance(text, (str, os.PathLike)):
             raise ArgumentError(f"a data set is named by its path or URL, found {text!r}")
         text = os.fspath(text)
+        if not text.strip():
+            raise ArgumentError("the name of a data set is empty; pass its path or URL, as `provspark ls` lists them")
         parts = urlsplit(text)
         if not parts.scheme or len(parts.scheme) == 1:
             path = text

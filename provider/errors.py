@@ -167,7 +167,7 @@ class ConditionError(ProvSparkError, ValueError):
 
 
 class ArgumentError(ProvSparkError, TypeError):
-    """An argument of another type than its parameter takes, or of no parameter's name."""
+    """An argument of another type than its parameter takes, an empty name, or an argument of no parameter's name."""
 
 
 class UnknownColumnError(ConditionError, LookupError):

@@ -17,6 +17,14 @@ from provspark.index_store.store import Store
 WRONG: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
     "data set": (lambda p: p.backward(5), ArgumentError, "a data set is named by its path or URL, found 5"),
     "goal": (lambda p: p.backward("/out", [0], to=5), ArgumentError, "named by its path or URL, found 5"),
+    "no goal": (
+        lambda p: p.backward("/out", [0], to=""),
+        ArgumentError,
+        "name of a data set is empty; pass its path",
+    ),
+    "no data set": (lambda p: p.backward(" "), ArgumentError, "the name of a data set is empty"),
+    "no witness": (lambda p: p.co_dependency("/out", to="/in", via=""), ArgumentError, "of a data set is empty"),
+    "no step": (lambda p: p.operations(""), ArgumentError, "of a data set is empty"),
     "way": (lambda p: p.backward("/out", [0], via=5), ArgumentError, "via takes a list, found 5"),
     "rows": (lambda p: p.backward("/out", 3), ArgumentError, "rows takes a list, found 3"),
     "kinds": (lambda p: p.backward("/out", [0], kinds=5), ArgumentError, "kinds takes a list, found 5"),
