@@ -17,6 +17,7 @@ from provspark.index_store.model import Manifest, Write, jsonable
 
 if TYPE_CHECKING:
     from provspark.api import Provenance
+    from provspark.index_store.query.graph import Graph
     from provspark.index_store.query.operation_list import OperationLine
 
 __all__ = ["ls", "show"]
@@ -73,7 +74,7 @@ def show(step: str, store: str | None, as_json: bool) -> None:
     from provspark.index_store.query.operation_list import operation_table
 
     prov = open_provenance(store)
-    manifest = _find(prov.graph.manifests, step)
+    manifest = _find(prov.graph, step)
     if as_json:
         echo_json(jsonable(manifest) | {"operations": operation_table(_operations(prov, manifest)).to_pylist()})
     else:
@@ -84,11 +85,12 @@ def _operations(prov: Provenance, manifest: Manifest) -> list[OperationLine]:
     return prov.ask.operations(manifest.step) if manifest.writes else []
 
 
-def _find(manifests: tuple[Manifest, ...] | list[Manifest], step: str) -> Manifest:
+def _find(graph: Graph, step: str) -> Manifest:
+    manifests = graph.manifests
     found = [m for m in manifests if m.step == step] or [m for m in manifests if m.step.startswith(step)]
     if len(found) != 1:
         near = sorted(m.step for m in found) or sorted(m.step for m in manifests)
-        raise UnknownStepError(step, near)
+        raise UnknownStepError(step, near, len(graph.broken))
     return found[0]
 
 

@@ -135,7 +135,7 @@ class Asking:
             return view.known(name)
         except UnknownDatasetError:
             known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
-            raise UnknownDatasetError(name, known) from None
+            raise UnknownDatasetError(name, known, len(graph.broken)) from None
 
 
 def _rows(at: Sighting, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:

@@ -90,18 +90,21 @@ class CorruptIndexError(StepFileError, OSError):
 
 
 class UnknownDatasetError(ProvSparkError, LookupError):
-    """No step of the store read or wrote a data set of that name."""
+    """No step of the store read or wrote a data set of that name.
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no data set {name!r} in this store" + _near(name, known, "provspark ls"))
+    `broken` is the number of steps that can't be read, as for all errors that name what is known.
+    """
+
+    def __init__(self, name: str, known: Iterable[str], broken: int = 0) -> None:
+        super().__init__(f"no data set {name!r} in this store" + _near(name, known, "provspark ls", broken))
         self.name = name
 
 
 class UnknownStepError(ProvSparkError, LookupError):
     """No published step of that id."""
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no step {name!r} in this store" + _near(name, known, "provspark ls --steps"))
+    def __init__(self, name: str, known: Iterable[str], broken: int = 0) -> None:
+        super().__init__(f"no step {name!r} in this store" + _near(name, known, "provspark ls --steps", broken))
         self.name = name
 
 
@@ -128,8 +131,8 @@ class UnknownVersionError(ProvSparkError, LookupError):
 class UnknownRunError(ProvSparkError, LookupError):
     """No published step belongs to that run."""
 
-    def __init__(self, run: str, known: Iterable[str]) -> None:
-        super().__init__(f"no run {run!r} in this store" + _near(run, known, "provspark ls --steps"))
+    def __init__(self, run: str, known: Iterable[str], broken: int = 0) -> None:
+        super().__init__(f"no run {run!r} in this store" + _near(run, known, "provspark ls --steps", broken))
         self.run = run
 
 
@@ -275,7 +278,7 @@ class EventError(ProvSparkError, ValueError):
     """An OpenLineage event that can't be ingested."""
 
 
-def _near(name: str, known: Iterable[str], command: str) -> str:
+def _near(name: str, known: Iterable[str], command: str, broken: int) -> str:
     known = list(known)
     tails: dict[str, str] = {}
     for full in known:
@@ -284,4 +287,9 @@ def _near(name: str, known: Iterable[str], command: str) -> str:
     near += [tails[t] for t in get_close_matches(name.rstrip("/").rsplit("/", 1)[-1], tails, 3, 0.6)]
     if near:
         return "; did you mean " + " or ".join(dict.fromkeys(near)) + "?"
-    return f"; `{command}` lists the {len(known)} there are" if known else "; the store is empty"
+    if known:
+        return f"; `{command}` lists the {len(known)} there are"
+    if broken:
+        steps = "1 step" if broken == 1 else f"{broken} steps"
+        return f"; {steps} of the store can't be read. Run `provspark verify` to see why"
+    return "; the store is empty"

@@ -172,7 +172,7 @@ def written(graph: Graph, step: str, output: str | None) -> Sighting:
         found = graph.find(Dataset.parse(step))
     except UnknownDatasetError:
         known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
-        raise UnknownDatasetError(step, known) from None
+        raise UnknownDatasetError(step, known, len(graph.broken)) from None
     if found is not found.node.output:
         raise ConditionError(f"no step of this store wrote {found.version.dataset}; ask profile() about it")
     return found

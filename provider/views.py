@@ -96,7 +96,7 @@ def _run(graph: Graph, run: str) -> tuple[str, str]:
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         raise ConditionError(f"run {run!r} is one of {' and '.join(named[:_NAMED])}{more}; name it so")
     if not found:
-        raise UnknownRunError(run, [r for _, r in runs])
+        raise UnknownRunError(run, [r for _, r in runs], len(graph.broken))
     return found[0]
 
 

@@ -368,7 +368,7 @@ class Graph:
             wrote = self.on_driver.by_name.get(dataset, [])
             read = self.read_on_driver.by_name.get(dataset, []) or self.lost.by_name.get(dataset, [])
         if not wrote and not read:
-            raise UnknownDatasetError(str(dataset), map(str, self.datasets()))
+            raise UnknownDatasetError(str(dataset), map(str, self.datasets()), len(self.broken))
         good = [s for s in wrote if s.node.manifest.status == "succeeded"]
         return [s for s in wrote if s.node.manifest.status != "succeeded"] + read + good
 

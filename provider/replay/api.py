@@ -349,7 +349,7 @@ class ReplayApi:
         """
         nodes: list[Node] = [n for n in self.graph.nodes if n.step == step]
         if not nodes:
-            raise UnknownStepError(step, (m.step for m in self.graph.manifests))
+            raise UnknownStepError(step, (m.step for m in self.graph.manifests), len(self.graph.broken))
         lines = []
         with self.following(progress, functions) as replayer:
             for node in nodes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,28 @@ def test_a_manifest_without_permission(root: Path, monkeypatch: pytest.MonkeyPat
     assert prov.datasets().num_rows == 5
     (problem,) = verify(Store.open(str(root / "prov")))
     assert "can't be read: Permission denied" in str(problem)
+
+
+def test_a_store_whose_only_step_cant_be_read_is_not_empty(tmp_path: Path) -> None:
+    step = write(version("/out", {"o": 2}, ["o"]), [(version("/in", {"i": 2}), [(0, 1)])])
+    publish(Store.open(str(tmp_path / "prov"), create=True), "copy", step)
+    manifest_of(tmp_path / "prov", "copy").write_bytes(b"")
+    prov = provspark.open(tmp_path / "prov")
+    asks: list[Callable[[], object]] = [
+        lambda: prov.backward("/out"),
+        lambda: prov.backward("/out", run="run"),
+        lambda: prov.impact("/out"),
+        lambda: prov.counts("copy"),
+    ]
+    for ask in asks:
+        with pytest.raises(LookupError, match=r"; 1 step of the store can't be read. Run `provspark verify`"):
+            ask()
+
+
+def test_a_store_without_steps_is_empty(tmp_path: Path) -> None:
+    Store.open(str(tmp_path / "prov"), create=True)
+    with pytest.raises(LookupError, match="no data set 'file:///out' in this store; the store is empty"):
+        provspark.open(tmp_path / "prov").backward("/out")
 
 
 def test_a_store_that_is_gone_is_no_broken_step(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
