@@ -13,7 +13,7 @@ from provspark.hooks.prov import ProvHook
 from provspark.index_store.export.tables import write_table
 from provspark.index_store.model import jsonable
 from provspark.index_store.query.answer import ends_of, stops_of, trusted_of
-from provspark.index_store.query.trust import Trust, trusted_entries
+from provspark.index_store.query.trust import Trust, log_unknown, trusted_entries
 from provspark.index_store.values.plain import plain
 from provspark.operators.expecting import Expect, Found, check_expect, confirm
 from provspark.settings import Settings
@@ -114,6 +114,8 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
                 raise AirflowFailException(f"{self._asked()} can't be answered: {error}") from error
             raise
         trust = Trust(trusted)
+        if self.question not in _FOLLOWING:
+            log_unknown(trusted, hook.get_conn().graph)
         stops = tuple(stop for stop in stops_of(table) if not trust.takes_stop(hook.get_conn().graph, stop))
         for stop in stops:
             self.log.warning("ProvSpark: %s", stop)

@@ -27,7 +27,7 @@ from provspark.index_store.query.reach import Place, Step
 from provspark.index_store.query.relation import identity, labelled
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.trust import Trust
+from provspark.index_store.query.trust import Trust, log_unknown
 from provspark.index_store.query.walk import Stand
 from provspark.views import View, Views
 
@@ -98,6 +98,7 @@ class Asking:
 
     def __init__(self, views: Views) -> None:
         self._views = views
+        self._trusted: set[str] = set()
 
     def asked(self, question: str, dataset: str | RowSet, rows: Rows, which: Which) -> Asked:
         """Find the version, its rows and the kinds of edges that a question is about.
@@ -120,7 +121,14 @@ class Asking:
         named = dataset.at if isinstance(dataset, RowSet) else dataset
         view = self._views.of(named, version, which.get("run"), which.get("as_of"))
         labels = dataset.runs if isinstance(dataset, RowSet) else _rows(view.at, rows, where)
+        self._check_trust(edges.trust)
         return Asked(view, labels, edges.kinds, semantics, edges.strict, Trust(edges.trust))
+
+    def _check_trust(self, entries: Sequence[str]) -> None:
+        """Log entries that name nothing known, each once."""
+        fresh = [entry for entry in dict.fromkeys(entries) if entry not in self._trusted]
+        self._trusted.update(fresh)
+        log_unknown(fresh, self._views.graph)
 
     def places(self, view: View, via: str | Sequence[str]) -> tuple[Place, ...]:
         """Data sets and steps by their names."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from provspark.errors import ArgumentError
 from provspark.index_store.query.graph import Graph, Node
+from provspark.index_store.query.stops import STOPS
 
 if TYPE_CHECKING:
     from provspark.index_store.query.walk import Stop
 
-__all__ = ["Trust", "Trusted", "trusted_entries"]
+__all__ = ["Trust", "Trusted", "log_unknown", "trusted_entries"]
+
+_log = logging.getLogger("provspark")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -131,6 +136,44 @@ def trusted_entries(given: Any) -> tuple[str, ...]:
         if not isinstance(one, str) or not one.strip():
             raise _bad_trust(one)
     return tuple(one.strip() for one in entries)
+
+
+def log_unknown(entries: Iterable[str], graph: Graph) -> None:
+    """Log a warning for each entry that matches nothing in a graph, such as a misspelled one, with the nearest names.
+
+    Parameters
+    ----------
+    entries : iterable of str
+        As `trusted_entries` returns them.
+    """
+    entries = list(entries)
+    if not entries:
+        return
+    known = _names(graph)
+    by_lower = {name.lower(): name for name in sorted(known, reverse=True)}
+    for entry in entries:
+        if entry in known:
+            continue
+        near = [by_lower[one] for one in get_close_matches(entry.lower(), by_lower, 3, 0.6)]
+        advice = f"Did you mean {' or '.join(map(repr, near))}?" if near else "docs/stops.md lists what you can trust."
+        _log.warning(
+            "The trust entry %r has no effect: no task, operator, script line or kind of stop has this name. %s",
+            entry,
+            advice,
+        )
+
+
+def _names(graph: Graph) -> set[str]:
+    """All that an entry can match in a graph."""
+    known: set[str] = {"possible", "end", *(kind.name for kind in STOPS)}
+    for manifest in graph.manifests:
+        known |= {manifest.key.task_id, f"{manifest.key.dag_id}.{manifest.key.task_id}"}
+        for task in manifest.dag:
+            known |= {task.task_id, f"{manifest.key.dag_id}.{task.task_id}", task.operator}
+    for node in (*graph.nodes, *graph.reads):
+        for site in (node.write.site, node.write.reason.site if node.write.reason else ""):
+            known |= set(_spellings(site))
+    return known
 
 
 def _bad_trust(found: object) -> ArgumentError:

@@ -262,6 +262,18 @@ def test_no_trust(through: Provenance, given: Any) -> None:
     assert trusted_of(through.forward("/src", [1], trust=given)) == ()
 
 
+def test_an_entry_that_names_nothing_is_logged_once(through: Provenance, caplog: pytest.LogCaptureFixture) -> None:
+    known = ["clean", "dag.next", READ, "clean.py:9", "possible", "end", "coarse"]
+    for _ in range(2):
+        through.forward("/src", [1], trust=[*known, "Clean.py:3", "zzz"])
+    warned = [(r.name, r.levelname, r.getMessage()) for r in caplog.records]
+    assert [w[:2] for w in warned] == [("provspark", "WARNING")] * 2
+    assert "trust entry 'Clean.py:3' has no effect" in warned[0][2]
+    assert f"Did you mean '{READ}'" in warned[0][2]
+    assert "'zzz'" in warned[1][2]
+    assert "docs/stops.md" in warned[1][2]
+
+
 def test_an_uncaptured_read_is_a_stop(store: Store) -> None:
     script = Script(store)
     script.read(READ, [], 1, coverage="untracked")

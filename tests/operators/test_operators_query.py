@@ -93,6 +93,14 @@ def test_trust_of_another_type_is_an_error_of_ours(ask: Any, wrong: Any) -> None
             ask("backward", "report.csv", **more)
 
 
+@pytest.mark.parametrize("question", ["backward", "columns"])
+def test_an_entry_that_names_nothing_is_logged(ask: Any, question: str, caplog: pytest.LogCaptureFixture) -> None:
+    ask(question, "report.csv", trust=["cleam", "copy"])
+    (warned,) = (r.getMessage() for r in caplog.records if r.name == "provspark")
+    assert "'cleam' has no effect" in warned
+    assert "Did you mean 'clean'?" in warned
+
+
 def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
     with pytest.raises(SettingsError, match="no question 'whence'; there are backward, before_after"):
         ProvQueryOperator(task_id="ask", question="whence", arguments={})
