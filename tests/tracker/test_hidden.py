@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _scripts import run, watched
+from _hidden import HEAD, look, table
+from _scripts import run
 
-import provspark
-from provspark import said
-from provspark.tracker import attach
-from provspark.tracker.constants import MadeRows
-from provspark.tracker.hidden import Hidden, hidden
+from provspark.tracker.hidden import hidden
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.script import program
 
@@ -23,21 +18,6 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore"),  # of pandas on Spark
 ]
-
-HEAD = """
-import datetime, functools, operator, os, sys
-from datetime import date, timedelta
-from decimal import Decimal
-import pandas as pd
-from pyspark.sql import Window, functions as F
-from pyspark.sql import functions as sf
-from pyspark.sql.functions import col, lit, pandas_udf, udf
-
-df = spark.read.parquet(source)
-got = df.collect()
-keys = [r.k for r in got]
-x = got[0].v
-"""
 
 SHOWN = {
     "operators": (
@@ -351,35 +331,7 @@ HIDDEN["a long chain"] = f"out = df.filter(F.col('k') == F.lit(keys[0])){LONG}"
 
 @pytest.fixture(scope="module")
 def source(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = str(tmp_path_factory.mktemp("hidden") / "t")
-    first = datetime(2023, 11, 14, 22, 13, 20)
-    rows = [(f"{c}ey", v, first + timedelta(days=v)) for c, v in zip("stuvwx", (11, 12, 13, 3, 15, 16), strict=True)]
-    spark.createDataFrame(rows, "k STRING, v BIGINT, t TIMESTAMP").coalesce(1).write.parquet(path)
-    return path
-
-
-def look(
-    text: str,
-    spark: Any,
-    source: str,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    numbers: frozenset[str] = frozenset(),
-) -> Hidden:
-    """Run a script under capture; look at the plan of the frame that it leaves as `out`."""
-    program().forget()
-    said.forget()
-    monkeypatch.setattr(sys, "argv", ["script.py", "2024-05-06", "31"])
-    jvm = Jvm(spark)
-    made = MadeRows(jvm)
-    with attach(store=(folder / "store").as_uri(), step="s"), watched(monkeypatch, made):
-        monkeypatch.setattr(sys, "argv", ["script.py", "2024-05-06", "31"])
-        names = run(folder, HEAD + text + "\n", spark=spark, source=source, provspark=provspark)
-        plan = names["out"]._jdf.queryExecution().analyzed()
-        with ThreadPoolExecutor(1) as alone:  # this file is not of the script
-            found = alone.submit(hidden, jvm, plan, made, numbers=numbers).result()
-        assert not any(str(key) in found.reason for key in names["keys"])
-    return found
+    return table(spark, tmp_path_factory.mktemp("hidden"))
 
 
 @pytest.mark.parametrize("case", SHOWN)
