@@ -13,7 +13,7 @@ from provspark.cli.marks import say
 from provspark.cli.operations import OPERATION_NAMES, operation_rows
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.errors import UnknownStepError
-from provspark.index_store.model import Manifest, Write, jsonable
+from provspark.index_store.model import Manifest, Version, Write, jsonable
 
 if TYPE_CHECKING:
     from provspark.api import Provenance
@@ -123,6 +123,8 @@ def _print_step(out: Console, manifest: Manifest, operations: list[OperationLine
     for reason in manifest.untracked:
         out.print(Text(f"  untracked: {reason}", style="red"))
     sizes = {f.path: f.size for f in manifest.files}
+    for read in manifest.reads:
+        _print_read(out, read)
     for write in manifest.writes:
         _print_write(out, write, sizes)
         own = [line for line in operations if line.write == write.index]
@@ -133,14 +135,27 @@ def _print_step(out: Console, manifest: Manifest, operations: list[OperationLine
     out.print(Text(f"  stored in {count(len(manifest.files), 'file')}, {sum(sizes.values()):,} bytes", style="dim"))
 
 
+def _print_read(out: Console, read: Write) -> None:
+    what = "one number" if read.single else count(read.output.rows)
+    head = Text(f"  read {read.index}: {what} by {read.action}, ")
+    head.append(read.coverage, style=_COVERAGE[read.coverage])
+    out.print(head + Text(f" ({read.site})" if read.site else ""))
+    for version in read.inputs:
+        out.print(Text(f"    from {version.dataset}, {_size(version)}"))
+
+
+def _size(version: Version) -> str:
+    return count(version.rows, version.unit)
+
+
 def _print_write(out: Console, write: Write, sizes: dict[str, int]) -> None:
-    head = Text(f"  write {write.index}: {write.output.dataset}, {count(write.output.rows)}, ")
+    head = Text(f"  write {write.index}: {write.output.dataset}, {_size(write.output)}, ")
     head.append(write.coverage, style=_COVERAGE[write.coverage])
     out.print(head + Text(f" ({write.site})" if write.site else ""))
     if write.reason:
         out.print(Text(f"    {write.reason}", style=_COVERAGE[write.coverage]))
     for version in write.inputs:
-        out.print(Text(f"    from {version.dataset}, {count(version.rows)}, version {version.id}"))
+        out.print(Text(f"    from {version.dataset}, {_size(version)}, version {version.id}"))
     lines = []
     for tensor in write.tensors:
         size = sum(sizes.get(p, 0) for p in (tensor.by_out, tensor.by_src) if p)

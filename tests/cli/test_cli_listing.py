@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from _steps import version, write
 from click.testing import CliRunner, Result
 
 from provspark.cli.main import main
 from provspark.errors import StoreUnreachableError
+from provspark.index_store.driver import driver_version
 from provspark.index_store.model import StepKey
 from provspark.index_store.store import Store
 
@@ -153,3 +156,12 @@ def test_unfinished_steps_are_listed(cli: Cli, folder: Path) -> None:
     assert [line["task_id"] for line in lines if line["status"] == "unfinished"] == ["slow"]
     writer.abandon()
     assert "people.slow" not in cli("ls", "--steps").output
+
+
+def test_a_step_says_what_its_driver_read(tmp_path: Path) -> None:
+    writer = Store.open(str(tmp_path), create=True).writer(key := StepKey("clean", "run"))
+    read = write(driver_version(key.id, 0, "clean.py:3", 2), [(version("/src", {"a": 4}), [(0, 1), (1, 3)])])
+    writer.add_read(replace(read, action="DataFrame.collect", site="/jobs/clean.py:3"))
+    writer.publish(status="succeeded", started="2026-01-01T00:00:00", ended="2026-01-01T00:00:01")
+    shown = CliRunner().invoke(main, ["show", key.id, "--store", str(tmp_path)]).output
+    assert "read 0: 2 rows by DataFrame.collect, exact (/jobs/clean.py:3)\n    from file:///src, 4 rows\n" in shown
