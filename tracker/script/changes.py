@@ -88,6 +88,8 @@ class Changes:
             elif isinstance(above, ast.Subscript) and above.value is node:
                 if isinstance(above.ctx, (ast.Store, ast.Del)):
                     return self._assigned(source, above)
+                if self._flat(source, node):
+                    return True  # a text, or a list of its own
             elif isinstance(above, ast.Call) and above.func is node:
                 pass  # what it returns may be what is in the object
             elif isinstance(above, (ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Await)):
@@ -231,6 +233,8 @@ class Changes:
             elif last_name(node.func) not in _ITERATING:
                 return False
             return bool(parts) and all(self._flat(source, part) for part in parts)
+        if isinstance(node, ast.Attribute):
+            return node.attr in ("argv", "environ")
         if not isinstance(node, ast.Name):
             return _of_constants(node)
         scope = source.scope_of.get(node)
