@@ -10,7 +10,9 @@ from provspark.tracker.files.frames import library_folders
 
 __all__ = ["LeftOut"]
 
-_SYSTEM = ("/proc/", "/dev/", "/sys/", "/run/", "/etc/", "/usr/share/", "/usr/lib/", "/lib/", "/boot/")
+_SYSTEM = ("/proc/", "/sys/", "/run/", "/etc/", "/usr/share/", "/usr/lib/", "/lib/", "/boot/")
+_DEVICES, _SHARED = "/dev/", "/dev/shm/"
+"""Of the devices' folder, shared memory holds data."""
 _SETTINGS = (
     ".aws",
     ".azure",
@@ -48,4 +50,6 @@ class LeftOut:
 
     def __call__(self, path: str) -> bool:
         """Whether a file is left out, by its absolute path."""
+        if path.startswith(_DEVICES) and not path.startswith(_SHARED):
+            return True
         return path.startswith(self._prefixes) or path.endswith(_NO_DATA) or "/__pycache__/" in path
