@@ -154,6 +154,8 @@ def test_one_number_is_told_by_the_plan(world: World) -> None:
         d.filter("w > 1").agg(sf.min("w") > 0),
         d.agg(sf.stddev("w"), sf.corr("w", "w"), sf.approx_count_distinct("w")).limit(1),
         d.agg(sf.max(sf.lit(1).cast("timestamp"))),
+        d.limit(1).agg(sf.count("*"), sf.count_if(sf.col("w") > 1), sf.approx_count_distinct("w")),
+        d.sample(0.5, seed=1).agg(sf.count("w") / sf.lit(2)),
     ]
     rows = [
         d.groupBy("w").count(),
@@ -164,6 +166,11 @@ def test_one_number_is_told_by_the_plan(world: World) -> None:
         d.agg(sf.udf(lambda x: x, "bigint")(sf.max("w"))),
         d.agg(sf.max("w").alias("m")).filter("m > 0"),
         d.select("w").limit(1),
+        d.orderBy(sf.desc("w")).limit(1).agg(sf.max("k")),
+        d.orderBy("w").limit(1).filter("w > 0").select("k").agg(sf.avg("k"), sf.count("k")),
+        d.orderBy("w").offset(7).agg(sf.sum("k")),
+        d.sample(0.5, seed=1).agg(sf.min("k")),
+        d.join(d.select("k").limit(1), "k").agg(sf.max("w")),
     ]
     with world.step() as capture:
         for frame in (*number, *rows):
@@ -174,12 +181,13 @@ def test_one_number_is_told_by_the_plan(world: World) -> None:
 def test_an_observation_is_told_by_its_metrics(world: World) -> None:
     from pyspark.sql import Observation
 
-    number, value = Observation(), Observation()
+    number, value, one = Observation(), Observation(), Observation()
     with world.step() as capture:
         world.t.dept.observe(number, sf.max("w").alias("m")).select("w").write.parquet(world.path("a"))
         world.t.dept.observe(value, sf.max(sf.col("w").cast("string")).alias("m")).write.parquet(world.path("b"))
-        assert {type(each.get["m"]) for each in (number, value)} == {int, str}
-    assert reads(capture.manifest) == [("Observation.get", "coarse", True), ("Observation.get", "coarse", False)]
+        world.t.dept.limit(1).observe(one, sf.max("w").alias("m")).write.parquet(world.path("c"))
+        assert [type(each.get["m"]) for each in (number, value, one)] == [int, str, int]
+    assert reads(capture.manifest) == [("Observation.get", "coarse", single) for single in (True, False, False)]
 
 
 def test_what_gives_nothing(world: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,6 +57,10 @@ public class Reads {
             "RegrR2", "RegrSXX", "RegrSXY", "RegrSYY", "RegrSlope", "Skewness", "StddevPop", "StddevSamp", "Sum",
             "VariancePop", "VarianceSamp"
           }));
+  /** Those that count rows: their result says nothing of which rows were chosen. */
+  private static final Set COUNTS = new HashSet(Arrays.asList(new String[] {"Count", "CountIf", "HyperLogLogPlusPlus"}));
+  private static final Set CHOOSING =
+      new HashSet(Arrays.asList(new String[] {"GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample"}));
 
   private final Map numbers = new IdentityHashMap();
   private final List leaves = new ArrayList();
@@ -127,7 +131,10 @@ public class Reads {
 
   // -- one number
 
-  /** Whether a plan has one row, of numbers, booleans, dates or times that aggregate functions made of all rows. */
+  /**
+   * Whether a plan has one row, of numbers, booleans, dates or times that aggregate functions made of all rows, or counts of
+   * chosen ones.
+   */
   private static boolean single(LogicalPlan plan) {
     if (!plain(list(plan.output()))) return false;
     LogicalPlan p = plan;
@@ -137,32 +144,39 @@ public class Reads {
       p = (LogicalPlan) p.children().apply(0);
     }
     if (!(p instanceof Aggregate) || !((Aggregate) p).groupingExpressions().isEmpty()) return false;
-    return numbers(list(((Aggregate) p).aggregateExpressions()));
+    return numbers(list(((Aggregate) p).aggregateExpressions()), chosen(p));
+  }
+
+  /** Whether some node below one takes a few of the rows, so that a value of all those left may be that of one row. */
+  private static boolean chosen(LogicalPlan plan) {
+    List below = list(plan.children());
+    for (int i = 0; i < below.size(); i++) {
+      LogicalPlan child = (LogicalPlan) below.get(i);
+      if (CHOOSING.contains(child.getClass().getSimpleName()) || chosen(child)) return true;
+    }
+    return false;
   }
 
   /** Whether what an observed frame's Observation returns is such numbers. */
   public boolean observed(Dataset frame) {
     LogicalPlan plan = frame.queryExecution().analyzed();
-    return plan instanceof CollectMetrics && numbers(list(((CollectMetrics) plan).metrics()));
+    return plan instanceof CollectMetrics && numbers(list(((CollectMetrics) plan).metrics()), chosen(plan));
   }
 
-  private static boolean numbers(List expressions) {
+  private static boolean numbers(List expressions, boolean chosen) {
     if (!plain(expressions)) return false;
-    for (int i = 0; i < expressions.size(); i++) if (!number((Expression) expressions.get(i))) return false;
+    for (int i = 0; i < expressions.size(); i++) if (!number((Expression) expressions.get(i), chosen)) return false;
     return true;
   }
 
-  private static boolean number(Expression e) {
+  private static boolean number(Expression e, boolean chosen) {
     if (e instanceof AggregateExpression) {
       String name = ((AggregateExpression) e).aggregateFunction().getClass().getSimpleName();
-      return NUMBERS.contains(name) && plain(e.dataType());
+      return (chosen ? COUNTS : NUMBERS).contains(name) && plain(e.dataType());
     }
-    return computed(e) && numbered(e);
-  }
-
-  private static boolean numbered(Expression e) {
+    if (!computed(e)) return false;
     Iterator it = list(e.children()).iterator();
-    while (it.hasNext()) if (!number((Expression) it.next())) return false;
+    while (it.hasNext()) if (!number((Expression) it.next(), chosen)) return false;
     return true;
   }
 
