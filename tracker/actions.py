@@ -55,6 +55,7 @@ def _nothing(names: str) -> dict[str, Action]:
 
 
 METHODS: dict[str, dict[str, Action]] = {
+    "Accumulator": {"value": ROWS, **_nothing("add")},  # a number counts as one number
     "DataFrame": {
         "approxQuantile": ROWS,
         "collect": Action("rows", by_plan=True, tapped=True, stops=True),

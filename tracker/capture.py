@@ -248,6 +248,14 @@ class Capture:
         """Note what was observed of a frame."""
         self._reading.observed(frame)
 
+    def computed(self, rows: Any) -> None:
+        """Note that a frame or an RDD is about to be computed."""
+        self._reading.computed(rows)
+
+    def accumulated(self, value: Any) -> None:
+        """Note that the script read an accumulator."""
+        self._reading.accumulated(value)
+
     def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
         """Note that MLlib learned from frames or RDDs."""
         self._reading.learned(values, action, result)

@@ -14,6 +14,7 @@ from typing import Any
 from provspark.tracker.actions import LEARNERS, reading
 from provspark.tracker.imported import WhenImported
 from provspark.tracker.listener import Listener
+from provspark.tracker.sites import is_library
 
 _SETTERS = frozenset(
     {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
@@ -77,7 +78,7 @@ class Interception:
 
     def install(self) -> None:
         """Patch; sessions that exist already are told of at once."""
-        from pyspark import RDD, SparkContext
+        from pyspark import RDD, Accumulator, SparkContext
         from pyspark.sql import Observation, SparkSession
         from pyspark.sql.catalog import Catalog
         from pyspark.sql.classic.dataframe import DataFrame
@@ -122,6 +123,10 @@ class Interception:
         self._around(Observation, "_on", self._observe)
         asked = Observation.__dict__["get"]
         self._patch(Observation, "get", asked, property(lambda observation: self._ask(asked, observation)))
+        value = Accumulator.__dict__["value"]
+        self._patch(Accumulator, "value", value, property(lambda a: self._accumulated(value.fget, a), value.fset))
+        for name in ("__str__", "__repr__"):
+            self._around(Accumulator, name, self._accumulated)
         for name in reading("RDD"):
             self._around(RDD, name, self._read_rdd)
         for name in _RDD_LOOKS:
@@ -211,6 +216,12 @@ class Interception:
             self._listener.observed(self._observed[observation])
         return result
 
+    def _accumulated(self, read: Callable[..., Any], accumulator: Any) -> Any:
+        result = read(accumulator)
+        if not self._within() and not is_library(sys._getframe(2).f_code.co_filename):
+            self._listener.accumulated(accumulator._value)
+        return result
+
     def _rdd(self, plain: Any, frame: Any) -> Any:
         from pyspark.sql import DataFrame
 
@@ -247,6 +258,8 @@ class Interception:
         return self._read_rdd(runJob, rdd)
 
     def _look(self, look: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._within():
+            self._listener.computed(rdd)
         return self._outermost(lambda: look(rdd, *args, **kwargs))
 
     def _learner_imported(self, module: ModuleType) -> None:
@@ -320,6 +333,7 @@ class Interception:
             return action(this, *args, **kwargs)
         node = f"{type(this).__name__}.{action.__name__}"
         why = "what its function does with the rows is not seen"
+        self._listener.computed(this)
         call = lambda: action(this, *args, **kwargs)  # noqa: E731
         return self._listener.effect(node, why, lambda: self._outermost(call))
 
@@ -327,6 +341,7 @@ class Interception:
         if self._within():
             return save(rdd, *args, **kwargs)
         to = next((f" to {a}" for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
+        self._listener.computed(rdd)
         call = lambda: save(rdd, *args, **kwargs)  # noqa: E731
         why = f"writes of RDDs are not followed: rows went{to}"
         return self._listener.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call))
@@ -380,6 +395,7 @@ class Interception:
         spark = frame.sparkSession
         if checkpoint.__name__ == "checkpoint" and not all((*args, *kwargs.values())):
             return checkpoint(frame, *args, **kwargs)  # not eager: Spark may compute it twice
+        self._listener.computed(frame)
         take = lambda jdf: checkpoint(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
         return DataFrame(self._listener.checkpoint(frame, take), spark)
 

@@ -60,6 +60,12 @@ class Listener(Protocol):
     def variable_set(self, frame: Any) -> None:
         """Take note that a query, of which this is the frame, set a variable of the session."""
 
+    def computed(self, rows: Any) -> None:
+        """Take note that a frame or an RDD is about to be computed, of which the script gets nothing."""
+
+    def accumulated(self, value: Any) -> None:
+        """Take note that the script read the value of an accumulator."""
+
     def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
         """Take note that MLlib returned a result learned from frames and RDDs."""
 

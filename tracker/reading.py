@@ -9,6 +9,7 @@ from typing import Any
 from provspark.errors import UnsupportedPlanError
 from provspark.index_store.driver import FIT
 from provspark.index_store.model import Field, PendingWrite, Untracked
+from provspark.tracker.accumulated import Accumulated, accumulators_exist
 from provspark.tracker.actions import FITS, METHODS, Action
 from provspark.tracker.after_reads import Behind
 from provspark.tracker.behind import behind
@@ -18,7 +19,7 @@ from provspark.tracker.failures import said, stopped
 from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.models import Models, columns_named, learned
-from provspark.tracker.read_inputs import Inputs, ReadInputs
+from provspark.tracker.read_inputs import NONE, Inputs, ReadInputs
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.saved_models import LoadedModel, model_files, saved_model
 from provspark.tracker.sessions import Sessions
@@ -74,6 +75,7 @@ class Reading:
         self._taps = 0
         """Reads that were followed row by row, or were to be."""
         self.models = Models()
+        self._accumulated = Accumulated()
         self._java: Any = None
         self._inputs: ReadInputs | None = None
 
@@ -87,6 +89,7 @@ class Reading:
         plan = self._guarded(name, site, lambda: self._of_frame(frame))
         if plan is None or not plan.reads or _takes_none(action, args):
             return call(frame)
+        self._accumulated.note(plan.inputs)
         read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, 1, plan.fields, _single(action, plan))
         before = None if read.single else self._guarded(name, site, lambda: self._before(plan.jvm, frame))
         trace: Trace | None = None
@@ -193,6 +196,7 @@ class Reading:
             jvm, analysed = self._sessions.jvm(spark), plan_of()
             plan = self._of_plan(jvm, str(self._reader(jvm)[0].of(analysed)))
             if self._on(jvm) and plan.reads:
+                self._accumulated.note(plan.inputs)
                 self._reads.add(CoarseRead(plan.inputs, name, site, 1, plan.fields))
 
         self._guarded(name, site, note)
@@ -202,15 +206,49 @@ class Reading:
         site = caller()
 
         def note() -> None:
-            jvm = self._sessions.any()
-            if jvm is None or not any(map(self._on, self._sessions.every())):
-                return
-            inputs = self._reader(jvm)[1].of_rdd(rdd._jrdd.rdd())
+            inputs = self._of_rdd(rdd)
+            self._accumulated.note(inputs)
             if inputs.sources or inputs.node:
                 single = METHODS["RDD"][name].returns == "number" if name in METHODS["RDD"] else False
                 self._reads.add(CoarseRead(inputs, f"RDD.{name}", site, 1 if single else size(result), single=single))
 
         self._guarded(name, site, note)
+
+    def computed(self, rows: Any) -> None:
+        """Take note that a frame or an RDD is about to be computed, whose functions may add to accumulators."""
+        from pyspark import RDD
+
+        def note() -> None:
+            if isinstance(rows, RDD):
+                self._accumulated.note(self._of_rdd(rows))
+                return
+            plan = self._of_frame(rows)
+            if plan is not None:
+                self._accumulated.note(plan.inputs)
+
+        if accumulators_exist():
+            self._guarded("Accumulator", caller(), note)
+
+    def written(self, jvm: Jvm, rows: Any) -> None:
+        """Take note that the rows of a Java Dataset are about to be written; see `computed`."""
+
+        def note() -> None:
+            if self._on(jvm):
+                self._accumulated.note(self.inputs(jvm, rows.queryExecution().analyzed()))
+
+        if accumulators_exist():
+            self._guarded("Accumulator", caller(), note)
+
+    def accumulated(self, value: Any) -> None:
+        """Take note that the script read the value of an accumulator."""
+        site = caller()
+
+        def note() -> None:
+            read = self._accumulated.read(value, site, size(value))
+            if read is not None:
+                self._reads.add(read)
+
+        self._guarded("Accumulator", site, note)
 
     def learned(self, values: Sequence[Any], name: str, result: Any) -> None:
         """Take note of what MLlib learned from frames and RDDs, which follow the estimator among the values."""
@@ -220,16 +258,15 @@ class Reading:
         site = caller()
 
         def note() -> None:
-            inputs, fields = Inputs(()), list[Field]()
+            inputs, fields = NONE, list[Field]()
             for value in values:
                 if isinstance(value, DataFrame):
                     plan = self._of_frame(value)
-                    inputs += plan.inputs if plan is not None else Inputs(())
+                    inputs += plan.inputs if plan is not None else NONE
                     fields += plan.fields if plan is not None else ()
                 elif isinstance(value, RDD):
-                    jvm = self._sessions.any()
-                    if jvm is not None and self._on(jvm):
-                        inputs += self._reader(jvm)[1].of_rdd(value._jrdd.rdd())
+                    inputs += self._of_rdd(value)
+            self._accumulated.note(inputs)
             if not inputs.sources and not inputs.node:
                 return
             if name not in FITS:
@@ -272,6 +309,16 @@ class Reading:
             self._reads.setting = "off"
             return None
         return self._of_plan(jvm, text, int(most) if most.isdigit() else MOST)
+
+    def _of_rdd(self, rdd: Any) -> Inputs:
+        """Return what an RDD of PySpark is computed from; nothing where reads are not followed."""
+        from pyspark.core.rdd import PipelinedRDD
+
+        jvm = self._sessions.any()
+        if jvm is None or not any(map(self._on, self._sessions.every())):
+            return NONE
+        java = rdd._prev_jrdd if isinstance(rdd, PipelinedRDD) else rdd._jrdd  # its functions are not pickled for us
+        return self._reader(jvm)[1].of_rdd(java.rdd())
 
     def _of_plan(self, jvm: Jvm, text: str, most: int = MOST) -> _Plan:
         kind, leaves, fields = text.split("\1")

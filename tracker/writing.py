@@ -103,6 +103,7 @@ class Writing:
             for aim in aims:
                 caches.settle(aim.sink.dataset)
                 self._reads.settle(aim.sink.dataset)
+                self._reading.written(jvm, aim.rows)
             skips = all(aim.sink.skips for aim in aims)
             captured = []
             if not skips:

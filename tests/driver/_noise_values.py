@@ -57,6 +57,20 @@ def numbers_in_a_file_of_json(spark: Any, people: str, out: str, work: str) -> N
 
 
 @CASES(data=AGREED)
+def a_number_of_an_accumulator(spark: Any, people: str, out: str) -> None:
+    minors = spark.sparkContext.accumulator(0)
+
+    def watch(age: int) -> int:
+        minors.add(int(age < 18))
+        return age
+
+    everybody = spark.read.parquet(people)
+    everybody.rdd.map(lambda row: watch(row.age)).count()
+    print("minors:", minors.value, minors)
+    everybody.filter("consent").withColumn("seen", sf.lit(True)).write.parquet(out)
+
+
+@CASES(data=AGREED)
 def a_lookup_of_constants(spark: Any, people: str, out: str) -> None:
     countries = {"Rome": "Italy", "Oslo": "Norway", "Lima": "Peru"}
     everybody = spark.read.parquet(people)

@@ -55,7 +55,7 @@ def a_frame_of_an_rdd_of_rows(spark: Any, people: str, out: str) -> None:
     spark.createDataFrame(pairs, "id INT, name STRING").write.parquet(out)
 
 
-@CASES(stops=["untracked"], label="exact")
+@CASES(possible=ALL, reads="R")
 def an_accumulator_of_names(spark: Any, people: str, out: str) -> None:
     from pyspark import AccumulatorParam
 
@@ -67,8 +67,17 @@ def an_accumulator_of_names(spark: Any, people: str, out: str) -> None:
             return a + b
 
     names = spark.sparkContext.accumulator([], Names())
-    spark.read.parquet(people).foreach(lambda row: names.add([row.name]))
-    spark.createDataFrame([(name,) for name in sorted(names.value)], "name STRING").write.parquet(out)
+    spark.read.parquet(people).rdd.map(lambda row: names.add([row.name]) or row).count()
+    found = sorted(names.value)  # R
+    spark.createDataFrame([(name,) for name in found], "name STRING").write.parquet(out)
+
+
+@CASES(possible=ALL, reads="AR", strict=True, label="exact")
+def an_accumulator_of_ages(spark: Any, people: str, out: str) -> None:
+    total = spark.sparkContext.accumulator(0)
+    spark.read.parquet(people).rdd.map(lambda row: total.add(row.age) or row).count()  # A
+    keys = [str(total.value)]  # R
+    spark.createDataFrame([(key,) for key in keys], "key STRING").write.parquet(out)
 
 
 @CASES(possible=ALL, reads="R")
@@ -96,3 +105,10 @@ def execute_immediate_into_a_variable(spark: Any, people: str, out: str) -> None
     spark.sql("DECLARE OR REPLACE VARIABLE last STRING")
     spark.sql("EXECUTE IMMEDIATE 'SELECT max(name) FROM people_of_immediate' INTO last")  # R
     spark.sql("SELECT concat(last, '!') AS name").write.parquet(out)
+
+
+@CASES(possible=[10], reads="R")
+def the_largest_id_of_a_chosen_row(spark: Any, people: str, out: str) -> None:
+    oldest = spark.read.parquet(people).orderBy(sf.desc("age")).limit(1)
+    found = oldest.agg(sf.max("id")).first()[0]  # R
+    spark.createDataFrame([(found,)], "id INT").write.parquet(out)

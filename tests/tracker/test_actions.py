@@ -12,7 +12,7 @@ from typing import Any
 
 import pyspark.ml
 import pytest
-from pyspark import RDD, SparkContext
+from pyspark import RDD, Accumulator, SparkContext
 from pyspark.sql import GroupedData, Observation, SparkSession
 from pyspark.sql.catalog import Catalog
 from pyspark.sql.dataframe import DataFrame, DataFrameNaFunctions, DataFrameStatFunctions
@@ -44,7 +44,7 @@ def arguments(function: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "owner", [DataFrame, RDD, GroupedData, DataFrameNaFunctions, DataFrameStatFunctions, Observation]
+    "owner", [DataFrame, RDD, GroupedData, DataFrameNaFunctions, DataFrameStatFunctions, Observation, Accumulator]
 )
 def test_each_method_is_known(owner: type) -> None:
     """What returns neither a frame nor an RDD nor a column is in the table."""
@@ -68,7 +68,9 @@ def test_the_docs_list_them() -> None:
     named = {path.removeprefix("Estimator.").removeprefix("Evaluator.") for some in LEARNERS.values() for path in some}
     inner = {"callJavaFunc", "JavaWrapper._call_java"}
     assert (named - inner) | {*reading("DataFrame"), *reading("RDD")} <= told
-    assert {f"{owner}.{name}" for owner in ("Observation", "SparkContext") for name in reading(owner)} <= told
+    assert {
+        f"{owner}.{name}" for owner in ("Accumulator", "Observation", "SparkContext") for name in reading(owner)
+    } <= told
 
 
 def test_what_learns_is_known() -> None:
