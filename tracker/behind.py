@@ -44,8 +44,9 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
     transformed = UNSHOWN in models
     context = tuple(reads.span(number) for number in sorted(map(int, models - {UNSHOWN})) if number < cut)
     found = [_hidden(jvm, sessions, plan, frozenset()) for plan in plans]
+    learned = next(filter(None, map(sessions.holds_learned, plans)), "")
     if not any(found) and not transformed:
-        return Behind(size, (), context, "", unshown)
+        return Behind(size, (), context, learned, unshown)
     numbers = reads.numbers(cut)
     if (
         numbers
@@ -53,9 +54,9 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
         and not any(_hidden(jvm, sessions, plan, numbers) for plan, h in zip(plans, found, strict=True) if h)
     ):
         singles = tuple(reads.span(number) for number in range(cut) if reads.is_single(number))
-        return Behind(size, singles, context, "", unshown)
+        return Behind(size, singles, context, learned, unshown)
     made = next((h.reason for h in found if h.made), "") if reads.of_rows(cut) else ""
-    return Behind(size, (range(size),), context, made, unshown)
+    return Behind(size, (range(size),), context, made or learned, unshown)
 
 
 def _hidden(jvm: Jvm, sessions: Sessions, plan: Any, numbers: frozenset[str]) -> Hidden:

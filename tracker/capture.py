@@ -260,6 +260,10 @@ class Capture:
         """Note that MLlib learned from frames or RDDs."""
         self._reading.learned(values, action, result)
 
+    def model_called(self, owner: Any, action: str, result: Any) -> None:
+        """Note what a method of a model returned."""
+        self._reading.called(owner, action, result)
+
     def _why(self, maker: str, data: Any = None) -> str:
         """Why rows that a call under way makes may derive from a read; "" where they can't."""
         begun = self._reads.begun

@@ -318,10 +318,11 @@ class Interception:
                 return learn(*args, **kwargs)
             result = self._outermost(lambda: learn(*args, **kwargs))
             values, name = (*args, *kwargs.values()), learn.__qualname__
-            if isinstance(result, DataFrame) and learn.__name__ == "_call_java":
-                return result  # which is followed as a frame, or refused where it is written
             if learn.__name__ == "_call_java":
                 name = f"{type(args[0]).__name__}.{args[1]}"
+                self._listener.model_called(args[0], name, result)
+                if isinstance(result, DataFrame):
+                    return result  # which is followed as a frame, or refused where it is written
             if not isinstance(result, RDD) and any(isinstance(value, (DataFrame, RDD)) for value in values):
                 self._listener.learned(values, name, result)
             return result

@@ -69,6 +69,9 @@ class Listener(Protocol):
     def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
         """Take note that MLlib returned a result learned from frames and RDDs."""
 
+    def model_called(self, owner: Any, action: str, result: Any) -> None:
+        """Take note of what a method of MLlib's objects in Java returned, such as a model's frame."""
+
     def model_loaded(self, instance: Any, path: str) -> None:
         """Told of what MLlib loaded from a path."""
 

@@ -21,6 +21,8 @@ class Models:
     def __init__(self) -> None:
         self._fitted: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._of_uid: dict[str, set[int]] = {}
+        self._of_java: dict[str, tuple[int, ...]] = {}
+        """Of Java objects that models returned, such as summaries, by py4j's names."""
 
     def fitted(self, estimator: Any, result: Any, number: int) -> None:
         """Remember what a fit returned; models of an iterator that it returned are told by their estimator."""
@@ -38,7 +40,15 @@ class Models:
         known = self._fitted.get(transformer)
         if known is not None:
             return (known,)
+        java = _java_name(getattr(transformer, "_java_obj", None))
+        if java in self._of_java:
+            return self._of_java[java]
         return tuple(sorted(self._of_uid.get(getattr(transformer, "uid", ""), ())))
+
+    def returned(self, value: Any, numbers: tuple[int, ...]) -> None:
+        """Remember which reads a Java object is part of, such as a model's summary."""
+        if numbers and _java_name(value):
+            self._of_java[_java_name(value)] = numbers
 
     def within(self, value: Any) -> tuple[int, ...]:
         """Return the reads that a model, or those within it, are."""
@@ -85,6 +95,11 @@ def columns_named(estimator: Any, columns: Iterable[str]) -> frozenset[str]:
             values = value if isinstance(value, (list, tuple)) else [value]
             found.update(v for v in values if isinstance(v, str) and v in columns)
     return frozenset(found) or columns
+
+
+def _java_name(value: Any) -> str:
+    """Return what py4j calls a Java object; "" for anything else."""
+    return str(getattr(value, "_target_id", ""))
 
 
 def _models(value: Any) -> Iterator[Any]:

@@ -270,7 +270,10 @@ class Reading:
             if not inputs.sources and not inputs.node:
                 return
             if name not in FITS:
-                self._reads.add(CoarseRead(inputs, name, site, 1))
+                number = self._reads.add(CoarseRead(inputs, name, site, 1))
+                of_model = "_java_obj" in getattr(values[0], "__dict__", ())  # else it may be a frame, or anything
+                numbers = (number, *self.models.of(values[0])) if of_model else (number,)
+                self._learned_by(numbers, name, site, result)
                 return
             named = columns_named(values[0], [field.name for field in fields])
             columns = self._columns(values[1]) if len(values) == 2 and isinstance(values[1], DataFrame) else None
@@ -278,6 +281,26 @@ class Reading:
             self.models.fitted(values[0], result, self._reads.add(read))
 
         self._guarded(name, site, note)
+
+    def called(self, owner: Any, name: str, result: Any) -> None:
+        """Take note of what a method of a model returned: a frame has the model as context."""
+        numbers, site = self.models.of(owner), caller()
+        if numbers:
+            self._guarded(name, site, lambda: self._learned_by(numbers, name, site, result))
+
+    def _learned_by(self, numbers: tuple[int, ...], name: str, site: str, result: Any) -> None:
+        """Mark what MLlib returned with the reads that it was learned from."""
+        from pyspark.sql import DataFrame
+
+        if not isinstance(result, DataFrame):
+            self.models.returned(result, numbers)
+            return
+        jvm = self._sessions.jvm(result.sparkSession)
+        jvm.plans.models(result._jdf, " ".join(map(str, sorted(numbers))))
+        local = self._sessions.caches(jvm).local
+        if local.unknown(result._jdf):
+            self._sessions.learned(jvm).note(result._jdf, f"MLlib makes the rows of {name} on the driver.")
+            local.note(result._jdf, site, local=False)
 
     def _columns(self, frame: Any) -> ReadPlan | None:
         """Read where a frame's columns come from; None where that is not known."""

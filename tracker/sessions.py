@@ -25,6 +25,7 @@ class Sessions:
         self._caches: Caches | None = None
         self._made: MadeRows | None = None
         self._unshown: MadeRows | None = None
+        self._learned: MadeRows | None = None
 
     def knows(self, spark: Any) -> bool:
         """Whether a session was met."""
@@ -64,6 +65,16 @@ class Sessions:
             self._unshown = MadeRows(jvm)
         return self._unshown
 
+    def learned(self, jvm: Jvm) -> MadeRows:
+        """Return which rows MLlib made of what it learned, and by which call."""
+        if self._learned is None:
+            self._learned = MadeRows(jvm)
+        return self._learned
+
+    def holds_learned(self, plan: Any) -> str:
+        """Return how the first of such rows in a logical plan were made, or ""."""
+        return "" if self._learned is None else self._learned.within(plan)
+
     def holds_unshown(self, plan: Any) -> bool:
         """Whether a logical plan has such rows."""
         return self._unshown is not None and bool(self._unshown.within(plan))
@@ -76,4 +87,4 @@ class Sessions:
     def clear(self) -> None:
         """Forget all: their SparkContext stops."""
         self._known.clear()
-        self._caches = self._made = self._unshown = None
+        self._caches = self._made = self._unshown = self._learned = None

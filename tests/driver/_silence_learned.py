@@ -97,3 +97,22 @@ def a_matrix_of_correlations(spark: Any, people: str, out: str) -> None:
     points = VectorAssembler(inputCols=["id", "age"], outputCol="v").transform(spark.read.parquet(people))
     matrix = Correlation.corr(points, "v").head()[0].toArray()  # R
     spark.createDataFrame([(round(float(x), 6),) for x in matrix[0]], "r DOUBLE").write.parquet(out)
+
+
+@CASES(context=ALL, ends="", label="coarse")
+def surrogates_of_a_model(spark: Any, people: str, out: str) -> None:
+    from pyspark.ml.feature import Imputer
+
+    rows = spark.read.parquet(people).selectExpr("CAST(age AS DOUBLE) AS age")
+    model = Imputer(inputCols=["age"], outputCols=["full"]).fit(rows)  # R
+    model.surrogateDF.write.parquet(out)
+
+
+@CASES(context=ALL, ends="", label="coarse")
+def a_frame_of_correlations(spark: Any, people: str, out: str) -> None:
+    from pyspark.ml.feature import VectorAssembler
+    from pyspark.ml.stat import Correlation
+
+    points = VectorAssembler(inputCols=["id", "age"], outputCol="v").transform(spark.read.parquet(people))
+    matrix = Correlation.corr(points, "v")  # R
+    matrix.selectExpr("CAST(`pearson(v)` AS STRING) AS matrix").write.parquet(out)

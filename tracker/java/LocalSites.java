@@ -34,6 +34,14 @@ public class LocalSites {
     return i < 0 ? "" : (String) sites.get(i);
   }
 
+  /** Whether a plan has local rows that no line of the script made: a library of Spark's did. */
+  public synchronized boolean unknown(LogicalPlan plan) {
+    if (plan instanceof LocalRelation && find(first(plan)) < 0) return true;
+    Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(plan.children()).iterator();
+    while (it.hasNext()) if (unknown((LogicalPlan) it.next())) return true;
+    return false;
+  }
+
   /** Copies of a plan share the rows themselves. */
   private static Object first(LogicalPlan leaf) {
     scala.collection.Seq data = ((LocalRelation) leaf).data();

@@ -118,6 +118,10 @@ class LocalSites:
         """Note a frame that this line made; `local` if from rows, or else from a query."""
         self._java.note(jdf.queryExecution().analyzed(), site, local)
 
+    def unknown(self, jdf: Any) -> bool:
+        """Whether a frame has local rows that no line of the script is known to have made."""
+        return bool(self._java.unknown(jdf.queryExecution().analyzed()))
+
     def handed(self, rdd: Any) -> bool:
         """Whether an RDD holds rows that the script handed over, and computes nothing."""
         return self._java.site(rdd) is not None
