@@ -244,6 +244,10 @@ class Capture:
         """Note that values of an RDD were brought to the driver."""
         self._reading.rdd(rdd, action, result)
 
+    def shown(self, frame: Any, action: str, rows: int) -> None:
+        """Note that rows of a frame were printed."""
+        self._reading.shown(frame, action, rows)
+
     def observed(self, frame: Any) -> None:
         """Note what was observed of a frame."""
         self._reading.observed(frame)

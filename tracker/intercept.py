@@ -14,6 +14,7 @@ from typing import Any
 from provspark.tracker.actions import LEARNERS, reading
 from provspark.tracker.imported import WhenImported
 from provspark.tracker.listener import Listener
+from provspark.tracker.screen import EAGER
 from provspark.tracker.sites import is_library
 
 _SETTERS = frozenset(
@@ -117,6 +118,8 @@ class Interception:
             self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
         for name in reading("DataFrame"):
             self._around(DataFrame, name, self._read)
+        for name in ("show", "_show_string", *EAGER):
+            self._around(DataFrame, name, self._show)
         plain = DataFrame.__dict__["rdd"]
         self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
         self._around(DataFrame, "toJSON", self._json)
@@ -204,6 +207,13 @@ class Interception:
         self._listener.cache_changed(frame.sparkSession)
         run = lambda rows: self._outermost(lambda: action(rows, *args, **kwargs))  # noqa: E731
         return self._listener.frame_read(frame, action.__name__, (*args, *kwargs.values()), run)
+
+    def _show(self, show: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return show(frame, *args, **kwargs)
+        result = self._outermost(lambda: show(frame, *args, **kwargs))
+        self._listener.shown(frame, show.__name__, args[0] if args else kwargs.get("n", 20))
+        return result
 
     def _observe(self, on: Callable[..., Any], observation: Any, *args: Any, **kwargs: Any) -> Any:
         made = on(observation, *args, **kwargs)

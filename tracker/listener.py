@@ -51,6 +51,9 @@ class Listener(Protocol):
     def frame_read(self, frame: Any, action: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
         """Run an action of a frame with some arguments, by `call` with this frame or another in its stead."""
 
+    def shown(self, frame: Any, action: str, rows: int) -> None:
+        """Take note that a frame printed so many of its rows, at most."""
+
     def rdd_read(self, rdd: Any, action: str, result: Any) -> None:
         """Take note that an action of the script brought values of an RDD to the driver."""
 

@@ -22,6 +22,7 @@ from provspark.tracker.models import Models, columns_named, learned
 from provspark.tracker.read_inputs import NONE, Inputs, ReadInputs
 from provspark.tracker.rewrite import Rewriter
 from provspark.tracker.saved_models import LoadedModel, model_files, saved_model
+from provspark.tracker.screen import EAGER, takes_text
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sites import caller
 from provspark.tracker.taking import Taking
@@ -112,6 +113,27 @@ class Reading:
 
     def _returned(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> None:
         self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
+
+    def shown(self, frame: Any, name: str, rows: int) -> None:
+        """Take note of a frame that printed so many of its rows, at most: a read where the script takes the text."""
+        site = caller()
+
+        def note() -> None:
+            conf, most = frame.sparkSession._jconf, rows
+            if name in EAGER:
+                if not conf.isReplEagerEvalEnabled():
+                    return
+                most = int(conf.replEagerEvalMaxNumRows())
+            taken = takes_text(name, site)
+            plan = self._of_frame(frame) if taken or accumulators_exist() else None
+            if plan is None or not plan.reads:
+                return
+            self._accumulated.note(plan.inputs)
+            if taken and most > 0:
+                read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, most, plan.fields, plan.single)
+                self._reads.add(replace(read, rows=1) if read.single else read, self._before(plan.jvm, frame))
+
+        self._guarded(name, site, note)
 
     def saved(self, instance: Any, path: str) -> PendingWrite | None:
         """Describe the files of a model that was just saved; None where there is no session."""

@@ -147,3 +147,15 @@ def rows_read_in_threads(spark: Any, people: str, out: str) -> None:
     with ThreadPoolExecutor(2) as pool:
         names = [name for some in pool.map(names_in, ["Rome", "Oslo", "Lima"]) for name in some]
     spark.createDataFrame([(name,) for name in names], "name STRING").write.parquet(out)
+
+
+@CASES(possible=ALL, reads="R")
+def text_of_show(spark: Any, people: str, out: str) -> None:
+    import io
+    from contextlib import redirect_stdout
+
+    text = io.StringIO()
+    with redirect_stdout(text):
+        spark.read.parquet(people).select("name").show(50)  # R
+    names = [line.strip("| ") for line in text.getvalue().splitlines()[3:-2]]
+    spark.createDataFrame([(name,) for name in names], "name STRING").write.parquet(out)
