@@ -94,6 +94,7 @@ class Interception:
             def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
                 if self._within():  # an action of the script's, such as the saving of a model
                     return getattr(java, name)(*args)
+                listener.computed(frame)
                 return listener.write(writer._spark, frame, java, name, args)
 
             writer._jwrite = _WriterProxy(writer._jwrite, end)
@@ -101,6 +102,7 @@ class Interception:
         def writer_v2_made(writer: Any, frame: Any) -> None:
             def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
                 if name in _V2_ENDS:
+                    listener.computed(frame)
                     return listener.write_v2(frame.sparkSession, java, name, args)
                 return getattr(java, name)(*args)
 
@@ -257,6 +259,7 @@ class Interception:
     def _read_rdd(self, action: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return action(rdd, *args, **kwargs)
+        self._listener.computed(rdd)  # it may fail, and tasks that did not have added to accumulators
         result = self._outermost(lambda: action(rdd, *args, **kwargs))
         self._listener.rdd_read(rdd, action.__name__, result)
         return result
@@ -378,6 +381,8 @@ class Interception:
         from pyspark.sql import DataFrame
 
         data = args[0] if args else kwargs["data"]
+        if isinstance(data, RDD) and not self._within():
+            self._listener.computed(data)  # by its first rows Spark tells the types
         frame = self._outermost(lambda: create(spark, *args, **kwargs))
         local = data in self._handed if isinstance(data, RDD) else not isinstance(data, DataFrame)
         self._listener.rows_made(frame, "SparkSession.createDataFrame", data, local=local)

@@ -229,7 +229,6 @@ class Reading:
 
         def note() -> None:
             inputs = self._of_rdd(rdd)
-            self._accumulated.note(inputs)
             if inputs.sources or inputs.node:
                 single = METHODS["RDD"][name].returns == "number" if name in METHODS["RDD"] else False
                 self._reads.add(CoarseRead(inputs, f"RDD.{name}", site, 1 if single else size(result), single=single))
@@ -306,9 +305,14 @@ class Reading:
 
     def called(self, owner: Any, name: str, result: Any) -> None:
         """Take note of what a method of a model returned: a frame has the model as context."""
-        numbers, site = self.models.of(owner), caller()
-        if numbers:
-            self._guarded(name, site, lambda: self._learned_by(numbers, name, site, result))
+        site = caller()
+
+        def note() -> None:
+            numbers = self.models.of(owner)
+            if numbers:
+                self._learned_by(numbers, name, site, result)
+
+        self._guarded(name, site, note)
 
     def _learned_by(self, numbers: tuple[int, ...], name: str, site: str, result: Any) -> None:
         """Mark what MLlib returned with the reads that it was learned from."""

@@ -58,6 +58,16 @@ def adding(to: Any) -> Any:
     return sf.udf(lambda k: to.add([k]) or k, "bigint")
 
 
+def failing(world: World, to: Any) -> None:
+    """A job whose first stage adds, and whose second one fails."""
+
+    def fail(row: Any) -> Any:
+        raise ValueError("no")
+
+    with pytest.raises(Exception, match="no"):
+        world.t.dept.rdd.map(lambda r: to.add([r.k]) or r.w).repartition(1).map(fail).count()
+
+
 COMPUTES: dict[str, Callable[[World, Any], Any]] = {
     "an action of an RDD": lambda w, a: w.t.dept.rdd.map(lambda r: a.add([r.k]) or r).count(),
     "an action of a frame": lambda w, a: w.t.dept.select(adding(a)("k").alias("j")).collect(),
@@ -66,6 +76,12 @@ COMPUTES: dict[str, Callable[[World, Any], Any]] = {
     "a write": lambda w, a: w.t.dept.select(adding(a)("k").alias("j")).write.parquet(w.path("copy")),
     "a write of an RDD": lambda w, a: w.t.dept.rdd.map(lambda r: a.add([r.k]) or r).saveAsTextFile(w.path("text")),
     "a checkpoint": lambda w, a: w.t.dept.select(adding(a)("k").alias("j")).localCheckpoint(),
+    "show": lambda w, a: w.t.dept.select(adding(a)("k").alias("j")).show(),
+    "a write to nowhere": lambda w, a: (
+        w.t.dept.select(adding(a)("k").alias("j")).write.format("noop").mode("append").save()
+    ),
+    "types that are told by the first row": lambda w, a: w.t.dept.rdd.map(lambda r: a.add([r.k]) or (r.w,)).toDF(),
+    "an action that fails": lambda w, a: failing(w, a),
     "a sort of an RDD": lambda w, a: w.t.dept.rdd.map(lambda r: a.add([r.w]) or r.w).sortBy(lambda k: k),
 }
 

@@ -36,7 +36,7 @@ public class LocalSites {
 
   /** Whether a plan has local rows that no line of the script made: a library of Spark's did. */
   public synchronized boolean unknown(LogicalPlan plan) {
-    if (plan instanceof LocalRelation && find(first(plan)) < 0) return true;
+    if (plan instanceof LocalRelation && first(plan) != null && find(first(plan)) < 0) return true;
     Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(plan.children()).iterator();
     while (it.hasNext()) if (unknown((LogicalPlan) it.next())) return true;
     return false;
