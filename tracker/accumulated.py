@@ -44,4 +44,5 @@ class Accumulated:
 def accumulators_exist() -> bool:
     """Whether the script made an accumulator; Spark's profilers have some of their own, which it can't read."""
     module = sys.modules.get("pyspark.accumulators")
-    return module is not None and any(not each._deserialized for each in list(module._accumulatorRegistry.values()))
+    known = [] if module is None else list(module._accumulatorRegistry.values())
+    return any(each.aid >= 0 and not each._deserialized for each in known)
