@@ -28,6 +28,8 @@ class Capture:
     key: StepKey
     on_error: str
     profile: bool = False
+    dag: str = ""
+    """A file with the shape of the DAG."""
 
     @property
     def arguments(self) -> list[str]:
@@ -41,6 +43,7 @@ class Capture:
             "try-number": self.key.try_number,
             "on-error": self.on_error,
             "mode": "index",
+            **({"dag": self.dag} if self.dag else {}),
         }
         # With the equals sign a value may begin with a dash, as a DAG's id may.
         return [*(f"--{name}={value}" for name, value in options.items()), *(["--profile"] if self.profile else [])]

@@ -29,6 +29,7 @@ Kind = Literal["data", "context", "possible"]
 AxisRole = Literal["input", "output", "inner", "reads"]
 Unit = Literal["row", "file"]
 Setting = Literal["", "on", "off"]
+TaskMode = Literal["", "off", "run"]
 StepStatus = Literal["succeeded", "failed"]
 Coverage = Literal["exact", "coarse", "untracked"]
 
@@ -303,11 +304,34 @@ class StepKey:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task of a DAG: its operator's class, and the tasks directly upstream of it."""
+    """A task of a DAG.
+
+    Parameters
+    ----------
+    task_id, operator : str
+        The operator's class.
+    upstream : tuple of str
+        The tasks directly upstream of it.
+    bases : tuple of str
+        Classes that the operator's class is derived from.
+    mode : {"", "off", "run"}
+        ``off`` where a task of ours has ``prov_mode="off"``; ``run`` where its command runs ``provspark run`` alone.
+    mapped : bool
+    group : str
+        Its task group.
+    inlets, outlets : tuple of str
+        URIs of the assets that it declares.
+    """
 
     task_id: str
     operator: str
     upstream: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
+    mode: TaskMode = ""
+    mapped: bool = False
+    group: str = ""
+    inlets: tuple[str, ...] = ()
+    outlets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +357,9 @@ class Manifest:
     driver_reads: Setting = ""
     """Whether reads on the driver were followed; empty in steps older than format 3, and where no script ran."""
     dag: tuple[Task, ...] = ()
-    """The tasks of the step's DAG; empty where the DAG is not known."""
+    """Its own task, and those that it depends on or that depend on it; empty where the DAG is not known."""
+    run_started: str = ""
+    """When the run of the DAG began, as `started`; empty where that is not known."""
     format_version: int = FORMAT_VERSION
 
 

@@ -17,7 +17,7 @@ class Note:
     """A step under way: what it is, since when (UTC, ISO 8601), and the writes sealed so far with their files.
 
     `process` is its writer's; None in notes of older versions. `reads` are what the driver read until then;
-    `driver_reads` and `dag` are as in `Manifest`.
+    `driver_reads`, `dag` and `run_started` are as in `Manifest`.
     """
 
     key: StepKey
@@ -28,6 +28,7 @@ class Note:
     reads: tuple[Write, ...] = ()
     driver_reads: Setting = ""
     dag: tuple[Task, ...] = ()
+    run_started: str = ""
     format_version: int = FORMAT_VERSION
 
 

@@ -126,6 +126,7 @@ class _Mending:
             reads=note.reads,
             driver_reads=note.driver_reads,
             dag=note.dag,
+            run_started=note.run_started,
             format_version=_kept(note.format_version),
         )
         reads = f", reads: {len(note.reads)}" * bool(note.reads)

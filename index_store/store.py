@@ -292,7 +292,9 @@ class Store:
             self._opened.put(key, file)
         return file
 
-    def writer(self, key: StepKey, *, driver_reads: Setting = "", dag: Iterable[Task] = ()) -> StepWriter:
+    def writer(
+        self, key: StepKey, *, driver_reads: Setting = "", dag: Iterable[Task] = (), run_started: str = ""
+    ) -> StepWriter:
         """Begin a step.
 
         Parameters
@@ -300,6 +302,7 @@ class Store:
         key : StepKey
         driver_reads : {"", "on", "off"}
         dag : iterable of Task
+        run_started : str
             As in `Manifest`: known now, they are published even if the step's process is killed.
 
         Raises
@@ -311,7 +314,7 @@ class Store:
         """
         if self.folder.stamps([manifest_path(key.id)])[0] is not None:
             raise StepExistsError(f"step {key.id} is already published in {self.url}")
-        return StepWriter(self.folder, step_path(key.id), MANIFEST, key, driver_reads, tuple(dag))
+        return StepWriter(self.folder, step_path(key.id), MANIFEST, key, driver_reads, tuple(dag), run_started)
 
     def remove(self, step: str) -> None:
         """Remove a step: its manifest, so that it is gone for readers at once, then the files that it lists.

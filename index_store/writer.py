@@ -84,9 +84,10 @@ class StepWriter:
         key: StepKey,
         driver_reads: Setting = "",
         dag: tuple[Task, ...] = (),
+        run_started: str = "",
     ) -> None:
         self._folder, self._step, self._manifest, self._key = folder, step, manifest, key
-        self._driver_reads, self._dag = driver_reads, dag
+        self._driver_reads, self._dag, self._run_started = driver_reads, dag, run_started
         self._mark = uuid.uuid4().hex[:12]
         self._writes: list[Write] = []
         self._reads: list[Write] = []
@@ -213,6 +214,7 @@ class StepWriter:
             reads=tuple(self._reads),
             driver_reads=self._driver_reads if driver_reads is None else driver_reads,
             dag=self._dag if dag is None else tuple(dag),
+            run_started=self._run_started,
         )
         path, data = f"{self._step}/{self._manifest}", manifests.dump(manifest)
         if not self._folder.put_if_absent(path, data) and self._folder.read(path)[0] != data:
@@ -251,6 +253,7 @@ class StepWriter:
             tuple(self._reads),
             self._driver_reads,
             self._dag,
+            self._run_started,
         )
         self._folder.replace(f"{self._taps}.json", self._texts.dump(note))
 

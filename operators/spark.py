@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -17,6 +19,7 @@ from provspark.operators import outcome
 from provspark.operators.errors import NotCapturableError
 from provspark.operators.links import ProvenanceLink
 from provspark.operators.refusals import refusal
+from provspark.operators.shape import write_shape
 from provspark.settings import Settings
 
 if TYPE_CHECKING:
@@ -101,16 +104,28 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         if store is None:
             self._trouble(SettingsError("no store: give prov_store, or set `store` in Airflow's section [provspark]"))
             return super().execute(context)
-        self._capture = Capture(store, _key(context["ti"]), self.on_error, self.prov_profile)
         started = outcome.now()
         outcome.prepare()
-        self._publish_earlier_tries()
+        with tempfile.TemporaryDirectory(prefix="provspark-") as folder:
+            shape = self._shape(context, folder)
+            self._capture = Capture(store, _key(context["ti"]), self.on_error, self.prov_profile, shape)
+            self._publish_earlier_tries()
+            try:
+                super().execute(context)
+            except Exception as error:
+                self._settle(started, error)
+                raise
+            return self._settle(started, None)
+
+    def _shape(self, context: Any, folder: str) -> str:
+        """Write which tasks the DAG has into a file; "" where that is not known."""
         try:
-            super().execute(context)
-        except Exception as error:
-            self._settle(started, error)
-            raise
-        return self._settle(started, None)
+            return str(write_shape(context, Path(folder)))
+        except Exception as trouble:
+            self.log.warning(
+                "ProvSpark: The shape of the DAG is unknown, so answers do not list tasks without capture: %s", trouble
+            )
+            return ""
 
     def _get_hook(self) -> Any:
         hook = with_defaults(super()._get_hook(), binary_given=self._spark_binary is not None)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import uuid
+from collections.abc import Iterable
 from types import TracebackType
 
 from provspark.errors import CaptureError, ProvSparkError
-from provspark.index_store.model import StepKey, Untracked
+from provspark.index_store.model import StepKey, Task, Untracked
 from provspark.index_store.store import Store
 from provspark.tracker.capture import Capture
 from provspark.tracker.supported import SUPPORTED
@@ -34,6 +35,10 @@ class attach:  # noqa: N801
         does not start, nothing of pyspark stays patched.
     profile : bool
         Store how the values of each output and input are distributed, read when the block ends.
+    dag : iterable of Task
+        The tasks of the DAG, and
+    run_started : str
+        when its run began, both as in `Manifest`.
 
     Raises
     ------
@@ -52,6 +57,8 @@ class attach:  # noqa: N801
         key: StepKey | None = None,
         on_error: OnError = "warn",
         profile: bool = False,
+        dag: Iterable[Task] = (),
+        run_started: str = "",
     ) -> None:
         if key is None and not step:
             raise ValueError("attach needs the step's name or its key")
@@ -59,6 +66,7 @@ class attach:  # noqa: N801
         self._key = key or StepKey(task_id=step, run_id=f"run-{uuid.uuid4()}")
         self._on_error = on_error
         self._profile = profile
+        self._dag, self._run_started = tuple(dag), run_started
         self._capture: Capture | None = None
 
     def __enter__(self) -> Capture:
@@ -75,7 +83,8 @@ class attach:  # noqa: N801
         capture: Capture | None = None
         try:
             store = Store.open(self._store, create=True)
-            capture = Capture(store.writer(self._key), store.url, self._key.id, self._on_error, profile=self._profile)
+            writer = store.writer(self._key, dag=self._dag, run_started=self._run_started)
+            capture = Capture(writer, store.url, self._key.id, self._on_error, profile=self._profile)
             capture.begin()
         except Exception as e:
             if capture is not None:

@@ -15,7 +15,7 @@ import types
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SUPPORTED = "Capture supports Spark 4.0 to 4.3 on Python 3.10 to 3.12."
 """As in supported.py, which may be what can't be imported."""
@@ -61,7 +61,21 @@ def _attach(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         map_index=options.map_index,
         try_number=options.try_number,
     )
-    stack.enter_context(attach(options.store, key=key, on_error=options.on_error, profile=options.profile))
+    about = _dag(options.dag) if options.dag else {}
+    stack.enter_context(attach(options.store, key=key, on_error=options.on_error, profile=options.profile, **about))
+
+
+def _dag(file: str) -> dict[str, Any]:
+    """Read what the operator says of the DAG; nothing where that can't be read."""
+    from provspark.index_store.tasks import load_dag
+
+    try:
+        tasks, started = load_dag(Path(file).read_bytes(), file)
+    except Exception as e:
+        why = "The shape of the DAG can't be read, so answers say nothing of tasks that were not captured"
+        logging.getLogger("provspark").warning("provspark: %s: %s", why, e)
+        return {}
+    return {"dag": tasks, "run_started": started}
 
 
 class _Outcome(NamedTuple):
@@ -80,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--map-index", type=int, default=-1)
     parser.add_argument("--try-number", type=int, default=1)
     parser.add_argument("--on-error", choices=("warn", "fail"), default="warn", help="what trouble in tracking does")
+    parser.add_argument("--dag", default="", metavar="FILE", help="the tasks of the DAG, as JSON")
     parser.add_argument("--profile", action="store_true", help="store how values are distributed, too")
     parser.add_argument("--mode", choices=("index", "off"), default="index", help="off runs the script plainly")
     parser.add_argument("app", nargs="+", metavar="APP ARGS", help="after --: the script and its arguments")

@@ -1,0 +1,100 @@
+"""The shape of a DAG as a task's own process knows it: its tasks, their operators, and what depends on what."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from datetime import timezone
+from pathlib import Path
+from typing import Any
+
+from provspark.index_store.model import Task, TaskMode
+from provspark.index_store.tasks import dump_dag
+
+__all__ = ["tasks_around", "write_shape"]
+
+_SEPARATORS = frozenset(("&&", ";", "\n"))
+_PREPARING = frozenset(("cd", "echo", "export", "set", "source", ".", "true", "mkdir", "sleep"))
+"""Commands of a shell that handle no rows."""
+
+
+def write_shape(context: Mapping[str, Any], folder: Path) -> Path:
+    """Write the tasks around the one that runs into a file; return its path."""
+    run = context.get("dag_run")
+    started = getattr(run, "start_date", None)
+    when = "" if started is None else started.astimezone(timezone.utc).isoformat(timespec="microseconds")
+    path = folder / "dag.json"
+    path.write_bytes(dump_dag(tasks_around(context["ti"].task), when))
+    return path
+
+
+def tasks_around(task: Any) -> list[Task]:
+    """Return a task, and those of its DAG that it depends on or that depend on it, in order of their names.
+
+    Nothing is asked of Airflow's database: a task's process has its DAG.
+    """
+    dag = task.dag
+    near = {task.task_id, *task.get_flat_relative_ids(upstream=True), *task.get_flat_relative_ids(upstream=False)}
+    return [_task(each, near) for name, each in sorted(dag.task_dict.items()) if name in near]
+
+
+def _task(task: Any, near: Iterable[str]) -> Task:
+    given = getattr(task, "operator_class", None)
+    mapped = isinstance(given, type)
+    kind: type = given if isinstance(given, type) else type(task)
+    group = getattr(task, "task_group", None)
+    return Task(
+        task_id=task.task_id,
+        operator=kind.__name__,
+        upstream=tuple(sorted(set(task.upstream_task_ids) & set(near))),
+        bases=tuple(dict.fromkeys(c.__name__ for c in kind.__mro__[1:] if c is not object)),
+        mode=_mode(task),
+        mapped=mapped,
+        group=str(getattr(group, "group_id", None) or ""),
+        inlets=_uris(getattr(task, "inlets", ())),
+        outlets=_uris(getattr(task, "outlets", ())),
+    )
+
+
+def _given(task: Any, name: str) -> Any:
+    """Return an argument of a task, or of what is mapped."""
+    return getattr(task, name, None) or getattr(task, "partial_kwargs", {}).get(name)
+
+
+def _mode(task: Any) -> TaskMode:
+    if _given(task, "prov_mode") == "off":
+        return "off"
+    command = _given(task, "bash_command")
+    return "run" if isinstance(command, str) and runs_capture_alone(command) else ""
+
+
+def _uris(assets: Any) -> tuple[str, ...]:
+    found = (getattr(asset, "uri", None) or (asset if isinstance(asset, str) else "") for asset in assets or ())
+    return tuple(dict.fromkeys(str(uri) for uri in found if uri))
+
+
+def runs_capture_alone(command: str) -> bool:
+    """Whether a shell's command runs ``provspark run`` and nothing else that may handle rows.
+
+    >>> runs_capture_alone("cd /jobs && provspark run --store s clean.py {{ ds }}")
+    True
+    >>> runs_capture_alone("provspark run clean.py; python load.py")
+    False
+    """
+    if "$(" in command or "`" in command:
+        return False
+    try:
+        words = list(shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=";&|<>()"))
+    except ValueError:
+        return False
+    calls: list[list[str]] = [[]]
+    for word in words:
+        if word in _SEPARATORS:
+            calls.append([])
+        elif set(word) <= set(";&|<>()"):
+            return False
+        else:
+            calls[-1].append(word)
+    calls = [call for call in ([w for w in call if "=" not in w.split("/")[0]] for call in calls) if call]
+    runs = [call for call in calls if call[0].rsplit("/", 1)[-1] == "provspark" and call[1:2] == ["run"]]
+    return bool(runs) and all(call in runs or call[0] in _PREPARING for call in calls)
