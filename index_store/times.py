@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 
+__all__ = ["milliseconds", "utc"]
+
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:([Zz])|([+-]\d\d):?(\d\d))?")
 
 
@@ -34,3 +36,12 @@ def utc(text: str) -> str:
     except OverflowError as e:
         raise ValueError(f"{text!r} is out of range") from e
     return moment.isoformat(timespec="microseconds")
+
+
+def milliseconds(text: str) -> int:
+    """Return an ISO 8601 time in milliseconds since the epoch, as files' times are stored.
+
+    >>> milliseconds("1970-01-01T00:00:01.5Z")
+    1500
+    """
+    return int(datetime.fromisoformat(utc(text)).timestamp() * 1000)

@@ -18,13 +18,13 @@ _PREPARING = frozenset(("cd", "echo", "export", "set", "source", ".", "true", "m
 """Commands of a shell that handle no rows."""
 
 
-def write_shape(context: Mapping[str, Any], folder: Path) -> Path:
+def write_shape(task: Any, context: Mapping[str, Any], folder: Path) -> Path:
     """Write the tasks around the one that runs into a file; return its path."""
     run = context.get("dag_run")
     started = getattr(run, "start_date", None)
     when = "" if started is None else started.astimezone(timezone.utc).isoformat(timespec="microseconds")
     path = folder / "dag.json"
-    path.write_bytes(dump_dag(tasks_around(context["ti"].task), when))
+    path.write_bytes(dump_dag(tasks_around(task), when))
     return path
 
 
@@ -40,7 +40,6 @@ def tasks_around(task: Any) -> list[Task]:
 
 def _task(task: Any, near: Iterable[str]) -> Task:
     given = getattr(task, "operator_class", None)
-    mapped = isinstance(given, type)
     kind: type = given if isinstance(given, type) else type(task)
     group = getattr(task, "task_group", None)
     return Task(
@@ -49,7 +48,7 @@ def _task(task: Any, near: Iterable[str]) -> Task:
         upstream=tuple(sorted(set(task.upstream_task_ids) & set(near))),
         bases=tuple(dict.fromkeys(c.__name__ for c in kind.__mro__[1:] if c is not object)),
         mode=_mode(task),
-        mapped=mapped,
+        mapped=kind is not type(task),
         group=str(getattr(group, "group_id", None) or ""),
         inlets=_uris(getattr(task, "inlets", ())),
         outlets=_uris(getattr(task, "outlets", ())),

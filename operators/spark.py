@@ -119,8 +119,10 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
 
     def _shape(self, context: Any, folder: str) -> str:
         """Write which tasks the DAG has into a file; "" where that is not known."""
+        if not self.has_dag():
+            return ""
         try:
-            return str(write_shape(context, Path(folder)))
+            return str(write_shape(self, context, Path(folder)))
         except Exception as trouble:
             self.log.warning(
                 "ProvSpark: The shape of the DAG is unknown, so answers do not list tasks without capture: %s", trouble

@@ -13,6 +13,7 @@ import pyarrow as pa
 from provspark.errors import ArgumentError, ConditionError
 from provspark.index_store.boxes import concat, pairs, transpose
 from provspark.index_store.model import Boxes, Dataset, Int64, Kind, Version, jsonable
+from provspark.index_store.query.around import stops_of_tasks
 from provspark.index_store.query.cut import common, without
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
@@ -294,6 +295,9 @@ def ask(
     if direction == "forward" and isinstance(to, Dataset):
         around = stops_around(linker, start, found.ends, to, trust)
         found = replace(found, stops=tuple(sorted({*found.stops, *around})))
+    tasks = stops_of_tasks(linker, stands, direction, to, trust, context="context" in kinds)
+    if tasks:
+        found = replace(found, stops=tuple(sorted({*found.stops, *tasks})))
     return Answer.of(start.version, labels, direction, found, kinds, trust.used)
 
 

@@ -11,7 +11,7 @@ from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import restrict
 from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.walk import Plan, Stand, Stop, plan, stretch, uncaptured
-from provspark.index_store.times import utc
+from provspark.index_store.times import milliseconds
 
 __all__ = ["stops_around"]
 
@@ -39,7 +39,7 @@ def _lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> I
     made = min(start.files.mtimes.tolist(), default=0)
     for node in _route(linker, to).nodes:
         write = node.write
-        if node in before or _milliseconds(node.manifest.ended) < made:
+        if node in before or milliseconds(node.manifest.ended) < made:
             continue
         if write.coverage == "untracked" and not write.complete:
             why = str(write.reason) if write.reason else "no reason was stored"
@@ -90,7 +90,7 @@ def _sources(linker: Linker, to: Dataset) -> Iterator[tuple[str, int, str]]:
         seen.add(at.key)
         if at.version.dataset.namespace.startswith("memory"):
             if at.version.options == UNKNOWN_ORIGIN:
-                yield str(at.version.dataset), _milliseconds(at.node.manifest.ended), at.node.step
+                yield str(at.version.dataset), milliseconds(at.node.manifest.ended), at.node.step
             continue
         loose = linker.links(at, "backward").loose
         if not loose:
@@ -102,10 +102,3 @@ def _sources(linker: Linker, to: Dataset) -> Iterator[tuple[str, int, str]]:
             if len(restrict(stretch(base, base, rows), loose))
         ]
         yield str(at.version.dataset), 0 if not all(changed) else max(changed, default=0), ""
-
-
-def _milliseconds(when: str) -> int:
-    """A manifest's time in milliseconds since the epoch."""
-    from datetime import datetime
-
-    return int(datetime.fromisoformat(utc(when)).timestamp() * _SECOND)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from provspark.index_store.model import Boxes, Coverage, Dataset, Kind, jsonable
+from provspark.index_store.query.around import stops_of_tasks
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reach import towards
@@ -119,6 +120,7 @@ def trace(
     walk(linker, route, [Stand(start, gathered(rows))], sink, context=context, ways=ways)
     if direction == "forward" and to is not None and linker.drivers:
         sink.stops |= stops_around(linker, start, sink.driver_ends, to, trust)
+    sink.stops |= stops_of_tasks(linker, [Stand(start, gathered(rows))], direction, to, trust, context=context)
     return sink.trace(tuple(sorted(trust.used)))
 
 

@@ -67,7 +67,9 @@ class Trust:
     def __bool__(self) -> bool:
         return bool(self._given)
 
-    def takes(self, node: Node | None, what: str, why: str = "", sites: Iterable[str] = ()) -> bool:
+    def takes(
+        self, node: Node | None, what: str, why: str = "", sites: Iterable[str] = (), names: Iterable[str] = ()
+    ) -> bool:
         """Whether something at a write or read is trusted; if so, it is noted in `used`.
 
         Parameters
@@ -78,10 +80,12 @@ class Trust:
             As in `Trusted`.
         sites : iterable of str
             Lines of the script beside those of the write and of its reason.
+        names : iterable of str
+            Tasks and operators beside those of the write.
         """
         if not self._given:
             return False
-        names = {what, *(s for site in sites for s in _spellings(site))}
+        names = {what, *names, *(s for site in sites for s in _spellings(site))}
         if node is not None:
             key, write = node.manifest.key, node.write
             names |= {key.task_id, f"{key.dag_id}.{key.task_id}"}

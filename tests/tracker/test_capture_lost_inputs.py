@@ -81,4 +81,3 @@ def test_rows_of_a_source_stay_rows_where_an_untracked_write_read_it_last(
     answer = prov.forward(people, rows=[7])
     assert answer.column("source_row").to_pylist() == [7]
     assert {stop.what for stop in stops_of(answer)} == {"untracked"}
-

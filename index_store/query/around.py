@@ -1,0 +1,125 @@
+"""Tasks that were not captured: a stop for each through which rows may have gone on, or by which a source was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from provspark.index_store.driver import is_driver
+from provspark.index_store.model import Boxes, Dataset, Kind, Manifest, Task
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.relation import image, restrict
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.trust import Trust
+from provspark.index_store.query.walk import Stand, Stop, Ways, plan, stretch, walk
+from provspark.index_store.tasks import below, is_captured, is_passive
+from provspark.index_store.times import milliseconds
+
+__all__ = ["stops_of_tasks"]
+
+_JUDGED = "tasks of other DAGs are not judged"
+
+
+def stops_of_tasks(
+    linker: Linker, starts: Iterable[Stand], direction: Direction, to: object, trust: Trust, *, context: bool
+) -> set[Stop]:
+    """Return the stops of a way where tasks of a DAG, which nobody captured, may have taken rows on, or made them.
+
+    Forward, these are the tasks that depend on one that made or read the rows; with `to`, only those on which a task
+    depends that wrote it. Backward, a stop names a source that was written while the DAG ran, or that a task declares.
+    """
+    graph = linker.graph
+    if not any(_uncaptured(manifest.dag) for manifest in graph.manifests):
+        return set()
+    starts = list(starts)
+    sink = _Touched()
+    sink.nodes.update(dict.fromkeys(start.at.node for start in starts))
+    quiet = Trust()  # what the walk itself is to say, another one says
+    walk(linker, plan(linker, [s.at for s in starts], direction), starts, sink, context=context, ways=Ways(trust=quiet))
+    if direction == "forward":
+        return set(_onward(linker, sink.nodes, to, trust))
+    return {stop for at, rows in sink.sources() if (stop := _made(at, rows, trust)) is not None}
+
+
+class _Touched:
+    """Keeps the writes and reads that a walk meets, and the sources at which it ends."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[Node, None] = {}
+        self._ended: dict[object, tuple[Sighting, Runs]] = {}
+
+    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        self.nodes[at.node] = None
+
+    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        known = self._ended.get(at.key)
+        self._ended[at.key] = (at, image(rel) if known is None else known[1] | image(rel))
+
+    def stopped(self, stop: Stop) -> None:
+        pass
+
+    def sources(self) -> Iterable[tuple[Sighting, Runs]]:
+        return self._ended.values()
+
+
+def _uncaptured(tasks: Iterable[Task]) -> bool:
+    return any(not is_captured(task) and not is_passive(task) for task in tasks)
+
+
+def _onward(linker: Linker, nodes: Iterable[Node], to: object, trust: Trust) -> Iterator[Stop]:
+    writers = {(n.manifest.key.dag_id, n.manifest.key.task_id) for n in _writes_of(linker, to)}
+    told: set[tuple[str, str]] = set()
+    for node in sorted(nodes, key=lambda n: (n.manifest.started, n.step, n.write.index)):
+        key, tasks = node.manifest.key, {task.task_id: task for task in node.manifest.dag}
+        for task in below(tasks, key.task_id).values():
+            if (key.dag_id, task.task_id) in told or not _uncaptured([task]):
+                continue
+            if to is not None and not any((key.dag_id, name) in writers for name in below(tasks, task.task_id)):
+                continue
+            told.add((key.dag_id, task.task_id))
+            why = f"task {task.task_id} ({task.operator}) of DAG {key.dag_id} may have taken its rows on; {_JUDGED}"
+            if not trust.takes(None, "task", why, names=_names(key.dag_id, task)):
+                yield Stop("task", node.step, str(node.write.output.dataset), why)
+
+
+def _writes_of(linker: Linker, to: object) -> Iterable[Node]:
+    if not isinstance(to, Dataset):
+        return [n for n in linker.graph.nodes if to is not None and n.step == getattr(to, "id", "")]
+    return [at.node for at in linker.graph.written.by_name.get(to, ())]
+
+
+def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
+    """The stop at a source that a task made which was not captured, or something else while the DAG ran."""
+    manifest, dataset = at.node.manifest, at.version.dataset
+    if dataset.namespace.startswith("memory") or is_driver(dataset):
+        return None
+    key = manifest.key
+    makers = [task for task in _declaring(manifest, dataset) if _uncaptured([task])]
+    if makers:
+        by = " or ".join(f"task {task.task_id} ({task.operator})" for task in makers)
+        why, kind = f"{dataset} is declared as an outlet of {by} of DAG {key.dag_id}", "task"
+    elif _written_since(at, rows, manifest.run_started):
+        why, kind = f"{dataset} was written while run {key.run_id} of DAG {key.dag_id} went on", "outside"
+    else:
+        return None
+    names = [name for task in makers for name in _names(key.dag_id, task)]
+    if trust.takes(at.node, kind, why, names=names):
+        return None
+    return Stop("task" if makers else "outside", at.node.step, str(at.node.write.output.dataset), why)
+
+
+def _declaring(manifest: Manifest, dataset: Dataset) -> list[Task]:
+    return [t for t in manifest.dag if any(Dataset.parse(uri).meets(dataset) for uri in t.outlets)]
+
+
+def _written_since(at: Sighting, rows: Runs, started: str) -> bool:
+    """Whether a file that holds some of the rows was written after a time."""
+    if not started:
+        return False
+    since, files = milliseconds(started), at.files
+    numbers = zip(files.mtimes.tolist(), files.bases.tolist(), files.rows.tolist(), strict=False)
+    return any(mtime >= since and len(restrict(stretch(base, base, n), rows)) for mtime, base, n in numbers)
+
+
+def _names(dag_id: str, task: Task) -> list[str]:
+    return [task.task_id, f"{dag_id}.{task.task_id}", task.operator, *task.bases]

@@ -1,0 +1,145 @@
+"""Tasks of a DAG that were not captured: answers stop at those through which rows may have gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _steps import read, version, write
+
+import provspark
+from provspark.errors import UntrackedError
+from provspark.index_store.model import PendingWrite, StepKey, Task
+from provspark.index_store.query.answer import stops_of, trusted_of
+from provspark.index_store.store import Store
+
+SRC, CLEAN = version("/src", {"a": 4}), version("/clean", {"p": 2}, written=["p"])
+OTHER, REPORT = version("/other", {"o": 2}), version("/report", {"r": 2}, written=["r"])
+OURS = ("SparkSubmitOperator", "BaseOperator")
+DAG = (
+    Task("clean", "ProvSparkOperator", (), OURS),
+    Task("enrich", "PythonOperator", ("clean",), ("BaseOperator",), outlets=("file:///other",)),
+    Task("report", "ProvSparkOperator", ("enrich",), OURS),
+    Task("tell", "EmailOperator", ("report",), ("BaseOperator",)),
+    Task("archive", "BashOperator", ("report",), ("BaseOperator",)),
+)
+
+
+class World:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = Store.open(str(folder), create=True)
+
+    def step(self, task: str, made: PendingWrite, dag: Iterable[Task] = DAG, **more: Any) -> None:
+        writer = self.store.writer(StepKey(task, "run", "people"), dag=dag, run_started=more.pop("run_started", ""))
+        writer.add(made)
+        writer.publish(status="succeeded", started="2024-01-01T00:00:00.000000", ended="2024-01-01T00:00:01.000000")
+
+    def stops(self, direction: str, dataset: str, rows: list[int], **more: Any) -> dict[str, list[str]]:
+        """By the kind of stop, what they say; an empty answer that stops raises."""
+        prov = provspark.open(str(self.folder))
+        try:
+            found = stops_of(getattr(prov, direction)(dataset, rows, **more))
+        except UntrackedError:
+            found = prov.trace(dataset, rows, direction, **more).stops
+        said: dict[str, list[str]] = {}
+        for stop in found:
+            said.setdefault(stop.what, []).append(stop.why)
+        return said
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    made.step("clean", write(CLEAN, [(SRC, [(0, 0), (1, 2)])]))
+    made.step("report", write(REPORT, [(OTHER, [(0, 0), (1, 1)])]))
+    return made
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_tasks_after_the_one_that_read_the_row_may_have_taken_it_on(row: int, world: World) -> None:
+    said = world.stops("forward", "/src", [row])["task"]
+    assert [why.split(" may")[0] for why in said] == [
+        "task archive (BashOperator) of DAG people",
+        "task enrich (PythonOperator) of DAG people",
+    ]
+    assert all("tasks of other DAGs are not judged" in why for why in said)
+
+
+def test_on_the_way_to_a_data_set_only_tasks_before_its_writer_count(world: World) -> None:
+    (said,) = world.stops("forward", "/src", [1], to="/report")["task"]
+    assert said.startswith("task enrich ")
+    assert "task" not in world.stops("forward", "/other", [1], to="/clean")
+    assert "task" not in world.stops("forward", "/src", [1], to="/clean")
+
+
+def test_an_empty_answer_raises_and_names_the_task(world: World) -> None:
+    with pytest.raises(UntrackedError, match=r"task enrich \(PythonOperator\) of DAG people may have taken its rows"):
+        provspark.open(str(world.folder)).forward("/src", [1], to="/report")
+
+
+@pytest.mark.parametrize("entry", ["enrich", "people.enrich", "PythonOperator", "task"])
+def test_what_is_trusted_is_no_stop(entry: str, world: World) -> None:
+    answer = provspark.open(str(world.folder)).forward("/src", [1], to="/report", trust=[entry])
+    assert stops_of(answer) == () and [t.by for t in trusted_of(answer)] == [entry]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task("next", "ProvSparkOperator", ("clean",), OURS),
+        Task("next", "OurOperator", ("clean",), ("ProvSparkOperator", *OURS)),
+        Task("next", "BashOperator", ("clean",), ("BaseOperator",), mode="run"),
+        Task("next", "S3KeySensor", ("clean",), ("BaseSensorOperator", "BaseOperator")),
+        Task("next", "EmptyOperator", ("clean",), ("BaseOperator",)),
+        Task("next", "_ShortCircuitDecoratedOperator", ("clean",), ("ShortCircuitOperator", "PythonOperator")),
+        Task("next", "ProvQueryOperator", ("clean",), ("BaseOperator",)),
+        Task("before", "PythonOperator", (), ("BaseOperator",)),
+    ],
+)
+def test_tasks_that_are_captured_or_take_no_rows_are_no_stops(task: Task, tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), (Task("clean", "ProvSparkOperator"), task))
+    assert world.stops("forward", "/src", [0, 1]) == {}
+
+
+def test_a_task_of_ours_that_is_off_is_a_stop(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    off = Task("next", "ProvSparkOperator", ("clean",), OURS, mode="off")
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), (Task("clean", "ProvSparkOperator"), off))
+    assert set(world.stops("forward", "/src", [0])) == {"task"}
+
+
+def test_a_source_that_a_task_declares_names_it(world: World) -> None:
+    (said,) = world.stops("backward", "/report", [1])["task"]
+    assert said == "file:///other is declared as an outlet of task enrich (PythonOperator) of DAG people"
+    assert "task" not in world.stops("backward", "/report", [1], trust=["enrich"])
+    assert world.stops("backward", "/clean", [1]) == {}
+
+
+def test_a_source_that_was_written_while_the_dag_ran(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    new = version("/landed", {"a": 4, "b": 4}, mtime=5_000_000)
+    for task, started in (("early", "1970-01-01T01:00:00Z"), ("late", "1970-01-01T02:00:00Z")):
+        made = version(f"/{task}", {"p": 1}, written=["p"])
+        world.step(task, write(made, [(new, [(0, 5)])]), (*DAG, Task(task, "ProvSparkOperator")), run_started=started)
+    assert world.stops("backward", "/late", [0]) == {}
+    assert world.stops("backward", "/early", [0]) == {
+        "outside": ["file:///landed was written while run run of DAG people went on"]
+    }
+
+
+def test_steps_without_a_dag_have_no_such_stops(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), ())
+    assert world.stops("forward", "/src", [0, 1]) == {}
+
+
+def test_a_read_version_of_what_a_task_made_leads_on(world: World) -> None:
+    made = version("/last", {"l": 2}, written=["l"])
+    world.step(
+        "last", write(made, [(read(CLEAN), [(0, 0)])]), (*DAG, Task("last", "ProvSparkOperator", ("clean",), OURS))
+    )
+    assert len(world.stops("forward", "/src", [0])["task"]) == 2
