@@ -120,7 +120,7 @@ function Stops({ trace }: { trace: Trace }) {
   ));
 }
 
-const ENDS = new Set<Stop["what"]>(["untracked", "unlinked", "returned"]);
+const ENDS = new Set<Stop["what"]>(["untracked", "unlinked", "returned", "task", "outside"]);
 
 function saying(s: Stop): string {
   const { label } = s.dataset;
@@ -128,6 +128,8 @@ function saying(s: Stop): string {
   if (s.what === "untracked") return `The path ends: ${label} was written without capture: `;
   if (s.what === "driver-reads-off") return `The step that wrote ${label} ran without capture of what its driver read: `;
   if (s.what === "before-format-3") return `The step that wrote ${label} was stored before driver reads were recorded: `;
+  if (s.what === "task") return `A task next to the step of ${label} ran without capture: `;
+  if (s.what === "outside") return `A source of ${label} was written without capture: `;
   return `The path ends at ${label}: `;
 }
 
