@@ -44,3 +44,15 @@ def test_a_file_that_pandas_hands_to_the_next_task(tmp_path: Path) -> None:
         str(tmp_path / "people"), [0], "forward", to=str(tmp_path / "adults")
     )
     assert f"file://{tmp_path}/adults.csv" in {node.dataset for node in drawn.nodes}
+
+
+def test_pandas_in_a_task_between_two_of_spark(tmp_path: Path) -> None:
+    done = run(tmp_path, "consent_between")
+    states = {"adults": "success", "pick": "success", "report": "success", "consent": "failed", "trusted": "success"}
+    assert done.states() == states, done.log[-5000:]
+    assert "task pick (_PythonDecoratedOperator) of DAG consent_between may have taken its rows on" in done.log
+    told = done.xcom("trusted")
+    assert (told["lines"], told["stops"]) == (0, []) and {t["by"] for t in told["trusted"]} == {"pick"}
+    assert pq.read_table(tmp_path / "report")["name"].to_pylist() == ["Ada", "Cy"]
+    backward = provspark.open(tmp_path / "prov").trace(str(tmp_path / "report"), [0], "backward")
+    assert [(stop.what, "written while run" in stop.why) for stop in backward.stops] == [("outside", True)]
