@@ -87,6 +87,8 @@ class Node:
     driver: Driver = field(default_factory=Driver)
     base: int = -1
     """For a read, where its rows begin on the step's axis of reads; -1 for a write."""
+    declared: bool = False
+    """Whether nobody captured it: a task declares what it reads and makes."""
 
     @property
     def is_read(self) -> bool:
@@ -306,7 +308,10 @@ class Graph:
                     pairs.append((store, manifest))
         pairs.sort(key=lambda p: (p[1].ended, p[1].step))
         families = [_family(store, manifest) for store, manifest in pairs]
+        from provspark.index_store.query.declared import declared_nodes
+
         nodes = [node for writes, _ in families for node in writes]
+        nodes += declared_nodes(nodes)
         self._take([m for _, m in pairs], nodes, [read for _, reads in families for read in reads])
 
     def restricted(self, keep: Callable[[Manifest], bool], broken: Callable[[Broken], bool] = lambda _: True) -> Graph:

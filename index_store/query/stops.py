@@ -17,6 +17,7 @@ Blur = Literal[
     "untracked",
     "unlinked",
     "coarse",
+    "declared",
     "columns",
     "unreadable",
     "returned",
@@ -69,6 +70,7 @@ STOPS: tuple[StopKind, ...] = (
         "was captured as a whole, so each of its rows counts as made from all rows read",
         _PLACES,
     ),
+    StopKind("declared", False, _MORE, "was not captured, and is linked as its task declares", _PLACES),
     StopKind(
         "columns",
         False,

@@ -352,7 +352,9 @@ class _Walk:
 def doubts(linker: Linker, node: Node, direction: Direction) -> Iterator[tuple[Blur, str]]:
     """The kinds of stops, with the reasons, that a way into a write, or a read, meets."""
     write, manifest = node.write, node.manifest
-    if write.coverage != "exact":
+    if node.declared:
+        yield "declared", str(write.reason)
+    elif write.coverage != "exact":
         yield (
             "untracked" if write.coverage == "untracked" else "coarse",
             str(write.reason) if write.reason else "no reason was stored",

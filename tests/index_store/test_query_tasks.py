@@ -143,3 +143,38 @@ def test_a_read_version_of_what_a_task_made_leads_on(world: World) -> None:
         "last", write(made, [(read(CLEAN), [(0, 0)])]), (*DAG, Task("last", "ProvSparkOperator", ("clean",), OURS))
     )
     assert len(world.stops("forward", "/src", [0])["task"]) == 2
+
+
+DECLARED = (
+    DAG[0],
+    Task("enrich", "PythonOperator", ("clean",), (), "", False, "", ("file:///clean",), ("file:///other",)),
+)
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    made.step("clean", write(CLEAN, [(SRC, [(0, 0), (1, 2)])]), (*DECLARED, *DAG[2:]))
+    made.step("report", write(REPORT, [(OTHER, [(0, 0), (1, 1)])]), (*DECLARED, *DAG[2:]))
+    return made
+
+
+def test_inlets_and_outlets_link_what_was_captured_before_and_after(linked: World) -> None:
+    prov = provspark.open(str(linked.folder))
+    answer = prov.forward("/src", [2], to="/report")
+    assert answer.column("source_row").to_pylist() == [0, 1]
+    (said,) = [stop.why for stop in stops_of(answer) if stop.what == "declared"]
+    assert "task enrich (PythonOperator) declares that it makes file:///other of file:///clean" in said
+    assert {stop.what for stop in stops_of(answer)} == {"declared", "task"}
+    assert prov.backward("/report", [1], to="/src").column("source_row").to_pylist() == [0, 2]
+    assert linked.stops("forward", "/src", [1], to="/report").keys() == {"task"}  # it went nowhere that is known
+
+
+def test_what_a_captured_step_made_is_not_linked_as_declared(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    dag = (*DECLARED, *DAG[2:])
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), dag)
+    world.step("other", write(version("/other", {"o": 2}, written=["o"]), [(SRC, [(1, 1)])]), dag)
+    world.step("report", write(REPORT, [(read(OTHER), [(0, 0), (1, 1)])]), dag)
+    prov = provspark.open(str(world.folder))
+    assert prov.backward("/report", to="/src").column("source_row").to_pylist() == [1]

@@ -1593,7 +1593,7 @@ export interface components {
              * What
              * @enum {string}
              */
-            what: "untracked" | "unlinked" | "coarse" | "columns" | "unreadable" | "returned" | "task" | "outside" | "driver" | "driver-reads-off" | "before-format-3";
+            what: "untracked" | "unlinked" | "coarse" | "declared" | "columns" | "unreadable" | "returned" | "task" | "outside" | "driver" | "driver-reads-off" | "before-format-3";
             /** Why */
             why: string;
         };
