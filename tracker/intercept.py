@@ -36,6 +36,7 @@ _RDD_LOOKS = ("sortBy", "sortByKey", "zipWithIndex")
 _JSON_FRAME = "spark.sql.pyspark.toJSON.returnDataFrame"
 """Of Spark 4.2: whether toJSON makes a frame and no RDD."""
 _STREAM = "streaming writes are not followed: write each batch by a step of its own"
+_CONNECT = "what it reads and writes is not seen: use a session of the script's own (`builder.master`) to have lineage"
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
 _CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
@@ -155,6 +156,7 @@ class Interception:
         for name in LEARNERS:
             self._waiting.append(WhenImported(name, self._learner_imported))
         self._waiting.append(WhenImported("pyspark.ml.util", self._models_imported))
+        self._waiting.append(WhenImported("pyspark.sql.connect.session", self._connect_imported))
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
             self._session_made(spark)
 
@@ -291,6 +293,9 @@ class Interception:
                 setattr(owner, name, staticmethod(self._learning(plain.__func__)))
             else:
                 setattr(owner, name, self._learning(plain))
+
+    def _connect_imported(self, module: ModuleType) -> None:
+        self._before(module.SparkSession, "__init__", lambda *_: self._listener.refused("Spark Connect", _CONNECT))
 
     def _models_imported(self, module: ModuleType) -> None:
         try:
