@@ -79,10 +79,12 @@ class Reading:
         self._accumulated = Accumulated()
         self._java: Any = None
         self._inputs: ReadInputs | None = None
+        self._unheard: ReadInputs | None = None
+        """Lists the inputs of what is not stored as a read."""
 
     def clear(self) -> None:
         """Forget what belongs to a SparkContext that stops."""
-        self._java = self._inputs = None
+        self._java = self._inputs = self._unheard = None
 
     def frame(self, frame: Any, name: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
         """Run an action on a frame, which `call` does for the frame that it is given; return what it returns."""
@@ -243,9 +245,9 @@ class Reading:
             if isinstance(rows, RDD):
                 self._accumulated.note(self._of_rdd(rows))
                 return
-            plan = self._of_frame(rows)
-            if plan is not None:
-                self._accumulated.note(plan.inputs)
+            jvm = self._sessions.jvm(rows.sparkSession)
+            if self._on(jvm):
+                self._accumulated.note(self.inputs(jvm, rows._jdf.queryExecution().analyzed()))
 
         if accumulators_exist():
             self._guarded("Accumulator", caller(), note)
@@ -346,9 +348,11 @@ class Reading:
         return ReadPlan(draft, read, tuple(rewriter.paths))
 
     def inputs(self, jvm: Jvm, analysed: Any) -> Inputs:
-        """Return what an analysed plan reads, whose rows nobody has to count."""
-        java, inputs = self._reader(jvm)
-        return inputs.of(jvm, map(int, str(java.of(analysed)).split("\1")[1].split()))
+        """Return what an analysed plan reads, whose rows nobody has to count, before Spark reads it."""
+        java = self._reader(jvm)[0]
+        if self._unheard is None:
+            self._unheard = ReadInputs(java, self._sessions.caches(jvm), self._on, lambda dataset: None)
+        return self._unheard.of(jvm, map(int, str(java.of(analysed)).split("\1")[1].split()))
 
     def _of_frame(self, frame: Any) -> _Plan | None:
         """Read a frame's plan; None where reads are not followed."""
