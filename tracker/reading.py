@@ -242,6 +242,8 @@ class Reading:
         from pyspark import RDD
 
         def note() -> None:
+            if not accumulators_exist():
+                return
             if isinstance(rows, RDD):
                 self._accumulated.note(self._of_rdd(rows))
                 return
@@ -249,18 +251,16 @@ class Reading:
             if self._on(jvm):
                 self._accumulated.note(self.inputs(jvm, rows._jdf.queryExecution().analyzed()))
 
-        if accumulators_exist():
-            self._guarded("Accumulator", caller(), note)
+        self._guarded("Accumulator", "", note)
 
     def written(self, jvm: Jvm, rows: Any) -> None:
         """Take note that the rows of a Java Dataset are about to be written; see `computed`."""
 
         def note() -> None:
-            if self._on(jvm):
+            if accumulators_exist() and self._on(jvm):
                 self._accumulated.note(self.inputs(jvm, rows.queryExecution().analyzed()))
 
-        if accumulators_exist():
-            self._guarded("Accumulator", caller(), note)
+        self._guarded("Accumulator", "", note)
 
     def accumulated(self, value: Any) -> None:
         """Take note that the script read the value of an accumulator."""
