@@ -21,8 +21,13 @@ _WHY = {
     "UpdateTable": "UPDATE changes rows in their place, which is not followed",
     "DeleteFromTable": "DELETE takes rows out of their place, which is not followed",
     "LoadData": "LOAD DATA moves files whose rows Spark never sees",
+    "TruncateTable": "TRUNCATE removes rows, which is not followed",
+    "TruncatePartition": "TRUNCATE removes rows, which is not followed",
+    "DropPartitions": "dropping partitions removes rows, which is not followed",
 }
+_WRITES = frozenset({"OverwritePartitionsDynamic", "ReplaceTableAsSelect", "AppendData", "OverwriteByExpression"})
 _ELSE = "this write does not end in files that can be followed"
+_COMMAND = "this command may change rows in their place or write others, which is not followed"
 
 
 def sql(jvm: Jvm, call: Callable[[], Any], text: str, args: Any) -> Order | Script | None:
@@ -68,5 +73,5 @@ def _order(call: Callable[[], Any], statement: Any, kind: str, node: str) -> Ord
     if not kind:
         return None
     if kind != "write":
-        raise UnsupportedPlanError(node, _WHY.get(kind, _ELSE))
+        raise UnsupportedPlanError(node, _WHY.get(kind, _ELSE if kind in _WRITES else _COMMAND))
     return StatementOrder(call, statement)

@@ -1,11 +1,8 @@
 package provspark;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.StageInfo;
@@ -31,26 +28,25 @@ import org.apache.spark.util.AccumulatorV2;
 
 /** Sees every write that Spark makes, however it was asked for; `take` hands over what it saw since the last time. */
 public class Audit extends SparkListener implements QueryExecutionListener {
-  private static final Set WRITES = new HashSet(Arrays.asList(new String[] {
-    "InsertIntoHadoopFsRelationCommand", "CreateDataSourceTableAsSelectCommand", "InsertIntoHiveTable",
-    "InsertIntoHiveDirCommand", "CreateHiveTableAsSelectCommand", "InsertIntoDataSourceCommand",
-    "InsertIntoDataSourceDirCommand", "SaveIntoDataSourceCommand", "LoadDataCommand", "AppendData",
-    "OverwriteByExpression", "OverwritePartitionsDynamic", "CreateTableAsSelect", "ReplaceTableAsSelect",
-    "ReplaceData", "WriteDelta", "MergeIntoTable", "UpdateTable", "DeleteFromTable", "OptimizedCreateHiveTableAsSelectCommand"
-  }));
+  private static final String DELTA = "deltaTransactionalWrite";
 
+  /** Whether a write of Delta's was seen, and no command after it. */
+  private volatile boolean inner = false;
   private final List seen = new ArrayList();
 
   public void onSuccess(String name, QueryExecution execution, long nanoseconds) {
     try {
       if (execution.commandExecuted() instanceof CommandResult) return; // an action on what the command gave
       LogicalPlan plan = execution.analyzed();
-      String kind = plan.getClass().getSimpleName();
       if (plan instanceof Union) {
         several(list(plan.children()), execution.executedPlan());
         return;
       }
-      if (!WRITES.contains(kind) || sinksIntoNothing(plan) || tellsInside(plan)) return;
+      if (name.equals(DELTA)) { // a write of Delta's within a command, of which the listener hears next, or of a method
+        inner = true;
+        return;
+      }
+      if (!Commands.changes(plan) || sinksIntoNothing(plan) || tellsInside(plan)) return;
       List writes = new ArrayList();
       find(execution.executedPlan(), writes);
       note(plan, writes.isEmpty() ? null : (DataWritingCommandExec) writes.get(0));
@@ -79,7 +75,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     List told = new ArrayList();
     for (int i = 0; i < plans.size(); i++) {
       LogicalPlan plan = (LogicalPlan) plans.get(i);
-      if (!WRITES.contains(plan.getClass().getSimpleName())) return;
+      if (!Commands.changes(plan)) return;
       if (!tellsInside(plan)) told.add(plan);
     }
     List writes = new ArrayList();
@@ -138,12 +134,14 @@ public class Audit extends SparkListener implements QueryExecutionListener {
 
   private void note(String kind, String path, long[] counts) {
     synchronized (seen) {
+      inner = false;
       seen.add(kind + "\u0001" + path + "\u0001" + counts[0] + "\u0001" + counts[1] + "\u0001" + counts[2]);
     }
   }
 
   public String take() {
     StringBuilder out = new StringBuilder();
+    if (inner) note("Delta's write", "", new long[] {-1L, -1L, -1L});
     synchronized (seen) {
       for (int i = 0; i < seen.size(); i++) out.append((String) seen.get(i)).append('\u0002');
       seen.clear();

@@ -77,7 +77,7 @@ public class SqlStatement {
     String name = within(parsed, SCRIPTS);
     if (name.length() == 0) name = within(parsed, OTHERS);
     if (name.length() > 0) return name;
-    if (within(parsed, WRITES).length() == 0) return "";
+    if (within(parsed, WRITES).length() == 0) return Commands.changes(parsed) ? name(parsed) : "";
     scala.Option variables = aside ? ScriptVariables.get() : null;
     try {
       if (aside) ScriptVariables.set(scala.Option.empty());
