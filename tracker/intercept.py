@@ -37,6 +37,14 @@ _JSON_FRAME = "spark.sql.pyspark.toJSON.returnDataFrame"
 """Of Spark 4.2: whether toJSON makes a frame and no RDD."""
 _STREAM = "streaming writes are not followed: write each batch by a step of its own"
 _CONNECT = "what it reads and writes is not seen: use a session of the script's own (`builder.master`) to have lineage"
+_CHANGES = "it may change rows in their place or write others, which is not followed"
+_CHANGERS = {
+    "MergeIntoWriter": ("merge",),
+    "DeltaTable": ("delete", "update", "restoreToVersion", "restoreToTimestamp", "clone", "cloneAtVersion"),
+    "DeltaMergeBuilder": ("execute",),
+    "DeltaOptimizeBuilder": ("executeCompaction", "executeZOrderBy"),
+}
+"""Methods that change the rows of a table, by class."""
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
 _CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
@@ -157,6 +165,8 @@ class Interception:
             self._waiting.append(WhenImported(name, self._learner_imported))
         self._waiting.append(WhenImported("pyspark.ml.util", self._models_imported))
         self._waiting.append(WhenImported("pyspark.sql.connect.session", self._connect_imported))
+        self._waiting.append(WhenImported("pyspark.sql.merge", self._changers_imported))
+        self._waiting.append(WhenImported("delta.tables", self._changers_imported))
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
             self._session_made(spark)
 
@@ -296,6 +306,17 @@ class Interception:
 
     def _connect_imported(self, module: ModuleType) -> None:
         self._before(module.SparkSession, "__init__", lambda *_: self._listener.refused("Spark Connect", _CONNECT))
+
+    def _changers_imported(self, module: ModuleType) -> None:
+        for owner_name, methods in _CHANGERS.items():
+            owner = vars(module).get(owner_name)
+            if isinstance(owner, type):
+                for name in set(methods) & set(vars(owner)):
+                    self._around(owner, name, self._change)
+
+    def _change(self, original: Any, this: Any, *args: Any, **kwargs: Any) -> Any:
+        node = f"{type(this).__name__}.{original.__name__}"
+        return self._listener.effect(node, _CHANGES, lambda: original(this, *args, **kwargs))
 
     def _models_imported(self, module: ModuleType) -> None:
         try:

@@ -48,7 +48,8 @@ public class Commands {
 
   /** Whether a plan is a command that may change the rows of a table, or write others. */
   public static boolean changes(LogicalPlan plan) {
-    return plan instanceof Command && !QUIET.contains(plan.getClass().getSimpleName());
+    String name = plan.getClass().getSimpleName();
+    return (plan instanceof Command || name.endsWith("Statement")) && !QUIET.contains(name);
   }
 
   /** The names of those that do not. */
