@@ -55,6 +55,7 @@ CASES = {
         "m = s.mergeInto('named', F.expr('named.id = s.id')).whenNotMatched().insertAll()\n"
         "m.merge()  # R"
     ),
+    "a read": "spark.read.format('delta').load(sys.argv[1] + '/table').write.parquet(out)  # R",
     "insert": "spark.sql(f'INSERT INTO {t} VALUES (77, 1)')  # R",
 }
 
@@ -110,3 +111,4 @@ def test_a_command_of_delta(name: str, packages: Path, tmp_path: Path) -> None:
     told = [u for u in step.untracked if u.site == f"{tmp_path / 'c' / 'job.py'}:{line}"]
     assert len(told) == 1, [str(u) for u in step.untracked]
     assert not [u for u in step.untracked if not u.site], [str(u) for u in step.untracked]
+    assert name != "a read" or "Delta Lake" in told[0].why

@@ -24,6 +24,9 @@ FORMATS = {
     f"{_PACKAGE}xml.XmlFileFormat": "xml",
 }
 _NODE = "LogicalRelation"
+_DELTA = (
+    "it reads a table of Delta Lake, which is not followed: write its rows to Parquet, and read these, to have lineage"
+)
 
 
 def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
@@ -58,6 +61,8 @@ def list_files(jvm: Jvm, leaf: Any) -> Listing:
 
 def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> Listing:
     if kind != "HadoopFsRelation":
+        if ".delta." in str(relation.relation().getClass().getName()):
+            raise UnsupportedPlanError(_NODE, _DELTA)
         raise UnsupportedPlanError(_NODE, f"{relation.relation().toString()} is no set of files")
     java = jvm.new("SourceFiles", relation)
     description = Description.parse(java.describe())
