@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -79,6 +80,7 @@ class Reading:
         self._accumulated = Accumulated()
         self._java: Any = None
         self._inputs: ReadInputs | None = None
+        self._making = threading.Lock()
         self._unheard: ReadInputs | None = None
         """Lists the inputs of what is not stored as a read."""
 
@@ -381,10 +383,11 @@ class Reading:
         return _Plan(jvm, inputs, kind == "single", columns, most)
 
     def _reader(self, jvm: Jvm) -> tuple[Any, ReadInputs]:
-        if self._inputs is None:
-            self._java = jvm.new("Reads")
-            self._inputs = ReadInputs(self._java, self._sessions.caches(jvm), self._on, self._files.listed)
-        return self._java, self._inputs
+        with self._making:  # threads may begin at once, and leaves have their numbers from one object
+            if self._inputs is None:
+                self._java = jvm.new("Reads")
+                self._inputs = ReadInputs(self._java, self._sessions.caches(jvm), self._on, self._files.listed)
+            return self._java, self._inputs
 
     def _on(self, jvm: Jvm) -> bool:
         on = str(jvm.session.conf().get(_SETTING, "true")).lower() != "false"
