@@ -31,7 +31,7 @@ def write_shape(task: Any, context: Mapping[str, Any], folder: Path) -> Path:
 def tasks_around(task: Any) -> list[Task]:
     """Return a task, and those of its DAG that it depends on or that depend on it, in order of their names.
 
-    Nothing is asked of Airflow's database: a task's process has its DAG.
+    The task's process has parsed the DAG, so this needs no query of Airflow's database.
     """
     dag = task.dag
     near = {task.task_id, *task.get_flat_relative_ids(upstream=True), *task.get_flat_relative_ids(upstream=False)}

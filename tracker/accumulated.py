@@ -28,7 +28,7 @@ class Accumulated:
     def read(self, value: Any, site: str, rows: int) -> CoarseRead | None:
         """Return the read of a value; None where nothing can be in it, or nothing new.
 
-        A script that waits may ask for a number again and again: one read stands for all until more is computed.
+        A script may poll a number. Repeated reads at one line are one read, until Spark computes from other inputs.
         """
         if not self._inputs.sources and self._inputs.complete:
             return None

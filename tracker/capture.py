@@ -270,19 +270,22 @@ class Capture:
 
     def _why(self, maker: str, data: Any = None) -> str:
         """Why rows that a call under way makes may derive from a read; "" where they can't."""
-        begun = self._reads.begun
-        return not_known_before(maker, data, numbers=self._reads.numbers(self._reads.count)) if begun else ""
+        return not_known_before(maker, data, numbers=self._numbers()) if self._reads.begun else ""
+
+    def _numbers(self) -> frozenset[str]:
+        """The lines at which the script read one number until now."""
+        return self._reads.numbers(self._reads.count)
 
     def rows_made(self, frame: Any, maker: str, data: Any, *, local: bool) -> None:
         """Remember which line made local rows, and whether they are constants."""
         try:
             jvm = self._sessions.jvm(frame.sparkSession)
             self._sessions.caches(jvm).local.note(frame._jdf, caller(), local=local)
-            numbers = self._reads.numbers(self._reads.count) if self._reads.begun else frozenset[str]()
-            why = not_known_before(maker, data, numbers=numbers)
+            begun = self._reads.begun
+            why = not_known_before(maker, data, numbers=self._numbers())
             if why and not why.startswith(OF_NUMBERS):
                 self._sessions.unshown(jvm).note(frame._jdf, why)
-            why = why if self._reads.begun else ""
+            why = why if begun else ""
             if local or why:
                 self._sessions.made(jvm).note(frame._jdf, why)
         except Exception as e:

@@ -20,6 +20,7 @@ from provspark.said import said_values
 from provspark.tracker.constants import OF_NUMBERS, MadeRows, reading, shown
 from provspark.tracker.script import program, script_files
 from provspark.tracker.script.leaves import Leaves, key, number
+from provspark.tracker.script.pure import query_names
 from provspark.tracker.script.source import Source, last_name
 from provspark.tracker.script.statements import called, calls, chained, given, header
 from provspark.tracker.script.texts import Texts
@@ -165,7 +166,7 @@ def _shows(group: _Group, keys: set[str]) -> bool:
         return True
     if nodes and all(_plain(source, node) for node in nodes):
         return True
-    values = [v for node in nodes or calls(around, _names()) for v in given(node)]
+    values = [v for node in nodes or calls(around, query_names()) for v in given(node)]
     shows = shown().shows
     if not all(shows(source, v) or _condition(source, v) for v in values):
         return False
@@ -245,20 +246,10 @@ def _anywhere(group: _Group, keys: set[str]) -> bool:
     left = keys - _defaults(wanted)
     for source in program().sources():
         for name, found in source.calls.items():
-            if name == wanted or (not wanted and name in _names()):
+            if name == wanted or (not wanted and name in query_names()):
                 for call in found:
                     left -= _leaves.of(source, call, counts=group.node in _NUMBERED)
     return not left
-
-
-@cache
-def _names() -> frozenset[str]:
-    """Return the names of all that builds queries in PySpark."""
-    from pyspark.sql import Column, DataFrame, GroupedData, SparkSession, functions
-    from pyspark.sql.window import Window, WindowSpec
-
-    owners = (Column, DataFrame, GroupedData, SparkSession, functions, Window, WindowSpec)
-    return frozenset(name for owner in owners for name in dir(owner) if not name.startswith("_")) | {"fill", "replace"}
 
 
 @cache

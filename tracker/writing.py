@@ -235,7 +235,7 @@ class Writing:
         return self._sessions.caches(jvm).operations.read(jvm, plan)
 
     def _record_plain(self, sink: Output, reason: Untracked, read: Inputs, drafted: Callable[[], Draft | None]) -> None:
-        """Note what an untracked write read and left, so that questions about either are told why they end here."""
+        """Store what an untracked write read and left, so that questions about either say why they end here."""
         try:
             left = PendingWrite(sink.observe(), "untracked", read.uncounted(), reason=reason, site=reason.site)
             left = replace(left, complete=read.complete)

@@ -10,6 +10,7 @@ from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import image, restrict
 from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.stops import Blur
 from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.walk import Stand, Stop, Ways, plan, stretch, walk
 from provspark.index_store.tasks import below, is_captured, is_passive
@@ -95,6 +96,7 @@ def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
         return None
     key = manifest.key
     makers = [task for task in _declaring(manifest, dataset) if _uncaptured([task])]
+    kind: Blur
     if makers:
         by = " or ".join(f"task {task.task_id} ({task.operator})" for task in makers)
         why, kind = f"{dataset} is declared as an outlet of {by} of DAG {key.dag_id}", "task"
@@ -105,7 +107,7 @@ def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
     names = [name for task in makers for name in _names(key.dag_id, task)]
     if trust.takes(at.node, kind, why, names=names):
         return None
-    return Stop("task" if makers else "outside", at.node.step, str(at.node.write.output.dataset), why)
+    return Stop(kind, at.node.step, str(at.node.write.output.dataset), why)
 
 
 def _declaring(manifest: Manifest, dataset: Dataset) -> list[Task]:

@@ -99,7 +99,7 @@ def _declared(task: Task, made: Sighting, taken: Sequence[Sighting]) -> Node:
 
 @dataclass(frozen=True, eq=False)
 class _Declared:
-    """Stands for the store of a write that nobody stored."""
+    """Answers for the store of a declared write, which no store holds."""
 
     of: StoreLike
     known: dict[str, Files]

@@ -51,7 +51,7 @@ def test_columns_cells_and_ways_are_all_paths_of_links(seed: int) -> None:
 
 
 def test_kinds_choose_the_lines(tmp_path: Path) -> None:
-    """Context alone is told without data, as `backward` does."""
+    """With context alone, no data lines are returned, as in `backward`."""
     seen = 0
     for seed in range(12):
         prov = opened(made := worlds.world(seed), str(tmp_path / str(seed)))

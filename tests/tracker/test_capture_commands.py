@@ -1,4 +1,4 @@
-"""Commands of SQL that change rows: each is told with its line; those that write none are not."""
+"""SQL commands that change rows are recorded with their line; other commands are not recorded."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from provspark.tracker.script.calls import passed_values, receives
-from provspark.tracker.script.pure import BUILTINS
+from provspark.tracker.script.pure import BUILTINS, query_names
 from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, Source, last_name
 
 if TYPE_CHECKING:
@@ -152,8 +152,7 @@ class Changes:
         return all(self._shown.shows(source, node) for node in nodes)
 
     def _alias(self, source: Source, target: ast.Name) -> bool:
-        scope = source.scope_of.get(target)
-        owner = scope.owner(target.id) if isinstance(scope, Scope) else None
+        owner = source.owner(target)
         if owner is None:
             return False
         uses = source.uses.get((owner, target.id), ())
@@ -187,7 +186,7 @@ class Changes:
     def _once(self, key: object, work_out: Callable[[], bool]) -> bool:
         return self._shown.once(key, work_out)
 
-    # -- objects that several names may stand for
+    # -- objects with several names
 
     def _settled(self) -> bool:
         """Whether no data is put into an object by another name than its own.
@@ -213,11 +212,7 @@ class Changes:
 
     def _own(self, source: Source, node: ast.AST) -> bool:
         """Whether an expression is a name that holds an object made for it alone."""
-        scope = source.scope_of.get(node)
-        if not isinstance(node, ast.Name) or not isinstance(scope, Scope):
-            return False
-        owner = scope.owner(node.id)
-        bindings = owner.bindings[node.id] if owner is not None else ()
+        bindings = source.bindings(node)
         return bool(bindings) and all(b.kind in ("value", "import") and _fresh(b.node) for b in bindings)
 
     def _flat(self, source: Source, node: ast.AST) -> bool:
@@ -237,9 +232,7 @@ class Changes:
             return node.attr in ("argv", "environ")
         if not isinstance(node, ast.Name):
             return _of_constants(node)
-        scope = source.scope_of.get(node)
-        owner = scope.owner(node.id) if isinstance(scope, Scope) else None
-        bindings = owner.bindings[node.id] if owner is not None else []
+        bindings = source.bindings(node)
         return bool(bindings) and all(b.kind == "value" and _of_constants(b.node) for b in bindings)
 
     def mutable(self, source: Source, binding: Binding) -> bool:
@@ -368,10 +361,9 @@ def _own_to(loop: ast.AST) -> Iterator[ast.AST]:
 
 @cache
 def pyspark_names() -> frozenset[str]:
-    """Return the names of all that builds queries in PySpark."""
-    from pyspark.sql import Column, DataFrame, DataFrameReader, DataFrameWriter, GroupedData, SparkSession, functions
-    from pyspark.sql.window import Window, WindowSpec
+    """Return the names of PySpark's functions and methods that leave what they are given as it is."""
+    from pyspark.sql import DataFrameReader, DataFrameWriter
 
-    owners = (Column, DataFrame, DataFrameReader, DataFrameWriter, GroupedData, SparkSession, functions, Window)
-    found = {name for owner in (*owners, WindowSpec) for name in dir(owner) if not name.startswith("_")}
-    return frozenset(found - CHANGING - {"collect", "foreach", "transform", "map", "reduce"}) | {"fill", "parallelize"}
+    readers = {name for owner in (DataFrameReader, DataFrameWriter) for name in dir(owner) if not name.startswith("_")}
+    calling = CHANGING | {"collect", "foreach", "transform", "map", "reduce"}
+    return ((query_names() | readers) - calling) | {"fill", "parallelize"}

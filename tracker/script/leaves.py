@@ -10,7 +10,7 @@ from typing import Any
 from provspark.tracker.script.calls import own_nodes
 from provspark.tracker.script.pure import reads
 from provspark.tracker.script.shown import Shown
-from provspark.tracker.script.source import FUNCTIONS, Scope, Source, last_name
+from provspark.tracker.script.source import FUNCTIONS, Source, last_name
 from provspark.tracker.script.statements import given
 from provspark.tracker.script.values import UnknownValueError, Values, scalars
 
@@ -151,8 +151,7 @@ class Leaves:
 
     def _behind(self, source: Source, name: ast.Name) -> list[tuple[Source, ast.AST]]:
         """Return what a name is bound to."""
-        scope = source.scope_of.get(name)
-        owner = scope.owner(name.id) if isinstance(scope, Scope) else None
+        owner = source.owner(name)
         found: list[tuple[Source, ast.AST]] = []
         bindings = owner.bindings[name.id] if owner is not None else []
         for binding in bindings:

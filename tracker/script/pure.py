@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -74,3 +76,13 @@ def pure_value(name: str) -> bool:
 def reads(method: str) -> bool:
     """Whether a method of this name may bring data in."""
     return method in _READING
+
+
+@cache
+def query_names() -> frozenset[str]:
+    """Return the names of all that builds queries in PySpark."""
+    from pyspark.sql import Column, DataFrame, GroupedData, SparkSession, functions
+    from pyspark.sql.window import Window, WindowSpec
+
+    owners = (Column, DataFrame, GroupedData, SparkSession, functions, Window, WindowSpec)
+    return frozenset(name for owner in owners for name in dir(owner) if not name.startswith("_")) | {"fill", "replace"}

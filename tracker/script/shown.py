@@ -139,8 +139,7 @@ class Shown:
     @staticmethod
     def is_passed_to_lambda(source: Source, name: ast.Name) -> bool:
         """Whether a name is a parameter of a lambda."""
-        scope = source.scope_of.get(name)
-        owner = scope.owner(name.id) if isinstance(scope, Scope) else None
+        owner = source.owner(name)
         return owner is not None and isinstance(owner.node, ast.Lambda)
 
     def _name(self, source: Source, node: ast.Name) -> bool:
@@ -176,8 +175,7 @@ class Shown:
 
     def is_changed(self, source: Source, node: ast.Name) -> bool:
         """Whether a name is bound to constants, and data is put into them, or takes some away."""
-        scope = source.scope_of.get(node)
-        owner = scope.owner(node.id) if isinstance(scope, Scope) else None
+        owner = source.owner(node)
         if owner is None or self.binds(owner, node.id):
             return False
         values = [b.node for b in owner.bindings[node.id] if b.kind == "value"]
@@ -217,8 +215,7 @@ class Shown:
     def functions(self, source: Source, func: ast.AST) -> list[tuple[Source, Function]]:
         """Return the program's functions that an expression may name."""
         if isinstance(func, ast.Name):
-            scope = source.scope_of.get(func)
-            owner = scope.owner(func.id) if isinstance(scope, Scope) else None
+            owner = source.owner(func)
             return self._defined(owner, func.id) if owner is not None else []
         if isinstance(func, ast.Attribute):
             module = self._module(source, func.value)
@@ -252,8 +249,7 @@ class Shown:
             return f"{above}.{node.attr}" if above else ""
         if not isinstance(node, ast.Name):
             return ""
-        scope = source.scope_of.get(node)
-        owner = scope.owner(node.id) if isinstance(scope, Scope) else None
+        owner = source.owner(node)
         if owner is None:
             return ""
         bindings = owner.bindings[node.id]

@@ -115,6 +115,16 @@ class Source:
             node = self.up[node]
             yield node
 
+    def owner(self, name: ast.AST) -> Scope | None:
+        """Return the scope that binds a name; None for another node, and for a name that nothing binds."""
+        scope = self.scope_of.get(name) if isinstance(name, ast.Name) else None
+        return scope.owner(name.id) if isinstance(scope, Scope) and isinstance(name, ast.Name) else None
+
+    def bindings(self, name: ast.AST) -> list[Binding]:
+        """Return what a name is bound to; nothing for another node."""
+        owner = self.owner(name)
+        return owner.bindings[name.id] if owner is not None and isinstance(name, ast.Name) else []
+
     def statement(self, line: int) -> ast.stmt | None:
         """Return the innermost statement of which this line is a part."""
         if not self._statements:

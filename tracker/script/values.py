@@ -13,7 +13,7 @@ from provspark.tracker.script.shown import Shown
 from provspark.tracker.script.source import FUNCTIONS, Function, Scope, Source, arguments
 
 _Known = dict[tuple[Scope, str], Any]
-"""What names stand for within a comprehension or a function."""
+"""Values of names within a comprehension or a function."""
 
 _MOST = 100_000
 _MOST_ITEMS = 10_000
@@ -136,7 +136,7 @@ class Values:
         return _OPERATORS[type(op)](left, right)
 
     def _items(self, source: Source, node: ast.AST, depth: int, known: _Known) -> Iterator[_Known]:
-        """Yield what the names of a comprehension stand for, item by item."""
+        """Yield the values of a comprehension's names, item by item."""
         scope = source.scope_of[node]
 
         def within(generators: list[ast.comprehension], names: _Known) -> Iterator[_Known]:
@@ -155,8 +155,7 @@ class Values:
         return within(node.generators, known)  # type: ignore[attr-defined]
 
     def _name(self, source: Source, node: ast.Name, depth: int, known: _Known) -> Any:
-        scope = source.scope_of.get(node)
-        owner = scope.owner(node.id) if isinstance(scope, Scope) else None
+        owner = source.owner(node)
         if owner is not None and (owner, node.id) in known:
             return known[owner, node.id]
         bindings = owner.bindings[node.id] if owner is not None else []
@@ -220,7 +219,7 @@ class Values:
 
 
 def _bound_to(scope: Scope, target: ast.AST, item: Any) -> _Known:
-    """What the names of a loop's target stand for."""
+    """Return the values of the names in a loop's target."""
     if isinstance(target, ast.Name):
         return {(scope, target.id): item}
     if isinstance(target, (ast.Tuple, ast.List)):
