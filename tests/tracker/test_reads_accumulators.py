@@ -80,7 +80,9 @@ COMPUTES: dict[str, Callable[[World, Any], Any]] = {
     "a write to nowhere": lambda w, a: (
         w.t.dept.select(adding(a)("k").alias("j")).write.format("noop").mode("append").save()
     ),
-    "types that Spark infers from the first row": lambda w, a: w.t.dept.rdd.map(lambda r: a.add([r.k]) or (r.w,)).toDF(),
+    "types that Spark infers from the first row": lambda w, a: w.t.dept.rdd.map(
+        lambda r: a.add([r.k]) or (r.w,)
+    ).toDF(),
     "an action that fails": lambda w, a: failing(w, a),
     "a sort of an RDD": lambda w, a: w.t.dept.rdd.map(lambda r: a.add([r.w]) or r.w).sortBy(lambda k: k),
 }
