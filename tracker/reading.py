@@ -94,7 +94,7 @@ class Reading:
         plan = self._guarded(name, site, lambda: self._of_frame(frame))
         if plan is None or not plan.reads or _takes_none(action, args):
             return call(frame)
-        self._accumulated.note(plan.inputs)
+        self._guarded(name, site, lambda: self._accumulated.note(plan.inputs))
         read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, 1, plan.fields, _single(action, plan))
         before = None if read.single else self._guarded(name, site, lambda: self._before(plan.jvm, frame))
         trace: Trace | None = None

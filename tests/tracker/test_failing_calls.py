@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ import provspark
 from provspark.errors import CaptureError
 from provspark.tracker import attach, runner, supported
 from provspark.tracker.imported import WhenImported
+from provspark.tracker.reading import Reading
 
 pytestmark = pytest.mark.spark
 
@@ -197,11 +199,13 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
     assert "Spark 4.0 to 4.3" in runner.SUPPORTED == supported.SUPPORTED
 
 
+READS = [n for n, f in vars(Reading).items() if isinstance(f, FunctionType) and n[0] != "_" and n not in ("inputs", "clear")]
 BOUNDARY = (
     *("tracker/attach.py", "tracker/capture.py", "tracker/intercept.py", "tracker/orders.py:WriterOrder"),
     *("tracker/orders.py:StatementOrder", "tracker/writing.py:Writing.run", "tracker/writing.py:Writing._seal"),
     "tracker/writing.py:_release",
     *("tracker/imported.py:WhenImported.find_spec", "tracker/rdds.py:Rdds.of_frame"),
+    *(f"tracker/reading.py:Reading.{name}" for name in READS),
     *(f"tracker/caches.py:Caches.{name}" for name in ("cache_table", "checkpoint", "observed", "transposed")),
 )
 """What the script calls, or what those call at once: they guard all others."""
