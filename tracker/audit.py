@@ -34,7 +34,8 @@ class Auditor:
     def watch(self, session: Any) -> None:
         """Listen to the queries of a Java SparkSession."""
         if not any(s.equals(session) for s in self._sessions):
-            session.listenerManager().register(self._audit)
+            if not self._audit.listens(session):
+                session.listenerManager().register(self._audit)
             self._sessions.append(session)
 
     def take(self) -> list[Seen]:

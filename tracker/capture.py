@@ -164,6 +164,14 @@ class Capture:
         except Exception as e:
             log.debug("provspark: the line that made a data frame is not known", exc_info=e)
 
+    def batch_made(self, frame: Any) -> None:
+        """Remember a batch of a stream: which rows of which files it holds is not known."""
+        try:
+            jvm = self._sessions.jvm(frame.sparkSession)
+            self._sessions.caches(jvm).rdds.batch(frame._jdf)
+        except Exception as e:
+            log.debug("provspark: a batch of a stream is not known as one", exc_info=e)
+
     def function_made(self, function: Any, made: Any) -> None:
         """Remember the name of a function of the script's, and what Spark made of it."""
         try:

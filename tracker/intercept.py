@@ -151,6 +151,7 @@ class Interception:
                 self._around(owner, name, self._foreach)
         for name in _RDD_SAVES:
             self._around(RDD, name, self._save)
+        self._around(DataStreamWriter, "foreachBatch", self._batches)
         for name in ("start", "toTable"):
             self._before(DataStreamWriter, name, lambda *_, n=name: listener.refused(f"DataStreamWriter.{n}", _STREAM))
         self._around(DataFrame, "transpose", self._transpose)
@@ -228,6 +229,17 @@ class Interception:
         result = self._outermost(lambda: show(frame, *args, **kwargs))
         self._listener.shown(frame, show.__name__, args[0] if args else kwargs.get("n", 20))
         return result
+
+    def _batches(self, each: Callable[..., Any], writer: Any, func: Any) -> Any:
+        if not callable(func):
+            return each(writer, func)
+
+        @wraps(func)
+        def run(batch: Any, number: int) -> Any:
+            self._listener.batch_made(batch)
+            return func(batch, number)
+
+        return each(writer, run)
 
     def _observe(self, on: Callable[..., Any], observation: Any, *args: Any, **kwargs: Any) -> Any:
         made = on(observation, *args, **kwargs)

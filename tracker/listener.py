@@ -18,6 +18,9 @@ class Listener(Protocol):
     def frame_made(self, frame: Any) -> None:
         """Take note of a frame that a line of the script just made."""
 
+    def batch_made(self, frame: Any) -> None:
+        """Take note of a frame that holds a batch of a stream."""
+
     def function_made(self, function: Any, made: Any) -> None:
         """Take note of a function of the script's, and of the Java object that Spark made for it."""
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
 
 _NODE = "LogicalRDD"
+_BATCH = "foreachBatch"
+_STREAMED = "a batch of a stream is not followed: write its rows, and read them in a step of their own"
 _OTHERS = {
     "HadoopRDD": "files read as an RDD: read them by spark.read",
     "NewHadoopRDD": "files read as an RDD: read them by spark.read",
@@ -81,7 +83,7 @@ class Rdds:
     def __init__(self, jvm: Jvm, caches: Caches) -> None:
         self._java: Any = jvm.new("Rdds")
         self._caches = caches
-        self._origins: list[_Origin | HandedScan] = []
+        self._origins: list[_Origin | HandedScan | UnsupportedPlanError] = []
 
     def of_frame(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Return what `take` makes of a Java Dataset, an RDD of PySpark: of the traced one, if it can be traced."""
@@ -104,9 +106,17 @@ class Rdds:
         """Take note of a JavaRDD of rows that the script handed over; see `HandedScan`."""
         self._note(rdd, HandedScan(lambda: content or str(self._java.digest(rdd)), rows, site))
 
+    def batch(self, frame: Any) -> None:
+        """Take note of a Java Dataset that holds a batch of a stream."""
+        plan = frame.queryExecution().analyzed()
+        self._java.noteLeaves(plan, self._numbered(UnsupportedPlanError(_BATCH, _STREAMED)))
+
     def _note(self, rdd: Any, origin: _Origin | HandedScan) -> None:
+        self._java.note(rdd.rdd(), self._numbered(origin))
+
+    def _numbered(self, origin: _Origin | HandedScan | UnsupportedPlanError) -> int:
         self._origins.append(origin)
-        self._java.note(rdd.rdd(), len(self._origins) - 1)
+        return len(self._origins) - 1
 
     def frames_of(self, rdd: Any) -> list[tuple[Jvm, Any]]:
         """Return sessions and analysed plans that an RDD's rows come from; UnsupportedPlanError if not known."""
@@ -119,7 +129,13 @@ class Rdds:
         if others:
             why = _OTHERS.get(others[0], f"a {others[0]}")
             raise UnsupportedPlanError(_NODE, f"where an RDD's rows come from is not known: it was made of {why}")
-        return how == "each", [self._origins[int(name)] for name in names]
+        found = []
+        for name in names:
+            origin = self._origins[int(name)]
+            if isinstance(origin, UnsupportedPlanError):
+                raise origin
+            found.append(origin)
+        return how == "each", found
 
     def leaf(self, to: Rewriter, node: Node, plan: Any) -> Traced:
         """Return a frame made of an RDD with legs to what the RDD was made of."""

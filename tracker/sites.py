@@ -14,19 +14,27 @@ if TYPE_CHECKING:
 
 
 def caller() -> str:
-    """Return ``file:line`` of the innermost frame that is neither Spark's nor ours, or ""."""
+    """Return ``file:line`` of the innermost frame that is neither of Spark, nor of Python's library, nor ours.
+
+    Where there is none, as in a thread of Spark's, it is the script's file, or "".
+    """
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
         if not is_library(name):
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]
-    return ""
+    return str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
 
 
 def is_library(filename: str) -> bool:
-    """Whether a file is Spark's or ours."""
-    return filename.startswith(_libraries()) or filename.endswith(("/contextlib.py", "/functools.py"))
+    """Whether a file is Spark's, of Python's own library, or ours."""
+    if filename.startswith(_OF_PYTHON):
+        return not filename.startswith(("site-packages", "dist-packages"), len(_OF_PYTHON))
+    return filename.startswith(_libraries())
+
+
+_OF_PYTHON = str(Path(os.__file__).parent) + os.sep
 
 
 @cache

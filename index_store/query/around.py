@@ -12,7 +12,7 @@ from provspark.index_store.query.relation import image, restrict
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.stops import Blur
 from provspark.index_store.query.trust import Trust
-from provspark.index_store.query.walk import Stand, Stop, Ways, plan, stretch, walk
+from provspark.index_store.query.walk import Stand, Stop, Ways, plan, stretch, uncaptured, walk
 from provspark.index_store.tasks import below, is_captured, is_passive
 from provspark.index_store.times import milliseconds
 
@@ -27,10 +27,10 @@ def stops_of_tasks(
     """Return the stops of a way where tasks of a DAG, which nobody captured, may have taken rows on, or made them.
 
     Forward, these are the tasks that depend on one that made or read the rows; with `to`, only those on which a task
-    depends that wrote it. Backward, a stop names a source that was written while the DAG ran, or that a task declares.
+    depends that wrote it. A task that was captured in part counts for what is missing. Backward, a stop names a source that was written while the DAG ran, or that a task declares.
     """
     graph = linker.graph
-    if not any(_uncaptured(manifest.dag) for manifest in graph.manifests):
+    if not any(_uncaptured(m.dag) or (m.dag and m.untracked) for m in graph.manifests):
         return set()
     starts = list(starts)
     sink = _Touched()
@@ -70,17 +70,33 @@ def _uncaptured(tasks: Iterable[Task]) -> bool:
 def _onward(linker: Linker, nodes: Iterable[Node], to: object, trust: Trust) -> Iterator[Stop]:
     writers = {(n.manifest.key.dag_id, n.manifest.key.task_id) for n in _writes_of(linker, to)}
     told: set[tuple[str, str]] = set()
+    partly, met = _partly(linker.graph.manifests), {node.step for node in nodes}
     for node in sorted(nodes, key=lambda n: (n.manifest.started, n.step, n.write.index)):
         key, tasks = node.manifest.key, {task.task_id: task for task in node.manifest.dag}
         for task in below(tasks, key.task_id).values():
-            if (key.dag_id, task.task_id) in told or not _uncaptured([task]):
+            if (key.dag_id, task.task_id) in told:
                 continue
             if to is not None and not any((key.dag_id, name) in writers for name in below(tasks, task.task_id)):
                 continue
             told.add((key.dag_id, task.task_id))
-            why = f"task {task.task_id} ({task.operator}) of DAG {key.dag_id} may have taken its rows on; {_JUDGED}"
-            if not trust.takes(None, "task", why, names=_names(key.dag_id, task)):
-                yield Stop("task", node.step, str(node.write.output.dataset), why)
+            whys = [("", "")] if _uncaptured([task]) else []
+            for manifest in partly.get((key.dag_id, key.run_id, task.task_id), ()) if is_captured(task) else ():
+                if manifest.step not in met:  # or the way itself stops there
+                    whys += [(f", of which part was not captured ({r}),", r.site) for r in uncaptured(manifest)]
+            for missing, site in whys:
+                why = f"task {task.task_id} ({task.operator}) of DAG {key.dag_id}{missing} may have taken its rows on"
+                why += f"; {_JUDGED}"
+                if not trust.takes(None, "task", why, [site], _names(key.dag_id, task)):
+                    yield Stop("task", node.step, str(node.write.output.dataset), why)
+
+
+def _partly(manifests: Iterable[Manifest]) -> dict[tuple[str, str, str], list[Manifest]]:
+    """The steps of which part was not captured, by DAG, run and task."""
+    found: dict[tuple[str, str, str], list[Manifest]] = {}
+    for m in manifests:
+        if m.untracked:
+            found.setdefault((m.key.dag_id, m.key.run_id, m.key.task_id), []).append(m)
+    return found
 
 
 def _writes_of(linker: Linker, to: object) -> Iterable[Node]:

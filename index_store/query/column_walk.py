@@ -24,7 +24,16 @@ from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.stops import Blur
-from provspark.index_store.query.walk import ASK_FOR_ROWS, Stop, plan, stretch, taken, unreadable_stops
+from provspark.index_store.query.walk import (
+    ASK_FOR_ROWS,
+    Stop,
+    missed,
+    plan,
+    stretch,
+    taken,
+    uncaptured,
+    unreadable_stops,
+)
 from provspark.index_store.query.within import walk_axes, weaker
 from provspark.index_store.watch import enter
 
@@ -342,7 +351,8 @@ class _Walk:
         if write.coverage == "coarse":
             self.stop("coarse", node, why)
         elif self.direction == "forward" and node.manifest.untracked:
-            self.stop("untracked", node, f"a write of this step went uncaptured: {node.manifest.untracked[0]}")
+            for reason in uncaptured(node.manifest):
+                self.stop("untracked", node, missed(reason))
         if self.direction == "backward" and _leaves_models(node):
             self.stop("driver", node, ASK_FOR_ROWS)
         if not column_map(node).known and names_of(node.output):

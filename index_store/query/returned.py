@@ -30,7 +30,7 @@ def stops_around(linker: Linker, start: Sighting, ends: Iterable[Stand], to: Dat
 
 
 def _lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> Iterator[Stop]:
-    """Stop at each write on the way to a data set whose inputs are not known, or some of whose step went uncaptured.
+    """Stop at each write on the way to a data set whose inputs are not known, or some of whose step was not captured.
 
     Rows may have gone into it. Writes that the start came from are left out, and steps that ended before the first file
     of the start was written.
@@ -41,14 +41,12 @@ def _lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> I
         write = node.write
         if node in before or milliseconds(node.manifest.ended) < made:
             continue
+        whys = [(missed(reason), reason.site) for reason in uncaptured(node.manifest)]
         if write.coverage == "untracked" and not write.complete:
-            why = str(write.reason) if write.reason else "no reason was stored"
-        elif node.manifest.untracked:
-            why = uncaptured(node)
-        else:
-            continue
-        if not trust.takes(node, "untracked", why):
-            yield Stop("untracked", node.step, str(write.output.dataset), why)
+            whys = [(str(write.reason) if write.reason else "no reason was stored", "")]
+        for why, site in whys:
+            if not trust.takes(node, "untracked", why, [site]):
+                yield Stop("untracked", node.step, str(write.output.dataset), why)
 
 
 def _returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: Trust) -> Iterator[Stop]:

@@ -172,6 +172,7 @@ def _names(graph: Graph) -> set[str]:
     known: set[str] = {"possible", "end", *(kind.name for kind in STOPS)}
     for manifest in graph.manifests:
         known |= {manifest.key.task_id, f"{manifest.key.dag_id}.{manifest.key.task_id}"}
+        known |= {name for reason in manifest.untracked for name in _spellings(reason.site)}
         for task in manifest.dag:
             known |= {task.task_id, f"{manifest.key.dag_id}.{task.task_id}", task.operator}
     for node in (*graph.nodes, *graph.reads):

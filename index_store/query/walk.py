@@ -10,7 +10,7 @@ import numpy as np
 
 from provspark.errors import UntrackedError
 from provspark.index_store.broken import summary
-from provspark.index_store.model import Boxes, Kind
+from provspark.index_store.model import Boxes, Kind, Manifest, Untracked
 from provspark.index_store.query.graph import Direction, Graph, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, gathered, image, restrict, united
@@ -251,8 +251,8 @@ class _Walk:
         """Take rows of a write's output to its inputs, or the reverse."""
         enter(node.step)
         write = node.write
-        for what, why in doubts(self.linker, node, self.plan.direction):
-            self.stop(what, node, why)
+        for what, why, *sites in doubts(self.linker, node, self.plan.direction):
+            self.stop(what, node, why, sites)  # type: ignore[arg-type]
         if write.coverage == "untracked":
             return
         if self.backward:
@@ -344,30 +344,32 @@ class _Walk:
         hop = self.ways.hop and self.ways.hop(node)
         return walk_axes(node, start, self.plan.direction, context=self.context, keep=keep, limit=limit, hop=hop)
 
-    def stop(self, what: Blur, node: Node, why: str) -> None:
-        if not self.ways.trust.takes(node, what, why):
+    def stop(self, what: Blur, node: Node, why: str, sites: Iterable[str] = ()) -> None:
+        if not self.ways.trust.takes(node, what, why, sites):
             self.sink.stopped(Stop(what, node.step, str(node.write.output.dataset), why))
 
 
-def doubts(linker: Linker, node: Node, direction: Direction) -> Iterator[tuple[Blur, str]]:
-    """The kinds of stops, with the reasons, that a way into a write, or a read, meets."""
+def doubts(linker: Linker, node: Node, direction: Direction) -> Iterator[tuple[Blur, str, str]]:
+    """The kinds of stops, with the reasons and the lines of those, that a way into a write, or a read, meets."""
     write, manifest = node.write, node.manifest
     if node.declared:
-        yield "declared", str(write.reason)
+        yield "declared", str(write.reason), ""
     elif write.coverage != "exact":
         yield (
             "untracked" if write.coverage == "untracked" else "coarse",
             str(write.reason) if write.reason else "no reason was stored",
+            "",
         )
     if direction == "forward" and write.coverage != "untracked" and manifest.untracked:
-        yield "untracked", uncaptured(node)
+        for reason in uncaptured(node.manifest):
+            yield "untracked", missed(reason), reason.site
     if not linker.drivers and direction == "backward" and any(not read.write.single for read in node.reads):
-        yield "driver", ASK_FOR_ROWS
+        yield "driver", ASK_FOR_ROWS, ""
     if linker.drivers and manifest.driver_reads == "off":
-        yield "driver-reads-off", "spark.provspark.driverReads is false, so what its driver read is not known"
+        yield "driver-reads-off", "spark.provspark.driverReads is false, so what its driver read is not known", ""
     if linker.drivers and manifest.format_version < FIRST_WITH_READS:
         why = f"its manifest has format {manifest.format_version}, without driver reads; run the step again"
-        yield "before-format-3", why
+        yield "before-format-3", why, ""
 
 
 def taken(linker: Linker, at: Sighting, rows: Sequence[Runs]) -> Iterator[Node]:
@@ -381,9 +383,14 @@ def taken(linker: Linker, at: Sighting, rows: Sequence[Runs]) -> Iterator[Node]:
             yield node
 
 
-def uncaptured(node: Node) -> str:
+def uncaptured(manifest: Manifest) -> list[Untracked]:
+    """Why some of a step was not captured, each reason once."""
+    return list(dict.fromkeys(manifest.untracked))
+
+
+def missed(reason: Untracked) -> str:
     """What a stop says of a step some of which was not captured."""
-    return f"a write of this step went uncaptured: {node.manifest.untracked[0]}"
+    return f"part of this step was not captured: {reason}"
 
 
 def stretch(start: int, to: int, rows: int) -> Boxes:

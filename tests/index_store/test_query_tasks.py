@@ -11,7 +11,7 @@ from _steps import read, version, write
 
 import provspark
 from provspark.errors import UntrackedError
-from provspark.index_store.model import PendingWrite, StepKey, Task
+from provspark.index_store.model import PendingWrite, StepKey, Task, Untracked
 from provspark.index_store.query.answer import stops_of, trusted_of
 from provspark.index_store.store import Store
 
@@ -32,10 +32,13 @@ class World:
         self.folder = folder
         self.store = Store.open(str(folder), create=True)
 
-    def step(self, task: str, made: PendingWrite, dag: Iterable[Task] = DAG, **more: Any) -> None:
-        writer = self.store.writer(StepKey(task, "run", "people"), dag=dag, run_started=more.pop("run_started", ""))
-        writer.add(made)
-        writer.publish(status="succeeded", started="2024-01-01T00:00:00.000000", ended="2024-01-01T00:00:01.000000")
+    def step(self, task: str, made: PendingWrite | None, dag: Iterable[Task] = DAG, **more: Any) -> None:
+        key = StepKey(task, more.pop("run", "run"), "people")
+        writer = self.store.writer(key, dag=dag, run_started=more.pop("run_started", ""))
+        if made is not None:
+            writer.add(made)
+        times = {"started": "2024-01-01T00:00:00.000000", "ended": "2024-01-01T00:00:01.000000"}
+        writer.publish(status="succeeded", **times, **more)
 
     def stops(self, direction: str, dataset: str, rows: list[int], **more: Any) -> dict[str, list[str]]:
         """By the kind of stop, what they say; an empty answer that stops raises."""
@@ -129,6 +132,48 @@ def test_a_source_that_was_written_while_the_dag_ran(tmp_path: Path) -> None:
     assert world.stops("backward", "/early", [0]) == {
         "outside": ["file:///landed was written while run run of DAG people went on"]
     }
+
+
+LOST = (
+    Untracked("Spark Connect", "what it reads and writes is not seen", "/jobs/next.py:5"),
+    Untracked("spark-submit", "a process of its own runs Spark", "/jobs/next.py:9"),
+)
+NEXT = (DAG[0], Task("next", "ProvSparkOperator", ("clean",), OURS), Task("last", "ProvSparkOperator", ("next",), OURS))
+
+
+def partly(tmp_path: Path, run: str = "run", task: str = "next") -> World:
+    """A DAG whose second task was captured, but for two things that it did."""
+    world = World(tmp_path)
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), dag=NEXT)
+    world.step(task, None, NEXT, run=run, untracked=LOST)
+    return world
+
+
+def test_what_is_missing_of_a_task_after_the_one_that_read_the_row_is_a_stop(tmp_path: Path) -> None:
+    world = partly(tmp_path)
+    first, second = world.stops("forward", "/src", [0])["task"]
+    assert first.startswith("task next (ProvSparkOperator) of DAG people, of which part was not captured (Spark Connect")
+    assert "/jobs/next.py:9" in second
+    world.step("last", write(REPORT, [(OTHER, [(0, 0)])]), dag=NEXT)
+    assert len(world.stops("forward", "/src", [0], to="/report")["task"]) == 2
+    (left,) = world.stops("forward", "/src", [0], trust=["next.py:5"])["task"]
+    assert left == second
+    assert world.stops("forward", "/src", [0], trust=["next.py:5", "next.py:9"]) == {}
+    assert world.stops("forward", "/src", [0], trust=["next"]) == {}
+
+
+@pytest.mark.parametrize("step", [{"run": "another"}, {"task": "before"}])
+def test_what_is_missing_of_other_runs_and_tasks_is_no_stop(step: dict[str, str], tmp_path: Path) -> None:
+    assert partly(tmp_path, **step).stops("forward", "/src", [0]) == {}
+
+
+def test_each_thing_that_is_missing_of_a_step_is_a_stop_of_its_own(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), dag=(), untracked=LOST)
+    said = world.stops("forward", "/src", [0])["untracked"]
+    assert [text.split(": ")[1] for text in sorted(said)] == ["Spark Connect", "spark-submit"]
+    assert len(world.stops("forward", "/src", [0], trust=["next.py:5"])["untracked"]) == 1
+    assert world.stops("forward", "/src", [0], trust=["/jobs/next.py:5", "next.py:9"]) == {}
 
 
 def test_steps_without_a_dag_have_no_such_stops(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
     assert "Spark 4.0 to 4.3" in runner.SUPPORTED == supported.SUPPORTED
 
 
-READS = [n for n, f in vars(Reading).items() if isinstance(f, FunctionType) and n[0] != "_" and n not in ("inputs", "clear")]
+READS = {n for n, f in vars(Reading).items() if isinstance(f, FunctionType) and n[0] != "_"} - {"inputs", "clear"}
 BOUNDARY = (
     *("tracker/attach.py", "tracker/capture.py", "tracker/intercept.py", "tracker/orders.py:WriterOrder"),
     *("tracker/orders.py:StatementOrder", "tracker/writing.py:Writing.run", "tracker/writing.py:Writing._seal"),

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.CommandResult;
 import org.apache.spark.sql.catalyst.plans.logical.CreateTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
@@ -53,6 +54,13 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     } catch (Exception e) {
       note("Audit", e.toString(), new long[] {-1L, -1L, -1L});
     }
+  }
+
+  /** Whether it listens to a session: one that Spark copied, such as that of a stream, has its listeners already. */
+  public boolean listens(SparkSession session) {
+    QueryExecutionListener[] all = session.listenerManager().listListeners();
+    for (int i = 0; i < all.length; i++) if (all[i] == this) return true;
+    return false;
   }
 
   public void onFailure(String name, QueryExecution execution, Exception error) {}

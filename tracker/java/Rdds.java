@@ -12,6 +12,8 @@ import org.apache.spark.Dependency;
 import org.apache.spark.OneToOneDependency;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.LogicalRDD;
 
 /** Which data frames an RDD was made of, by what Spark knows of its ancestors. Raw types, for Janino. */
 public class Rdds {
@@ -20,6 +22,13 @@ public class Rdds {
   /** An RDD that holds a data frame's rows, or the script's, by a number. */
   public synchronized void note(RDD rdd, int number) {
     numbers.put(Integer.valueOf(rdd.id()), Integer.valueOf(number));
+  }
+
+  /** The RDDs of a data frame's leaves, by one number. */
+  public void noteLeaves(LogicalPlan plan, int number) {
+    if (plan instanceof LogicalRDD) note(((LogicalRDD) plan).rdd(), number);
+    Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(plan.children()).iterator();
+    while (it.hasNext()) noteLeaves((LogicalPlan) it.next(), number);
   }
 
   /**
