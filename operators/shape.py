@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
 from datetime import timezone
 from pathlib import Path
@@ -10,10 +9,12 @@ from typing import Any
 
 from provspark.index_store.model import Task, TaskMode
 from provspark.index_store.tasks import dump_dag
+from provspark.shell import commands, runs_capture
 
 __all__ = ["tasks_around", "write_shape"]
 
-_SEPARATORS = frozenset(("&&", ";", "\n"))
+_ELSEWHERE = ("$(", "`", "|", "<", ">", "(")
+"""What of a shell's text lets rows go from one command to another, or to a file."""
 _PREPARING = frozenset(("cd", "echo", "export", "set", "source", ".", "true", "mkdir", "sleep"))
 """Commands of a shell that handle no rows."""
 
@@ -80,20 +81,7 @@ def runs_capture_alone(command: str) -> bool:
     >>> runs_capture_alone("provspark run clean.py; python load.py")
     False
     """
-    if "$(" in command or "`" in command:
+    if any(mark in command for mark in _ELSEWHERE):
         return False
-    try:
-        words = list(shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=";&|<>()"))
-    except ValueError:
-        return False
-    calls: list[list[str]] = [[]]
-    for word in words:
-        if word in _SEPARATORS:
-            calls.append([])
-        elif set(word) <= set(";&|<>()"):
-            return False
-        else:
-            calls[-1].append(word)
-    calls = [call for call in ([w for w in call if "=" not in w.split("/")[0]] for call in calls) if call]
-    runs = [call for call in calls if call[0].rsplit("/", 1)[-1] == "provspark" and call[1:2] == ["run"]]
-    return bool(runs) and all(call in runs or call[0] in _PREPARING for call in calls)
+    calls = commands(command) or []
+    return any(map(runs_capture, calls)) and all(runs_capture(call) or call[0] in _PREPARING for call in calls)

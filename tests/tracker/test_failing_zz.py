@@ -199,7 +199,9 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
     assert "Spark 4.0 to 4.3" in runner.SUPPORTED == supported.SUPPORTED
 
 
-READS = [n for n, f in vars(Reading).items() if isinstance(f, FunctionType) and n[0] != "_" and n not in ("inputs", "clear")]
+READS = [
+    n for n, f in vars(Reading).items() if isinstance(f, FunctionType) and n[0] != "_" and n not in ("inputs", "clear")
+]
 BOUNDARY = (
     *("tracker/attach.py", "tracker/capture.py", "tracker/intercept.py", "tracker/orders.py:WriterOrder"),
     *("tracker/orders.py:StatementOrder", "tracker/writing.py:Writing.run", "tracker/writing.py:Writing._seal"),
@@ -220,7 +222,17 @@ def test_any_call_fails(part: int, spark: Any, plain: Any, tmp_path: Path) -> No
     assert written(tmp_path / "all") == plain[1]
     assert len(every.names) > 400
     wrong = []
-    for k, name in enumerate([n for n in every.names if not n.startswith(BOUNDARY) and any(w in n for w in ("reading.py","accumulated","screen","after_reads","tracker/script/","driver_reads"))][part::2]):
+    for k, name in enumerate(
+        [
+            n
+            for n in every.names
+            if not n.startswith(BOUNDARY)
+            and any(
+                w in n
+                for w in ("reading.py", "accumulated", "screen", "after_reads", "tracker/script/", "driver_reads")
+            )
+        ][part::2]
+    ):
         try:
             if (tracked(spark, tmp_path / str(k), Failing(name)), written(tmp_path / str(k))) != plain:
                 wrong.append(f"{name}: other data")

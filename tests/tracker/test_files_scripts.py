@@ -21,7 +21,7 @@ files.end()
 for each in files.take(final=True):
     kind = "read" if isinstance(each, FileRead) else "written"
     print(kind, each.file.path.rsplit("/", 1)[1], each.site.rsplit("/", 1)[-1], each.action)
-for reason in (*files.lost(), *files.forks()):
+for reason in (*files.lost(), *files.processes()):
     print("told", reason.node)
 """
 

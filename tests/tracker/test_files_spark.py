@@ -82,4 +82,4 @@ def test_what_spark_does_is_not_the_scripts(files: DriverFiles, spark: Any, tmp_
     spark.createDataFrame([(i,) for i in range(5000)], "i INT").rdd.take(3)
     frame.mapInPandas(lambda parts: parts, frame.schema).collect()
     assert files.take(final=True) == []
-    assert (files.lost(), files.forks()) == ([], [])
+    assert (files.lost(), files.processes()) == ([], [])

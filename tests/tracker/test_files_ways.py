@@ -471,7 +471,7 @@ def seen(files: DriverFiles, folder: Path) -> Seen:
         else:
             assert isinstance(each, FileWrite)
             writes[name(each.file.path)] = " ".join(["rows"] * each.computed + [name(s.path) for s in each.sources])
-    assert (files.lost(), files.forks()) == ([], [])
+    assert (files.lost(), files.processes()) == ([], [])
     return Seen(tuple(reads), writes)
 
 
@@ -488,7 +488,7 @@ def test_reads(how: str, files: DriverFiles, folder: Path) -> None:
     assert (read.action, read.file.path) == (action, str(folder / name))
     assert (read.file.size, read.file.mtime_ns) == (at.st_size, at.st_mtime_ns)
     assert read.site.startswith(f"{__file__}:") or how == "pool"
-    assert (files.lost(), files.forks()) == ([], [])
+    assert (files.lost(), files.processes()) == ([], [])
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")

@@ -103,9 +103,9 @@ class DriverFiles:
             else:
                 self._writes.append(each)
 
-    def forks(self) -> list[Untracked]:
-        """Return, once, the lines that forked this process."""
-        return self._journal.take_forks()
+    def processes(self) -> list[Untracked]:
+        """Return, once, the lines that forked this process, or started one that runs Spark."""
+        return self._journal.take_processes()
 
     def lost(self) -> list[Untracked]:
         """Return, once, what could not be followed."""

@@ -87,7 +87,7 @@ class FilesOfDriver:
     def at_end(self) -> None:
         """Add all reads and writes of files that are left, and what could not be followed."""
         self._guarded(lambda: self._bring((), final=True))
-        for reason in (*self._files.lost(), *self._files.forks()):
+        for reason in (*self._files.lost(), *self._files.processes()):
             self._troubles.note(reason)
 
     def _guarded(self, call: Callable[[], None], of: FileRead | FileWrite | None = None) -> None:

@@ -16,6 +16,7 @@ from provspark.index_store.model import Dataset, Untracked
 from provspark.tracker.files.frames import Caller, Frames
 from provspark.tracker.files.model import Stat, look, now_ns
 from provspark.tracker.files.paths import absolute, beside, files_below, is_hidden, real_name
+from provspark.tracker.files.processes import spark_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,7 +113,7 @@ class Journal:
         self._last: dict[str, tuple[str, bool]] = {}
         self._copying = threading.local()
         self._lost: dict[Untracked, None] = {}
-        self._forks: dict[Untracked, None] = {}
+        self._processes: dict[Untracked, None] = {}
         self.handlers: dict[str, Callable[..., None]] = {
             "open": self._open,
             "os.rename": self._renamed,
@@ -120,6 +121,9 @@ class Journal:
             "os.symlink": self._symlinked,
             "os.fork": self._forked,
             "os.forkpty": self._forked,
+            "subprocess.Popen": self._started,
+            "os.posix_spawn": self._spawned,
+            "os.system": self._shell,
             "os.truncate": self._truncated,
             "shutil.copyfile": self._copyfile,
             "shutil.copytree": self._copytree,
@@ -142,9 +146,9 @@ class Journal:
         found, self._lost = self._lost, {}
         return list(found)
 
-    def take_forks(self) -> list[Untracked]:
-        """Return, once, where the script forked this process."""
-        found, self._forks = self._forks, {}
+    def take_processes(self) -> list[Untracked]:
+        """Return, once, where the script forked this process, or started one that runs Spark."""
+        found, self._processes = self._processes, {}
         return list(found)
 
     def failed(self, error: Exception) -> None:
@@ -323,7 +327,30 @@ class Journal:
         by = self._frames.caller(sys._getframe(1))
         if by is not None:
             why = "files that a forked process reads or writes are not followed"
-            self._forks.setdefault(Untracked(by.action or "os.fork", why, by.site))
+            self._processes.setdefault(Untracked(by.action or "os.fork", why, by.site))
+
+    @_guarded
+    def _started(self, program: Any, arguments: Any, folder: Any, environment: Any) -> None:
+        given = arguments if isinstance(arguments, (str, bytes, os.PathLike)) else list(arguments)
+        self._ran(given, "subprocess.Popen", folder)
+
+    @_guarded
+    def _spawned(self, program: Any, arguments: Any, environment: Any) -> None:
+        self._ran([program, *list(arguments)[1:]], "os.posix_spawn")
+
+    @_guarded
+    def _shell(self, command: Any) -> None:
+        self._ran(command, "os.system")
+
+    def _ran(self, command: Any, action: str, folder: Any = None) -> None:
+        by = self._frames.caller(sys._getframe(2))
+        if by is None:
+            return
+        given = [os.fsdecode(w) for w in command] if isinstance(command, list) else os.fsdecode(command)
+        name = spark_command(given, "" if folder is None else os.fsdecode(folder))
+        if name:
+            why = f"{name} runs Spark in a process of its own, where nothing is captured: start it by `provspark run`"
+            self._processes.setdefault(Untracked(by.action or action, why, by.site))
 
     # -- the list
 
