@@ -159,7 +159,7 @@ def _rows(at: Sighting, rows: Rows, where: Sequence[Condition | tuple[str, str, 
     if rows is None:
         return every
     ids = _ids(rows)
-    if uncounted and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
+    if uncounted and at.version.rows and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
         return every  # which file a row is in is not known
     if len(ids) and (ids.min() < 0 or ids.max() >= at.version.rows):
         wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())

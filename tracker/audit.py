@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from provspark.tracker.jvm import Jvm
@@ -12,13 +14,26 @@ _PATIENCE_MS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A write that Spark finished. Counts are -1 where Spark does not tell."""
+    """A write that Spark finished. Counts are -1 where Spark does not tell.
+
+    Parameters
+    ----------
+    kind, path : str
+        The command's class, and the path that Spark's own writes of files have.
+    files, bytes, rows : int
+    folder : str
+        Where the table lies that it changed: scheme, authority and path, NUL between; "" where that is not known.
+    taken : function
+        Returns the analysed plans whose rows it took; None where they are not known.
+    """
 
     kind: str
     path: str
     files: int
     bytes: int
     rows: int
+    folder: str = ""
+    taken: Callable[[], list[Any] | None] = lambda: None
 
 
 class Auditor:
@@ -44,9 +59,15 @@ class Auditor:
         out = []
         for part in self._audit.take().split("\x02"):
             if part:
-                kind, path, files, size, rows = part.split("\x01")
-                out.append(Seen(kind, path, int(files), int(size), int(rows)))
+                kind, path, files, size, rows, folder, number = part.split("\x01")
+                out.append(
+                    Seen(kind, path, int(files), int(size), int(rows), folder, partial(self._taken, int(number)))
+                )
         return out
+
+    def _taken(self, number: int) -> list[Any] | None:
+        plans = self._audit.rows(number) if number else None
+        return None if plans is None else list(plans)
 
     def stop(self) -> None:
         """Stop listening."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
+import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -13,6 +14,7 @@ from provspark.errors import UnsupportedPlanError
 from provspark.index_store.model import Manifest, Untracked
 from provspark.index_store.writer import StepWriter
 from provspark.naming import current_name
+from provspark.tracker.audit import Seen
 from provspark.tracker.constants import OF_NUMBERS
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.files.following import FilesOfDriver
@@ -321,9 +323,24 @@ class Capture:
 
     def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
         """Run what leaves something behind that can't be followed, and say so."""
-        result = self._watch.unaudited(call)
-        self._troubles.refuse(UnsupportedPlanError(node, why, caller()))
+        error = UnsupportedPlanError(node, why, caller())
+        result = self._watched(call, error, lambda done: None)
+        self._troubles.refuse(error)
         return result
+
+    def _watched(self, call: Callable[[], Any], error: UnsupportedPlanError, wrote: Callable[[bool], None]) -> Any:
+        """Run what may change tables, and store which; then `wrote` hears whether it came to its end."""
+        began, reason = time.time(), Untracked(error.node, error.why, error.site)
+
+        def note(seen: list[Seen], done: bool) -> None:
+            self._changed(seen, lambda each: reason, began)
+            wrote(done)
+
+        return self._watch.watched(call, note)
+
+    def _changed(self, seen: Iterable[Seen], reason: Callable[[Seen], Untracked], since: float) -> None:
+        for each in {s.folder: s for s in seen}.values():
+            self._writing.changed(each, reason(each), since)
 
     def refused(self, node: str, why: str) -> None:
         """Note what is about to start and can't be followed."""
@@ -355,7 +372,7 @@ class Capture:
         except UnsupportedPlanError as e:
             error = e.at(caller())
             reason = Untracked(error.node, error.why, error.site)
-            return self._watch.watched(call, lambda done: self._troubles.trouble(reason, error, fatal=done))
+            return self._watched(call, error, lambda done: self._troubles.trouble(reason, error, fatal=done))
         except Exception as e:
             self._troubles.refuse(e, caller())
             return self._watch.unaudited(call)
@@ -384,9 +401,15 @@ class Capture:
             self._troubles.trouble(Untracked("reads", f"what the driver read is not stored: {e}"), e)
 
     def _close_audit(self) -> None:
-        for seen in self._watch.close():
-            where = f" to {seen.path}" if seen.path else ""
-            self._troubles.note(Untracked(seen.kind, f"a write{where} went around capture"))
+        left = self._watch.close()
+        self._changed(left, _around, datetime.fromisoformat(self._started).timestamp())
+        for seen in left:
+            self._troubles.note(_around(seen))
+
+
+def _around(seen: Seen) -> Untracked:
+    where = f" to {seen.path}" if seen.path else ""
+    return Untracked(seen.kind, f"a write{where} went around capture")
 
 
 def _now() -> str:

@@ -27,7 +27,7 @@ JAVA = Path(__file__).parent / "java"
 _SHARED = (
     *("Trees", "AddressedRelation", "Marks", "Answers", "Keys", "Calls", "Nodes", "RowIds", "Tap", "Notes", "Taps"),
     *("Unused", "RowNumbers", "AddressedFormats", "AddressedScan", "Json", "Sql", "SqlCheck", "Expressions"),
-    *("ScriptVariables", "CatalogTable", "Inferred", "MadeRows", "Commands"),
+    *("ScriptVariables", "CatalogTable", "Inferred", "MadeRows", "Commands", "Reads", "Changes"),
 )
 """Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""
 _THREADS = 4

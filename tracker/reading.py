@@ -90,23 +90,37 @@ class Reading:
 
     def frame(self, frame: Any, name: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
         """Run an action on a frame, which `call` does for the frame that it is given; return what it returns."""
-        action, site = METHODS["DataFrame"][name], caller()
-        plan = self._guarded(name, site, lambda: self._of_frame(frame))
-        if plan is None or not plan.reads or _takes_none(action, args):
+        site = caller()
+        ready = self._guarded(name, site, lambda: self._ready(frame, METHODS["DataFrame"][name], name, args, site))
+        if ready is None:
             return call(frame)
-        self._guarded(name, site, lambda: self._accumulated.note(plan.inputs))
-        read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, 1, plan.fields, _single(action, plan))
-        before = None if read.single else self._guarded(name, site, lambda: self._before(plan.jvm, frame))
-        trace: Trace | None = None
-        if action.tapped and not read.single:
-            trace, read = self._traced(frame, plan, action, args, read)
+        plan, trace, read, before = ready
         result, trace, read = self._run(frame, plan, trace, read, call)
         if name == "toLocalIterator":
-            taking = Taking(trace, read, before)
-            self._guarded(name, site, lambda: self._reads.follow(taking))
-            return taking.over(result)
+            taking = self._guarded(name, site, lambda: self._taking(trace, read, before))
+            return result if taking is None else taking.over(result)
         self._guarded(name, site, lambda: self._returned(trace, replace(read, rows=size(result)), before))
         return result
+
+    def _ready(
+        self, frame: Any, action: Action, name: str, args: tuple[Any, ...], site: str
+    ) -> tuple[_Plan, Trace | None, CoarseRead, Behind | None] | None:
+        """Describe a read before it runs; None where it reads nothing."""
+        plan = self._of_frame(frame)
+        if plan is None or not plan.reads or _takes_none(action, args):
+            return None
+        self._accumulated.note(plan.inputs)
+        read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, 1, plan.fields, _single(action, plan))
+        jvm = plan.jvm
+        before = None if read.single else self._guarded(name, site, lambda: self._before(jvm, frame))
+        if not action.tapped or read.single:
+            return plan, None, read, before
+        return plan, *self._traced(frame, plan, action, args, read), before
+
+    def _taking(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> Taking:
+        taking = Taking(trace, read, before)
+        self._reads.follow(taking)
+        return taking
 
     def _before(self, jvm: Jvm, frame: Any) -> Behind:
         """What was read before and stands behind the rows of a frame."""

@@ -10,7 +10,6 @@ from provspark.index_store.model import (
     Axis,
     Dataset,
     Field,
-    Files,
     PendingTensor,
     PendingVersion,
     PendingWrite,
@@ -20,7 +19,7 @@ from provspark.tracker.after_reads import all_of, one_range
 from provspark.tracker.coarse_read import from_all
 from provspark.tracker.driver_reads import Known
 from provspark.tracker.jvm import Jvm
-from provspark.tracker.sinks.listing import Folder
+from provspark.tracker.sinks.uncounted import files_of
 
 __all__ = ["LoadedModel", "model_files", "saved_model"]
 
@@ -62,11 +61,7 @@ def saved_model(
 
 def model_files(jvm: Jvm, qualified: str, *, written: bool) -> PendingVersion:
     """Return the files of a model; `qualified` is as of `saved_model`, `written` whether this step wrote them."""
-    scheme, authority, path = qualified.split("\0")
-    dataset = Dataset("file", path) if scheme == "file" else Dataset(f"{scheme}://{authority}", path.strip("/"))
-    found = Folder(jvm, jvm.session, f"{scheme}://{authority}{path}", {}).files()
-    files = Files.of([(f.path, f.size, f.mtime, 1, written) for f in found])
-    return PendingVersion(dataset, files, FORMAT, unit="file")
+    return files_of(jvm, qualified, FORMAT, lambda file: written)
 
 
 @dataclass(frozen=True, slots=True)

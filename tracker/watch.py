@@ -40,10 +40,10 @@ class Watch:
 
     def unaudited(self, call: Callable[[], Any]) -> Any:
         """Run a write of which the step knows already, or which writes nothing: none of it is to be told."""
-        return self.watched(call, lambda done: None)
+        return self.watched(call, lambda seen, done: None)
 
-    def watched(self, call: Callable[[], Any], wrote: Callable[[bool], None]) -> Any:
-        """Run what may write; `wrote` hears of it if it did, and whether it came to its end."""
+    def watched(self, call: Callable[[], Any], wrote: Callable[[list[Seen], bool], None]) -> Any:
+        """Run what may write; `wrote` hears of what was seen if it did, and whether it came to its end."""
         if self._auditor is None:
             return call()
         self._unclaimed.extend(self._auditor.take())
@@ -53,8 +53,9 @@ class Watch:
             done = True
             return result
         finally:
-            if self._auditor.take():
-                wrote(done)
+            seen = self._auditor.take()
+            if seen:
+                wrote(seen, done)
 
     def close(self) -> list[Seen]:
         """Stop listening; return what nobody claimed."""

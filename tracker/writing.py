@@ -10,6 +10,7 @@ from typing import Any
 from provspark.errors import CaptureError, ProvSparkError, UnsupportedPlanError
 from provspark.index_store.model import Dataset, PendingWrite, Untracked, Write
 from provspark.index_store.writer import StepWriter
+from provspark.tracker.audit import Seen
 from provspark.tracker.behind import behind
 from provspark.tracker.driver_reads import DriverReads
 from provspark.tracker.failures import ours, said, stopped
@@ -17,11 +18,12 @@ from provspark.tracker.files.following import FilesOfDriver
 from provspark.tracker.jvm import Jvm
 from provspark.tracker.operations import Draft, built
 from provspark.tracker.orders import Aim, Order
-from provspark.tracker.read_inputs import Inputs
+from provspark.tracker.read_inputs import NONE, Inputs
 from provspark.tracker.reading import Reading
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sinks import Output
 from provspark.tracker.sinks.claims import Claim, claim
+from provspark.tracker.sinks.uncounted import files_of
 from provspark.tracker.sites import caller, of_node
 from provspark.tracker.troubles import Troubles, log
 from provspark.tracker.watch import Watch
@@ -140,6 +142,31 @@ class Writing:
         with self._adding:
             self._reads.flush()
             self._step.add(write)
+
+    def changed(self, seen: Seen, reason: Untracked, since: float) -> None:
+        """Store a command that is not followed, if it is known which table it changed.
+
+        Parameters
+        ----------
+        seen : Seen
+        reason : Untracked
+        since : float
+            When it began, in seconds since 1970: older files of the table are what it may have read.
+        """
+        jvm = self._sessions.any()
+        if jvm is None or not seen.folder:
+            return
+        try:
+            began = int(since * 1000)
+            output = files_of(jvm, seen.folder, "", lambda f: f.mtime >= began)
+            before = files_of(jvm, seen.folder, "", lambda f: False, lambda f: f.mtime < began)
+            read, taken = Inputs((), seen.kind, "its plan is gone"), seen.taken()
+            if taken is not None:
+                read = sum((self._reading.inputs(jvm, plan) for plan in taken), NONE)
+            inputs = (*([before] if before.files.paths else []), *read.uncounted())
+            self.add(PendingWrite(output, "untracked", inputs, reason=reason, site=reason.site, complete=read.complete))
+        except Exception as e:
+            log.debug("provspark: the output of an untracked command is not known", exc_info=e)
 
     def profile(self) -> None:
         """Profile what was written and read, where that was asked for; without one, the step is as good."""

@@ -10,7 +10,7 @@ from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import restrict
 from provspark.index_store.query.trust import Trust
-from provspark.index_store.query.walk import Plan, Stand, Stop, plan, stretch, uncaptured
+from provspark.index_store.query.walk import Plan, Stand, Stop, missed, plan, stretch, uncaptured
 from provspark.index_store.times import milliseconds
 
 __all__ = ["stops_around"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,3 +101,27 @@ def test_batches_of_a_stream(spark: Any, tmp_path: Path) -> None:
     assert spark.read.parquet(str(tmp_path / "out")).count() == 5
     assert {u.node for u in capture.untracked} > {"DataStreamWriter.start"}
     assert all(w.coverage == "untracked" for w in capture.manifest.writes)
+
+
+def test_a_batch_of_a_stream_names_the_line_that_writes_it(spark: Any, tmp_path: Path) -> None:
+    spark.range(5).write.parquet(str(tmp_path / "in"))
+    lines = spark.readStream.schema("id LONG").parquet(str(tmp_path / "in"))
+    out, kept, other = (str(tmp_path / name) for name in ("out", "kept", "other"))
+    at: list[int] = []
+
+    def each(batch: Any, number: int) -> None:
+        at.append(sys._getframe().f_lineno)
+        batch.selectExpr("id + 1 AS more").write.parquet(out)
+        batch.cache().rdd.map(lambda row: (row.id,)).toDF(["id"]).write.parquet(kept)
+        batch.sparkSession.range(3).write.parquet(other)
+
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        writer = lines.writeStream.foreachBatch(each).option("checkpointLocation", str(tmp_path / "check"))
+        query = writer.trigger(availableNow=True).start()
+        assert query.awaitTermination(120)
+    assert [spark.read.parquet(path).count() for path in (out, kept, other)] == [5, 5, 3]
+    told = {u.node: int(u.site.rpartition(":")[2]) for u in capture.untracked if u.site.startswith(__file__)}
+    assert len(told) == len({u.node for u in capture.untracked}), capture.untracked
+    assert set(told) == {"DataStreamWriter.start", "foreachBatch"} and at[0] < told["foreachBatch"] <= at[0] + 2
+    found = {w.output.dataset.name: (w.coverage, w.reason and w.reason.node) for w in capture.manifest.writes}
+    assert found == {out: ("untracked", "foreachBatch"), kept: ("untracked", "foreachBatch"), other: ("exact", None)}

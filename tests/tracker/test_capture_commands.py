@@ -10,6 +10,8 @@ from typing import Any
 import pyspark
 import pytest
 
+import provspark
+from provspark.errors import RowOutOfRangeError, UntrackedError
 from provspark.tracker import attach
 from provspark.tracker.jvm import Jvm
 
@@ -82,6 +84,39 @@ def test_a_command_that_changes_rows_is_told_with_its_line(
     (reason,) = capture.untracked
     assert (reason.node, reason.site.rpartition(":")[0]) == (node, __file__)
     assert spark.table(table).count() < before or node == "RenamePartitions"
+    (write,) = capture.manifest.writes
+    assert (write.coverage, write.reason, write.site) == ("untracked", reason, reason.site)
+    assert write.output.dataset.name.endswith("/changed_0022")
+
+
+def test_rows_that_went_into_a_command_stop_at_it(spark: Any, tmp_path: Path) -> None:
+    source, target, around = (str(tmp_path / name) for name in ("source", "target", "around"))
+    store = (tmp_path / "store").as_uri()
+    spark.range(4).write.parquet(source)
+    spark.sql(f"CREATE TABLE loaded_0022 (id BIGINT) USING parquet LOCATION '{target}'")
+    try:
+        with attach(store=store, step="s") as capture:
+            spark.read.parquet(source)._jdf.write().parquet(around)
+            spark.read.parquet(source)._jdf.write().insertInto("loaded_0022")
+    finally:
+        spark.sql("DROP TABLE loaded_0022")
+    assert {w.output.dataset.name: (w.coverage, w.complete) for w in capture.manifest.writes} == {
+        around: ("untracked", True),
+        target: ("untracked", True),
+    }
+    prov = provspark.open(store)
+    for dataset, direction, told in ((source, "forward", 2), (around, "backward", 1), (target, "backward", 1)):
+        with pytest.raises(UntrackedError, match="went around capture"):
+            getattr(prov, direction)(dataset, [1])
+        assert len(prov.trace(dataset, [1], direction).stops) == told
+
+
+def test_a_row_of_an_emptied_table_does_not_exist(spark: Any, table: str, tmp_path: Path) -> None:
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        spark.sql(f"TRUNCATE TABLE {table}")
+    (write,) = capture.manifest.writes
+    with pytest.raises(RowOutOfRangeError):
+        provspark.open((tmp_path / "store").as_uri()).backward(write.output.dataset.uri, [0])
 
 
 def test_commands_that_change_no_rows_are_not_told(spark: Any, table: str, tmp_path: Path) -> None:

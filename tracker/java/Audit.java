@@ -1,8 +1,12 @@
 package provspark;
 
+import java.lang.ref.SoftReference;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.StageInfo;
@@ -34,13 +38,15 @@ public class Audit extends SparkListener implements QueryExecutionListener {
   /** Whether a write of Delta's was seen, and no command after it. */
   private volatile boolean inner = false;
   private final List seen = new ArrayList();
+  private final Map plans = Collections.synchronizedMap(new HashMap());
+  private int number = 0;
 
   public void onSuccess(String name, QueryExecution execution, long nanoseconds) {
     try {
       if (execution.commandExecuted() instanceof CommandResult) return; // an action on what the command gave
       LogicalPlan plan = execution.analyzed();
       if (plan instanceof Union) {
-        several(list(plan.children()), execution.executedPlan());
+        several(execution.sparkSession(), list(plan.children()), execution.executedPlan());
         return;
       }
       if (name.equals(DELTA)) { // a write of Delta's within a command, of which the listener hears next, or of a method
@@ -50,9 +56,9 @@ public class Audit extends SparkListener implements QueryExecutionListener {
       if (!Commands.changes(plan) || sinksIntoNothing(plan) || tellsInside(plan)) return;
       List writes = new ArrayList();
       find(execution.executedPlan(), writes);
-      note(plan, writes.isEmpty() ? null : (DataWritingCommandExec) writes.get(0));
+      note(execution.sparkSession(), plan, writes.isEmpty() ? null : (DataWritingCommandExec) writes.get(0));
     } catch (Exception e) {
-      note("Audit", e.toString(), new long[] {-1L, -1L, -1L});
+      note("Audit", e.toString());
     }
   }
 
@@ -70,7 +76,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(start.stageInfos()).iterator();
     while (it.hasNext()) {
       String name = ((StageInfo) it.next()).name();
-      if (name.indexOf("SparkHadoopWriter") >= 0) note("RDD save", "", new long[] {-1L, -1L, -1L});
+      if (name.indexOf("SparkHadoopWriter") >= 0) note("RDD save", "");
     }
   }
 
@@ -79,7 +85,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
   }
 
   /** One FROM with several INSERTs: each child of the union is a write. */
-  private void several(List plans, SparkPlan executed) {
+  private void several(SparkSession session, List plans, SparkPlan executed) {
     List told = new ArrayList();
     for (int i = 0; i < plans.size(); i++) {
       LogicalPlan plan = (LogicalPlan) plans.get(i);
@@ -89,7 +95,8 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     List writes = new ArrayList();
     find(executed, writes);
     for (int i = 0; i < told.size(); i++) {
-      note((LogicalPlan) told.get(i), writes.size() == told.size() ? (DataWritingCommandExec) writes.get(i) : null);
+      DataWritingCommandExec write = writes.size() == told.size() ? (DataWritingCommandExec) writes.get(i) : null;
+      note(session, (LogicalPlan) told.get(i), write);
     }
   }
 
@@ -119,7 +126,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
   }
 
-  private void note(LogicalPlan plan, DataWritingCommandExec write) {
+  private void note(SparkSession session, LogicalPlan plan, DataWritingCommandExec write) {
     String path = "";
     long[] counts = new long[] {-1L, -1L, -1L};
     if (plan instanceof InsertIntoHadoopFsRelationCommand) {
@@ -130,7 +137,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
       counts[1] = metric(write, "numOutputBytes");
       counts[2] = metric(write, "numOutputRows");
     }
-    note(plan.getClass().getSimpleName(), path, counts);
+    note(plan.getClass().getSimpleName(), path, counts, Changes.folder(session, plan), plan);
   }
 
   private static long metric(DataWritingCommandExec write, String name) {
@@ -140,16 +147,28 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     return ((Number) ((AccumulatorV2) metrics.apply(name)).value()).longValue();
   }
 
-  private void note(String kind, String path, long[] counts) {
+  private void note(String kind, String path) {
+    note(kind, path, new long[] {-1L, -1L, -1L}, "", null);
+  }
+
+  private void note(String kind, String path, long[] counts, String folder, LogicalPlan plan) {
     synchronized (seen) {
       inner = false;
-      seen.add(kind + "\u0001" + path + "\u0001" + counts[0] + "\u0001" + counts[1] + "\u0001" + counts[2]);
+      if (plan != null) plans.put(Integer.valueOf(++number), new SoftReference(plan));
+      String told = kind + "\u0001" + path + "\u0001" + counts[0] + "\u0001" + counts[1] + "\u0001" + counts[2];
+      seen.add(told + "\u0001" + folder + "\u0001" + (plan == null ? 0 : number));
     }
+  }
+
+  /** The plans whose rows a command took that was seen; null where memory was short, and its plan is gone. */
+  public List rows(int number) {
+    SoftReference plan = (SoftReference) plans.remove(Integer.valueOf(number));
+    return plan == null || plan.get() == null ? null : Changes.rows((LogicalPlan) plan.get());
   }
 
   public String take() {
     StringBuilder out = new StringBuilder();
-    if (inner) note("Delta's write", "", new long[] {-1L, -1L, -1L});
+    if (inner) note("Delta's write", "");
     synchronized (seen) {
       for (int i = 0; i < seen.size(); i++) out.append((String) seen.get(i)).append('\u0002');
       seen.clear();

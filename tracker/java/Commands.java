@@ -40,7 +40,9 @@ public class Commands {
       // settings, resources, and commands that run others, of which the listener hears
       + " AddArchivesCommand AddFileCommand AddFilesCommand AddJarCommand AddJarsCommand CompoundBody NoopCommand"
       + " ResetCommand SaveAsV1TableCommand SetCatalogAndNamespace SetCatalogCommand SetCommand SetNamespaceCommand"
-      + " SetVariable UseNamespace");
+      + " SetVariable UseNamespace"
+      // of Delta Lake
+      + " DescribeDeltaDetailCommand DescribeDeltaHistory DescribeDeltaHistoryCommand VacuumTableCommand");
 
   private static Set set(String names) {
     return new HashSet(Arrays.asList(names.split(" ")));
