@@ -111,4 +111,6 @@ def test_a_command_of_delta(name: str, packages: Path, tmp_path: Path) -> None:
     told = [u for u in step.untracked if u.site == f"{tmp_path / 'c' / 'job.py'}:{line}"]
     assert len(told) == 1, [str(u) for u in step.untracked]
     assert not [u for u in step.untracked if not u.site], [str(u) for u in step.untracked]
+    left = {w.output.dataset.name.rsplit("/", 1)[-1] for w in step.writes if w.reason == told[0]}
+    assert left == {"out" if name == "a read" else "named" if name == "mergeInto" else "table"}
     assert name != "a read" or "Delta Lake" in told[0].why
