@@ -184,9 +184,11 @@ def _key(facet: Mapping[str, Any], ref: StepRef) -> StepKey:
         map_index=_integer(facet, "map_index", where, -1),
         try_number=_integer(facet, "try_number", where, 0),
         attempt=_integer(facet, "attempt", where, 0) if facet.get("attempt") is not None else 0,
+        call=_text(facet, "call", where) if facet.get("call") is not None else "",
     )
     if key.id != ref.step:
-        raise EventError(f"{where} names the step {ref.step}, but its dag, run, task, try and attempt make {key.id}")
+        parts = "dag, run, task, try, attempt and call"
+        raise EventError(f"{where} names the step {ref.step}, but its {parts} make {key.id}")
     return key
 
 

@@ -74,7 +74,7 @@ def stored_state(row: Any) -> StepState:
     """A row of the step table as a state."""
     key = None
     if row.task_id is not None:
-        key = StepKey(row.task_id, row.run_id, row.dag_id, row.map_index, row.try_number, row.attempt)
+        key = StepKey(row.task_id, row.run_id, row.dag_id, row.map_index, row.try_number, row.attempt, row.call)
     return StepState(key, row.status, row.published, row.started or "", row.ended or "", row.untracked)
 
 
@@ -89,7 +89,7 @@ def _step(connection: Connection, ref: StepRef, state: StepState) -> tuple[int, 
 
 
 def _columns(state: StepState) -> dict[str, Any]:
-    names = ("dag_id", "run_id", "task_id", "map_index", "try_number", "attempt")
+    names = ("dag_id", "run_id", "task_id", "map_index", "try_number", "attempt", "call")
     return {
         **{name: getattr(state.key, name, None) for name in names},
         "status": state.status,

@@ -30,11 +30,11 @@ def steps(connection: Connection) -> dict[int, StepRecord]:
     query = select(schema.step, schema.store.c.url).join(schema.store)
     rows = [(row.id, StepRef(row.url, row.name), stored_state(row)) for row in connection.execute(query)]
     rows.sort(key=lambda row: (row[2].started or row[2].ended, row[1]))
-    last: dict[tuple[str, str, str, str, int], tuple[int, int, int]] = {}
+    last: dict[tuple[str, str, str, str, int, str], tuple[int, int, int]] = {}
     for id_, ref, state in rows:
         if state.key is not None and state.status == "succeeded":
             k = state.key
-            task = (ref.store, k.dag_id, k.run_id, k.task_id, k.map_index)
+            task = (ref.store, k.dag_id, k.run_id, k.task_id, k.map_index, k.call)
             last[task] = max(last.get(task, (-1, -1, -1)), (k.try_number, k.attempt, id_))
     answering = {id_ for *_, id_ in last.values()}
     return {

@@ -20,7 +20,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 VERSION_TABLE = "provspark_alembic_version"
 DIGEST_BYTES = 16
 
@@ -52,6 +52,7 @@ step = Table(
     Column("ended", String(32)),
     Column("untracked", Boolean, nullable=False),
     Column("attempt", BigInteger),
+    Column("call", Text),
     UniqueConstraint("store_id", "name", name="provspark_step_name"),
 )
 

@@ -25,7 +25,7 @@ from provspark.index_store.operations import Operations
 from provspark.index_store.profiles.model import Profiles
 from provspark.index_store.query.graph import Node, Reader, Sighting, StoreLike
 from provspark.index_store.survey import Survey
-from provspark.index_store.tasks import below, is_captured
+from provspark.index_store.tasks import below, is_captured, joined
 
 __all__ = ["declared_nodes"]
 
@@ -51,7 +51,7 @@ def declared_nodes(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _of_run(nodes: Sequence[Node]) -> Iterator[Node]:
-    tasks = {task.task_id: task for node in nodes for task in node.manifest.dag}
+    tasks = joined(task for node in nodes for task in node.manifest.dag)
     for task in tasks.values():
         if is_captured(task) or not task.inlets or not task.outlets:
             continue

@@ -20,6 +20,7 @@ from provspark.index_store.model import (
     Int64,
     Kind,
     Manifest,
+    StepKey,
     Tensor,
     Version,
     Write,
@@ -27,6 +28,7 @@ from provspark.index_store.model import (
 from provspark.index_store.operations import Operation, Operations
 from provspark.index_store.profiles.model import Profiles
 from provspark.index_store.survey import Survey
+from provspark.index_store.tasks import shaped
 
 Direction = Literal["backward", "forward"]
 Place = tuple[str, str, int, int]
@@ -307,12 +309,13 @@ class Graph:
                     twins.append(manifest)
                     pairs.append((store, manifest))
         pairs.sort(key=lambda p: (p[1].ended, p[1].step))
-        families = [_family(store, manifest) for store, manifest in pairs]
+        manifests = shaped([m for _, m in pairs])
+        families = [_family(store, manifest) for (store, _), manifest in zip(pairs, manifests, strict=True)]
         from provspark.index_store.query.declared import declared_nodes
 
         nodes = [node for writes, _ in families for node in writes]
         nodes += declared_nodes(nodes)
-        self._take([m for _, m in pairs], nodes, [read for _, reads in families for read in reads])
+        self._take(manifests, nodes, [read for _, reads in families for read in reads])
 
     def restricted(self, keep: Callable[[Manifest], bool], broken: Callable[[Broken], bool] = lambda _: True) -> Graph:
         """The same snapshot as if only the steps that `keep` is true for had been published; same nodes.
@@ -339,10 +342,10 @@ class Graph:
                 for sighting in node.inputs.values():
                     uncounted = node.write.coverage == "untracked" and sighting.version.unit == "file"
                     (self.lost if uncounted else read).add(sighting)
-        self._tries: dict[tuple[str, str, str, int], tuple[int, int]] = {}
+        self._tries: dict[tuple[str, str, str, int, str], tuple[int, int]] = {}
         for m in self.manifests:
             if m.status == "succeeded":
-                key = (m.key.dag_id, m.key.run_id, m.key.task_id, m.key.map_index)
+                key = _instance(m.key)
                 self._tries[key] = max(self._tries.get(key, (0, 0)), (m.key.try_number, m.key.attempt))
 
     def datasets(self) -> list[Dataset]:
@@ -354,7 +357,7 @@ class Graph:
     def superseded(self, node: Node) -> bool:
         """Whether a later try, or attempt, of the same step succeeded."""
         k = node.manifest.key
-        last = self._tries.get((k.dag_id, k.run_id, k.task_id, k.map_index), (0, 0))
+        last = self._tries.get(_instance(k), (0, 0))
         return last > (k.try_number, k.attempt)
 
     def sightings(self, dataset: Dataset) -> list[Sighting]:
@@ -392,6 +395,11 @@ class Graph:
             raise UnknownVersionError(str(dataset), version, dict.fromkeys(s.version.id for s in found))
         wrote = [s for s in same if s is s.node.output]
         return (wrote or same)[-1]
+
+
+def _instance(key: StepKey) -> tuple[str, str, str, int, str]:
+    """What the tries of one step share. Each `provspark run` of a task is a step of its own."""
+    return key.dag_id, key.run_id, key.task_id, key.map_index, key.call
 
 
 def _family(store: StoreLike, manifest: Manifest) -> tuple[list[Node], list[Node]]:

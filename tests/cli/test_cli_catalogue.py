@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -124,21 +125,24 @@ def test_a_catalogue_of_the_first_release_goes_on_working(cli: Cli, tmp_path: Pa
     with Catalogue.open(url) as catalogue:
         assert [(a.producer.step, a.consumer.step) for a in catalogue.links()] == LINKS
         assert {v.unit for v in catalogue.versions()} == {"row"}
-        assert {s.key.attempt for s in catalogue.steps() if s.key} == {0}
+        assert {(s.key.attempt, s.key.call) for s in catalogue.steps() if s.key} == {(0, "")}
     listed = cli("catalogue", "ls", "--json", "--url", url)
     assert listed.exit_code == 0 and listed.output.count('"status": "succeeded"') == 3
 
 
-def test_a_catalogue_of_the_present_schema_is_as_an_upgraded_one(tmp_path: Path) -> None:
-    """The second fixture is the first one, upgraded, with a step more: attempt 1 of `load`, which wrote a file."""
-    for name in ("0001", "0002"):
+def dumps(tmp_path: Path, *names: str) -> Iterator[dict[str, Any]]:
+    for name in names:
         shutil.copy(FIXTURES / f"catalogue-{name}.db", tmp_path)
-    with Catalogue.open(f"sqlite:///{tmp_path}/catalogue-0001.db") as catalogue:
-        old = catalogue.dump()
-    with Catalogue.open(f"sqlite:///{tmp_path}/catalogue-0002.db", migrate=False) as catalogue:
-        new = catalogue.dump()
+        with Catalogue.open(f"sqlite:///{tmp_path}/catalogue-{name}.db") as catalogue:
+            yield catalogue.dump()
+
+
+def test_a_catalogue_of_the_second_schema_goes_on_working(tmp_path: Path) -> None:
+    """The second fixture is the first one, upgraded, with a step more: attempt 1 of `load`, which wrote a file."""
+    old, new = dumps(tmp_path, "0001", "0002")
     more = [s for s in new["steps"] if s not in old["steps"]]
     assert [(s["key"]["task_id"], s["key"]["attempt"]) for s in more] == [("load", 1)]
+    assert {s["key"]["call"] for s in new["steps"]} == {""}
     more = [v for v in new["versions"] if v not in old["versions"]]
     assert [(v["dataset"]["name"], v["rows"], v["unit"]) for v in more] == [("/data/load.csv", 1, "file")]
     assert new["links"] == old["links"]
