@@ -12,6 +12,7 @@ import numpy as np
 
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError
 from provspark.index_store.broken import Broken
+from provspark.index_store.declarations import Declaration
 from provspark.index_store.driver import MODELS, is_driver
 from provspark.index_store.model import (
     Boxes,
@@ -90,7 +91,9 @@ class Node:
     base: int = -1
     """For a read, where its rows begin on the step's axis of reads; -1 for a write."""
     declared: bool = False
-    """Whether nobody captured it: a task declares what it reads and makes."""
+    """Whether nobody captured it: a task, or an event of a job, declares what it reads and makes."""
+    named: tuple[tuple[Node, ...], ...] = ()
+    """For what an event declares: of each version that it names, the captured writes and reads that know it."""
 
     @property
     def is_read(self) -> bool:
@@ -266,6 +269,8 @@ class Graph:
     ----------
     stores : iterable of stores
         A step that two of them hold alike counts once.
+    declarations : iterable of Declaration
+        What jobs without capture say in their OpenLineage events.
 
     Attributes
     ----------
@@ -279,21 +284,26 @@ class Graph:
         By data set, files that untracked writes and reads are known to have read, and whose rows nobody counted.
     """
 
-    def __init__(self, stores: Iterable[StoreLike]) -> None:
-        self.stores = tuple(stores)
+    def __init__(self, stores: Iterable[StoreLike], declarations: Iterable[Declaration] = ()) -> None:
+        self.stores, self._declarations = tuple(stores), tuple(declarations)
         self._fill([store.survey() for store in self.stores])
 
-    def renewed(self, stores: Iterable[StoreLike], broken: Iterable[Broken] = ()) -> Graph:
-        """A snapshot of now; this one, where the stores are the same and nothing was published or removed.
+    def renewed(
+        self,
+        stores: Iterable[StoreLike],
+        broken: Iterable[Broken] = (),
+        declarations: Iterable[Declaration] = (),
+    ) -> Graph:
+        """A snapshot of now; this one, where stores and declarations are the same and nothing was published or removed.
 
         `broken` are stores that can't be read.
         """
-        now = tuple(stores)
+        now, said = tuple(stores), tuple(declarations)
         published = [*(store.survey() for store in now), Survey([], list(broken))]
-        if now == self.stores and published == self._published:
+        if (now, said) == (self.stores, self._declarations) and published == self._published:
             return self
         out = object.__new__(Graph)
-        out.stores = now
+        out.stores, out._declarations = now, said
         out._fill(published)
         return out
 
@@ -312,20 +322,28 @@ class Graph:
         manifests = shaped([m for _, m in pairs])
         families = [_family(store, manifest) for (store, _), manifest in zip(pairs, manifests, strict=True)]
         from provspark.index_store.query.declared import declared_nodes
+        from provspark.index_store.query.foreign import foreign_nodes
 
-        nodes = [node for writes, _ in families for node in writes]
-        nodes += declared_nodes(nodes)
-        self._take(manifests, nodes, [read for _, reads in families for read in reads])
+        nodes, reads = ([node for family in families for node in family[i]] for i in (0, 1))
+        declared = declared_nodes(nodes)
+        declared += foreign_nodes([*nodes, *reads], self._declarations, declared)
+        if declared:
+            nodes = sorted([*nodes, *declared], key=lambda node: (node.manifest.ended, node.manifest.step))
+        self._take(manifests, nodes, reads)
 
     def restricted(self, keep: Callable[[Manifest], bool], broken: Callable[[Broken], bool] = lambda _: True) -> Graph:
         """The same snapshot as if only the steps that `keep` is true for had been published; same nodes.
 
-        Of the steps that can't be read those stay that `broken` is true for.
+        Of the steps that can't be read those stay that `broken` is true for. What an event declares stays if `keep` is
+        true for it, and if steps that stay know each version that it names.
         """
         out = object.__new__(Graph)
-        out.stores = self.stores
+        out.stores, out._declarations = self.stores, self._declarations
         out.broken = tuple(b for b in self.broken if broken(b))
         nodes, reads = ([n for n in some if keep(n.manifest)] for some in (self.nodes, self.reads))
+        if any(n.named for n in nodes):
+            stay = {*nodes, *reads}
+            nodes = [n for n in nodes if all(not stay.isdisjoint(known) for known in n.named)]
         out._take([m for m in self.manifests if keep(m)], nodes, reads)
         return out
 

@@ -261,6 +261,7 @@ def test_events_without_our_facet_are_left_aside(catalogue_url):
             "versions": [],
             "files": {},
             "written": {},
+            "declarations": [],
             "links": [],
         }
 
