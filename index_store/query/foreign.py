@@ -48,21 +48,28 @@ class _Foreign:
     """Finds the versions that the inputs and outputs of declarations stand for."""
 
     def __init__(self, captured: Sequence[Node], said: Sequence[Declaration], others: Iterable[Node]) -> None:
-        self._captured = captured
         self._said = sorted((milliseconds(d.last), d) for d in said)
         self._ended = cache(lambda node: milliseconds(node.manifest.ended))
         self._wrote: dict[Dataset, list[Sighting]] = {}
+        self._good: dict[Dataset, list[Sighting]] = {}
         self._read: dict[Dataset, list[Sighting]] = {}
-        for node in sorted(captured, key=lambda n: (n.manifest.ended, n.step)):
+        self._knowing: dict[object, dict[Node, None]] = {}
+        for node in sorted(captured, key=lambda n: (self._ended(n), n.step)):
             if not node.is_read:
-                self._wrote.setdefault(node.write.output.dataset, []).append(node.output)
+                self._note(self._wrote, node.output)
+                if node.manifest.status == "succeeded":
+                    self._note(self._good, node.output)
             for at in node.inputs.values():
                 if not is_driver(at.version.dataset):
-                    self._read.setdefault(at.version.dataset, []).append(at)
+                    self._note(self._read, at)
         self._places: Callable[[Sighting], list[tuple[Place, int]]] = cache(_places)
         self._spoken_for = {place for node in others for place, _ in self._places(node.output)}
         self._met: Callable[[Dataset], list[Dataset]] = cache(self._meeting)
         self._taken: Callable[[Declaration], list[Sighting]] = cache(self._inputs)
+
+    def _note(self, some: dict[Dataset, list[Sighting]], at: Sighting) -> None:
+        some.setdefault(at.version.dataset, []).append(at)
+        self._knowing.setdefault(at.key, {})[at.node] = None
 
     def nodes(self) -> Iterator[Node]:
         """The writes, a node for each version and set of runs that made files of it."""
@@ -77,7 +84,7 @@ class _Foreign:
         numbers: dict[str, int] = {}
         for at in sorted(
             (at for dataset in makers for at in self._read.get(dataset, ())),
-            key=lambda at: (at.node.manifest.ended, at.node.step),
+            key=lambda at: (self._ended(at.node), at.node.step),
         ):
             for jobs, files in self._claims(at, makers[at.version.dataset], seen, taken_files).items():
                 key = _key(jobs)
@@ -126,14 +133,8 @@ class _Foreign:
             f"{says} {at.version.dataset} of {inputs}; nobody captured it",
             ended=max(job.last for job in jobs),
             number=number,
-            named=tuple(self._witnesses(s) for s in (at, *taken.values())),
+            named=tuple(tuple(self._knowing[s.key]) for s in (at, *taken.values())),
         )
-
-    def _witnesses(self, of: Sighting) -> tuple[Node, ...]:
-        """The captured writes and reads that know a version."""
-        dataset = of.version.dataset
-        known = (*self._wrote.get(dataset, ()), *self._read.get(dataset, ()))
-        return tuple(dict.fromkeys(at.node for at in known if at.key == of.key))
 
     def _first_seen(self, datasets: Iterable[Dataset]) -> dict[Place, int]:
         """When the first captured step that knows a file had ended, in milliseconds."""
@@ -156,14 +157,17 @@ class _Foreign:
         return list({at.version.id: at for at in found if self._places(at)}.values())
 
     def _before(self, dataset: Dataset, first: int, last: int) -> list[Sighting]:
-        wrote, read = (
-            [at for at in some.get(dataset, ()) if self._ended(at.node) <= last] for some in (self._wrote, self._read)
-        )
-        good = [at for at in wrote if at.node.manifest.status == "succeeded"]
-        before = [at for at in good if self._ended(at.node) <= first]
-        found = before[-1:] + good[len(before) :] or read[-1:] or wrote[-1:]
-        later = read[-1:] if good and read and self._ended(read[-1].node) > self._ended(good[-1].node) else []
-        return [*found, *(at for at in later if not self._part(at, good[-1]))]
+        good, read, wrote = (some.get(dataset, []) for some in (self._good, self._read, self._wrote))
+        known, seen = self._until(good, last), self._until(read, last)
+        found = good[max(self._until(good, first) - 1, 0) : known]
+        if not found:
+            return read[max(seen - 1, 0) : seen] or wrote[: self._until(wrote, last)][-1:]
+        newest = [at for at in read[max(seen - 1, 0) : seen] if self._ended(at.node) > self._ended(found[-1].node)]
+        return [*found, *(at for at in newest if not self._part(at, found[-1]))]
+
+    def _until(self, some: Sequence[Sighting], when: int) -> int:
+        """How many of some sightings, in order, are of steps that had ended by a time."""
+        return bisect_right(some, when, key=lambda at: self._ended(at.node))
 
     def _written(self, at: Sighting) -> Iterator[Place]:
         return (place for place, number in self._places(at) if at.files.written[number])
