@@ -21,6 +21,7 @@ from provspark.index_store.model import Dataset, StepKey
 from provspark.index_store.query.answer import stops_of
 from provspark.index_store.store import Store
 from provspark.tracker.attach import attach
+from provspark.web.policy import Policy
 from provspark.web.scope import dataset_id
 
 
@@ -107,3 +108,15 @@ def test_the_page_shows_a_link_to_those_who_may_read_the_jobs_dag(
     texts = [answer.text, *(api.get(f"{BASE}{path}").text for path in ("/datasets", "/steps", "/about"))]
     hidden = [word for word in ("etl/", "enrich", "secret-run") if not may]
     assert not [word for word in hidden if any(word in text for text in texts)]
+
+
+def test_a_mask_reaches_through_a_link(shown: tuple[str, Path, str]) -> None:
+    """For a user who does not see the link, too: nobody knows which columns the job derived from a masked one."""
+    _, root, url = shown
+    about = dataset_id(Dataset.parse(str(root / "last")))
+    masks = Policy(masks=("age",))
+    for where, hidden in ((url, ["age", "e_mail", "name"]), ("", ["age"])):
+        for dags in (None, ["shop"]):
+            api = client(root, dags, masks, url=where)
+            columns = api.get(f"{BASE}/datasets/{about}").json()["columns"]
+            assert sorted(c["name"] for c in columns if c["masked"]) == hidden
