@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,6 +47,8 @@ def run(
     APP is a Python file; all that stands behind it is its own. Its output, log, traceback and exit code are those of
     `python APP ARGS`.
 
+    Within an Airflow task, such as a BashOperator's command, the step belongs to that task and its run.
+
     \b
     Examples:
       provspark run --store /data/prov clean.py 2024-05-01
@@ -54,9 +57,33 @@ def run(
     url = Settings.read().store_url(store)
     if not Path(app).is_file():
         raise SettingsError(f"there is no script {app}; give the path of a Python file")
-    options = ["--store", url, "--on-error", on_error, *(["--task-id", step] if step else [])]
+    named = step or Path(app).stem
+    options = ["--store", url, "--on-error", on_error, *(_of_task(os.environ, named) or [f"--task-id={named}"])]
     options += ["--profile"] if profile else []
     ctx.exit(_child([sys.executable, "-m", "provspark.tracker.runner", *options, "--", app, *arguments]))
+
+
+def _of_task(env: Mapping[str, str], name: str) -> list[str]:
+    """Return the key's options within an Airflow task, which exports what it is; none outside of one.
+
+    The call is new each time: one command may call `provspark run` twice, and Airflow exports no map index unless its
+    ``get_airflow_context_vars`` is set up so, which makes all instances of a mapped task look alike.
+    """
+    dag, task, run = (env.get(f"AIRFLOW_CTX_{part}") for part in ("DAG_ID", "TASK_ID", "DAG_RUN_ID"))
+    if not (dag and task and run):
+        return []
+    return [
+        f"--dag-id={dag}",
+        f"--task-id={task}",
+        f"--run-id={run}",
+        f"--try-number={_number(env.get('AIRFLOW_CTX_TRY_NUMBER'), 1)}",
+        f"--map-index={_number(env.get('AIRFLOW_CTX_MAP_INDEX'), -1)}",
+        f"--call={name}-{uuid.uuid4().hex[:8]}",
+    ]
+
+
+def _number(text: str | None, default: int) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else default
 
 
 def _child(command: Sequence[str]) -> int:

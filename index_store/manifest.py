@@ -19,7 +19,9 @@ __all__ = ["canonical", "dump", "dump_format", "from_json", "load", "load_format
 T = TypeVar("T")
 
 
-_SINCE_3 = frozenset({"reads", "driver_reads", "dag", "run_started", "attempt", "action", "single", "unit", "complete"})
+_SINCE_3 = frozenset(
+    {"reads", "driver_reads", "dag", "run_started", "attempt", "call", "action", "single", "unit", "complete"}
+)
 """Keys that readers of format 2 refuse."""
 
 

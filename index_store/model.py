@@ -282,7 +282,10 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class StepKey:
-    """What a step is: one try of one Airflow task instance, or one command-line run (only task and run are set)."""
+    """What a step is: one try of one Airflow task instance, or one `provspark run`.
+
+    A run within a task has the task's parts and a call of its own; outside of Airflow only task and run are set.
+    """
 
     task_id: str
     run_id: str
@@ -291,13 +294,15 @@ class StepKey:
     try_number: int = 1
     attempt: int = 0
     """Which start of the application within the try, for a cluster that runs a failed one again; 0 for the only one."""
+    call: str = ""
+    """Which `provspark run` of the task, as one task may start several; empty where the task itself is the step."""
 
     @property
     def id(self) -> str:
         """A name that is safe for files and stable for a key: readable words and a hash."""
         text = "\0".join([self.dag_id, self.run_id, self.task_id, str(self.map_index), str(self.try_number)])
-        text += f"\0{self.attempt}" * bool(self.attempt)
-        words = "-".join(p for p in (self.dag_id, self.task_id) if p)
+        text += f"\0{self.attempt}" * bool(self.attempt or self.call) + f"\0{self.call}" * bool(self.call)
+        words = "-".join(p for p in (self.dag_id, self.task_id, self.call) if p)
         safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in words)[:80].lstrip(".")
         return f"{safe or 'step'}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 

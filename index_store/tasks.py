@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from provspark.index_store import manifest as manifests
-from provspark.index_store.model import FORMAT_VERSION, Task
+from provspark.index_store.model import FORMAT_VERSION, Manifest, Task
 
-__all__ = ["PASSIVE", "below", "dump_dag", "is_captured", "is_passive", "load_dag"]
+__all__ = ["PASSIVE", "below", "dump_dag", "is_captured", "is_passive", "joined", "load_dag", "shaped"]
 
 _CAPTURED = "ProvSparkOperator"
 PASSIVE = frozenset(
@@ -41,6 +41,47 @@ def load_dag(data: bytes, where: str) -> tuple[tuple[Task, ...], str]:
     found, body = manifests.unseal(data, where)
     shape = manifests.from_json(_Shape, {"format_version": found} | body, where)
     return shape.tasks, shape.run_started
+
+
+def joined(tasks: Iterable[Task]) -> dict[str, Task]:
+    """Return the tasks of one run by id, as several of its steps know them: each knows those around itself."""
+    known: dict[str, Task] = {}
+    for task in tasks:
+        before = known.get(task.task_id, task)
+        upstream = before.upstream
+        if upstream != task.upstream:
+            upstream = tuple(sorted({*upstream, *task.upstream}))
+        known[task.task_id] = replace(task, upstream=upstream)
+    return known
+
+
+def shaped(manifests: Sequence[Manifest]) -> list[Manifest]:
+    """Return steps such that each `provspark run` within a task has the DAG that other steps of its run know.
+
+    It runs in a process that Airflow has not told of the DAG.
+    """
+    if not any(_lacks_shape(m) for m in manifests):
+        return list(manifests)
+    runs: dict[tuple[str, str], list[Manifest]] = {}
+    for m in manifests:
+        if m.dag:
+            runs.setdefault((m.key.dag_id, m.key.run_id), []).append(m)
+    shapes = {
+        run: (
+            tuple(joined(t for m in some for t in m.dag).values()),
+            min((m.run_started for m in some if m.run_started), default=""),
+        )
+        for run, some in runs.items()
+    }
+    made = []
+    for m in manifests:
+        dag, started = shapes.get((m.key.dag_id, m.key.run_id), ((), "")) if _lacks_shape(m) else (m.dag, m.run_started)
+        made.append(m if dag is m.dag else replace(m, dag=dag, run_started=started))
+    return made
+
+
+def _lacks_shape(manifest: Manifest) -> bool:
+    return bool(manifest.key.call) and not manifest.dag
 
 
 def is_captured(task: Task) -> bool:

@@ -33,7 +33,7 @@ from provspark.index_store.query.whole import Correspondence
 from provspark.operation_api import OperationApi
 from provspark.profile_api import ProfileApi
 from provspark.questions import Questions, Rows, Which
-from provspark.stores import location, open_stores, store_urls, uncollected
+from provspark.stores import location, open_stores, source, uncollected
 from provspark.views import Views
 
 if TYPE_CHECKING:
@@ -142,8 +142,9 @@ class Provenance(OperationApi, ProfileApi):
         StoreUnreachableError, StoreFormatError, CatalogueError
         """
         with uncollected():
-            opened = open_stores(store_urls(self.url), self._stores)
-            found = self._whole.renewed(opened.stores.values(), opened.broken)
+            named = source(self.url)
+            opened = open_stores(named.stores, self._stores)
+            found = self._whole.renewed(opened.stores.values(), opened.broken, named.declarations)
             self._stores = opened.stores
             if found is not self._whole:
                 fresh = [b for b in found.broken if b not in self._whole.broken]

@@ -178,6 +178,7 @@ def _identity(store: str, key: StepKey) -> dict[str, Any]:
         "map_index": key.map_index,
         "try_number": key.try_number,
         "attempt": key.attempt,
+        "call": key.call or None,
     }
 
 

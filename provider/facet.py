@@ -16,7 +16,7 @@ __all__ = ["KEY", "PRODUCER", "ProvSparkDatasetFacet", "ProvSparkRunFacet"]
 
 KEY = "provspark"
 PRODUCER = f"pkg:pypi/airflow-provider-provspark@{provspark.__version__}"
-_SCHEMA = "urn:provspark:openlineage:1-1-0"
+_SCHEMA = "urn:provspark:openlineage:1-2-0"
 
 
 @attr.define
@@ -74,7 +74,9 @@ class ProvSparkRunFacet(RunFacet):  # type: ignore[misc]
     untracked : bool, optional
         The manifest has reasons that stand for the step as a whole.
     attempt : int, optional
-        The last part of `StepKey`; 0 where it is missing.
+        Which start of the application within the try; 0 where it is missing.
+    call : str, optional
+        Which ``provspark run`` of the task; missing where the task itself is the step.
     """
 
     store: str
@@ -89,11 +91,12 @@ class ProvSparkRunFacet(RunFacet):  # type: ignore[misc]
     ended: str | None = None
     untracked: bool | None = None
     attempt: int | None = None
+    call: str | None = None
     _producer: str = attr.field(default=PRODUCER, kw_only=True)
 
     _additional_skip_redact: ClassVar[list[str]] = [
         *("store", "step", "dag_id", "run_id", "task_id", "map_index", "try_number"),
-        *("status", "started", "ended", "untracked", "attempt"),
+        *("status", "started", "ended", "untracked", "attempt", "call"),
     ]
 
     @staticmethod

@@ -141,6 +141,8 @@ def _ingest(catalogue: Catalogue, body: bytes) -> Ingested:
 
 
 def _answer(done: Ingested) -> dict[str, Any]:
+    if done.declared:
+        return {"step": None, "note": "no ProvSpark facet: kept as a declared link"}
     if done.ref is None:
         return {"step": None, "note": "no ProvSpark facet: the event was left aside"}
     return {

@@ -20,9 +20,10 @@ from provspark.errors import (
 
 if TYPE_CHECKING:
     from provspark.index_store.broken import Broken
+    from provspark.index_store.declarations import Declaration
     from provspark.index_store.store import Store
 
-__all__ = ["Opened", "location", "open_stores", "store_urls", "uncollected"]
+__all__ = ["Opened", "Source", "location", "open_stores", "source", "uncollected"]
 
 
 def location(url: str | os.PathLike[str]) -> str:
@@ -32,15 +33,23 @@ def location(url: str | os.PathLike[str]) -> str:
     return os.fspath(url)
 
 
-def store_urls(url: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a URL names: stores by their URLs, and what a catalogue keeps of jobs without capture."""
+
+    stores: list[str]
+    declarations: tuple[Declaration, ...] = ()
+
+
+def source(url: str) -> Source:
     """Name a store itself, or all stores that a catalogue knows."""
     scheme = url.split(":", 1)[0].split("+", 1)[0]
     if scheme in ("sqlite", "postgresql", "postgres", "mysql", "mssql", "oracle") and ":" in url:
         from provspark.index_store.catalogue import Catalogue
 
         with Catalogue.open(url, migrate=False) as catalogue:
-            return catalogue.stores()
-    return [url]
+            return Source(catalogue.stores(), tuple(catalogue.declarations()))
+    return Source([url])
 
 
 @contextmanager

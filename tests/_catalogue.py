@@ -67,6 +67,7 @@ class World:
         driver: Iterable[tuple[Dataset, Files]] = (),
         *,
         attempt: int = 0,
+        call: str = "",
         unit: Unit = "row",
         run: str = "r1",
         try_number: int = 1,
@@ -78,7 +79,7 @@ class World:
 
         `unit` is that of what it writes.
         """
-        key = StepKey(task, run, "d", -1, try_number, attempt)
+        key = StepKey(task, run, "d", -1, try_number, attempt, call)
         inputs = tuple(self._version(key, dataset, read, "input") for dataset, read in reads)
         minute = len(self.manifests) if minute is None else minute
         manifest = Manifest(

@@ -60,6 +60,7 @@ def _attach(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         dag_id=options.dag_id,
         map_index=options.map_index,
         try_number=options.try_number,
+        call=options.call,
     )
     about = _dag(options.dag) if options.dag else {}
     stack.enter_context(attach(options.store, key=key, on_error=options.on_error, profile=options.profile, **about))
@@ -93,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dag-id", default="")
     parser.add_argument("--map-index", type=int, default=-1)
     parser.add_argument("--try-number", type=int, default=1)
+    parser.add_argument("--call", default="", help="which of the task's runs this is")
     parser.add_argument("--on-error", choices=("warn", "fail"), default="warn", help="what trouble in tracking does")
     parser.add_argument("--dag", default="", metavar="FILE", help="the tasks of the DAG, as JSON")
     parser.add_argument("--profile", action="store_true", help="store how values are distributed, too")

@@ -14,11 +14,12 @@ from provspark.index_store.catalogue import reading, schema
 from provspark.index_store.catalogue.database import Database
 from provspark.index_store.catalogue.facts import Facts, Use, facts_of
 from provspark.index_store.catalogue.files import FileDigests, FileSource, StoreFiles, digests
-from provspark.index_store.catalogue.ingest import unread_uses, write_facts
+from provspark.index_store.catalogue.ingest import unread_uses, write_declaration, write_facts
 from provspark.index_store.catalogue.linking import find_links
 from provspark.index_store.catalogue.migrate import ensure_head
 from provspark.index_store.catalogue.records import Ingested, Link, Role, StepRecord, VersionRecord
 from provspark.index_store.catalogue.urls import store_url
+from provspark.index_store.declarations import Declaration
 from provspark.index_store.model import Dataset
 
 _log = logging.getLogger(__name__)
@@ -86,8 +87,9 @@ class Catalogue:
     def ingest(self, event: Any) -> Ingested:
         """Take in one OpenLineage event, in one transaction.
 
-        Events may come in any order and any number of times: the catalogue ends up the same. An event
-        without our facet is left aside.
+        Events may come in any order and any number of times: the catalogue ends up the same. Of an event
+        without our facet, what it says of its job's inputs and outputs is kept (`declarations`); one that names no
+        input, or no output, is left aside.
 
         Parameters
         ----------
@@ -103,6 +105,10 @@ class Catalogue:
         facts = facts_of(event)
         if facts is None:
             return Ingested(None)
+        if isinstance(facts, Declaration):
+            with self._database.write() as connection:
+                write_declaration(connection, facts)
+            return Ingested(None, declared=True)
         with self._database.read() as connection:
             wanted = unread_uses(connection, facts)
         read, unread = self._read(facts, wanted)
@@ -169,6 +175,11 @@ class Catalogue:
                 self._find(connection, step, None)
             return reading.versions(connection, wanted, step, role)
 
+    def declarations(self) -> list[Declaration]:
+        """What jobs without capture say in their events that they read and make, by the time of the last event."""
+        with self._database.read() as connection:
+            return reading.declarations(connection)
+
     def links(self) -> list[Link]:
         """All links, from the producer of files to who read them."""
         with self._database.read() as connection:
@@ -220,7 +231,9 @@ class Catalogue:
 
     def _ingest_within(self, connection: Connection, event: Any) -> bool:
         facts = facts_of(event)
-        if facts is None:
+        if isinstance(facts, Declaration):
+            write_declaration(connection, facts)
+        if facts is None or isinstance(facts, Declaration):
             return False
         read, _ = self._read(facts, unread_uses(connection, facts))
         write_facts(connection, facts, read)

@@ -12,6 +12,7 @@ from provspark.errors import EventError
 from provspark.index_store.catalogue.records import Role, StepRef
 from provspark.index_store.catalogue.state import StepState
 from provspark.index_store.catalogue.urls import store_url
+from provspark.index_store.declarations import Declaration, named_dataset
 from provspark.index_store.model import Dataset, StepKey, Unit
 from provspark.index_store.times import utc
 
@@ -23,6 +24,8 @@ _COVERAGES = ("", "exact", "coarse", "untracked")
 _UNITS = get_args(Unit)
 _NAME_BYTES = 2000  # PostgreSQL's indexes take keys up to 2,704 bytes
 _MAX = 2**63 - 1
+_MOST_NAMED = 200
+"""Inputs, and outputs, of one event without our facet; one that names more is left aside."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,13 +50,14 @@ class Facts:
     uses: tuple[Use, ...]
 
 
-def facts_of(event: Any) -> Facts | None:
+def facts_of(event: Any) -> Facts | Declaration | None:
     """Read an event: a dictionary, JSON text, or an object of openlineage-python.
 
     Returns
     -------
-    Facts or None
-        None where the event carries no facet of ours.
+    Facts, Declaration or None
+        A declaration where the event carries no facet of ours, but names an input and an output; None where it names
+        none, or says nothing else of use.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def facts_of(event: Any) -> Facts | None:
     for role, field in (("input", "inputs"), ("output", "outputs")):
         uses += _uses(body, role, field)  # type: ignore[arg-type]
     if run_facet is None and not uses:
-        return None
+        return _declaration(body, run)
     refs = {ref for _, ref in uses}
     if run_facet is not None:
         refs.add(_ref(run_facet, "run.facets.provspark"))
@@ -80,6 +84,50 @@ def facts_of(event: Any) -> Facts | None:
         raise EventError(f"the facets of one event name several steps ({named}); a run is one step")
     ref = refs.pop()
     return Facts(ref, _state(body, run_facet, ref), tuple(sorted({use for use, _ in uses})))
+
+
+def _declaration(body: Mapping[str, Any], run: Mapping[str, Any]) -> Declaration | None:
+    """Read what the job of a run without our facets says of itself; what can't be used is left out."""
+    job = body.get("job")
+    inputs, outputs = _named(body.get("inputs")), _named(body.get("outputs"))
+    if not isinstance(job, Mapping) or not inputs or not outputs:
+        return None
+    try:
+        parts = _name(job, "namespace", "job"), _name(job, "name", "job"), _name(run, "runId", "run")
+        when = _time(body, "eventTime", "the event")
+    except EventError:
+        return None
+    if sum(len(part.encode()) for part in parts) > _NAME_BYTES:
+        return None
+    return Declaration(*parts, when, when, inputs, outputs, *_task(run, parts[1]))
+
+
+def _named(entries: Any) -> tuple[Dataset, ...]:
+    """Return data sets, sorted; none where there are more than are kept."""
+    found = set()
+    for entry in entries or ():
+        try:
+            namespace, name = _name(entry, "namespace", ""), _name(entry, "name", "")
+        except EventError:
+            continue
+        dataset = named_dataset(namespace, name)
+        if dataset is not None and len(dataset.uri.encode()) <= _NAME_BYTES:
+            found.add(dataset)
+    return tuple(sorted(found)) if len(found) <= _MOST_NAMED else ()
+
+
+def _task(run: Mapping[str, Any], job: str) -> tuple[str, str, str]:
+    """Return DAG, task and run where a job is an Airflow task, by the facet of Airflow's own events and by its name."""
+    facets = run.get("facets")
+    airflow = facets.get("airflow") if isinstance(facets, Mapping) else None
+    try:
+        dag, task, dag_run = (
+            _name(airflow[owner], field, "")  # type: ignore[index]
+            for owner, field in (("dag", "dag_id"), ("task", "task_id"), ("dagRun", "run_id"))
+        )
+    except (EventError, TypeError, KeyError, AttributeError):
+        return "", "", ""
+    return (dag, task, dag_run) if job == f"{dag}.{task}" else ("", "", "")
 
 
 def _body(event: Any) -> Mapping[str, Any]:
@@ -184,9 +232,11 @@ def _key(facet: Mapping[str, Any], ref: StepRef) -> StepKey:
         map_index=_integer(facet, "map_index", where, -1),
         try_number=_integer(facet, "try_number", where, 0),
         attempt=_integer(facet, "attempt", where, 0) if facet.get("attempt") is not None else 0,
+        call=_text(facet, "call", where) if facet.get("call") is not None else "",
     )
     if key.id != ref.step:
-        raise EventError(f"{where} names the step {ref.step}, but its dag, run, task, try and attempt make {key.id}")
+        parts = "dag, run, task, try, attempt and call"
+        raise EventError(f"{where} names the step {ref.step}, but its {parts} make {key.id}")
     return key
 
 

@@ -18,12 +18,15 @@ from provspark.index_store.catalogue.facts import Facts, Use
 from provspark.index_store.catalogue.files import FileDigests
 from provspark.index_store.catalogue.records import StepRef
 from provspark.index_store.catalogue.state import StepState
+from provspark.index_store.declarations import Declaration
 from provspark.index_store.model import StepKey
 
 _CHUNK = 1000
 
 # Statements are made once: to put one together takes SQLAlchemy as long as to run it.
 _STEP = select(schema.step).where(schema.step.c.id == bindparam("of")).with_for_update()
+_FOREIGN = select(schema.foreign).where(schema.foreign.c.id == bindparam("of")).with_for_update()
+_JOINED = update(schema.foreign).where(schema.foreign.c.id == bindparam("of"))
 _CHANGED = update(schema.step).where(schema.step.c.id == bindparam("of"))
 _COUNTED = (
     update(schema.version)
@@ -55,6 +58,28 @@ def write_facts(connection: Connection, facts: Facts, files: Mapping[Use, FileDi
     return state
 
 
+def write_declaration(connection: Connection, said: Declaration) -> None:
+    """Join what one event of a run without capture says to what others of that run said, in any order."""
+    key = {"namespace": said.namespace, "name": said.name, "run": said.run}
+    known = {"first": said.first, "last": said.last, **_task(said)}
+    id_ = _id(connection, schema.foreign, key, known)
+    before = connection.execute(_FOREIGN, {"of": id_}).one()._mapping
+    task = max(_task(said), {name: before[name] for name in _task(said)}, key=lambda t: tuple(t.values()))
+    after = {"first": min(said.first, before["first"]), "last": max(said.last, before["last"]), **task}
+    if any(after[name] != before[name] for name in after):
+        connection.execute(_JOINED, {"of": id_} | after)
+    rows = [
+        {"foreign_id": id_, "role": role, "namespace": dataset.namespace, "name": dataset.name}
+        for role, datasets in (("input", said.inputs), ("output", said.outputs))
+        for dataset in datasets
+    ]
+    _add(connection, schema.foreign_dataset, rows)
+
+
+def _task(said: Declaration) -> dict[str, str]:
+    return {"dag_id": said.dag_id, "task_id": said.task_id, "dag_run": said.dag_run}
+
+
 def unread_uses(connection: Connection, facts: Facts) -> list[Use]:
     """The uses whose file lists the catalogue does not have yet."""
     if not facts.uses:
@@ -74,7 +99,7 @@ def stored_state(row: Any) -> StepState:
     """A row of the step table as a state."""
     key = None
     if row.task_id is not None:
-        key = StepKey(row.task_id, row.run_id, row.dag_id, row.map_index, row.try_number, row.attempt)
+        key = StepKey(row.task_id, row.run_id, row.dag_id, row.map_index, row.try_number, row.attempt, row.call)
     return StepState(key, row.status, row.published, row.started or "", row.ended or "", row.untracked)
 
 
@@ -89,7 +114,7 @@ def _step(connection: Connection, ref: StepRef, state: StepState) -> tuple[int, 
 
 
 def _columns(state: StepState) -> dict[str, Any]:
-    names = ("dag_id", "run_id", "task_id", "map_index", "try_number", "attempt")
+    names = ("dag_id", "run_id", "task_id", "map_index", "try_number", "attempt", "call")
     return {
         **{name: getattr(state.key, name, None) for name in names},
         "status": state.status,

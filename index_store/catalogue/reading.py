@@ -11,6 +11,7 @@ from provspark.index_store.catalogue import schema
 from provspark.index_store.catalogue.ingest import stored_state
 from provspark.index_store.catalogue.linking import find_links
 from provspark.index_store.catalogue.records import Role, StepRecord, StepRef, VersionRecord
+from provspark.index_store.declarations import Declaration
 from provspark.index_store.model import Dataset
 
 
@@ -30,11 +31,11 @@ def steps(connection: Connection) -> dict[int, StepRecord]:
     query = select(schema.step, schema.store.c.url).join(schema.store)
     rows = [(row.id, StepRef(row.url, row.name), stored_state(row)) for row in connection.execute(query)]
     rows.sort(key=lambda row: (row[2].started or row[2].ended, row[1]))
-    last: dict[tuple[str, str, str, str, int], tuple[int, int, int]] = {}
+    last: dict[tuple[str, str, str, str, int, str], tuple[int, int, int]] = {}
     for id_, ref, state in rows:
         if state.key is not None and state.status == "succeeded":
             k = state.key
-            task = (ref.store, k.dag_id, k.run_id, k.task_id, k.map_index)
+            task = (ref.store, k.dag_id, k.run_id, k.task_id, k.map_index, k.call)
             last[task] = max(last.get(task, (-1, -1, -1)), (k.try_number, k.attempt, id_))
     answering = {id_ for *_, id_ in last.values()}
     return {
@@ -90,6 +91,18 @@ def versions(
     return [record for _, record in sorted(found, key=lambda entry: entry[0])]
 
 
+def declarations(connection: Connection) -> list[Declaration]:
+    """What runs without capture say of themselves, by the time of their last event."""
+    named: dict[tuple[int, str], list[Dataset]] = {}
+    for foreign_id, role, *name in connection.execute(select(schema.foreign_dataset)):
+        named.setdefault((foreign_id, role), []).append(Dataset(*name))
+    found = []
+    for id_, namespace, name, run, first, last, *task in connection.execute(select(schema.foreign)):
+        inputs, outputs = (tuple(sorted(named.get((id_, role), ()))) for role in ("input", "output"))
+        found.append(Declaration(namespace, name, run, first, last, inputs, outputs, *task))
+    return sorted(found, key=lambda said: (said.last, said))
+
+
 def dump(connection: Connection) -> dict[str, Any]:
     """Everything but the rows' ids."""
     return {
@@ -98,6 +111,7 @@ def dump(connection: Connection) -> dict[str, Any]:
         "versions": [asdict(version) for version in versions(connection)],
         "files": _files(connection, schema.version_file),
         "written": _files(connection, schema.written_file),
+        "declarations": [asdict(said) for said in declarations(connection)],
         "links": [asdict(link) for _, _, link in find_links(connection)],
     }
 

@@ -115,16 +115,19 @@ class Ingested:
     Parameters
     ----------
     ref : StepRef or None
-        None where the event carries no facet of ours: it was left aside.
+        None where the event carries no facet of ours: it was left aside, or kept as a declaration.
     status : str
-        The step's status after the event; empty where it was left aside.
+        The step's status after the event; empty where there is none.
     versions : int
         Inputs and outputs that the event named.
     unread : tuple of str
         Why file lists could not be read, one reason a version: such versions link by equal ids only.
+    declared : bool
+        True where the event has no facet of ours and was kept, because it names an input and an output.
     """
 
     ref: StepRef | None
     status: str = ""
     versions: int = 0
     unread: tuple[str, ...] = ()
+    declared: bool = False

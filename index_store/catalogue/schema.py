@@ -20,7 +20,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 VERSION_TABLE = "provspark_alembic_version"
 DIGEST_BYTES = 16
 
@@ -52,6 +52,7 @@ step = Table(
     Column("ended", String(32)),
     Column("untracked", Boolean, nullable=False),
     Column("attempt", BigInteger),
+    Column("call", Text),
     UniqueConstraint("store_id", "name", name="provspark_step_name"),
 )
 
@@ -62,6 +63,30 @@ dataset = Table(
     Column("namespace", Text, nullable=False),
     Column("name", Text, nullable=False),
     UniqueConstraint("namespace", "name", name="provspark_dataset_name"),
+)
+
+foreign = Table(
+    "provspark_foreign",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("namespace", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("run", Text, nullable=False),
+    Column("first", String(32), nullable=False),
+    Column("last", String(32), nullable=False),
+    Column("dag_id", Text, nullable=False),
+    Column("task_id", Text, nullable=False),
+    Column("dag_run", Text, nullable=False),
+    UniqueConstraint("namespace", "name", "run", name="provspark_foreign_run"),
+)
+
+foreign_dataset = Table(
+    "provspark_foreign_dataset",
+    metadata,
+    Column("foreign_id", _Id, ForeignKey("provspark_foreign.id"), primary_key=True),
+    Column("role", String(6), primary_key=True),
+    Column("namespace", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
 )
 
 version = Table(

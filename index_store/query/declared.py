@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from provspark.index_store.model import (
     Axis,
@@ -25,9 +26,9 @@ from provspark.index_store.operations import Operations
 from provspark.index_store.profiles.model import Profiles
 from provspark.index_store.query.graph import Node, Reader, Sighting, StoreLike
 from provspark.index_store.survey import Survey
-from provspark.index_store.tasks import below, is_captured
+from provspark.index_store.tasks import below, is_captured, joined
 
-__all__ = ["declared_nodes"]
+__all__ = ["declared_node", "declared_nodes"]
 
 _Run = tuple[str, str]
 
@@ -51,7 +52,7 @@ def declared_nodes(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _of_run(nodes: Sequence[Node]) -> Iterator[Node]:
-    tasks = {task.task_id: task for node in nodes for task in node.manifest.dag}
+    tasks = joined(task for node in nodes for task in node.manifest.dag)
     for task in tasks.values():
         if is_captured(task) or not task.inlets or not task.outlets:
             continue
@@ -78,6 +79,35 @@ def _named(sightings: Iterable[Sighting], uris: Iterable[str]) -> list[Sighting]
 
 def _declared(task: Task, made: Sighting, taken: Sequence[Sighting]) -> Node:
     of = made.node.manifest
+    why = f"task {task.task_id} ({task.operator}) declares that it makes {made.version.dataset} of "
+    why += ", ".join(str(at.version.dataset) for at in taken)
+    return declared_node(
+        StepKey(task.task_id, of.key.run_id, of.key.dag_id),
+        made,
+        taken,
+        np.ones(len(made.files.paths), dtype=np.bool_),
+        f"{why}; nobody captured it",
+        ended=max(at.node.manifest.ended for at in taken),
+        dag=of.dag,
+    )
+
+
+def declared_node(
+    key: StepKey,
+    made: Sighting,
+    taken: Sequence[Sighting],
+    written: npt.NDArray[np.bool_],
+    why: str,
+    *,
+    ended: str,
+    number: int = 0,
+    dag: tuple[Task, ...] = (),
+    named: tuple[tuple[Node, ...], ...] = (),
+) -> Node:
+    """Return a write that nobody captured, of a version that a captured step read; see `Node.named`.
+
+    Each row of its files that are marked as `written` counts as made from all rows of the versions that it has taken.
+    """
     versions = (made.version, *(at.version for at in taken))
     roles = ("output", *("input" for _ in taken))
     axes = tuple(
@@ -85,16 +115,12 @@ def _declared(task: Task, made: Sighting, taken: Sequence[Sighting]) -> Node:
         for role, v in zip(roles, versions, strict=True)
     )
     tensors = tuple(Tensor(0, i, "data", made.version.rows * v.rows, 1, "") for i, v in enumerate(versions) if i)
-    why = f"task {task.task_id} ({task.operator}) declares that it makes {made.version.dataset} of "
-    why += ", ".join(str(at.version.dataset) for at in taken)
-    reason = Untracked("declared", f"{why}; nobody captured it")
-    write = Write(0, made.version, "coarse", tuple(dict.fromkeys(versions[1:])), axes, tensors, reason)
-    key = StepKey(task.task_id, of.key.run_id, of.key.dag_id)
-    ended = max(at.node.manifest.ended for at in taken)
-    manifest = Manifest(f"{key.id} (declared)", key, "succeeded", ended, ended, (write,), (), dag=of.dag)
+    reason = Untracked("declared", why)
+    write = Write(number, made.version, "coarse", tuple(dict.fromkeys(versions[1:])), axes, tensors, reason)
+    manifest = Manifest(f"{key.id} (declared)", key, "succeeded", ended, ended, (write,), (), dag=dag)
     files = {at.version.id: at.files for at in taken}
-    files[made.version.id] = replace(made.files, written=np.ones(len(made.files.paths), dtype=np.bool_))
-    return Node(_Declared(made.node.store, files, axes), manifest, write, declared=True)
+    files[made.version.id] = replace(made.files, written=written)
+    return Node(_Declared(made.node.store, files, axes), manifest, write, declared=True, named=named)
 
 
 @dataclass(frozen=True, eq=False)

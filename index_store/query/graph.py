@@ -12,6 +12,7 @@ import numpy as np
 
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError
 from provspark.index_store.broken import Broken
+from provspark.index_store.declarations import Declaration
 from provspark.index_store.driver import MODELS, is_driver
 from provspark.index_store.model import (
     Boxes,
@@ -20,6 +21,7 @@ from provspark.index_store.model import (
     Int64,
     Kind,
     Manifest,
+    StepKey,
     Tensor,
     Version,
     Write,
@@ -27,6 +29,7 @@ from provspark.index_store.model import (
 from provspark.index_store.operations import Operation, Operations
 from provspark.index_store.profiles.model import Profiles
 from provspark.index_store.survey import Survey
+from provspark.index_store.tasks import shaped
 
 Direction = Literal["backward", "forward"]
 Place = tuple[str, str, int, int]
@@ -88,7 +91,9 @@ class Node:
     base: int = -1
     """For a read, where its rows begin on the step's axis of reads; -1 for a write."""
     declared: bool = False
-    """Whether nobody captured it: a task declares what it reads and makes."""
+    """Whether nobody captured it: a task, or an event of a job, declares what it reads and makes."""
+    named: tuple[tuple[Node, ...], ...] = ()
+    """For what an event declares: of each version that it names, the captured writes and reads that know it."""
 
     @property
     def is_read(self) -> bool:
@@ -264,6 +269,8 @@ class Graph:
     ----------
     stores : iterable of stores
         A step that two of them hold alike counts once.
+    declarations : iterable of Declaration
+        What jobs without capture say in their OpenLineage events.
 
     Attributes
     ----------
@@ -277,21 +284,26 @@ class Graph:
         By data set, files that untracked writes and reads are known to have read, and whose rows nobody counted.
     """
 
-    def __init__(self, stores: Iterable[StoreLike]) -> None:
-        self.stores = tuple(stores)
+    def __init__(self, stores: Iterable[StoreLike], declarations: Iterable[Declaration] = ()) -> None:
+        self.stores, self._declarations = tuple(stores), tuple(declarations)
         self._fill([store.survey() for store in self.stores])
 
-    def renewed(self, stores: Iterable[StoreLike], broken: Iterable[Broken] = ()) -> Graph:
-        """A snapshot of now; this one, where the stores are the same and nothing was published or removed.
+    def renewed(
+        self,
+        stores: Iterable[StoreLike],
+        broken: Iterable[Broken] = (),
+        declarations: Iterable[Declaration] = (),
+    ) -> Graph:
+        """A snapshot of now; this one, where stores and declarations are the same and nothing was published or removed.
 
         `broken` are stores that can't be read.
         """
-        now = tuple(stores)
+        now, said = tuple(stores), tuple(declarations)
         published = [*(store.survey() for store in now), Survey([], list(broken))]
-        if now == self.stores and published == self._published:
+        if (now, said) == (self.stores, self._declarations) and published == self._published:
             return self
         out = object.__new__(Graph)
-        out.stores = now
+        out.stores, out._declarations = now, said
         out._fill(published)
         return out
 
@@ -307,22 +319,31 @@ class Graph:
                     twins.append(manifest)
                     pairs.append((store, manifest))
         pairs.sort(key=lambda p: (p[1].ended, p[1].step))
-        families = [_family(store, manifest) for store, manifest in pairs]
+        manifests = shaped([m for _, m in pairs])
+        families = [_family(store, manifest) for (store, _), manifest in zip(pairs, manifests, strict=True)]
         from provspark.index_store.query.declared import declared_nodes
+        from provspark.index_store.query.foreign import foreign_nodes
 
-        nodes = [node for writes, _ in families for node in writes]
-        nodes += declared_nodes(nodes)
-        self._take([m for _, m in pairs], nodes, [read for _, reads in families for read in reads])
+        nodes, reads = ([node for family in families for node in family[i]] for i in (0, 1))
+        declared = declared_nodes(nodes)
+        declared += foreign_nodes([*nodes, *reads], self._declarations, declared)
+        if declared:
+            nodes = sorted([*nodes, *declared], key=lambda node: (node.manifest.ended, node.manifest.step))
+        self._take(manifests, nodes, reads)
 
     def restricted(self, keep: Callable[[Manifest], bool], broken: Callable[[Broken], bool] = lambda _: True) -> Graph:
         """The same snapshot as if only the steps that `keep` is true for had been published; same nodes.
 
-        Of the steps that can't be read those stay that `broken` is true for.
+        Of the steps that can't be read those stay that `broken` is true for. What an event declares stays if `keep` is
+        true for it, and if steps that stay know each version that it names.
         """
         out = object.__new__(Graph)
-        out.stores = self.stores
+        out.stores, out._declarations = self.stores, self._declarations
         out.broken = tuple(b for b in self.broken if broken(b))
         nodes, reads = ([n for n in some if keep(n.manifest)] for some in (self.nodes, self.reads))
+        if any(n.named for n in nodes):
+            stay = {*nodes, *reads}
+            nodes = [n for n in nodes if all(not stay.isdisjoint(known) for known in n.named)]
         out._take([m for m in self.manifests if keep(m)], nodes, reads)
         return out
 
@@ -339,10 +360,10 @@ class Graph:
                 for sighting in node.inputs.values():
                     uncounted = node.write.coverage == "untracked" and sighting.version.unit == "file"
                     (self.lost if uncounted else read).add(sighting)
-        self._tries: dict[tuple[str, str, str, int], tuple[int, int]] = {}
+        self._tries: dict[tuple[str, str, str, int, str], tuple[int, int]] = {}
         for m in self.manifests:
             if m.status == "succeeded":
-                key = (m.key.dag_id, m.key.run_id, m.key.task_id, m.key.map_index)
+                key = _instance(m.key)
                 self._tries[key] = max(self._tries.get(key, (0, 0)), (m.key.try_number, m.key.attempt))
 
     def datasets(self) -> list[Dataset]:
@@ -354,7 +375,7 @@ class Graph:
     def superseded(self, node: Node) -> bool:
         """Whether a later try, or attempt, of the same step succeeded."""
         k = node.manifest.key
-        last = self._tries.get((k.dag_id, k.run_id, k.task_id, k.map_index), (0, 0))
+        last = self._tries.get(_instance(k), (0, 0))
         return last > (k.try_number, k.attempt)
 
     def sightings(self, dataset: Dataset) -> list[Sighting]:
@@ -392,6 +413,11 @@ class Graph:
             raise UnknownVersionError(str(dataset), version, dict.fromkeys(s.version.id for s in found))
         wrote = [s for s in same if s is s.node.output]
         return (wrote or same)[-1]
+
+
+def _instance(key: StepKey) -> tuple[str, str, str, int, str]:
+    """What the tries of one step share. Each `provspark run` of a task is a step of its own."""
+    return key.dag_id, key.run_id, key.task_id, key.map_index, key.call
 
 
 def _family(store: StoreLike, manifest: Manifest) -> tuple[list[Node], list[Node]]:

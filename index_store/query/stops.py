@@ -70,7 +70,13 @@ STOPS: tuple[StopKind, ...] = (
         "was captured as a whole, so each of its rows counts as made from all rows read",
         _PLACES,
     ),
-    StopKind("declared", False, _MORE, "was not captured, and is linked as its task declares", _PLACES),
+    StopKind(
+        "declared",
+        False,
+        _MORE,
+        "was not captured, and is linked as declared",
+        _PLACES,
+    ),
     StopKind(
         "columns",
         False,

@@ -176,6 +176,8 @@ def _names(graph: Graph) -> set[str]:
         for task in manifest.dag:
             known |= {task.task_id, f"{manifest.key.dag_id}.{task.task_id}", task.operator}
     for node in (*graph.nodes, *graph.reads):
+        if node.declared:
+            known |= {node.manifest.key.task_id, f"{node.manifest.key.dag_id}.{node.manifest.key.task_id}"}
         for site in (node.write.site, node.write.reason.site if node.write.reason else ""):
             known |= set(_spellings(site))
     return known

@@ -126,7 +126,8 @@ class _Snapshot:
     def __init__(self, prov: Provenance, policy: Policy) -> None:
         self.prov, self._linker = prov, Linker(prov.graph)
         self.visible = Visible(policy, self._linker)
-        keys = [m.key for m in prov.graph.manifests] + [b.key for b in prov.broken if b.key]
+        keys = [m.key for m in (*prov.graph.manifests, *(n.manifest for n in prov.graph.nodes if n.declared))]
+        keys += [b.key for b in prov.broken if b.key]
         self._dags = {key.dag_id for key in keys if key.dag_id}
         self._scopes: dict[frozenset[str] | None, Scope] = {}
 

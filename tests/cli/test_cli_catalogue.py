@@ -6,13 +6,14 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 from click.testing import Result
 
 from provspark.cli.main import main
-from provspark.index_store.catalogue import Catalogue
+from provspark.index_store.catalogue import Catalogue, schema
 
 Cli = Callable[..., Result]
 WRITERS = {"catalogue init", "catalogue upgrade", "catalogue rebuild", "receiver", "run"}
@@ -124,21 +125,57 @@ def test_a_catalogue_of_the_first_release_goes_on_working(cli: Cli, tmp_path: Pa
     with Catalogue.open(url) as catalogue:
         assert [(a.producer.step, a.consumer.step) for a in catalogue.links()] == LINKS
         assert {v.unit for v in catalogue.versions()} == {"row"}
-        assert {s.key.attempt for s in catalogue.steps() if s.key} == {0}
+        assert {(s.key.attempt, s.key.call) for s in catalogue.steps() if s.key} == {(0, "")}
     listed = cli("catalogue", "ls", "--json", "--url", url)
     assert listed.exit_code == 0 and listed.output.count('"status": "succeeded"') == 3
 
 
-def test_a_catalogue_of_the_present_schema_is_as_an_upgraded_one(tmp_path: Path) -> None:
-    """The second fixture is the first one, upgraded, with a step more: attempt 1 of `load`, which wrote a file."""
-    for name in ("0001", "0002"):
+def dumps(tmp_path: Path, *names: str) -> Iterator[dict[str, Any]]:
+    for name in names:
         shutil.copy(FIXTURES / f"catalogue-{name}.db", tmp_path)
-    with Catalogue.open(f"sqlite:///{tmp_path}/catalogue-0001.db") as catalogue:
-        old = catalogue.dump()
-    with Catalogue.open(f"sqlite:///{tmp_path}/catalogue-0002.db", migrate=False) as catalogue:
-        new = catalogue.dump()
+        with Catalogue.open(f"sqlite:///{tmp_path}/catalogue-{name}.db") as catalogue:
+            yield catalogue.dump()
+
+
+def test_a_catalogue_of_the_second_schema_goes_on_working(tmp_path: Path) -> None:
+    """The second fixture is the first one, upgraded, with a step more: attempt 1 of `load`, which wrote a file."""
+    old, new = dumps(tmp_path, "0001", "0002")
     more = [s for s in new["steps"] if s not in old["steps"]]
     assert [(s["key"]["task_id"], s["key"]["attempt"]) for s in more] == [("load", 1)]
+    assert {s["key"]["call"] for s in new["steps"]} == {""}
     more = [v for v in new["versions"] if v not in old["versions"]]
     assert [(v["dataset"]["name"], v["rows"], v["unit"]) for v in more] == [("/data/load.csv", 1, "file")]
     assert new["links"] == old["links"]
+
+
+def test_a_catalogue_of_the_present_schema_is_as_an_upgraded_one(tmp_path: Path) -> None:
+    """The third fixture is the second one, upgraded, with a call of `load`, and a job that nobody captured."""
+    old, new = dumps(tmp_path, "0002", "0003")
+    shutil.copy(FIXTURES / "catalogue-0003.db", tmp_path / "as-it-is.db")
+    with Catalogue.open(f"sqlite:///{tmp_path}/as-it-is.db", migrate=False) as catalogue:
+        assert catalogue.dump() == new
+    more = [s for s in new["steps"] if s not in old["steps"]]
+    assert [(s["key"]["task_id"], s["key"]["call"], s["answers"]) for s in more] == [("load", "load-0123abcd", True)]
+    assert all(s in new["steps"] for s in old["steps"]) and old["declarations"] == []
+    (said,) = new["declarations"]
+    assert (said["dag_id"], said["task_id"], said["outputs"]) == (
+        *("people", "export"),
+        ({"namespace": "file", "name": "/data/export"},),
+    )
+    assert new["links"] == old["links"]
+
+
+@pytest.mark.parametrize("name", ["0001", "0002"])
+def test_an_upgrade_makes_the_tables_of_a_new_catalogue(name: str, tmp_path: Path) -> None:
+    """Column by column, so that a migration and the tables that the code knows are one."""
+    shutil.copy(FIXTURES / f"catalogue-{name}.db", tmp_path / "old.db")
+    columns = []
+    for file in ("old", "new"):
+        Catalogue.open(f"sqlite:///{tmp_path}/{file}.db").close()
+        with sqlite3.connect(tmp_path / f"{file}.db") as connection:
+            tables = [t for (t,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            columns.append({t: sorted(connection.execute(f"PRAGMA table_info({t})")) for t in tables})
+        connection.close()
+    assert columns[0] == columns[1]
+    known = {t.name: {c.name for c in t.columns} for t in schema.metadata.sorted_tables}
+    assert known == {t: {c[1] for c in found} for t, found in columns[1].items() if t in known}

@@ -261,6 +261,7 @@ def test_events_without_our_facet_are_left_aside(catalogue_url):
             "versions": [],
             "files": {},
             "written": {},
+            "declarations": [],
             "links": [],
         }
 
@@ -296,7 +297,7 @@ def _broken():
     yield "relative store", in_output(store="data/prov"), "store: 'data/prov' is a relative path"
     yield "path in step", in_output(step="../up"), "step is '../up'"
     yield "two steps", in_output(step="other"), "several steps"
-    yield "key", in_run(task_id="other"), "its dag, run, task, try and attempt make"
+    yield "key", in_run(task_id="other"), "its dag, run, task, try, attempt and call make"
     yield "status", in_run(status="done"), "status is 'done'"
     yield "started", in_run(started=None), "started"
     yield "untracked", in_run(untracked="no"), "untracked is to be true or false"

@@ -61,7 +61,7 @@ def test_making_the_tables(tmp_path: Path, every: int) -> None:
 @pytest.mark.postgres
 @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.long)])
 def test_making_the_tables_on_postgresql(postgres, tmp_path: Path, every: int) -> None:  # type: ignore[no-untyped-def]
-    urls = [postgres.database() if at % every == 0 else "none" for at in range(60)]
+    urls = [postgres.database() if at % every == 0 else "none" for at in range(90)]
     check_migrations(urls, tmp_path, every)
 
 

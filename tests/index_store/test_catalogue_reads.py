@@ -1,4 +1,4 @@
-"""What a catalogue knows of format 3: attempts, files that nobody counted, and what drivers read."""
+"""What a catalogue knows of format 3: attempts, calls, files that nobody counted, and what drivers read."""
 
 from __future__ import annotations
 
@@ -55,6 +55,24 @@ def test_the_last_good_attempt_of_a_try_answers(catalogue_url):
         assert [s.key for s in catalogue.steps()] == [m.key for m in world.manifests]
 
 
+def test_each_run_within_a_task_answers_for_itself(catalogue_url, tmp_path):
+    world = World()
+    runs = {"": "succeeded", "a": "succeeded", "b": "failed", "c": "failed", "d": "succeeded"}
+    for call, status in runs.items():
+        world.step(
+            "t", writes=[(CLEAN, files(file(f"{call}.parquet")))], call=call, status=status, try_number=len(call)
+        )
+    with (
+        Catalogue.open(catalogue_url, files=world.files) as catalogue,
+        Catalogue.open(f"sqlite:///{tmp_path / 'new.db'}", files=world.files) as other,
+    ):
+        for event in all_events(world):
+            catalogue.ingest(event)
+        assert {s.key.call: s.answers for s in catalogue.steps()} == {c: s == "succeeded" for c, s in runs.items()}
+        other.rebuild(all_events(world))
+        assert catalogue.dump() == other.dump()
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_order_and_repetition_do_not_matter(catalogue_url, tmp_path, seed):
     world = read_on_drivers()
@@ -89,8 +107,8 @@ def test_events_of_the_first_release_are_taken_in(catalogue_url, tmp_path):
     for event in old:
         for owner in (event["run"], *event["inputs"], *event["outputs"]):
             facet = owner["facets"]["provspark"]
-            facet["_schemaURL"] = facet["_schemaURL"].replace("1-1-0", "1-0-0")
-            assert {facet.pop("attempt", 0), facet.pop("unit", "row")} == {0, "row"}
+            facet["_schemaURL"] = facet["_schemaURL"].replace("1-2-0", "1-0-0")
+            assert {facet.pop("attempt", 0), facet.pop("unit", "row")} == {0, "row"} and "call" not in facet
     with (
         Catalogue.open(catalogue_url, files=world.files) as catalogue,
         Catalogue.open(f"sqlite:///{tmp_path / 'new.db'}", files=world.files) as other,
@@ -104,7 +122,9 @@ def test_events_of_the_first_release_are_taken_in(catalogue_url, tmp_path):
     ("change", "said"),
     [
         (lambda e: e["run"]["facets"]["provspark"].update(attempt=-1), "attempt is to be a whole number from 0 on"),
-        (lambda e: e["run"]["facets"]["provspark"].update(attempt=1), "its dag, run, task, try and attempt make"),
+        (lambda e: e["run"]["facets"]["provspark"].update(attempt=1), "its dag, run, task, try, attempt and call make"),
+        (lambda e: e["run"]["facets"]["provspark"].update(call="x"), "its dag, run, task, try, attempt and call make"),
+        (lambda e: e["run"]["facets"]["provspark"].update(call=1), "call is to be text"),
         (lambda e: e["outputs"][0]["facets"]["provspark"].update(unit="page"), "unit is 'page'; it is to be one of"),
         (lambda e: e["outputs"][0]["facets"]["provspark"].update(unit=1), "unit is to be text"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,8 @@ class World:
         self.store = Store.open(str(folder), create=True)
 
     def step(self, task: str, made: PendingWrite | None, dag: Iterable[Task] = DAG, **more: Any) -> None:
-        key = StepKey(task, more.pop("run", "run"), "people")
+        parts = {name: more.pop(name) for name in ("call", "try_number") if name in more}
+        key = StepKey(task, more.pop("run", "run"), "people", **parts)
         writer = self.store.writer(key, dag=dag, run_started=more.pop("run_started", ""))
         if made is not None:
             writer.add(made)
@@ -225,3 +227,54 @@ def test_what_a_captured_step_made_is_not_linked_as_declared(tmp_path: Path) -> 
     world.step("report", write(REPORT, [(read(OTHER), [(0, 0), (1, 1)])]), dag)
     prov = provspark.open(str(world.folder))
     assert prov.backward("/report", to="/src").column("source_row").to_pylist() == [1]
+
+
+CALLING = (
+    Task("clean", "ProvSparkOperator", (), OURS),
+    Task("join", "BashOperator", ("clean",), ("BaseOperator",), mode="run"),
+    Task("load", "PythonOperator", ("join",), ("BaseOperator",), outlets=("file:///other",)),
+)
+JOINED = version("/joined", {"j": 2}, written=["j"])
+
+
+def test_a_run_within_a_task_has_the_dag_that_another_step_of_its_run_knows(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.step("join", write(JOINED, [(SRC, [(0, 1), (1, 2)])]), (), call="join-1")
+    assert world.stops("forward", "/src", [1]) == {}
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), CALLING)
+    (said,) = world.stops("forward", "/src", [1])["task"]
+    assert said.startswith("task load (PythonOperator) of DAG people may have taken its rows on")
+    assert world.stops("forward", "/src", [1], trust=["load"]) == {}
+
+
+def test_what_a_run_within_a_task_read_may_be_declared_by_another(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.step("join", write(JOINED, [(OTHER, [(0, 1)])]), (), call="join-1")
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), CALLING)
+    (said,) = world.stops("backward", "/joined", [0])["task"]
+    assert said == "file:///other is declared as an outlet of task load (PythonOperator) of DAG people"
+
+
+def test_a_task_that_two_steps_know_has_all_tasks_before_it(tmp_path: Path) -> None:
+    """`load` is below `clean` and `other`, each of which knows only the tasks around itself."""
+    world = World(tmp_path)
+    load = Task("load", "PythonOperator", ("clean",), ("BaseOperator",))
+    world.step("other", write(JOINED, [(OTHER, [(0, 1)])]), (), call="other-1")
+    world.step("more", write(REPORT, [(OTHER, [(0, 1)])]), (replace(load, upstream=("other",)), Task("other", "X")))
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), (Task("clean", "ProvSparkOperator"), load))
+    assert [w.split(" may")[0] for w in world.stops("forward", "/other", [1])["task"]] == [
+        "task load (PythonOperator) of DAG people"
+    ]
+
+
+def test_runs_within_a_task_replace_one_another_neither_in_one_try_nor_in_two(tmp_path: Path) -> None:
+    """A step that is the task itself would be replaced by its next try: forward, its rows would go nowhere."""
+    world = World(tmp_path)
+    for number in (1, 2, 3):
+        made = version(f"/out{number}", {"o": 1}, written=["o"])
+        world.step("join", write(made, [(SRC, [(0, 1)])]), (), call=f"join-{number}", try_number=min(number, 2))
+    for number in (1, 2):
+        made = version(f"/task{number}", {"o": 1}, written=["o"])
+        world.step("task", write(made, [(SRC, [(0, 1)])]), (), try_number=number)
+    reached = provspark.open(str(tmp_path)).forward("/src", [1]).column("dataset").to_pylist()
+    assert sorted(reached) == [f"file:///{name}" for name in ("out1", "out2", "out3", "task2")]

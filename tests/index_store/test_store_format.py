@@ -122,7 +122,7 @@ def test_it_follows_rows_through_inner_axes_and_readings_as_the_package_does(exa
 def test_the_package_reads_reads_on_the_driver() -> None:
     store = Store.open(str(FIXTURES / "format-3" / "store"))
     (manifest,) = [m for m in store.manifests() if m.reads]
-    assert (manifest.key.attempt, manifest.driver_reads, manifest.dag) == (2, "on", DAG)
+    assert (manifest.key.attempt, manifest.key.call, manifest.driver_reads, manifest.dag) == (2, "", "on", DAG)
     assert [(r.action, r.single, r.output.rows, r.coverage) for r in manifest.reads] == [
         ("DataFrame.collect", False, 40, "exact"),
         ("DataFrame.count", True, 1, "coarse"),

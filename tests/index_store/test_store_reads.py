@@ -245,7 +245,7 @@ def test_a_killed_step_is_published_with_what_its_driver_read(store: Store) -> N
 def test_a_step_that_an_older_version_began_is_published_in_its_format(store: Store) -> None:
     store.writer(KEY).add(write(OUT, [(RAW, [(0, 1)])]))
     (path,) = where(store, "taps").glob("*.json")
-    new = {"reads", "driver_reads", "dag", "attempt", "action", "single", "unit", "format_version"}
+    new = {"reads", "driver_reads", "dag", "attempt", "call", "action", "single", "unit", "format_version"}
     body = manifests._without(json.loads(path.read_bytes())["body"], frozenset(new))
     path.write_bytes(manifests.sealed(2, manifests._canonical(body)))
     assert load_note(path.read_bytes(), "note").format_version == 2
@@ -317,6 +317,19 @@ def test_an_attempt_is_a_step_of_its_own() -> None:
     keys = [replace(KEY, attempt=n) for n in range(3)]
     assert len({k.id for k in keys}) == 3
     assert KEY.id == StepKey("clean", "run", "dag", -1, 1).id
+
+
+def test_a_call_is_a_step_of_its_own_and_older_steps_keep_their_names(store: Store) -> None:
+    """The names are those of steps in stored examples, which knew of no calls."""
+    assert StepKey("again", "run", "dag", 3, 2).id == "dag-again-56a87dac0b3afa10"
+    assert StepKey("reading", "run", "dag", attempt=2).id == "dag-reading-aa669bd89c2fc0ff"
+    keys = [KEY, replace(KEY, call="job-1"), replace(KEY, call="2"), replace(KEY, attempt=2)]
+    assert len({k.id for k in keys}) == 4
+    assert keys[1].id.startswith("dag-clean-job-1-")
+    for key in keys:
+        end(store.writer(key))
+    assert {m.key for m in Store.open(store.url).manifests()} == set(keys)
+    assert verify(store) == []
 
 
 def test_equal_boxes_of_reads_share_a_file(store: Store) -> None:

@@ -1,15 +1,17 @@
 """The operator in real Airflow: JVM jobs, plain jobs, failing jobs, mapped tasks."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from _dags import Run, run_dag
 
-from provspark.index_store.model import Manifest
+from provspark.index_store.model import Manifest, StepKey
 from provspark.index_store.store import Store
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long]
 DAGS = Path(__file__).resolve().parent / "dags"
+CALLING = {"shell": "success", "starts": "success"}
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +26,18 @@ def run(folder: Path) -> Run:
 
 @pytest.fixture(scope="module")
 def manifests(run: Run, folder: Path) -> dict[tuple[str, int], Manifest]:
-    return {(m.key.task_id, m.key.map_index): m for m in Store.open(str(folder / "prov")).manifests()}
+    found = Store.open(str(folder / "prov")).manifests()
+    return {(m.key.task_id, m.key.map_index): m for m in found if not m.key.call}
+
+
+@pytest.fixture(scope="module")
+def calls(run: Run, folder: Path) -> list[Manifest]:
+    return [m for m in Store.open(str(folder / "prov")).manifests() if m.key.call]
 
 
 def test_only_the_failing_job_fails(run: Run) -> None:
     assert run.code != 0
-    assert run.states() == {"jvm": "success", "off": "success", "fails": "failed", "mapped": "success"}
+    assert run.states() == {"jvm": "success", "off": "success", "fails": "failed", "mapped": "success"} | CALLING
 
 
 def test_a_jvm_job_runs_and_is_published_as_untracked(run: Run, manifests: dict[tuple[str, int], Manifest]) -> None:
@@ -72,3 +80,24 @@ def test_a_failing_script_fails_as_ever(run: Run, manifests: dict[tuple[str, int
 def test_mapped_tasks_are_steps_of_their_own(manifests: dict[tuple[str, int], Manifest], run: Run) -> None:
     assert [manifests["mapped", index].status for index in (0, 1)] == ["succeeded", "succeeded"]
     assert "ARGUMENTS ['second', '--', 'x']" in run.log
+
+
+def test_runs_of_a_command_are_steps_of_its_task(
+    calls: list[Manifest], manifests: dict[tuple[str, int], Manifest]
+) -> None:
+    """Two instances of a mapped task call it twice each; Airflow does not export which instance."""
+    (run_id,) = {m.key.run_id for m in manifests.values()}
+    shell = [m for m in calls if m.key.task_id == "shell"]
+    assert len({m.step for m in shell}) == 4
+    assert {replace(m.key, call="") for m in shell} == {StepKey("shell", run_id, "plumbing")}
+    assert {m.key.call.rpartition("-")[0] for m in shell} == {"arguments"}
+
+
+def test_a_run_that_a_script_of_ours_starts_is_a_step_of_the_same_task(
+    calls: list[Manifest], manifests: dict[tuple[str, int], Manifest]
+) -> None:
+    (inner,) = [m for m in calls if m.key.task_id == "starts"]
+    outer = manifests["starts", -1]
+    assert replace(inner.key, call="") == outer.key and inner.step != outer.step
+    assert inner.key.call.startswith("inner-")
+    assert (inner.status, outer.status) == ("succeeded", "succeeded")

@@ -80,9 +80,16 @@ def path_of(root: Path, route: APIRoute, name: str = "page.js") -> str:
 
 
 def client(
-    root: Path, dags: Iterable[str] | None = None, policy: Policy | None = None, limits: Limits | None = None
+    root: Path,
+    dags: Iterable[str] | None = None,
+    policy: Policy | None = None,
+    limits: Limits | None = None,
+    url: str = "",
 ) -> TestClient:
-    """A client of an app where the header ``who: me`` is the login, and `name` the user's name."""
+    """A client of an app where the header ``who: me`` is the login, and `name` the user's name.
+
+    It shows the store below `root`, or what a URL names.
+    """
     seen = None if dags is None else frozenset(dags)
 
     def login(request: Request) -> None:
@@ -90,6 +97,6 @@ def client(
             raise HTTPException(401, "log in")
         request.state.provspark_viewer = Viewer(seen, request.headers.get("name", "me"))
 
-    source = Source(lambda: str(root / "prov"), policy or Policy())
+    source = Source(lambda: url or str(root / "prov"), policy or Policy())
     app = create_app(source, login, limits or PATIENT, str(root))
     return TestClient(app, headers={"who": "me"}, raise_server_exceptions=False)

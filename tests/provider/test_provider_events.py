@@ -19,7 +19,7 @@ from provspark.errors import EventError
 from provspark.events import events_from_manifest, facets_for, read_events, start_facets
 from provspark.facet import PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
 
-SCHEMAS = Path(__file__).parents[2] / "docs" / "openlineage" / "1-1-0"
+SCHEMAS = Path(__file__).parents[2] / "docs" / "openlineage" / "1-2-0"
 
 
 def test_start_and_end_of_a_step():
@@ -52,6 +52,17 @@ def test_data_sets_carry_versions_schema_and_counts():
     assert (run.status, run.started, run.ended) == ("succeeded", manifest.started, manifest.ended)
     begun = start_facets(STORE, manifest.key)["provspark"]
     assert attr.evolve(run, status=None, started=None, ended=None, untracked=None) == begun
+
+
+def test_a_run_within_a_task_says_which():
+    world = World()
+    task, call = (world.step("t", writes=[(CLEAN, files(file("c")))], call=call) for call in ("", "job-1"))
+    for manifest, said in ((task, None), (call, "job-1")):
+        for event in events_from_manifest(STORE, manifest):
+            facet = Serde.to_dict(event)["run"]["facets"]["provspark"]
+            assert facet.get("call") == said
+            _validator("ProvSparkRunFacet").validate({"provspark": facet})
+    assert len({e.run.runId for m in (task, call) for e in events_from_manifest(STORE, m)}) == 2
 
 
 def test_what_several_writes_read_is_one_input():

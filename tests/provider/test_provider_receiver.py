@@ -94,6 +94,15 @@ def test_answers(sqlite_url, caplog):
         assert post(url, event).json() == taken.json()
         foreign = post(url, b'{"run": {"runId": "x"}, "job": {}}')
         assert (foreign.status_code, foreign.json()["step"]) == (201, None)
+        assert foreign.json()["note"] == "no ProvSpark facet: the event was left aside"
+        said = json.loads(event) | {"run": {"runId": "x"}}
+        for entry in said["inputs"] + said["outputs"]:
+            del entry["facets"]
+        kept = post(url, json.dumps(said).encode())
+        assert (kept.status_code, kept.json()) == (
+            201,
+            {"step": None, "note": "no ProvSpark facet: kept as a declared link"},
+        )
 
 
 def test_only_with_the_key(sqlite_url):

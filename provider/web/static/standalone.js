@@ -49961,7 +49961,7 @@ function mne({ trace: e }) {
 const vne = /* @__PURE__ */ new Set(["untracked", "unlinked", "returned", "task", "outside"]);
 function yne(e) {
   const { label: t } = e.dataset;
-  return e.what === "coarse" ? `${t} was captured as a whole, so each of its rows counts as made from all rows read: ` : e.what === "untracked" ? `The path ends: ${t} was written without capture: ` : e.what === "driver-reads-off" ? `The step that wrote ${t} ran without capture of what its driver read: ` : e.what === "before-format-3" ? `The step that wrote ${t} was stored before driver reads were recorded: ` : e.what === "task" ? `A task next to the step of ${t} ran without capture: ` : e.what === "declared" ? `${t} was not captured, and is linked as its task declares: ` : e.what === "outside" ? `A source of ${t} was written without capture: ` : `The path ends at ${t}: `;
+  return e.what === "coarse" ? `${t} was captured as a whole, so each of its rows counts as made from all rows read: ` : e.what === "untracked" ? `The path ends: ${t} was written without capture: ` : e.what === "driver-reads-off" ? `The step that wrote ${t} ran without capture of what its driver read: ` : e.what === "before-format-3" ? `The step that wrote ${t} was stored before driver reads were recorded: ` : e.what === "task" ? `A task next to the step of ${t} ran without capture: ` : e.what === "declared" ? `${t} was not captured, and is linked as declared: ` : e.what === "outside" ? `A source of ${t} was written without capture: ` : `The path ends at ${t}: `;
 }
 function bne() {
   return /* @__PURE__ */ ae(Dt, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pyspark
+from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG
 
 from provspark.operators.spark import ProvSparkOperator
 
 HERE = Path(__file__).resolve().parent
 (HADOOP,) = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
+RUN = f"{sys.executable} -m provspark.cli.main run --store {{{{ dag_run.conf.store }}}} {HERE / 'arguments.py'}"
 
 with DAG("plumbing", schedule=None, catchup=False, default_args={"prov_store": "{{ dag_run.conf.store }}"}) as dag:
     ProvSparkOperator(
@@ -32,4 +35,13 @@ with DAG("plumbing", schedule=None, catchup=False, default_args={"prov_store": "
     )
     ProvSparkOperator.partial(task_id="mapped", application=str(HERE / "arguments.py")).expand(
         application_args=[["first"], ["second", "--", "x"]]
+    )
+    BashOperator.partial(task_id="shell", bash_command=f"{RUN} $WORD && {RUN} $WORD again", append_env=True).expand(
+        env=[{"WORD": "one"}, {"WORD": "two"}]
+    )
+    ProvSparkOperator(
+        task_id="starts",
+        application=str(HERE / "starts.py"),
+        application_args=["{{ dag_run.conf.store }}"],
+        env_vars={"OWN": "1"},
     )
