@@ -252,7 +252,7 @@ class _Walk:
         enter(node.step)
         write = node.write
         for what, why, *sites in doubts(self.linker, node, self.plan.direction):
-            self.stop(what, node, why, sites)  # type: ignore[arg-type]
+            self.stop(what, node, why, sites)
         if write.coverage == "untracked":
             return
         if self.backward:
