@@ -7,12 +7,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 from provspark.errors import CaptureError, UnknownStepError
 from provspark.hooks.spark import Capture
 from provspark.index_store.model import Manifest, Untracked
 from provspark.index_store.store import Store
+from provspark.index_store.tasks import load_dag
 
 __all__ = ["ingest", "losses", "now", "prepare", "publish_earlier_tries", "publish_untracked", "read", "summary"]
 
@@ -74,7 +76,8 @@ def _publish_sealed(store: Store, steps: Sequence[str]) -> list[str]:
 
 def publish_untracked(capture: Capture, reason: Untracked, started: str, error: BaseException | None) -> None:
     """Publish a step that ran without capture, so that questions which cross it are told so."""
-    writer = Store.open(capture.store, create=True).writer(capture.key)
+    tasks, run = load_dag(Path(capture.dag).read_bytes(), capture.dag) if capture.dag else ((), "")
+    writer = Store.open(capture.store, create=True).writer(capture.key, dag=tasks, run_started=run)
     writer.publish(
         status="succeeded" if error is None else "failed",
         started=started,

@@ -31,7 +31,7 @@ def stops_of_tasks(
     that was written while the DAG ran, or that a task declares.
     """
     graph = linker.graph
-    if not any(_uncaptured(m.dag) or (m.dag and m.untracked) for m in graph.manifests):
+    if not any(_uncaptured(m.dag) or (m.key.dag_id and m.untracked) for m in graph.manifests):
         return set()
     starts = list(starts)
     sink = _Touched()
