@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG
 
 import provspark.operators.spark as module
 from provspark.errors import CaptureError, JavaNotFoundError, SettingsError, VersionMismatchError
@@ -262,6 +264,15 @@ def test_a_failed_jvm_application_is_published_as_failed(world: World) -> None:
         world.run(application="job.jar", code=1)
     assert world.manifest.status == "failed"
     assert world.manifest.error.startswith("AirflowException: Cannot execute")
+
+
+def test_a_step_without_capture_knows_the_tasks_around_it(world: World) -> None:
+    with DAG("census", schedule=None):
+        operator = world.operator(application="job.jar")
+        operator >> EmptyOperator(task_id="after")
+    world.run(operator)
+    assert len(world.manifest.untracked) == 1
+    assert [task.task_id for task in world.manifest.dag] == ["after", "clean"]
 
 
 @pytest.mark.parametrize(
