@@ -27,7 +27,7 @@ __all__ = ["run"]
     type=click.Choice(["warn", "fail"]),
     default="warn",
     show_default=True,
-    help="What trouble with lineage does: a warning, and the script goes on without it; or the end of the run.",
+    help="If capture fails: warn logs a warning, and the script goes on without lineage; fail ends the run.",
 )
 @click.option("--profile", is_flag=True, help="Store how the values of each output and input are distributed, too.")
 @click.argument("app", metavar="APP")
@@ -44,8 +44,8 @@ def run(
 ) -> None:
     """Run a PySpark script and capture its lineage.
 
-    APP is a Python file; all that stands behind it is its own. Its output, log, traceback and exit code are those of
-    `python APP ARGS`.
+    APP is a Python file. All arguments after APP are passed to the script. Its output, log, traceback and exit code are
+    those of `python APP ARGS`.
 
     Within an Airflow task, such as a BashOperator's command, the step belongs to that task and its run.
 

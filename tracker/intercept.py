@@ -37,7 +37,7 @@ _JSON_FRAME = "spark.sql.pyspark.toJSON.returnDataFrame"
 """Of Spark 4.2: whether toJSON makes a frame and no RDD."""
 _STREAM = "streaming writes are not followed: write each batch by a step of its own"
 _CONNECT = "what it reads and writes is not seen: use a session of the script's own (`builder.master`) to have lineage"
-_CHANGES = "it may change rows in their place or write others, which is not followed"
+_CHANGES = "it may change rows that exist, or write others, which is not captured"
 _CHANGERS = {
     "MergeIntoWriter": ("merge",),
     "DeltaTable": ("delete", "update", "restoreToVersion", "restoreToTimestamp", "clone", "cloneAtVersion"),

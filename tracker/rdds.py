@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 _NODE = "LogicalRDD"
 _BATCH = "foreachBatch"
-_STREAMED = "a batch of a stream is not followed: write its rows, and read them in a step of their own"
+_STREAMED = (
+    "the rows of a streaming batch are not captured: write the batch to files, and process the files in a separate step"
+)
 _OTHERS = {
     "HadoopRDD": "files read as an RDD: read them by spark.read",
     "NewHadoopRDD": "files read as an RDD: read them by spark.read",

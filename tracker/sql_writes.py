@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
 
 _IMMEDIATE = frozenset({"UnresolvedExecuteImmediate", "ExecuteImmediateQuery"})
-_UNCERTAIN = "EXECUTE IMMEDIATE is followed where its text and arguments are certain: pass the text to spark.sql"
+_UNCERTAIN = "its text, or an argument, is not constant, so capture can't tell what it runs: pass the text to spark.sql"
 _COMMANDS = {"create": "createCommand", "append": "appendCommand", "overwrite": "overwriteCommand"}
 """By an end of a DataFrameWriterV2, what gives the command that it runs."""
 _WHY = {
-    "MergeIntoTable": "MERGE changes rows in their place, which is not followed",
-    "UpdateTable": "UPDATE changes rows in their place, which is not followed",
-    "DeleteFromTable": "DELETE takes rows out of their place, which is not followed",
-    "LoadData": "LOAD DATA moves files whose rows Spark never sees",
-    "TruncateTable": "TRUNCATE removes rows, which is not followed",
-    "TruncatePartition": "TRUNCATE removes rows, which is not followed",
-    "DropPartitions": "dropping partitions removes rows, which is not followed",
+    "MergeIntoTable": "MERGE changes rows that exist, which is not captured",
+    "UpdateTable": "UPDATE changes rows that exist, which is not captured",
+    "DeleteFromTable": "DELETE removes rows from files that exist, which is not captured",
+    "LoadData": "LOAD DATA moves files without reading their rows: read them by spark.read, and write them by INSERT",
+    "TruncateTable": "TRUNCATE removes rows, which is not captured",
+    "TruncatePartition": "TRUNCATE removes rows, which is not captured",
+    "DropPartitions": "dropping partitions removes rows, which is not captured",
 }
 _WRITES = frozenset({"OverwritePartitionsDynamic", "ReplaceTableAsSelect", "AppendData", "OverwriteByExpression"})
-_ELSE = "this write does not end in files that can be followed"
-_COMMAND = "this command may change rows in their place or write others, which is not followed"
+_ELSE = "the files of this table can't be captured: write to a table or folder of Parquet or another supported format"
+_COMMAND = "this command is not known: it may change rows that exist, or write others, which is not captured"
 
 
 def sql(jvm: Jvm, call: Callable[[], Any], text: str, args: Any) -> Order | Script | None:
@@ -64,7 +64,7 @@ def v2(jvm: Jvm, call: Callable[[], Any], writer: Any, end: str, args: tuple[Any
     if end not in _COMMANDS:
         raise UnsupportedPlanError(node, _ELSE)
     if str(jvm.spark.version).startswith("4.0."):
-        raise UnsupportedPlanError(node, "its command can be read from Spark 4.1 on: use DataFrameWriter.saveAsTable")
+        raise UnsupportedPlanError(node, "writeTo is captured from Spark 4.1 on: use DataFrameWriter.saveAsTable")
     statement = jvm.new("SqlStatement", jvm.session, None, None, getattr(writer, _COMMANDS[end])(*args))
     return _order(call, statement, str(statement.kind()), node)
 

@@ -18,7 +18,7 @@ from provspark.index_store.times import milliseconds
 
 __all__ = ["stops_of_tasks"]
 
-_JUDGED = "tasks of other DAGs are not judged"
+_JUDGED = "Tasks of other DAGs are not checked"
 
 
 def stops_of_tasks(
@@ -80,13 +80,14 @@ def _onward(linker: Linker, nodes: Iterable[Node], to: object, trust: Trust) -> 
             if to is not None and not any((key.dag_id, name) in writers for name in below(tasks, task.task_id)):
                 continue
             told.add((key.dag_id, task.task_id))
-            whys = [("", "")] if _uncaptured([task]) else []
+            named = f"task {task.task_id} ({task.operator}) of DAG {key.dag_id}"
+            whys = [(f"{named} may have read these rows and passed them on", "")] if _uncaptured([task]) else []
             for manifest in partly.get((key.dag_id, key.run_id, task.task_id), ()) if is_captured(task) else ():
                 if manifest.step not in met:  # or the way itself stops there
-                    whys += [(f", of which part was not captured ({r}),", r.site) for r in uncaptured(manifest)]
-            for missing, site in whys:
-                why = f"task {task.task_id} ({task.operator}) of DAG {key.dag_id}{missing} may have taken its rows on"
-                why += f"; {_JUDGED}"
+                    for r in uncaptured(manifest):
+                        whys.append((f"part of {named} was not captured, so it may have passed rows on ({r})", r.site))
+            for why, site in whys:
+                why += f". {_JUDGED}"
                 if not trust.takes(None, "task", why, [site], _names(key.dag_id, task)):
                     yield Stop("task", node.step, str(node.write.output.dataset), why)
 
@@ -118,7 +119,10 @@ def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
         by = " or ".join(f"task {task.task_id} ({task.operator})" for task in makers)
         why, kind = f"{dataset} is declared as an outlet of {by} of DAG {key.dag_id}", "task"
     elif _written_since(at, rows, manifest.run_started):
-        why, kind = f"{dataset} was written while run {key.run_id} of DAG {key.dag_id} went on", "outside"
+        why, kind = (
+            f"{dataset} was written during run {key.run_id} of DAG {key.dag_id} by something without capture",
+            "outside",
+        )
     else:
         return None
     names = [name for task in makers for name in _names(key.dag_id, task)]

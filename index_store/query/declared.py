@@ -79,14 +79,14 @@ def _named(sightings: Iterable[Sighting], uris: Iterable[str]) -> list[Sighting]
 
 def _declared(task: Task, made: Sighting, taken: Sequence[Sighting]) -> Node:
     of = made.node.manifest
-    why = f"task {task.task_id} ({task.operator}) declares that it makes {made.version.dataset} of "
+    why = f"task {task.task_id} ({task.operator}) declares the outlet {made.version.dataset}, and the inlets "
     why += ", ".join(str(at.version.dataset) for at in taken)
     return declared_node(
         StepKey(task.task_id, of.key.run_id, of.key.dag_id),
         made,
         taken,
         np.ones(len(made.files.paths), dtype=np.bool_),
-        f"{why}; nobody captured it",
+        f"{why}. Without capture, each row of the outlet counts as derived from all rows of the inlets",
         ended=max(at.node.manifest.ended for at in taken),
         dag=of.dag,
     )

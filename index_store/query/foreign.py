@@ -123,14 +123,15 @@ class _Foreign:
         written[files] = True
         who = _several(dict.fromkeys(f"{job.namespace}/{job.name}" for job in jobs))
         one = len({(job.namespace, job.name) for job in jobs}) == 1
-        says = f"job {who} says in an OpenLineage event that it makes" if one else f"jobs {who} say that they make"
+        says = f"job {who} declares" if one else f"jobs {who} declare"
         inputs = _several(dict.fromkeys(str(s.version.dataset) for s in taken.values()))
         return declared_node(
             key,
             at,
             list(taken.values()),
             written,
-            f"{says} {at.version.dataset} of {inputs}; nobody captured it",
+            f"{says} in OpenLineage events: output {at.version.dataset}, from {inputs}. "
+            "Without capture, each row of the output counts as derived from all rows of the inputs",
             ended=max(job.last for job in jobs),
             number=number,
             named=tuple(tuple(self._knowing[s.key]) for s in (at, *taken.values())),

@@ -140,8 +140,8 @@ def test_an_event_links_what_was_captured_before_and_after(linked: World) -> Non
     (stop,) = stops_of(answer)
     assert stop.what == "declared"
     assert stop.why == (
-        "declared: job prod/enrich says in an OpenLineage event that it makes file:///enriched of file:///clean; "
-        "nobody captured it"
+        "declared: job prod/enrich declares in OpenLineage events: output file:///enriched, from file:///clean. "
+        "Without capture, each row of the output counts as derived from all rows of the inputs"
     )
     assert linked.prov.forward("/raw", [0], to="/report").column("source_row").to_pylist() == [0, 1]
     listed = linked.prov.datasets().to_pylist()
@@ -265,7 +265,10 @@ def test_runs_that_may_have_made_one_file_count_together(world: World) -> None:
     answer = world.prov.backward("/report", [0], to="/raw")
     assert answer.column("source_row").to_pylist() == [0, 1]
     (why,) = {stop.why for stop in stops_of(answer)}
-    assert "jobs prod/l, prod/r say that they make file:///enriched of file:///left, file:///right" in why
+    assert (
+        "jobs prod/l, prod/r declare in OpenLineage events: output file:///enriched, from file:///left, file:///right"
+        in why
+    )
 
 
 def test_a_job_that_wrote_one_partition_made_no_other(world: World) -> None:
@@ -296,8 +299,8 @@ def test_inlets_and_outlets_of_the_same_task_are_not_linked_twice(world: World) 
     answer = world.prov.backward("/report", [0], to="/raw")
     assert answer.column("source_row").to_pylist() == [0, 1]
     assert [s.why for s in stops_of(answer) if s.what == "declared"] == [
-        "declared: task enrich (PythonOperator) declares that it makes file:///enriched of file:///clean; "
-        "nobody captured it"
+        "declared: task enrich (PythonOperator) declares the outlet file:///enriched, and the inlets file:///clean. "
+        "Without capture, each row of the outlet counts as derived from all rows of the inlets"
     ]
 
 

@@ -70,7 +70,7 @@ def test_tasks_after_the_one_that_read_the_row_may_have_taken_it_on(row: int, wo
         "task archive (BashOperator) of DAG people",
         "task enrich (PythonOperator) of DAG people",
     ]
-    assert all("tasks of other DAGs are not judged" in why for why in said)
+    assert all("Tasks of other DAGs are not checked" in why for why in said)
 
 
 def test_on_the_way_to_a_data_set_only_tasks_before_its_writer_count(world: World) -> None:
@@ -81,7 +81,7 @@ def test_on_the_way_to_a_data_set_only_tasks_before_its_writer_count(world: Worl
 
 
 def test_an_empty_answer_raises_and_names_the_task(world: World) -> None:
-    with pytest.raises(UntrackedError, match=r"task enrich \(PythonOperator\) of DAG people may have taken its rows"):
+    with pytest.raises(UntrackedError, match=r"task enrich \(PythonOperator\) of DAG people may have read these rows"):
         provspark.open(str(world.folder)).forward("/src", [1], to="/report")
 
 
@@ -132,7 +132,7 @@ def test_a_source_that_was_written_while_the_dag_ran(tmp_path: Path) -> None:
         world.step(task, write(made, [(new, [(0, 5)])]), (*DAG, Task(task, "ProvSparkOperator")), run_started=started)
     assert world.stops("backward", "/late", [0]) == {}
     assert world.stops("backward", "/early", [0]) == {
-        "outside": ["file:///landed was written while run run of DAG people went on"]
+        "outside": ["file:///landed was written during run run of DAG people by something without capture"]
     }
 
 
@@ -213,7 +213,7 @@ def test_inlets_and_outlets_link_what_was_captured_before_and_after(linked: Worl
     answer = prov.forward("/src", [2], to="/report")
     assert answer.column("source_row").to_pylist() == [0, 1]
     (said,) = [stop.why for stop in stops_of(answer) if stop.what == "declared"]
-    assert "task enrich (PythonOperator) declares that it makes file:///other of file:///clean" in said
+    assert "task enrich (PythonOperator) declares the outlet file:///other, and the inlets file:///clean" in said
     assert {stop.what for stop in stops_of(answer)} == {"declared", "task"}
     assert prov.backward("/report", [1], to="/src").column("source_row").to_pylist() == [0, 2]
     assert linked.stops("forward", "/src", [1], to="/report").keys() == {"task"}  # it went nowhere that is known
@@ -243,7 +243,7 @@ def test_a_run_within_a_task_has_the_dag_that_another_step_of_its_run_knows(tmp_
     assert world.stops("forward", "/src", [1]) == {}
     world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), CALLING)
     (said,) = world.stops("forward", "/src", [1])["task"]
-    assert said.startswith("task load (PythonOperator) of DAG people may have taken its rows on")
+    assert said.startswith("task load (PythonOperator) of DAG people may have read these rows")
     assert world.stops("forward", "/src", [1], trust=["load"]) == {}
 
 

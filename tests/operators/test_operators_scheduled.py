@@ -41,7 +41,7 @@ def look(airflow: Scheduled, dag: str, folder: Path) -> None:
     assert pq.read_table(report)["name"].to_pylist() == ["Ada", "Cy"]
     prov = provspark.open(folder / "prov")
     if not linked:
-        assert f"task pick (_PythonDecoratedOperator) of DAG {dag} may have taken its rows on" in said
+        assert f"task pick (_PythonDecoratedOperator) of DAG {dag} may have read these rows and passed them on" in said
         told = airflow.xcom(tasks["trusted"])
         assert (told["lines"], told["stops"]) == (0, []) and {t["by"] for t in told["trusted"]} == {"pick"}
         assert [stop.what for stop in prov.trace(report, [0], "backward").stops] == ["outside"]
@@ -50,4 +50,6 @@ def look(airflow: Scheduled, dag: str, folder: Path) -> None:
     lines = prov.backward(report, [0], to=source).to_pylist()
     assert [line["source_row"] for line in lines] == [0, 2]  # which of the two is not known
     stops = {stop.what: stop.why for stop in prov.trace(report, [0], "backward").stops}
-    assert set(stops) == {"declared"} and "task pick (_PythonDecoratedOperator) declares" in stops["declared"]
+    assert (
+        set(stops) == {"declared"} and "task pick (_PythonDecoratedOperator) declares the outlet" in stops["declared"]
+    )

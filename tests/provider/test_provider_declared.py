@@ -64,7 +64,7 @@ def test_a_pandas_job_between_two_captured_steps(spark: SparkSession, tmp_path: 
     assert set(answer.column("dataset").to_pylist()) == {f"file://{raw}"}
     assert sorted(answer.column("source_row").to_pylist()) == [2, 3, 4, 5]
     (stop,) = stops_of(answer)
-    assert stop.what == "declared" and "job etl/rich says in an OpenLineage event that it makes" in stop.why
+    assert stop.what == "declared" and "job etl/rich declares in OpenLineage events: output " in stop.why
 
 
 @pytest.fixture(params=["jobs", "vault", ""])

@@ -349,7 +349,9 @@ class Journal:
         given = [os.fsdecode(w) for w in command] if isinstance(command, list) else os.fsdecode(command)
         name = spark_command(given, "" if folder is None else os.fsdecode(folder))
         if name:
-            why = f"{name} runs Spark in a process of its own, where nothing is captured: start it by `provspark run`"
+            why = (
+                f"{name} runs Spark in another process, which is not captured: start a Python script by `provspark run`"
+            )
             self._processes.setdefault(Untracked(by.action or action, why, by.site))
 
     # -- the list
