@@ -31,7 +31,8 @@ def stops_of_tasks(
     that was written while the DAG ran, or that a task declares.
     """
     graph = linker.graph
-    if not any(_uncaptured(m.dag) or (m.dag and m.untracked) for m in graph.manifests):
+    partly = (_uncaptured(m.dag) or (m.dag and m.untracked) for m in graph.manifests)
+    if not any(m.run_started for m in graph.manifests if direction == "backward") and not any(partly):
         return set()
     starts = list(starts)
     sink = _Touched()

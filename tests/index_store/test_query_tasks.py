@@ -99,6 +99,8 @@ def test_what_is_trusted_is_no_stop(entry: str, world: World) -> None:
         Task("next", "EmptyOperator", ("clean",), ("BaseOperator",)),
         Task("next", "_ShortCircuitDecoratedOperator", ("clean",), ("ShortCircuitOperator", "PythonOperator")),
         Task("next", "ProvQueryOperator", ("clean",), ("BaseOperator",)),
+        Task("next", "ApprovalOperator", ("clean",), ("HITLOperator", "BaseOperator")),
+        Task("next", "SQLTableCheckOperator", ("clean",), ("BaseSQLOperator", "BaseOperator")),
         Task("before", "PythonOperator", (), ("BaseOperator",)),
     ],
 )
@@ -122,12 +124,13 @@ def test_a_source_that_a_task_declares_names_it(world: World) -> None:
     assert world.stops("backward", "/clean", [1]) == {}
 
 
-def test_a_source_that_was_written_while_the_dag_ran(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dag", [DAG, DAG[:1]], ids=["some tasks are not captured", "all tasks are captured"])
+def test_a_source_that_was_written_while_the_dag_ran(dag: tuple[Task, ...], tmp_path: Path) -> None:
     world = World(tmp_path)
     new = version("/landed", {"a": 4, "b": 4}, mtime=5_000_000)
     for task, started in (("early", "1970-01-01T01:00:00Z"), ("late", "1970-01-01T02:00:00Z")):
         made = version(f"/{task}", {"p": 1}, written=["p"])
-        world.step(task, write(made, [(new, [(0, 5)])]), (*DAG, Task(task, "ProvSparkOperator")), run_started=started)
+        world.step(task, write(made, [(new, [(0, 5)])]), (*dag, Task(task, "ProvSparkOperator")), run_started=started)
     assert world.stops("backward", "/late", [0]) == {}
     assert world.stops("backward", "/early", [0]) == {
         "outside": ["file:///landed was written while run run of DAG people went on"]
