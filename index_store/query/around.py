@@ -18,6 +18,8 @@ from provspark.index_store.times import milliseconds
 
 __all__ = ["stops_of_tasks"]
 
+_SECOND = 1000
+"""File systems may round times of files down, by up to so many milliseconds."""
 _JUDGED = "tasks of other DAGs are not judged"
 
 
@@ -136,7 +138,7 @@ def _written_since(at: Sighting, rows: Runs, started: str) -> bool:
     """Whether a file that holds some of the rows was written after a time."""
     if not started:
         return False
-    since, files = milliseconds(started), at.files
+    since, files = milliseconds(started) // _SECOND * _SECOND, at.files
     numbers = zip(files.mtimes.tolist(), files.bases.tolist(), files.rows.tolist(), strict=False)
     return any(mtime >= since and len(restrict(stretch(base, base, n), rows)) for mtime, base, n in numbers)
 

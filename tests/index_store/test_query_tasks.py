@@ -137,6 +137,14 @@ def test_a_source_that_was_written_while_the_dag_ran(dag: tuple[Task, ...], tmp_
     }
 
 
+@pytest.mark.parametrize(("mtime", "told"), [(5_000_000, True), (4_999_999, False)])
+def test_times_of_files_may_be_rounded_down_to_seconds(mtime: int, told: bool, tmp_path: Path) -> None:
+    world = World(tmp_path)
+    new = version("/landed", {"a": 4}, mtime=mtime)
+    world.step("clean", write(CLEAN, [(new, [(0, 0)])]), DAG, run_started="1970-01-01T01:23:20.900000Z")
+    assert ("outside" in world.stops("backward", "/clean", [0])) is told
+
+
 LOST = (
     Untracked("Spark Connect", "what it reads and writes is not seen", "/jobs/next.py:5"),
     Untracked("spark-submit", "a process of its own runs Spark", "/jobs/next.py:9"),
