@@ -29,7 +29,7 @@ def stops_of_tasks(
     """Return the stops of a way where tasks of a DAG, which nobody captured, may have taken rows on, or made them.
 
     Forward, these are the tasks that depend on one that made or read the rows; with `to`, only those on which a task
-    depends that wrote it. A task that was captured in part counts for what is missing. Backward, a stop names a source
+    depends that wrote it, or read what nobody captured of it. A task that was captured in part counts for what is missing. Backward, a stop names a source
     that was written while the DAG ran, or that a task declares.
     """
     graph = linker.graph
@@ -72,7 +72,7 @@ def _uncaptured(tasks: Iterable[Task]) -> bool:
 
 
 def _onward(linker: Linker, nodes: Iterable[Node], to: object, trust: Trust) -> Iterator[Stop]:
-    writers = {(n.manifest.key.dag_id, n.manifest.key.task_id) for n in _writes_of(linker, to)}
+    writers = {(n.manifest.key.dag_id, n.manifest.key.task_id) for n in _knowing(linker, to)}
     told: set[tuple[str, str]] = set()
     partly, met = _partly(linker.graph.manifests), {node.step for node in nodes}
     for node in sorted(nodes, key=lambda n: (n.manifest.started, n.step, n.write.index)):
@@ -103,10 +103,14 @@ def _partly(manifests: Iterable[Manifest]) -> dict[tuple[str, str, str], list[Ma
     return found
 
 
-def _writes_of(linker: Linker, to: object) -> Iterable[Node]:
+def _knowing(linker: Linker, to: object) -> Iterable[Node]:
+    """What wrote a data set, or read rows of it that no captured step wrote; the writes of a step."""
+    graph = linker.graph
     if not isinstance(to, Dataset):
-        return [n for n in linker.graph.nodes if to is not None and n.step == getattr(to, "id", "")]
-    return [at.node for at in linker.graph.written.by_name.get(to, ())]
+        return [n for n in graph.nodes if to is not None and n.step == getattr(to, "id", "")]
+    read = [at for index in (graph.read, graph.read_on_driver, graph.lost) for at in index.by_name.get(to, ())]
+    loose = [at for at in read if linker.links(at, "backward").loose]
+    return [at.node for at in (*graph.written.by_name.get(to, ()), *loose)]
 
 
 def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:

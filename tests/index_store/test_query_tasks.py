@@ -11,7 +11,7 @@ from _steps import read, version, write
 
 import provspark
 from provspark.errors import UntrackedError
-from provspark.index_store.model import PendingWrite, StepKey, Task, Untracked
+from provspark.index_store.model import PendingVersion, PendingWrite, StepKey, Task, Untracked
 from provspark.index_store.query.answer import stops_of, trusted_of
 from provspark.index_store.store import Store
 
@@ -76,6 +76,20 @@ def test_on_the_way_to_a_data_set_only_tasks_before_its_writer_count(world: Worl
     assert said.startswith("task enrich ")
     assert "task" not in world.stops("forward", "/other", [1], to="/clean")
     assert "task" not in world.stops("forward", "/src", [1], to="/clean")
+
+
+def test_on_the_way_to_a_source_tasks_before_its_reader_count(world: World) -> None:
+    (said,) = world.stops("forward", "/src", [1], to="/other")["task"]
+    assert said.startswith("task enrich ")
+
+
+@pytest.mark.parametrize(("seen", "told"), [(version("/clean", {"p": 2, "q": 1}), True), (read(CLEAN), False)])
+def test_rows_added_to_what_a_step_wrote(seen: PendingVersion, told: bool, tmp_path: Path) -> None:
+    """A task adds a file, which the next one reads."""
+    world, dag = World(tmp_path), (*DAG, Task("more", "ProvSparkOperator", ("enrich",), OURS))
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0), (1, 2)])]), dag)
+    world.step("more", write(version("/more", {"m": 1}, written=["m"]), [(seen, [(0, 0)])]), dag)
+    assert ("task" in world.stops("forward", "/src", [1], to="/clean")) is told
 
 
 def test_an_empty_answer_raises_and_names_the_task(world: World) -> None:
