@@ -29,8 +29,8 @@ def stops_of_tasks(
     """Return the stops of a way where tasks of a DAG, which nobody captured, may have taken rows on, or made them.
 
     Forward, these are the tasks that depend on one that made or read the rows; with `to`, only those on which a task
-    depends that wrote it, or read what nobody captured of it. A task that was captured in part counts for what is missing. Backward, a stop names a source
-    that was written while the DAG ran, or that a task declares.
+    depends that wrote it, or read what nobody captured of it. A task that was captured in part counts for what is
+    missing. Backward, a stop names a source that was written while the DAG ran, or that a task declares.
     """
     graph = linker.graph
     partly = (_uncaptured(m.dag) or (m.dag and m.untracked) for m in graph.manifests)

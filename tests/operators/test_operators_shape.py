@@ -60,7 +60,20 @@ def shape(dag: Any, name: str = "clean") -> dict[str, Any]:
 def test_tasks_that_depend_on_one_another(dag: Any) -> None:
     found = shape(dag)
     assert set(found) == {
-        *("wait", "clean", "enrich", "go_on", "way", "late.report", "late.run", "off", "several", "each", "some", "others")
+        *(
+            "wait",
+            "clean",
+            "enrich",
+            "go_on",
+            "way",
+            "late.report",
+            "late.run",
+            "off",
+            "several",
+            "each",
+            "some",
+            "others",
+        )
     }
     assert found["clean"].upstream == ("wait",)
     assert found["late.run"].upstream == ("late.report", "off", "several")
