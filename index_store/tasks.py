@@ -15,7 +15,9 @@ PASSIVE = frozenset(
     (
         *("BaseNotifier", "BaseSensorOperator", "BranchMixIn", "EmailOperator", "EmptyOperator", "ProvQueryOperator"),
         *("BaseBranchOperator", "BranchPythonOperator", "ExternalTaskMarker", "LatestOnlyOperator"),
-        *("ShortCircuitOperator", "ShortCircuitDecoratedOperator", "PythonSensor"),
+        *("ShortCircuitOperator", "ShortCircuitDecoratedOperator", "PythonSensor", "HITLOperator", "BranchSQLOperator"),
+        *("SQLCheckOperator", "SQLValueCheckOperator", "SQLIntervalCheckOperator", "SQLThresholdCheckOperator"),
+        *("SQLColumnCheckOperator", "SQLTableCheckOperator"),
         *("DiscordWebhookOperator", "MSTeamsWebhookOperator", "OpsgenieCreateAlertOperator", "PagerdutyEventsOperator"),
         *("SlackAPIOperator", "SlackWebhookOperator", "SnsPublishOperator", "TelegramOperator", "SmtpOperator"),
         *("PagerTreeOperator", "ChimeWebhookOperator", "AppriseNotifier", "SlackNotifier", "DingdingOperator"),

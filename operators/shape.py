@@ -61,8 +61,17 @@ def _given(task: Any, name: str) -> Any:
     return getattr(task, name, None) or getattr(task, "partial_kwargs", {}).get(name)
 
 
+def _expanded(task: Any, name: str) -> list[Any]:
+    """Return the values of an argument over which a task is mapped, as far as the DAG's file names them."""
+    values = getattr(getattr(task, "expand_input", None), "value", ())
+    if isinstance(values, Mapping):
+        found = values.get(name, ())
+        return list(found) if isinstance(found, (list, tuple)) else []
+    return [each[name] for each in values if name in each] if isinstance(values, (list, tuple)) else []
+
+
 def _mode(task: Any) -> TaskMode:
-    if _given(task, "prov_mode") == "off":
+    if _given(task, "prov_mode") == "off" or "off" in _expanded(task, "prov_mode"):
         return "off"
     command = _given(task, "bash_command")
     return "run" if isinstance(command, str) and runs_capture_alone(command) else ""

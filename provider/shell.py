@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -9,6 +10,8 @@ from pathlib import PurePosixPath
 __all__ = ["commands", "runs_capture"]
 
 _SEPARATORS = frozenset((";", "&&", "||", "|", "|&", "&", "(", ")", "\n"))
+_COMMENT = re.compile(r"""('[^']*'|"(?:\\.|[^"\\])*"|\\.)|(?<![^\s;&|()])#[^\n]*""", re.DOTALL)
+"""A comment, or what is quoted, where a hash begins none."""
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 
 
@@ -21,14 +24,18 @@ def commands(command: str | Sequence[str]) -> list[list[str]] | None:
     [['cd', '/jobs'], ['spark-submit', 'clean.py'], ['tee', 'log']]
     >>> commands(["bash", "-c", "spark-submit clean.py"])
     [['spark-submit', 'clean.py']]
+    >>> commands("run a.py  # first\\nrun b.py")
+    [['run', 'a.py'], ['run', 'b.py']]
     """
     if not isinstance(command, str):
         words = list(command)
         inner = _text_of_shell(words)
         return [words] if inner is None else commands(inner)
     try:
-        text = command.replace("\\\n", " ").replace("\n", " ; ")
-        words = list(shlex.shlex(text, posix=True, punctuation_chars=";&|()"))
+        text = _COMMENT.sub(lambda found: found[1] or "", command)
+        lexer = shlex.shlex(text.replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars=";&|()")
+        lexer.commenters = ""
+        words = list(lexer)
     except ValueError:
         return None
     calls: list[list[str]] = [[]]

@@ -18,6 +18,8 @@ from provspark.index_store.times import milliseconds
 
 __all__ = ["stops_of_tasks"]
 
+_SECOND = 1000
+"""File systems may round times of files down, by up to so many milliseconds."""
 _JUDGED = "Tasks of other DAGs are not checked"
 
 
@@ -27,11 +29,12 @@ def stops_of_tasks(
     """Return the stops of a way where tasks of a DAG, which nobody captured, may have taken rows on, or made them.
 
     Forward, these are the tasks that depend on one that made or read the rows; with `to`, only those on which a task
-    depends that wrote it. A task that was captured in part counts for what is missing. Backward, a stop names a source
-    that was written while the DAG ran, or that a task declares.
+    depends that wrote it, or read what nobody captured of it. A task that was captured in part counts for what is
+    missing. Backward, a stop names a source that was written while the DAG ran, or that a task declares.
     """
     graph = linker.graph
-    if not any(_uncaptured(m.dag) or (m.key.dag_id and m.untracked) for m in graph.manifests):
+    partly = (_uncaptured(m.dag) or (m.key.dag_id and m.untracked) for m in graph.manifests)
+    if not any(m.run_started for m in graph.manifests if direction == "backward") and not any(partly):
         return set()
     starts = list(starts)
     sink = _Touched()
@@ -69,17 +72,14 @@ def _uncaptured(tasks: Iterable[Task]) -> bool:
 
 
 def _onward(linker: Linker, nodes: Iterable[Node], to: object, trust: Trust) -> Iterator[Stop]:
-    writers = {(n.manifest.key.dag_id, n.manifest.key.task_id) for n in _writes_of(linker, to)}
-    told: set[tuple[str, str]] = set()
+    writers = {(n.manifest.key.dag_id, n.manifest.key.task_id) for n in _knowing(linker, to)}
+    told: set[str] = set()
     partly, met = _partly(linker.graph.manifests), {node.step for node in nodes}
     for node in sorted(nodes, key=lambda n: (n.manifest.started, n.step, n.write.index)):
         key, tasks = node.manifest.key, {task.task_id: task for task in node.manifest.dag}
         for task in below(tasks, key.task_id).values():
-            if (key.dag_id, task.task_id) in told:
-                continue
             if to is not None and not any((key.dag_id, name) in writers for name in below(tasks, task.task_id)):
                 continue
-            told.add((key.dag_id, task.task_id))
             named = f"task {task.task_id} ({task.operator}) of DAG {key.dag_id}"
             whys = [(f"{named} may have read these rows and passed them on", "")] if _uncaptured([task]) else []
             for manifest in partly.get((key.dag_id, key.run_id, task.task_id), ()) if is_captured(task) else ():
@@ -88,6 +88,9 @@ def _onward(linker: Linker, nodes: Iterable[Node], to: object, trust: Trust) -> 
                         whys.append((f"part of {named} was not captured, so it may have passed rows on ({r})", r.site))
             for why, site in whys:
                 why += f". {_JUDGED}"
+                if why in told:
+                    continue
+                told.add(why)
                 if not trust.takes(None, "task", why, [site], _names(key.dag_id, task)):
                     yield Stop("task", node.step, str(node.write.output.dataset), why)
 
@@ -101,10 +104,14 @@ def _partly(manifests: Iterable[Manifest]) -> dict[tuple[str, str, str], list[Ma
     return found
 
 
-def _writes_of(linker: Linker, to: object) -> Iterable[Node]:
+def _knowing(linker: Linker, to: object) -> Iterable[Node]:
+    """What wrote a data set, or read rows of it that no captured step wrote; the writes of a step."""
+    graph = linker.graph
     if not isinstance(to, Dataset):
-        return [n for n in linker.graph.nodes if to is not None and n.step == getattr(to, "id", "")]
-    return [at.node for at in linker.graph.written.by_name.get(to, ())]
+        return [n for n in graph.nodes if to is not None and n.step == getattr(to, "id", "")]
+    read = [at for index in (graph.read, graph.read_on_driver, graph.lost) for at in index.by_name.get(to, ())]
+    loose = [at for at in read if linker.links(at, "backward").loose]
+    return [at.node for at in (*graph.written.by_name.get(to, ()), *loose)]
 
 
 def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
@@ -139,7 +146,7 @@ def _written_since(at: Sighting, rows: Runs, started: str) -> bool:
     """Whether a file that holds some of the rows was written after a time."""
     if not started:
         return False
-    since, files = milliseconds(started), at.files
+    since, files = milliseconds(started) // _SECOND * _SECOND, at.files
     numbers = zip(files.mtimes.tolist(), files.bases.tolist(), files.rows.tolist(), strict=False)
     return any(mtime >= since and len(restrict(stretch(base, base, n), rows)) for mtime, base, n in numbers)
 

@@ -12,7 +12,7 @@ from _steps import read, version, write
 
 import provspark
 from provspark.errors import UntrackedError
-from provspark.index_store.model import PendingWrite, StepKey, Task, Untracked
+from provspark.index_store.model import PendingVersion, PendingWrite, StepKey, Task, Untracked
 from provspark.index_store.query.answer import stops_of, trusted_of
 from provspark.index_store.store import Store
 
@@ -80,6 +80,20 @@ def test_on_the_way_to_a_data_set_only_tasks_before_its_writer_count(world: Worl
     assert "task" not in world.stops("forward", "/src", [1], to="/clean")
 
 
+def test_on_the_way_to_a_source_tasks_before_its_reader_count(world: World) -> None:
+    (said,) = world.stops("forward", "/src", [1], to="/other")["task"]
+    assert said.startswith("task enrich ")
+
+
+@pytest.mark.parametrize(("seen", "told"), [(version("/clean", {"p": 2, "q": 1}), True), (read(CLEAN), False)])
+def test_rows_added_to_what_a_step_wrote(seen: PendingVersion, told: bool, tmp_path: Path) -> None:
+    """A task adds a file, which the next one reads."""
+    world, dag = World(tmp_path), (*DAG, Task("more", "ProvSparkOperator", ("enrich",), OURS))
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0), (1, 2)])]), dag)
+    world.step("more", write(version("/more", {"m": 1}, written=["m"]), [(seen, [(0, 0)])]), dag)
+    assert ("task" in world.stops("forward", "/src", [1], to="/clean")) is told
+
+
 def test_an_empty_answer_raises_and_names_the_task(world: World) -> None:
     with pytest.raises(UntrackedError, match=r"task enrich \(PythonOperator\) of DAG people may have read these rows"):
         provspark.open(str(world.folder)).forward("/src", [1], to="/report")
@@ -101,6 +115,8 @@ def test_what_is_trusted_is_no_stop(entry: str, world: World) -> None:
         Task("next", "EmptyOperator", ("clean",), ("BaseOperator",)),
         Task("next", "_ShortCircuitDecoratedOperator", ("clean",), ("ShortCircuitOperator", "PythonOperator")),
         Task("next", "ProvQueryOperator", ("clean",), ("BaseOperator",)),
+        Task("next", "ApprovalOperator", ("clean",), ("HITLOperator", "BaseOperator")),
+        Task("next", "SQLTableCheckOperator", ("clean",), ("BaseSQLOperator", "BaseOperator")),
         Task("before", "PythonOperator", (), ("BaseOperator",)),
     ],
 )
@@ -124,16 +140,25 @@ def test_a_source_that_a_task_declares_names_it(world: World) -> None:
     assert world.stops("backward", "/clean", [1]) == {}
 
 
-def test_a_source_that_was_written_while_the_dag_ran(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dag", [DAG, DAG[:1]], ids=["some tasks are not captured", "all tasks are captured"])
+def test_a_source_that_was_written_while_the_dag_ran(dag: tuple[Task, ...], tmp_path: Path) -> None:
     world = World(tmp_path)
     new = version("/landed", {"a": 4, "b": 4}, mtime=5_000_000)
     for task, started in (("early", "1970-01-01T01:00:00Z"), ("late", "1970-01-01T02:00:00Z")):
         made = version(f"/{task}", {"p": 1}, written=["p"])
-        world.step(task, write(made, [(new, [(0, 5)])]), (*DAG, Task(task, "ProvSparkOperator")), run_started=started)
+        world.step(task, write(made, [(new, [(0, 5)])]), (*dag, Task(task, "ProvSparkOperator")), run_started=started)
     assert world.stops("backward", "/late", [0]) == {}
     assert world.stops("backward", "/early", [0]) == {
         "outside": ["file:///landed was written during run run of DAG people by something without capture"]
     }
+
+
+@pytest.mark.parametrize(("mtime", "told"), [(5_000_000, True), (4_999_999, False)])
+def test_times_of_files_may_be_rounded_down_to_seconds(mtime: int, told: bool, tmp_path: Path) -> None:
+    world = World(tmp_path)
+    new = version("/landed", {"a": 4}, mtime=mtime)
+    world.step("clean", write(CLEAN, [(new, [(0, 0)])]), DAG, run_started="1970-01-01T01:23:20.900000Z")
+    assert ("outside" in world.stops("backward", "/clean", [0])) is told
 
 
 LOST = (
@@ -168,6 +193,16 @@ def test_what_is_missing_of_a_task_after_the_one_that_read_the_row_is_a_stop(tmp
 @pytest.mark.parametrize("step", [{"run": "another"}, {"task": "before"}])
 def test_what_is_missing_of_other_runs_and_tasks_is_no_stop(step: dict[str, str], tmp_path: Path) -> None:
     assert partly(tmp_path, **step).stops("forward", "/src", [0]) == {}
+
+
+def test_what_is_missing_in_one_of_several_runs_is_a_stop(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    for run in ("first", "second"):
+        made = version(f"/clean-{run}", {"p": 2}, written=["p"])
+        world.step("clean", write(made, [(SRC, [(0, 0)])]), NEXT, run=run)
+        world.step("next", None, NEXT, run=run, untracked=LOST[:1] if run == "second" else ())
+    (said,) = world.stops("forward", "/src", [0])["task"]
+    assert "/jobs/next.py:5" in said
 
 
 def test_each_thing_that_is_missing_of_a_step_is_a_stop_of_its_own(tmp_path: Path) -> None:

@@ -39,12 +39,16 @@ def dag() -> Any:
         clean = ProvSparkOperator(task_id="clean", application="clean.py")
         off = ProvSparkOperator(task_id="off", application="off.py", prov_mode="off")
         several = ProvSparkOperator.partial(task_id="several", prov_mode="off").expand(application=["a.py", "b.py"])
+        some = ProvSparkOperator.partial(task_id="some", application="a.py").expand(prov_mode=["index", "off"])
+        each_own = [{"application": "a.py", "prov_mode": "off"}]
+        others = ProvSparkOperator.partial(task_id="others").expand_kwargs(each_own)
         with TaskGroup("late"):
             report = ProvSparkOperator(task_id="report", application="report.py")
             run = BashOperator(task_id="run", bash_command="provspark run --store s x.py")
         wait = FileSensor(task_id="wait", filepath="/x")
         EmptyOperator(task_id="aside")
         wait >> clean >> enrich() >> go_on() >> way() >> [report, off, several] >> run  # type: ignore[list-item]
+        clean >> [some, others]
         clean >> each.expand(n=[1, 2])
     return made
 
@@ -56,7 +60,20 @@ def shape(dag: Any, name: str = "clean") -> dict[str, Any]:
 def test_tasks_that_depend_on_one_another(dag: Any) -> None:
     found = shape(dag)
     assert set(found) == {
-        *("wait", "clean", "enrich", "go_on", "way", "late.report", "late.run", "off", "several", "each")
+        *(
+            "wait",
+            "clean",
+            "enrich",
+            "go_on",
+            "way",
+            "late.report",
+            "late.run",
+            "off",
+            "several",
+            "each",
+            "some",
+            "others",
+        )
     }
     assert found["clean"].upstream == ("wait",)
     assert found["late.run"].upstream == ("late.report", "off", "several")
@@ -87,6 +104,10 @@ def test_a_file_holds_it(dag: Any, tmp_path: Path) -> None:
         ("provspark run clean.py", True),
         ("set -e\ncd /jobs\nexport X=1\nPROVSPARK_STORE=s /venv/bin/provspark run clean.py {{ ds }}\n", True),
         ("provspark run a.py && provspark run b.py", True),
+        ("# see what's there\nprovspark run a.py  # it's first\n", True),
+        ("provspark run 'a # b.py' s3://jobs/#1", True),
+        ("provspark run a.py  # first\npython load.py", False),
+        ("provspark run 'a # b.py'; python load.py", False),
         ("provspark ls", False),
         ("provspark run a.py | tee log", False),
         ("provspark run a.py > log", False),

@@ -51,6 +51,10 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             lambda: subprocess.Popen(["bash", "-c", f"cd . && {SUBMIT}"]).wait(),
             ("subprocess.Popen", "spark-submit load.py"),
         ),
+        (
+            lambda: subprocess.run(f"# it's them\n{SUBMIT}", shell=True, check=True),
+            ("subprocess.run", "spark-submit load.py"),
+        ),
         (lambda: os.system(SUBMIT), ("os.system", "spark-submit load.py")),
         (lambda: os.popen(SUBMIT).close(), ("os.popen", "spark-submit load.py")),
         (
