@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timezone
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ __all__ = ["tasks_around", "write_shape"]
 
 _ELSEWHERE = ("$(", "`", "|", "<", ">", "(")
 """What of a shell's text lets rows go from one command to another, or to a file."""
-_PREPARING = frozenset(("cd", "echo", "export", "set", "source", ".", "true", "mkdir", "sleep"))
+_PREPARING = frozenset(("cd", "echo", "export", "set", "true", "mkdir", "sleep"))
 """Commands of a shell that handle no rows."""
+_SETTINGS = re.compile(r"(?:.*/)?(?:activate|[^/]*env[^/]*|\.\w*rc|\.?profile)")
+"""Files that a shell takes in for their settings."""
 
 
 def write_shape(task: Any, context: Mapping[str, Any], folder: Path) -> Path:
@@ -93,4 +96,11 @@ def runs_capture_alone(command: str) -> bool:
     if any(mark in command for mark in _ELSEWHERE):
         return False
     calls = commands(command) or []
-    return any(map(runs_capture, calls)) and all(runs_capture(call) or call[0] in _PREPARING for call in calls)
+    return any(map(runs_capture, calls)) and all(runs_capture(call) or _prepares(call) for call in calls)
+
+
+def _prepares(call: Sequence[str]) -> bool:
+    """Whether a command handles no rows."""
+    if call[0] in (".", "source"):
+        return len(call) == 2 and _SETTINGS.fullmatch(call[1]) is not None
+    return call[0] in _PREPARING

@@ -57,14 +57,14 @@ def capture_with_a_comment_and_then_another_script(flow: Flow) -> None:
     bash(flow, f"provspark run {checked}  # see what's there\npython {flow.pandas_script()}")
 
 
-@CASES(hole="`.` and `source` count as commands that handle no rows, whatever the file runs", ahead="", to="")
+@CASES()
 def capture_and_then_a_sourced_file(flow: Flow) -> None:
     checked = flow.script("check.py", f"import os\nprint(os.listdir({flow.cleaned!r}))\n")
     flow.script("load.sh", f"python {flow.pandas_script()}\n")
     bash(flow, f"provspark run {checked}; . ./load.sh")
 
 
-@CASES(hole="a step of `provspark run` has no DAG, so what is missing of it is no stop", ahead="", to="")
+@CASES()
 def capture_of_a_script_that_submits_another(flow: Flow) -> None:
     submit = flow.script("spark-submit", f"#!/bin/sh\nexec python {flow.pandas_script()}\n")
     submit.chmod(0o755)
@@ -172,13 +172,13 @@ def a_dag_that_is_triggered_and_waited_for(flow: Flow) -> None:
     flow.clean() >> trigger >> flow.report()
 
 
-@CASES(hole="tasks of other DAGs are not judged", ahead="", to="")
+@CASES(hole="tasks of other DAGs are not checked", ahead="", to="")
 def a_dag_that_an_asset_starts(flow: Flow) -> None:
     with flow.dag("other"):
         flow.enrich() >> flow.report()
     flow.clean()
 
 
-@CASES(hole="callbacks of a task are not judged", ahead="", to="")
+@CASES(hole="callbacks of a task are not checked", ahead="", to="")
 def a_callback(flow: Flow) -> None:
     flow.clean(on_success_callback=lambda context: flow.copied()) >> flow.report()

@@ -12,7 +12,7 @@ import pytest
 from _task_flows import Cases, Flow, Job
 
 CASES = Cases("task", "task", "outside")
-PART = "task enrich (ProvSparkOperator) of DAG people, of which part was not captured"
+PART = "part of task enrich (ProvSparkOperator) of DAG people was not captured"
 
 
 def chain(flow: Flow, enrich: Job, **more: Any) -> None:
