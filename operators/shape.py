@@ -16,8 +16,29 @@ __all__ = ["tasks_around", "write_shape"]
 
 _ELSEWHERE = ("$(", "`", "|", "<", ">", "(")
 """What of a shell's text lets rows go from one command to another, or to a file."""
-_PREPARING = frozenset(("cd", "echo", "export", "set", "true", "mkdir", "sleep"))
+_PREPARING = frozenset(
+    (
+        ":",
+        "cd",
+        "date",
+        "echo",
+        "exit",
+        "export",
+        "fi",
+        "mkdir",
+        "pwd",
+        "set",
+        "sleep",
+        "test",
+        "trap",
+        "true",
+        "umask",
+        "[",
+    )
+)
 """Commands of a shell that handle no rows."""
+_HARMLESS = re.compile(r"\d*>&\d|\d?>\s*/dev/null|\|\|(?=\s*exit\b)")
+"""What of a shell's text lets no rows go anywhere."""
 _SETTINGS = re.compile(r"(?:.*/)?(?:activate|[^/]*env[^/]*|\.\w*rc|\.?profile)")
 """Files that a shell takes in for their settings."""
 
@@ -93,6 +114,7 @@ def runs_capture_alone(command: str) -> bool:
     >>> runs_capture_alone("provspark run clean.py; python load.py")
     False
     """
+    command = _HARMLESS.sub(" ", command)
     if any(mark in command for mark in _ELSEWHERE):
         return False
     calls = commands(command) or []

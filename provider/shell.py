@@ -9,48 +9,83 @@ from pathlib import PurePosixPath
 
 __all__ = ["commands", "runs_capture"]
 
-_SEPARATORS = frozenset((";", "&&", "||", "|", "|&", "&", "(", ")", "\n"))
+_SEPARATING = frozenset(";&|()")
 _COMMENT = re.compile(r"""('[^']*'|"(?:\\.|[^"\\])*"|\\.)|(?<![^\s;&|()])#[^\n]*""", re.DOTALL)
 """A comment, or what is quoted, where a hash begins none."""
+_WITHIN = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
+"""A command within a word."""
+_OPEN = re.compile(r"""('[^']*'|"(?:\\.|[^"\\])*"|\\.)|`([^`]*)`""", re.DOTALL)
+"""A command between backquotes, or what is quoted."""
+_KEYWORDS = frozenset(("!", "coproc", "do", "elif", "else", "eval", "if", "then", "until", "while", "{"))
+"""Words of a shell that a command follows."""
+_REDIRECTION = re.compile(r"(?:\d*|&)(?:<<?<?|>>?|<>|>\|)(&?)(.*)")
+_SAME = re.compile(r"(?<!\S)\d*[<>]&[\d-]+")
+"""A redirection to a file that is open already."""
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
+_MOST = 1 << 16
+"""Characters of a text that are read."""
+_DEEPEST = 5
 
 
-def commands(command: str | Sequence[str]) -> list[list[str]] | None:
+def commands(command: str | Sequence[str], depth: int = 0) -> list[list[str]] | None:
     """Return the words of each command that a shell's text or a list of words runs; None where it can't be read.
 
-    Assignments before a command, as in ``A=1 run``, are left out.
+    Keywords, assignments and redirections before a command, as in ``A=1 >log run``, are left out.
 
     >>> commands("cd /jobs && A=1 spark-submit clean.py | tee log")
     [['cd', '/jobs'], ['spark-submit', 'clean.py'], ['tee', 'log']]
     >>> commands(["bash", "-c", "spark-submit clean.py"])
     [['spark-submit', 'clean.py']]
-    >>> commands("run a.py  # first\\nrun b.py")
-    [['run', 'a.py'], ['run', 'b.py']]
+    >>> commands("run a.py  # first\\nif run b.py; then echo $(run c.py); fi")
+    [['run', 'a.py'], ['run', 'b.py'], ['echo', '$'], ['run', 'c.py'], ['fi']]
     """
     if not isinstance(command, str):
         words = list(command)
         inner = _text_of_shell(words)
-        return [words] if inner is None else commands(inner)
+        return [words] if inner is None or depth >= _DEEPEST else commands(inner, depth + 1)
     try:
-        text = _COMMENT.sub(lambda found: found[1] or "", command)
+        text = _COMMENT.sub(lambda found: found[1] or "", command[:_MOST])
+        text = _OPEN.sub(lambda found: found[1] or f" ; {found[2]} ; ", text)
+        text = _SAME.sub(" ", text)
         lexer = shlex.shlex(text.replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars=";&|()")
-        lexer.commenters = ""
+        lexer.commenters, lexer.whitespace_split = "", True
         words = list(lexer)
     except ValueError:
         return None
     calls: list[list[str]] = [[]]
     for word in words:
-        if word in _SEPARATORS or set(word) <= set(";&|()"):
+        if set(word) <= _SEPARATING:
             calls.append([])
         else:
             calls[-1].append(word)
-    found: list[list[str]] = []
-    for call in calls:
-        words = [w for i, w in enumerate(call) if not _assigns(call[: i + 1])]
-        inner = _text_of_shell(words)
-        if words:
-            found += [words] if inner is None else commands(inner) or [words]
+    return [found for call in calls for found in _of_call(call, depth)]
+
+
+def _of_call(words: Sequence[str], depth: int) -> list[list[str]]:
+    """Return a command without what stands before it, and the commands within its words."""
+    if depth >= _DEEPEST:
+        return [list(words)] if words else []
+    first = 0
+    while first < len(words) and (skipped := _skipped(words[first])):
+        first += skipped
+    within = [text for word in words for found in _WITHIN.finditer(word) for text in found.groups() if text]
+    call = list(words[first:])
+    inner = _text_of_shell(call)
+    found = [call] if call and inner is None else []
+    for text in (*within, *([inner] if inner is not None else ())):
+        more = commands(text, depth + 1)
+        found += [call] if more is None and text is inner else more or []
     return found
+
+
+def _skipped(word: str) -> int:
+    """How many words are left out before a command, from this one on; 0 where it is the command."""
+    if word in _KEYWORDS or "=" in word.split("/")[0]:
+        return 1
+    redirection = _REDIRECTION.fullmatch(word)
+    if redirection is None:
+        return 0
+    return 1 if redirection[2] else 2
 
 
 def runs_capture(words: Sequence[str]) -> bool:
@@ -65,16 +100,17 @@ def runs_capture(words: Sequence[str]) -> bool:
     return name == "provspark" and list(words[1:2]) == ["run"]
 
 
-def _assigns(words: Sequence[str]) -> bool:
-    """Whether the last of some words, and all before it, are assignments."""
-    return all("=" in word.split("/")[0] for word in words)
-
-
 def _text_of_shell(words: Sequence[str]) -> str | None:
     """Return the text that a shell is given by ``-c``."""
+    if len(words) > 1 and PurePosixPath(words[0]).name == "env":
+        words = words[1:]
     if not words or PurePosixPath(words[0]).name not in _SHELLS:
         return None
-    for i, word in enumerate(words[1:-1], 1):
-        if word.startswith("-") and word.endswith("c") and not word.startswith("--"):
-            return words[i + 1]
+    given, before = False, ""
+    for word in words[1:]:
+        if word.startswith("-"):
+            given |= "c" in word and not word.startswith("--")
+        elif before not in ("-o", "-O"):
+            return word if given else None
+        before = word
     return None

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from provspark.tracker import attach
+from provspark.tracker.files.processes import spark_command
 
 
 def started(folder: Path, start: Callable[[], Any]) -> list[tuple[str, str]]:
@@ -66,6 +67,10 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             ("asyncio.create_subprocess_exec", "spark-sql load.sql"),
         ),
         (lambda: subprocess.run(["aws", "emr", "add-steps"], check=True), ("subprocess.run", "aws")),
+        (
+            lambda: subprocess.run(["x", "load.py"], executable=sys.executable, check=True),
+            ("subprocess.run", "python load.py"),
+        ),
         (lambda: subprocess.run([sys.executable, "load.py"], check=True), ("subprocess.run", "python load.py")),
         (
             lambda: subprocess.run([sys.executable, "-c", "if 0: import pyspark"], check=True),
@@ -102,3 +107,98 @@ async def launched(*words: str) -> None:
 )
 def test_other_processes_are_not_told(command: list[str], programs: Path) -> None:
     assert started(programs, lambda: subprocess.run(command, capture_output=True)) == []
+
+
+RUNS = """
+if true; then spark-submit a.py; fi
+if ! spark-submit a.py; then exit 1; fi
+for x in 1 2; do spark-submit a.py $x; done
+while read x; do spark-submit a.py; done
+f() { spark-submit a.py; }; f
+{ spark-submit a.py; }
+eval spark-submit a.py
+`spark-submit a.py`
+echo "$(spark-submit a.py)"
+$SPARK_HOME/bin/spark-submit a.py
+${SPARK_HOME}/bin/spark-submit a.py
+>log 2>&1 spark-submit a.py
+env -i PATH=/bin spark-submit a.py
+sudo -u spark spark-submit a.py
+timeout 1.5h spark-submit a.py
+find . -name a.py -exec spark-submit {} +
+docker exec box spark-submit a.py
+/usr/bin/env bash -c 'spark-submit a.py'
+bash -c -e 'spark-submit a.py'
+bash -eu -o pipefail run.sh
+. ./run.sh
+./start
+cd jobs && python deep.py
+python -X dev load.py
+python -u -W ignore load.py
+python -mpyspark
+python -um load
+python -c'import pyspark'
+uv run --with numpy python load.py
+spark3-submit a.py
+aws --region x emr add-steps --cluster-id j
+gcloud --project p dataproc jobs submit pyspark a.py
+databricks jobs run-now --job-id 1
+java -cp x org.apache.spark.deploy.SparkSubmit a.py
+"""
+OTHERS = """
+spark-submit --version
+command -v spark-submit
+python plain.py
+python -c 'print(1)'
+python -m http.server
+grep pyspark load.py
+ls /opt/spark/bin
+echo spark-submit
+aws glue get-table --name t
+aws s3 cp a b
+databricks fs ls
+gcloud dataproc clusters list
+provspark run load.py
+nohup provspark run load.py
+timeout 60 python -m provspark.cli.main run load.py
+cat <<< 'pyspark'
+python /dev/stdin
+python /dev/null
+"""
+
+
+@pytest.mark.parametrize("text", RUNS.strip().splitlines())
+def test_a_command_that_runs_spark(text: str, programs: Path) -> None:
+    (programs / "jobs").mkdir()
+    (programs / "jobs" / "deep.py").write_text("from pyspark.sql import SparkSession")
+    (programs / "start").write_text("#!/usr/bin/env python\nimport pyspark\n")
+    assert spark_command(text)
+    assert spark_command(f"# nightly\nset -e  # it's\n{text}")
+
+
+@pytest.mark.parametrize("text", OTHERS.strip().splitlines())
+def test_a_command_that_runs_no_spark(text: str, programs: Path) -> None:
+    assert spark_command(text) == ""
+
+
+def test_what_belongs_to_the_process_is_not_read(programs: Path) -> None:
+    """Pipes and devices give what they hold to one reader."""
+    ours, theirs = os.pipe()
+    os.write(theirs, b"import sys; print('from a descriptor')")
+    os.close(theirs)
+    os.mkfifo("load.sh")
+    writer = subprocess.Popen([sys.executable, "-c", "open('load.sh', 'w').write('echo from a pipe')"])
+    with attach(store=(programs / "store").as_uri(), step="s"):
+        found = [
+            subprocess.run(command, pass_fds=[ours], capture_output=True, text=True, timeout=60).stdout
+            for command in ([sys.executable, f"/dev/fd/{ours}"], ["sh", "load.sh"])
+        ]
+    os.close(ours)
+    assert (found, writer.wait()) == (["from a descriptor\n", "from a pipe\n"], 0)
+
+
+@pytest.mark.parametrize("command", [["spark-submit", 5], [object()], []])
+def test_a_call_that_python_refuses(command: list[Any], programs: Path) -> None:
+    with attach(store=(programs / "store").as_uri(), step="s") as capture, pytest.raises((TypeError, IndexError)):
+        subprocess.run(command, check=True)
+    assert capture.untracked == ()

@@ -332,6 +332,8 @@ class Journal:
     @_guarded
     def _started(self, program: Any, arguments: Any, folder: Any, environment: Any) -> None:
         given = arguments if isinstance(arguments, (str, bytes, os.PathLike)) else list(arguments)
+        if isinstance(given, list) and isinstance(program, (str, bytes, os.PathLike)) and given:
+            given[0] = program
         self._ran(given, "subprocess.Popen", folder)
 
     @_guarded
@@ -346,7 +348,10 @@ class Journal:
         by = self._frames.caller(sys._getframe(2))
         if by is None:
             return
-        given = [os.fsdecode(w) for w in command] if isinstance(command, list) else os.fsdecode(command)
+        try:
+            given = [os.fsdecode(w) for w in command] if isinstance(command, list) else os.fsdecode(command)
+        except TypeError:
+            return  # Python refuses it
         name = spark_command(given, "" if folder is None else os.fsdecode(folder))
         if name:
             why = (

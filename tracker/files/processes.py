@@ -3,36 +3,54 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from provspark.shell import commands, runs_capture
 
 __all__ = ["spark_command"]
 
-_PROGRAMS = frozenset(
-    ("beeline", "databricks", "pyspark", "spark-class", "spark-shell", "spark-sql", "spark-submit", "sparkR")
+_PROGRAM = re.compile(
+    r"spark\d?-(?:submit|sql|shell|class|pipelines)|pyspark\d?|sparkR|beeline|run-example|start-(?:connect-|thrift)server\.sh"
 )
-_SERVICES = frozenset(
+_SERVICES = frozenset(("aws", "az", "databricks", "gcloud"))
+"""Programs that have other machines run Spark,"""
+_OF_SERVICES = frozenset(
+    ("bundle", "dataproc", "emr", "emr-containers", "emr-serverless", "glue", "jobs", "runs", "synapse")
+)
+"""with one of these words after them,"""
+_STARTS = frozenset(("add-steps", "run", "run-job-flow", "run-now", "start-job-run", "submit"))
+"""and one of these."""
+_WRAPPERS = frozenset(
     (
-        *(("aws", "emr"), ("aws", "emr-containers"), ("aws", "emr-serverless"), ("aws", "glue")),
-        *(("az", "synapse"), ("gcloud", "dataproc")),
+        *(
+            "chroot",
+            "command",
+            "conda",
+            "coverage",
+            "docker",
+            "env",
+            "exec",
+            "find",
+            "flock",
+            "hatch",
+            "ionice",
+            "kubectl",
+        ),
+        *("nice", "nohup", "parallel", "pipenv", "pixi", "podman", "poetry", "setsid", "ssh", "stdbuf", "strace", "su"),
+        *("sudo", "taskset", "time", "timeout", "uv", "uvx", "xargs"),
     )
 )
-"""Programs that have other machines run Spark, with the first word after them."""
-_BEFORE = frozenset(
-    (
-        *("command", "conda", "env", "exec", "hatch", "nice", "nohup", "pipenv", "pixi", "poetry", "run", "setsid"),
-        *("stdbuf", "sudo", "time", "timeout", "uv"),
-    )
-)
-"""Programs that run the command after them."""
-_SETTING = re.compile(r"-.*|\d+[smhd]?|\w+=.*")
-"""Options and arguments of those."""
+"""Programs that run a command which is among their arguments."""
 _INTERPRETER = re.compile(r"(?:python|pypy)[\d.]*|(?:ba|da|z|k)?sh")
-_OF_SPARK = re.compile(r"\bpyspark\b|\bspark-(?:submit|sql|shell|class)\b")
+_WITH_VALUE = frozenset(("-O", "-W", "-X", "-o"))
+"""Options of interpreters that a value follows."""
+_CODE = re.compile(r"-[a-zA-Z]*[cm](.*)", re.DOTALL)
+_OF_SPARK = re.compile(r"\bpyspark\b|\bspark\d?-(?:submit|sql|shell|class)\b")
 """What the text of a script contains that runs Spark."""
 _FILE = re.compile(r".*\.(?:py|sh|jar|sql|R|scala)")
+_ASKS = frozenset(("--help", "--version", "-h"))
 _MOST = 1 << 20
 
 
@@ -50,40 +68,78 @@ def spark_command(command: str | Sequence[str], folder: str = "") -> str:
 
     Examples
     --------
-    >>> spark_command("cd /jobs; nohup spark-submit --conf spark.x=1 load.py 2024-01-01")
+    >>> spark_command("cd /jobs; nohup $SPARK_HOME/bin/spark-submit --conf spark.x=1 load.py 2024-01-01")
     'spark-submit load.py'
     >>> spark_command("provspark run load.py")
     ''
     """
+    at = Path(folder)
     for call in commands(command) or ():
-        first = next((i for i, w in enumerate(call) if w not in _BEFORE and not _SETTING.fullmatch(w)), len(call))
-        words = call[first:]
-        if words and not runs_capture(words) and _runs_spark(words, folder):
-            file = next(filter(_FILE.fullmatch, words[1:]), "")
-            return " ".join(_name(word) for word in (words[0], file) if word)
+        if not call:
+            continue
+        if call[0] == "cd" and len(call) == 2:
+            at /= call[1]
+        for words in _run(call):
+            if _runs_spark(words, at):
+                file = next(filter(_FILE.fullmatch, words[1:]), "")
+                return " ".join(_name(word) for word in (words[0], file) if word)
     return ""
 
 
-def _runs_spark(words: Sequence[str], folder: str) -> bool:
-    name = _name(words[0])
-    if name in _PROGRAMS or (name, *words[1:2]) in _SERVICES or any(w.startswith("org.apache.spark.") for w in words):
+def _run(call: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the command that some words run, and those that they may run in its stead."""
+    if runs_capture(call) or list(call[:2]) in (["command", "-v"], ["command", "-V"]):
+        return
+    yield call
+    if _name(call[0]) in _WRAPPERS:
+        for i in range(1, len(call)):
+            if runs_capture(call[i:]):
+                return
+            if _PROGRAM.fullmatch(_name(call[i])) or _INTERPRETER.fullmatch(_name(call[i])):
+                yield call[i:]
+
+
+def _runs_spark(words: Sequence[str], folder: Path) -> bool:
+    name, rest = _name(words[0]), words[1:]
+    if not _ASKS.isdisjoint(rest[:1]):
+        return False
+    if _PROGRAM.fullmatch(name) or any(word.startswith("org.apache.spark.") for word in words):
         return True
+    if name in _SERVICES:
+        return not _OF_SERVICES.isdisjoint(rest) and not _STARTS.isdisjoint(rest)
+    if name in (".", "source") and rest:
+        return _mentions_spark(folder / rest[0])
     if not _INTERPRETER.fullmatch(name):
-        return bool(_FILE.fullmatch(name)) and _mentions_spark(Path(folder, words[0]))
-    for i, word in enumerate(words[1:], 1):
-        if word in ("-c", "-m"):
-            return bool(_OF_SPARK.search(" ".join(words[i + 1 : i + 2])))
-        if not word.startswith("-"):
-            return _mentions_spark(Path(folder, word))
+        return ("/" in words[0] or bool(_FILE.fullmatch(name))) and _mentions_spark(folder / words[0], script=True)
+    before = ""
+    for i, word in enumerate(rest):
+        code = _CODE.fullmatch(word)
+        if code is not None and not word.startswith("--"):
+            text = code[1] or " ".join(rest[i + 1 : i + 2])
+            if word[: len(word) - len(code[1])].endswith("c"):
+                return bool(_OF_SPARK.search(text))
+            return bool(_OF_SPARK.search(text)) or _mentions_spark(folder / f"{text.replace('.', '/')}.py")
+        if not word.startswith("-") and before not in _WITH_VALUE:
+            return _mentions_spark(folder / word)
+        before = word
     return False
 
 
-def _mentions_spark(path: Path) -> bool:
+def _mentions_spark(path: Path, *, script: bool = False) -> bool:
+    """Whether the text of a file runs Spark; `script`: only where it says which program reads it.
+
+    Nothing but plain files is opened: pipes and devices belong to the process that is started.
+    """
     try:
+        if path.is_dir():
+            path /= "__main__.py"
+        if not stat.S_ISREG(path.stat().st_mode) or str(path.resolve()).startswith(("/dev/", "/proc/")):
+            return False
         with path.open(encoding="utf-8", errors="replace") as file:
-            return bool(_OF_SPARK.search(file.read(_MOST)))
-    except OSError:
+            text = file.read(_MOST)
+    except (OSError, ValueError):
         return False
+    return (not script or text.startswith("#!")) and bool(_OF_SPARK.search(text))
 
 
 def _name(word: str) -> str:
