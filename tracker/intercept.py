@@ -7,7 +7,8 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from functools import wraps
+from functools import update_wrapper, wraps
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -461,10 +462,15 @@ class Interception:
         return DataFrame(self._listener.transposed(frame, index, take), spark)
 
     def _around(self, owner: type, name: str, instead: Callable[..., Any]) -> None:
-        """`instead` is called with the original before its arguments."""
+        """`instead` is called with the original before its arguments; if those don't fit, the original says so."""
         original = owner.__dict__[name]
+        expected = signature(original)
 
         def patched(this: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                expected.bind(this, *args, **kwargs)
+            except TypeError:
+                return original(this, *args, **kwargs)
             return instead(original, this, *args, **kwargs)
 
         self._patch(owner, name, original, patched)
@@ -490,7 +496,6 @@ class Interception:
 
     def _patch(self, owner: type, name: str, original: Any, patched: Any) -> None:
         if not isinstance(patched, property):
-            patched.__name__ = name
-            patched.__doc__ = getattr(original, "__doc__", None)
+            update_wrapper(patched, original)
         self._undo.append((owner, name, original))
         setattr(owner, name, patched)
