@@ -69,7 +69,8 @@ def _of_task(env: Mapping[str, str], name: str) -> list[str]:
     The call is new each time: one command may call `provspark run` twice, and Airflow exports no map index unless its
     ``get_airflow_context_vars`` is set up so, which makes all instances of a mapped task look alike.
     """
-    dag, task, run = (env.get(f"AIRFLOW_CTX_{part}") for part in ("DAG_ID", "TASK_ID", "DAG_RUN_ID"))
+    parts = (env.get(f"AIRFLOW_CTX_{part}", "") for part in ("DAG_ID", "TASK_ID", "DAG_RUN_ID"))
+    dag, task, run = (part.encode("utf-8", "replace").decode() for part in parts)
     if not (dag and task and run):
         return []
     return [

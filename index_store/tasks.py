@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from provspark.index_store import manifest as manifests
-from provspark.index_store.model import FORMAT_VERSION, Manifest, Task
+from provspark.index_store.model import FORMAT_VERSION, Dataset, Manifest, Task
 
-__all__ = ["PASSIVE", "below", "dump_dag", "is_captured", "is_passive", "joined", "load_dag", "shaped"]
+__all__ = ["PASSIVE", "below", "datasets", "dump_dag", "is_captured", "is_passive", "joined", "load_dag", "shaped"]
 
 _CAPTURED = "ProvSparkOperator"
 PASSIVE = frozenset(
@@ -84,6 +84,17 @@ def shaped(manifests: Sequence[Manifest]) -> list[Manifest]:
 
 def _lacks_shape(manifest: Manifest) -> bool:
     return bool(manifest.key.call) and not manifest.dag
+
+
+def datasets(uris: Iterable[str]) -> list[Dataset]:
+    """Return the data sets of inlets or outlets; a text that names none is left out."""
+    found = []
+    for uri in uris:
+        try:
+            found.append(Dataset.parse(uri))
+        except (TypeError, ValueError):  # of which ArgumentError is one
+            continue
+    return found
 
 
 def is_captured(task: Task) -> bool:

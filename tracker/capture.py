@@ -321,9 +321,11 @@ class Capture:
             self._troubles.trouble(Untracked("save", why, caller()), e)
         return result
 
-    def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
+    def effect(self, node: str, why: str, call: Callable[[], Any], rows: Any = None) -> Any:
         """Run what leaves something behind that can't be followed, and say so."""
         error = UnsupportedPlanError(node, why, caller())
+        if rows is not None:
+            self._reading.lost(lambda: self._reading.of(rows), node, why, error.site)
         result = self._watched(call, error, lambda done: None)
         self._troubles.refuse(error)
         return result

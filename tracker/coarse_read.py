@@ -74,7 +74,7 @@ class CoarseRead:
         """Relate all rows to all rows; see `Read.resolve`."""
         inputs = self.inputs
         if inputs.node:
-            why = Untracked(f"{inputs.node} {self.action}", inputs.why, self.site)
+            why = Untracked(" ".join(dict.fromkeys((inputs.node, self.action))), inputs.why, self.site)
             return PendingWrite(output, "untracked", inputs.uncounted(), reason=why)
         found = {s.identity: known[s.identity] if s.identity in known else s.finish()[0] for s in inputs.sources}
         plan, why = self.plan, self.reason or Untracked(self.action, _WHOLE, self.site)

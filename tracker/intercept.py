@@ -388,7 +388,7 @@ class Interception:
         why = "what its function does with the rows is not seen"
         self._listener.computed(this)
         call = lambda: action(this, *args, **kwargs)  # noqa: E731
-        return self._listener.effect(node, why, lambda: self._outermost(call))
+        return self._listener.effect(node, why, lambda: self._outermost(call), this)
 
     def _save(self, save: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
@@ -397,7 +397,7 @@ class Interception:
         self._listener.computed(rdd)
         call = lambda: save(rdd, *args, **kwargs)  # noqa: E731
         why = f"writes of RDDs are not followed: rows went{to}"
-        return self._listener.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call))
+        return self._listener.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call), rdd)
 
     def _within(self) -> bool:
         """Whether an action of the script is under way, which calls others: of those the script knows nothing."""

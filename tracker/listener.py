@@ -36,8 +36,8 @@ class Listener(Protocol):
     def rows_made(self, frame: Any, maker: str, data: Any, *, local: bool) -> None:
         """Take note of a frame that a call made of rows (`data`) that the script handed over (`local`), or of none."""
 
-    def effect(self, node: str, why: str, call: Callable[[], Any]) -> Any:
-        """Run what leaves something behind that can't be followed."""
+    def effect(self, node: str, why: str, call: Callable[[], Any], rows: Any = None) -> Any:
+        """Run what leaves something behind that can't be followed; `rows`: of which frame or RDD, if of one."""
 
     def refused(self, node: str, why: str) -> None:
         """Hear that something is about to start that can't be followed."""

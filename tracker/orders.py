@@ -37,6 +37,9 @@ class Order(Protocol):
     def plain(self) -> Any:
         """Run it as the script wrote it."""
 
+    def rows(self) -> list[Any]:
+        """Return the Java Datasets whose rows it writes, as far as it is known."""
+
     def aims(self, jvm: Jvm, planned: Planned) -> list[Aim]:
         """Return its outputs; UnsupportedPlanError where one can't be followed exactly."""
 
@@ -56,6 +59,10 @@ class WriterOrder:
     def plain(self) -> Any:
         """Call the end."""
         return getattr(self._writer, self._end)(*self._args)
+
+    def rows(self) -> list[Any]:
+        """Return the frame's."""
+        return [self._frame._jdf]
 
     def aims(self, jvm: Jvm, planned: Planned) -> list[Aim]:
         """Read the writer."""
@@ -108,6 +115,10 @@ class StatementOrder:
     def plain(self) -> Any:
         """Make the script's call."""
         return self._call()
+
+    def rows(self) -> list[Any]:
+        """Return those of the commands."""
+        return [self._statement.rows(command) for command in self._statement.commands()]
 
     def aims(self, jvm: Jvm, planned: Planned) -> list[Aim]:
         """Read the commands: several where one FROM has several INSERTs."""

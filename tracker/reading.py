@@ -178,6 +178,25 @@ class Reading:
 
         self._guarded("load", site, note)
 
+    def lost(self, rows: Callable[[], Inputs], node: str, why: str, site: str) -> None:
+        """Take note of rows that are about to go where they are not followed."""
+
+        def note() -> None:
+            found = rows()
+            if found.sources:
+                self._reads.add(CoarseRead(replace(found, node=node, why=why), node, site, 1))
+
+        self._guarded(node, site, note)
+
+    def of(self, rows: Any) -> Inputs:
+        """Return what a frame or an RDD of PySpark is computed from; nothing where reads are not followed."""
+        from pyspark import RDD
+
+        if isinstance(rows, RDD):
+            return self._of_rdd(rows)
+        jvm = self._sessions.jvm(rows.sparkSession)
+        return self.inputs(jvm, rows._jdf.queryExecution().analyzed()) if self._on(jvm) else NONE
+
     def _traced(
         self, frame: Any, plan: _Plan, action: Action, args: tuple[Any, ...], read: CoarseRead
     ) -> tuple[Trace | None, CoarseRead]:
@@ -255,17 +274,10 @@ class Reading:
 
     def computed(self, rows: Any) -> None:
         """Take note that a frame or an RDD is about to be computed, whose functions may add to accumulators."""
-        from pyspark import RDD
 
         def note() -> None:
-            if not accumulators_exist():
-                return
-            if isinstance(rows, RDD):
-                self._accumulated.note(self._of_rdd(rows))
-                return
-            jvm = self._sessions.jvm(rows.sparkSession)
-            if self._on(jvm):
-                self._accumulated.note(self.inputs(jvm, rows._jdf.queryExecution().analyzed()))
+            if accumulators_exist():
+                self._accumulated.note(self.of(rows))
 
         self._guarded("Accumulator", "", note)
 

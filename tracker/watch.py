@@ -32,7 +32,7 @@ class Watch:
         assert self._auditor is not None
         with self._claiming:
             self._unclaimed.extend(self._auditor.take())
-            for seen in self._unclaimed:
+            for seen in reversed(self._unclaimed):  # the last one, as others may have gone around capture before
                 if sink.is_own(seen.kind, seen.path):
                     self._unclaimed.remove(seen)
                     return seen

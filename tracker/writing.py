@@ -240,13 +240,34 @@ class Writing:
         """Run the user's own write, and note what it left; `why` is asked once it is done."""
         try:
             read = [self._inputs(spark, aim.rows) for aim in aims]  # before it overwrites what it reads
-            result = self._watch.unaudited(order.plain)
+            left: list[Seen] = []
+            lost = NONE if aims else self._rows_of(spark, order)
+            began = time.time()
+            result = self._watch.watched(order.plain, lambda seen, done: left.extend(seen))
             reason = why()
+            if not aims:
+                self._aimless(left, lost, reason, began)
             for aim, some in zip(aims, read, strict=True):
                 self._record_plain(aim.sink, reason, some, lambda plan=aim.plan: self._drafted(spark, plan))  # type: ignore[misc]
             return result
         finally:
             _release(held)
+
+    def _rows_of(self, spark: Any, order: Order) -> Inputs:
+        """Return what the rows of an order are computed from whose outputs are not known."""
+        try:
+            return sum((self._inputs(spark, rows) for rows in order.rows()), NONE)
+        except Exception as e:
+            log.debug("provspark: the inputs of an untracked write are not known", exc_info=e)
+            return NONE
+
+    def _aimless(self, left: list[Seen], lost: Inputs, reason: Untracked, since: float) -> None:
+        """Store a write whose outputs were not known before: as writes of the folders that it changed, or as a read."""
+        known = [seen for seen in left if seen.folder]
+        for seen in known:
+            self.changed(seen, reason, since)
+        if not known:
+            self._reading.lost(lambda: lost, reason.node, reason.why, reason.site)
 
     def _inputs(self, spark: Any, rows: Any) -> Inputs:
         """Return what the rows of a write that is not tracked are computed from."""

@@ -13,7 +13,7 @@ from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.stops import Blur
 from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.walk import Stand, Stop, Ways, plan, stretch, uncaptured, walk
-from provspark.index_store.tasks import below, is_captured, is_passive
+from provspark.index_store.tasks import below, datasets, is_captured, is_passive
 from provspark.index_store.times import milliseconds
 
 __all__ = ["stops_of_tasks"]
@@ -78,7 +78,8 @@ def _onward(linker: Linker, nodes: Iterable[Node], to: object, trust: Trust) -> 
     for node in sorted(nodes, key=lambda n: (n.manifest.started, n.step, n.write.index)):
         key, tasks = node.manifest.key, {task.task_id: task for task in node.manifest.dag}
         for task in below(tasks, key.task_id).values():
-            if to is not None and not any((key.dag_id, name) in writers for name in below(tasks, task.task_id)):
+            onward = {(key.dag_id, name) for name in below(tasks, task.task_id)}
+            if to is not None and writers.isdisjoint(onward) and not _declares(task, to):
                 continue
             named = f"task {task.task_id} ({task.operator}) of DAG {key.dag_id}"
             whys = [(f"{named} may have read these rows and passed them on", "")] if _uncaptured([task]) else []
@@ -105,13 +106,18 @@ def _partly(manifests: Iterable[Manifest]) -> dict[tuple[str, str, str], list[Ma
 
 
 def _knowing(linker: Linker, to: object) -> Iterable[Node]:
-    """What wrote a data set, or read rows of it that no captured step wrote; the writes of a step."""
+    """What wrote a data set or what that came from, or read rows of it that no captured step wrote; a step's writes."""
     graph = linker.graph
     if not isinstance(to, Dataset):
         return [n for n in graph.nodes if to is not None and n.step == getattr(to, "id", "")]
     read = [at for index in (graph.read, graph.read_on_driver, graph.lost) for at in index.by_name.get(to, ())]
     loose = [at for at in read if linker.links(at, "backward").loose]
-    return [at.node for at in (*graph.written.by_name.get(to, ()), *loose)]
+    ends = [*graph.written.by_name.get(to, ()), *loose]
+    return [*(at.node for at in ends), *plan(linker, ends, "backward").nodes]
+
+
+def _declares(task: Task, to: object) -> bool:
+    return isinstance(to, Dataset) and any(named.meets(to) for named in datasets(task.outlets))
 
 
 def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
@@ -139,7 +145,7 @@ def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
 
 
 def _declaring(manifest: Manifest, dataset: Dataset) -> list[Task]:
-    return [t for t in manifest.dag if any(Dataset.parse(uri).meets(dataset) for uri in t.outlets)]
+    return [t for t in manifest.dag if any(named.meets(dataset) for named in datasets(t.outlets))]
 
 
 def _written_since(at: Sighting, rows: Runs, started: str) -> bool:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from provspark.index_store.model import (
     Axis,
     Boxes,
-    Dataset,
     Files,
     Int64,
     Manifest,
@@ -26,7 +25,7 @@ from provspark.index_store.operations import Operations
 from provspark.index_store.profiles.model import Profiles
 from provspark.index_store.query.graph import Node, Reader, Sighting, StoreLike
 from provspark.index_store.survey import Survey
-from provspark.index_store.tasks import below, is_captured, joined
+from provspark.index_store.tasks import below, datasets, is_captured, joined
 
 __all__ = ["declared_node", "declared_nodes"]
 
@@ -72,7 +71,7 @@ def _read(nodes: Iterable[Node]) -> list[Sighting]:
 
 def _named(sightings: Iterable[Sighting], uris: Iterable[str]) -> list[Sighting]:
     """Return those of some versions whose data sets are named, each once."""
-    named = [Dataset.parse(uri) for uri in uris]
+    named = datasets(uris)
     found = {at.key: at for at in sightings if any(name.meets(at.version.dataset) for name in named)}
     return list(found.values())
 

@@ -214,6 +214,10 @@ class _Walk:
 
     def run(self, starts: Sequence[Stand]) -> None:
         for start in starts:
+            made = start.at.node
+            if not self.backward and start.at.version == made.write.output and made.write.coverage != "untracked":
+                for reason in uncaptured(made.manifest):  # the step that wrote the rows may have passed them on
+                    self.stop("untracked", made, missed(reason), [reason.site])
             part = (start.occurrence, start.kind, start.boxes)
             if _on_driver(self.linker, start.at, self.plan.direction):
                 self.on_driver(start.at.node, [part])

@@ -195,6 +195,32 @@ def test_what_is_missing_of_other_runs_and_tasks_is_no_stop(step: dict[str, str]
     assert partly(tmp_path, **step).stops("forward", "/src", [0]) == {}
 
 
+@pytest.mark.parametrize("uri", [" ", "\n", "http://[bad", "file:///clean?x", "x" * 3000])
+def test_inlets_and_outlets_that_name_no_data_set_are_left_out(uri: str, tmp_path: Path) -> None:
+    odd = Task("enrich", "PythonOperator", ("clean",), (), "", False, "", (uri, "file:///clean"), (uri,))
+    world = World(tmp_path)
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), (DAG[0], odd))
+    assert len(world.stops("forward", "/src", [0])["task"]) == 1
+    assert "task" not in world.stops("backward", "/clean", [0])
+
+
+def test_a_task_that_declares_the_data_set_in_question_counts(tmp_path: Path) -> None:
+    adds = Task("add", "PythonOperator", ("report",), ("BaseOperator",), outlets=("file:///report",))
+    world = World(tmp_path)
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), (*DAG[:3], adds))
+    world.step("report", write(REPORT, [(version("/else", {"e": 2}), [(0, 0)])]), (*DAG[:3], adds))
+    said = world.stops("forward", "/src", [0], to="/report")["task"]
+    assert [why.split(" (")[0] for why in sorted(said)] == ["task add", "task enrich"]
+
+
+def test_what_is_missing_of_the_step_that_wrote_the_rows_is_a_stop(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0)])]), (), untracked=LOST)
+    assert len(world.stops("forward", "/clean", [0])["untracked"]) == 2
+    assert world.stops("forward", "/clean", [0], trust=["next.py:5", "next.py:9"]) == {}
+    assert world.stops("backward", "/clean", [0]) == {}
+
+
 def test_what_is_missing_in_one_of_several_runs_is_a_stop(tmp_path: Path) -> None:
     world = World(tmp_path)
     for run in ("first", "second"):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import provspark
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker import attach
 
@@ -126,3 +127,39 @@ def test_a_batch_of_a_stream_names_the_line_that_writes_it(spark: Any, tmp_path:
     assert set(told) == {"DataStreamWriter.start", "foreachBatch"} and at[0] < told["foreachBatch"] <= at[0] + 2
     found = {w.output.dataset.name: (w.coverage, w.reason and w.reason.node) for w in capture.manifest.writes}
     assert found == {out: ("untracked", "foreachBatch"), kept: ("untracked", "foreachBatch"), other: ("exact", None)}
+
+
+AWAY: dict[str, Callable[[Any, str], Any]] = {
+    "foreach": lambda frame, to: frame.foreach(lambda row: None),
+    "foreachPartition": lambda frame, to: frame.foreachPartition(lambda rows: None),
+    "RDD.foreach": lambda frame, to: frame.rdd.foreach(lambda row: None),
+    "RDD.saveAsTextFile": lambda frame, to: frame.rdd.map(str).saveAsTextFile(to),
+    "a Java writer": lambda frame, to: frame._jdf.write().json(to),
+    "a directory of Hive's": lambda frame, to: (
+        frame.createOrReplaceTempView("away_0022"),
+        frame.sparkSession.sql(f"INSERT OVERWRITE DIRECTORY '{to}' USING json SELECT * FROM away_0022"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AWAY)
+def test_a_question_from_the_source_knows_where_its_rows_went(name: str, spark: Any, tmp_path: Path) -> None:
+    """Another step wrote the source, so that nothing but the stored read or write can tell."""
+    source, store = str(tmp_path / "source"), (tmp_path / "store").as_uri()
+    with attach(store=store, step="first"):
+        spark.range(5).write.parquet(source)
+    with attach(store=store, step="second") as capture:
+        AWAY[name](spark.read.parquet(source), str(tmp_path / "away"))
+    prov = provspark.open(store)
+    found = prov.trace(source, [1], "forward")
+    assert [s for s in found.stops if s.step == capture.manifest.step] or prov.forward(source, [1]).num_rows, name
+
+
+def test_a_write_after_one_around_capture_is_exact(spark: Any, tmp_path: Path) -> None:
+    frame, to = spark.range(5), str(tmp_path / "out")
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        frame.coalesce(1)._jdf.write().mode("append").parquet(to)
+        for n in (7, 900):
+            spark.range(n).coalesce(1).write.mode("append").parquet(to)
+    assert [w.coverage for w in capture.manifest.writes] == ["exact", "exact", "untracked"]
+    assert [u.node for u in capture.untracked] == ["InsertIntoHadoopFsRelationCommand"]

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -39,8 +40,9 @@ public class Changes {
     }
   }
 
-  /** The plans whose rows a command takes: all within it, but for the table that it changes. */
+  /** The plans whose rows a command takes: all within it, but for the table that it changes; null if of files it names. */
   public static List rows(LogicalPlan command) {
+    if (command.getClass().getSimpleName().startsWith("LoadData")) return null;
     List out = new ArrayList();
     for (int i = 0; i < command.productArity(); i++) {
       Object value = command.productElement(i);
@@ -52,6 +54,11 @@ public class Changes {
   private static URI path(LogicalPlan command) {
     if (command instanceof InsertIntoHadoopFsRelationCommand) {
       return ((InsertIntoHadoopFsRelationCommand) command).outputPath().toUri();
+    }
+    for (int i = 0; i < command.productArity(); i++) {
+      if (!(command.productElement(i) instanceof CatalogStorageFormat)) continue;
+      scala.Option location = ((CatalogStorageFormat) command.productElement(i)).locationUri();
+      return location.isDefined() ? (URI) location.get() : null;
     }
     if (!(command instanceof SaveIntoDataSourceCommand)) return null;
     scala.Option path = ((SaveIntoDataSourceCommand) command).options().get("path");
