@@ -72,7 +72,7 @@ def java_writer(flow: Flow) -> None:
     chain(flow, lambda spark: spark.read.parquet(flow.cleaned)._jdf.write().parquet(flow.enriched))
 
 
-@CASES(named=[PART, "RDD.saveAsTextFile"])
+@CASES(ahead="untracked", to="untracked", named=["RDD.saveAsTextFile"])
 def rdd_of_text(flow: Flow) -> None:
     def enrich(spark: Any) -> None:
         people = spark.read.parquet(flow.cleaned)
@@ -84,7 +84,7 @@ def rdd_of_text(flow: Flow) -> None:
     flow.clean() >> flow.job("enrich", enrich) >> flow.job("report", report)
 
 
-@CASES(named=[PART, "DataFrame.foreachPartition"])
+@CASES(ahead="untracked", to="untracked", named=["DataFrame.foreachPartition"])
 def foreach_partition(flow: Flow) -> None:
     path = f"{flow.enriched}.csv"
 
