@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -326,23 +326,19 @@ class Capture:
         error = UnsupportedPlanError(node, why, caller())
         if rows is not None:
             self._reading.lost(lambda: self._reading.of(rows), node, why, error.site)
-        result = self._watched(call, error, lambda done: None)
+        result = self._watched(call, _reason(error), lambda done: None)
         self._troubles.refuse(error)
         return result
 
-    def _watched(self, call: Callable[[], Any], error: UnsupportedPlanError, wrote: Callable[[bool], None]) -> Any:
+    def _watched(self, call: Callable[[], Any], reason: Untracked, wrote: Callable[[bool], None]) -> Any:
         """Run what may change tables, and store which; then `wrote` hears whether it came to its end."""
-        began, reason = time.time(), Untracked(error.node, error.why, error.site)
+        began = time.time()
 
         def note(seen: list[Seen], done: bool) -> None:
-            self._changed(seen, lambda each: reason, began)
+            self._writing.changed(seen, lambda each: reason, began)
             wrote(done)
 
         return self._watch.watched(call, note)
-
-    def _changed(self, seen: Iterable[Seen], reason: Callable[[Seen], Untracked], since: float) -> None:
-        for each in {s.folder: s for s in seen}.values():
-            self._writing.changed(each, reason(each), since)
 
     def refused(self, node: str, why: str) -> None:
         """Note what is about to start and can't be followed."""
@@ -373,8 +369,8 @@ class Capture:
             order = read(call)
         except UnsupportedPlanError as e:
             error = e.at(caller())
-            reason = Untracked(error.node, error.why, error.site)
-            return self._watched(call, error, lambda done: self._troubles.trouble(reason, error, fatal=done))
+            reason = _reason(error)
+            return self._watched(call, reason, lambda done: self._troubles.trouble(reason, error, fatal=done))
         except Exception as e:
             self._troubles.refuse(e, caller())
             return self._watch.unaudited(call)
@@ -404,9 +400,13 @@ class Capture:
 
     def _close_audit(self) -> None:
         left = self._watch.close()
-        self._changed(left, _around, datetime.fromisoformat(self._started).timestamp())
+        self._writing.changed(left, _around, datetime.fromisoformat(self._started).timestamp())
         for seen in left:
             self._troubles.note(_around(seen))
+
+
+def _reason(error: UnsupportedPlanError) -> Untracked:
+    return Untracked(error.node, error.why, error.site)
 
 
 def _around(seen: Seen) -> Untracked:

@@ -19,7 +19,7 @@ from provspark.tracker.after_reads import all_of, one_range
 from provspark.tracker.coarse_read import from_all
 from provspark.tracker.driver_reads import Known
 from provspark.tracker.jvm import Jvm
-from provspark.tracker.sinks.uncounted import files_of
+from provspark.tracker.sinks.uncounted import files_of, version_of
 
 __all__ = ["LoadedModel", "model_files", "saved_model"]
 
@@ -61,7 +61,8 @@ def saved_model(
 
 def model_files(jvm: Jvm, qualified: str, *, written: bool) -> PendingVersion:
     """Return the files of a model; `qualified` is as of `saved_model`, `written` whether this step wrote them."""
-    return files_of(jvm, qualified, FORMAT, lambda file: written)
+    dataset, found = files_of(jvm, qualified)
+    return version_of(dataset, [(file, written) for file in found], FORMAT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from provspark.tracker.jvm import Jvm
 
 _IMMEDIATE = frozenset({"UnresolvedExecuteImmediate", "ExecuteImmediateQuery"})
-_UNCERTAIN = "its text, or an argument, is not constant, so capture can't tell what it runs: pass the text to spark.sql"
+_UNCERTAIN = "capture can't tell what it runs: its text or an argument is not constant. Pass the text to spark.sql"
 _COMMANDS = {"create": "createCommand", "append": "appendCommand", "overwrite": "overwriteCommand"}
 """By an end of a DataFrameWriterV2, what gives the command that it runs."""
 _WHY = {

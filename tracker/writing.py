@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from provspark.tracker.reading import Reading
 from provspark.tracker.sessions import Sessions
 from provspark.tracker.sinks import Output
 from provspark.tracker.sinks.claims import Claim, claim
-from provspark.tracker.sinks.uncounted import files_of
+from provspark.tracker.sinks.uncounted import files_of, version_of
 from provspark.tracker.sites import caller, of_node
 from provspark.tracker.troubles import Troubles, log
 from provspark.tracker.watch import Watch
@@ -143,23 +143,30 @@ class Writing:
             self._reads.flush()
             self._step.add(write)
 
-    def changed(self, seen: Seen, reason: Untracked, since: float) -> None:
-        """Store a command that is not followed, if it is known which table it changed.
+    def changed(self, seen: Iterable[Seen], reason: Callable[[Seen], Untracked], since: float) -> bool:
+        """Store commands that are not captured; return whether the folder of any is known.
 
         Parameters
         ----------
-        seen : Seen
-        reason : Untracked
+        seen : iterable of Seen
+        reason : function
+            Returns why one of them is not captured.
         since : float
-            When it began, in seconds since 1970: older files of the table are what it may have read.
+            When they began, in seconds since 1970. Files of the table that are older count as read.
         """
+        known = {each.folder: each for each in seen if each.folder}
+        for each in known.values():
+            self._changed(each, reason(each), int(since * 1000))
+        return bool(known)
+
+    def _changed(self, seen: Seen, reason: Untracked, began: int) -> None:
         jvm = self._sessions.any()
-        if jvm is None or not seen.folder:
+        if jvm is None:
             return
         try:
-            began = int(since * 1000)
-            output = files_of(jvm, seen.folder, "", lambda f: f.mtime >= began)
-            before = files_of(jvm, seen.folder, "", lambda f: False, lambda f: f.mtime < began)
+            dataset, found = files_of(jvm, seen.folder)
+            output = version_of(dataset, [(f, f.mtime >= began) for f in found], "")
+            before = version_of(dataset, [(f, False) for f in found if f.mtime < began], "")
             read, taken = Inputs((), seen.kind, "its plan is gone"), seen.taken()
             if taken is not None:
                 read = sum((self._reading.inputs(jvm, plan) for plan in taken), NONE)
@@ -245,8 +252,8 @@ class Writing:
             began = time.time()
             result = self._watch.watched(order.plain, lambda seen, done: left.extend(seen))
             reason = why()
-            if not aims:
-                self._aimless(left, lost, reason, began)
+            if not aims and not self.changed(left, lambda seen: reason, began):
+                self._reading.lost(lambda: lost, reason.node, reason.why, reason.site)
             for aim, some in zip(aims, read, strict=True):
                 self._record_plain(aim.sink, reason, some, lambda plan=aim.plan: self._drafted(spark, plan))  # type: ignore[misc]
             return result
@@ -260,14 +267,6 @@ class Writing:
         except Exception as e:
             log.debug("provspark: the inputs of an untracked write are not known", exc_info=e)
             return NONE
-
-    def _aimless(self, left: list[Seen], lost: Inputs, reason: Untracked, since: float) -> None:
-        """Store a write whose outputs were not known before: as writes of the folders that it changed, or as a read."""
-        known = [seen for seen in left if seen.folder]
-        for seen in known:
-            self.changed(seen, reason, since)
-        if not known:
-            self._reading.lost(lambda: lost, reason.node, reason.why, reason.site)
 
     def _inputs(self, spark: Any, rows: Any) -> Inputs:
         """Return what the rows of a write that is not tracked are computed from."""

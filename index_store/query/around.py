@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from provspark.index_store.driver import is_driver
 from provspark.index_store.model import Boxes, Dataset, Kind, Manifest, Task
@@ -78,8 +78,7 @@ def _onward(linker: Linker, nodes: Iterable[Node], to: object, trust: Trust) -> 
     for node in sorted(nodes, key=lambda n: (n.manifest.started, n.step, n.write.index)):
         key, tasks = node.manifest.key, {task.task_id: task for task in node.manifest.dag}
         for task in below(tasks, key.task_id).values():
-            onward = {(key.dag_id, name) for name in below(tasks, task.task_id)}
-            if to is not None and writers.isdisjoint(onward) and not _declares(task, to):
+            if to is not None and not _leads(task, tasks, key.dag_id, writers, to):
                 continue
             named = f"task {task.task_id} ({task.operator}) of DAG {key.dag_id}"
             whys = [(f"{named} may have read these rows and passed them on", "")] if _uncaptured([task]) else []
@@ -116,8 +115,15 @@ def _knowing(linker: Linker, to: object) -> Iterable[Node]:
     return [*(at.node for at in ends), *plan(linker, ends, "backward").nodes]
 
 
-def _declares(task: Task, to: object) -> bool:
-    return isinstance(to, Dataset) and any(named.meets(to) for named in datasets(task.outlets))
+def _leads(task: Task, tasks: Mapping[str, Task], dag_id: str, writers: Container[tuple[str, str]], to: object) -> bool:
+    """Whether a writer depends on a task, or the task itself declares the data set."""
+    if any((dag_id, name) in writers for name in below(tasks, task.task_id)):
+        return True
+    return isinstance(to, Dataset) and _declares(task, to)
+
+
+def _declares(task: Task, dataset: Dataset) -> bool:
+    return any(named.meets(dataset) for named in datasets(task.outlets))
 
 
 def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
@@ -126,7 +132,7 @@ def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
     if dataset.namespace.startswith("memory") or is_driver(dataset):
         return None
     key = manifest.key
-    makers = [task for task in _declaring(manifest, dataset) if _uncaptured([task])]
+    makers = [task for task in manifest.dag if _declares(task, dataset) and _uncaptured([task])]
     kind: Blur
     if makers:
         by = " or ".join(f"task {task.task_id} ({task.operator})" for task in makers)
@@ -142,10 +148,6 @@ def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
     if trust.takes(at.node, kind, why, names=names):
         return None
     return Stop(kind, at.node.step, str(at.node.write.output.dataset), why)
-
-
-def _declaring(manifest: Manifest, dataset: Dataset) -> list[Task]:
-    return [t for t in manifest.dag if any(named.meets(dataset) for named in datasets(t.outlets))]
 
 
 def _written_since(at: Sighting, rows: Runs, started: str) -> bool:

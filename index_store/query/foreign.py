@@ -45,7 +45,7 @@ def foreign_nodes(
 
 
 class _Foreign:
-    """Finds the versions that the inputs and outputs of declarations stand for."""
+    """Resolves the inputs and outputs of declarations to dataset versions."""
 
     def __init__(self, captured: Sequence[Node], said: Sequence[Declaration], others: Iterable[Node]) -> None:
         self._said = sorted((milliseconds(d.last), d) for d in said)

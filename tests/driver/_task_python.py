@@ -1,4 +1,4 @@
-"""Rows that pass Python tasks, and where such tasks stand in a DAG."""
+"""Cases: rows go through Python tasks, at different places of a DAG."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def spark_submit_after_a_comment(flow: Flow) -> None:
     chain(flow, lambda spark: subprocess.run(text, shell=True, check=True, env=with_python()))
 
 
-@CASES(hole="of processes, only those that run Spark are told", ahead="", to="")
+@CASES(hole="a step reports a process only if it runs Spark", ahead="", to="")
 def cp_in_a_process(flow: Flow) -> None:
     chain(flow, lambda spark: subprocess.run(["cp", "-r", flow.cleaned, flow.enriched], check=True))
 

@@ -91,7 +91,8 @@ def test_rows_added_to_what_a_step_wrote(seen: PendingVersion, told: bool, tmp_p
     world, dag = World(tmp_path), (*DAG, Task("more", "ProvSparkOperator", ("enrich",), OURS))
     world.step("clean", write(CLEAN, [(SRC, [(0, 0), (1, 2)])]), dag)
     world.step("more", write(version("/more", {"m": 1}, written=["m"]), [(seen, [(0, 0)])]), dag)
-    assert ("task" in world.stops("forward", "/src", [1], to="/clean")) is told
+    found = world.stops("forward", "/src", [1], to="/clean")
+    assert ("task" in found) is told
 
 
 def test_an_empty_answer_raises_and_names_the_task(world: World) -> None:
@@ -158,7 +159,8 @@ def test_times_of_files_may_be_rounded_down_to_seconds(mtime: int, told: bool, t
     world = World(tmp_path)
     new = version("/landed", {"a": 4}, mtime=mtime)
     world.step("clean", write(CLEAN, [(new, [(0, 0)])]), DAG, run_started="1970-01-01T01:23:20.900000Z")
-    assert ("outside" in world.stops("backward", "/clean", [0])) is told
+    found = world.stops("backward", "/clean", [0])
+    assert ("outside" in found) is told
 
 
 LOST = (

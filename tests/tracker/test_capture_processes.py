@@ -1,4 +1,4 @@
-"""Processes that a script starts: those that run Spark without capture are told, by their line and command."""
+"""Processes that a script starts: the step reports those that run Spark, with the line and the command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from provspark.tracker.files.processes import spark_command
 
 
 def started(folder: Path, start: Callable[[], Any]) -> list[tuple[str, str]]:
-    """What is told of a process that the script starts: the function, and the command that it names."""
+    """Return what the step reports of a process: the function that started it, and the command."""
     with attach(store=(folder / "store").as_uri(), step="s") as capture:
         start()
     assert all(told.site.startswith(__file__) for told in capture.untracked)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.spark
 
 
 def methods(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[tuple[type, str, Any, Any]]:
-    """Every patched method of Spark's: its class and name, the original, and what stands in its place."""
+    """Yield each patched method of Spark: its class, its name, the original and the patch."""
     found: list[tuple[type, str, Any]] = []
     patch = Interception._patch
 

@@ -34,7 +34,10 @@ public class Changes {
     try {
       URI found = path(command);
       if (found == null) found = target(session, command, 0);
-      return found == null ? "" : Reads.qualified(session, found.toString());
+      if (found == null) return "";
+      boolean whole = found.getAuthority() != null || "file".equals(found.getScheme());
+      if (!whole) return Reads.qualified(session, found.toString()); // asks for a file system: not for each write
+      return found.getScheme() + '\0' + (found.getAuthority() == null ? "" : found.getAuthority()) + '\0' + found.getPath();
     } catch (Exception e) {
       return ""; // a table that is gone, or in a file system that does not answer
     }

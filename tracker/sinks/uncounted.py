@@ -1,35 +1,24 @@
-"""The files of a folder as a version whose rows nobody counted."""
+"""The files of a folder, and versions made of them whose rows are not counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 from provspark.index_store.model import Dataset, Files, PendingVersion
 from provspark.tracker.sinks.listing import Folder, Found
 
-__all__ = ["files_of"]
+__all__ = ["files_of", "version_of"]
 
 
-def files_of(
-    jvm: Any,
-    qualified: str,
-    format_name: str,
-    written: Callable[[Found], bool],
-    only: Callable[[Found], bool] = lambda file: True,
-) -> PendingVersion:
-    """Return the files of a folder.
+def files_of(jvm: Any, qualified: str) -> tuple[Dataset, list[Found]]:
+    """Return the data set that a folder is, and its files.
 
     Parameters
     ----------
     jvm : Jvm
     qualified : str
-        Scheme, authority and path of the folder, NUL between.
-    format_name : str
-    written : function
-        Whether this step wrote a file.
-    only : function
-        Whether a file counts.
+        Scheme, authority and path of the folder, separated by NUL.
 
     Raises
     ------
@@ -38,6 +27,10 @@ def files_of(
     """
     scheme, authority, path = qualified.split("\0")
     dataset = Dataset("file", path) if scheme == "file" else Dataset(f"{scheme}://{authority}", path.strip("/"))
-    found = Folder(jvm, jvm.session, f"{scheme}://{authority}{path}", {}).files()
-    files = Files.of([(f.path, f.size, f.mtime, 1, written(f)) for f in found if only(f)])
-    return PendingVersion(dataset, files, format_name, unit="file")
+    return dataset, Folder(jvm, jvm.session, f"{scheme}://{authority}{path}", {}).files()
+
+
+def version_of(dataset: Dataset, files: Sequence[tuple[Found, bool]], format_name: str) -> PendingVersion:
+    """Return a version that consists of some files; each says whether this step wrote it."""
+    listed = Files.of([(f.path, f.size, f.mtime, 1, written) for f, written in files])
+    return PendingVersion(dataset, listed, format_name, unit="file")
