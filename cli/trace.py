@@ -43,7 +43,7 @@ def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: An
     where = given["where"]
     prov = open_provenance(given.pop("store"))
     found = prov.trace(**selected(given), direction="backward" if backward else "forward", to=to)
-    target = None if to is None else str(prov.graph.find(_parsed(to)).version.dataset)
+    target = None if to is None else str(prov.graph.known(_parsed(to)))
     wanted = [n for n in found.nodes if (n.dataset == target if target else n.role == "end")]
     if not target and _leads_nowhere(prov, found):
         wanted = [found.nodes[0]]

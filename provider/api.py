@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from copy import copy
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
@@ -20,12 +21,22 @@ from provspark.index_store.broken import Broken
 from provspark.index_store.model import Manifest
 from provspark.index_store.profiles.compare import Impact
 from provspark.index_store.profiles.model import Profile
-from provspark.index_store.query.answer import Answer, End, ends_of, possible_of, stops_of, trusted_of
+from provspark.index_store.query.answer import (
+    Answer,
+    End,
+    ends_of,
+    gone_of,
+    possible_of,
+    stops_of,
+    trusted_of,
+    versions_of,
+)
+from provspark.index_store.query.current import Currents, Gone, VersionUsed
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.graph import Direction, Graph
 from provspark.index_store.query.how import How
 from provspark.index_store.query.near import Neighbourhood
-from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.rowset import Located, RowSet
 from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.trust import Trusted
 from provspark.index_store.query.walk import Stop
@@ -47,19 +58,24 @@ __all__ = [
     "Correspondence",
     "Derivations",
     "End",
+    "Gone",
     "How",
     "Impact",
+    "Located",
     "Profile",
     "Provenance",
     "RowSet",
     "Stop",
     "Trace",
     "Trusted",
+    "VersionUsed",
     "ends_of",
+    "gone_of",
     "open",
     "possible_of",
     "stops_of",
     "trusted_of",
+    "versions_of",
 ]
 
 _log = logging.getLogger(__name__)
@@ -94,12 +110,18 @@ class Provenance(OperationApi, ProfileApi):
         Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``,
         ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
     version : str, optional
-        A version's id. Without it, the one that the latest succeeded step wrote, or else the latest read.
+        A version's id. Without it, the current version: with `run` or `as_of` the latest within it, else the newest
+        stored version whose files exist. Where the files can't be listed, the one that the latest succeeded step wrote,
+        or else the latest read. `versions_of` names the version and what chose it.
     run : str, optional
         A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote,
         or else read, and ways forward go through its steps only.
     as_of : datetime or str, optional
         What would have been answered then: steps that ended later are left out.
+    versions : {"current", "all"}
+        For `forward`, `trace` ahead and `co_dependency`: what is found is told in the current versions of datasets, and
+        rows that are in none are only counted (`gone_of`). With ``all``, these are lines, too, each in the version in
+        which it was met, and a column ``gone`` tells them.
     kinds : iterable of {"data", "context", "possible"}
         Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each
         kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A
@@ -178,6 +200,11 @@ class Provenance(OperationApi, ProfileApi):
         self.ask = Questions(self._views)
 
     @property
+    def currents(self) -> Currents:
+        """The current versions of its datasets."""
+        return self._views.currents
+
+    @property
     def graph(self) -> Graph:
         """The writes of all its stores."""
         return self._views.graph
@@ -189,7 +216,7 @@ class Provenance(OperationApi, ProfileApi):
         name; step, that wrote it (null for a source); role, ``source`` or ``derived``; coverage of that
         write (null for a source).
         """
-        return listing.datasets(self.graph)
+        return listing.datasets(self.currents)
 
     def steps(self) -> pa.Table:
         """One line for each step, oldest first.
@@ -211,6 +238,45 @@ class Provenance(OperationApi, ProfileApi):
     def select(self, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> RowSet:
         """Select rows as a set, for ``|``, ``&``, ``-`` and for further questions."""
         return self.ask.select(dataset, rows, **which)
+
+    def locate(
+        self,
+        rows: RowSet | Answer | pa.Table,
+        version: str | None = None,
+        *,
+        run: str | None = None,
+        as_of: datetime | str | None = None,
+    ) -> Located:
+        """Find the same rows in another version of their dataset: those of the files that both have.
+
+        Rows of a database's table are found by their keys, as far as appends kept them.
+
+        Parameters
+        ----------
+        rows : RowSet, Answer or table of an answer
+            Rows with their version, of one version.
+        version, run, as_of
+            Choose the version as in every question; without them, the current one.
+
+        Returns
+        -------
+        Located
+            A set of that version. ``gone`` are the rows that it lacks, ``table()`` tells both by row.
+
+        Raises
+        ------
+        UnknownVersionError, UnknownRunError
+        ConditionError
+            The answer has rows of several versions; or both versions have a file and cut it into rows differently.
+
+        Examples
+        --------
+        Where the rows of last month's report stand now::
+
+            was = prov.select("/data/report", [17, 18], as_of="2024-05-31")
+            prov.locate(was).table()
+        """
+        return self.ask.locate(rows, version, run=run, as_of=as_of)
 
     def backward(
         self,
@@ -265,6 +331,9 @@ class Provenance(OperationApi, ProfileApi):
         **which: Unpack[Which],
     ) -> pa.Table:
         """Find the rows that rows went into; parameters, result and errors as for `backward`.
+
+        Each row is told once, with the current version of its dataset and its row id there. Rows that are in no current
+        version are no lines: `gone_of` counts them, with the step that removed their files. See `versions`.
 
         Without `to`, the ultimate results: rows that no captured write read; a row asked about that none
         read is its own result. ``occurrence`` is the reading through which the last step took them. Of a
@@ -462,7 +531,7 @@ class Provenance(OperationApi, ProfileApi):
 
     def values(
         self,
-        dataset: str | RowSet,
+        dataset: str | RowSet | Answer | pa.Table,
         rows: Rows = None,
         *,
         columns: Sequence[str] | None = None,
@@ -470,7 +539,8 @@ class Provenance(OperationApi, ProfileApi):
     ) -> pa.Table:
         """Read values of rows, in the order of their ids.
 
-        Parameters are those of `backward`; `columns` picks some.
+        Parameters are those of `backward`; `columns` picks some. In place of `dataset`, an answer, or its table, with
+        rows of one version: then the values are those of the rows that it found.
 
         Raises
         ------

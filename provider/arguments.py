@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from provspark.errors import ArgumentError, ConditionError
 from provspark.index_store.model import Kind
 from provspark.index_store.query.trust import trusted_entries
 
-__all__ = ["FOLLOWED", "Edges", "several"]
+__all__ = ["AHEAD", "FOLLOWED", "Edges", "Versions", "several"]
 
 _ALL: frozenset[Kind] = frozenset(get_args(Kind))
 _SURE: frozenset[Kind] = frozenset(("data", "context"))
@@ -25,6 +25,9 @@ FOLLOWED: Mapping[str, frozenset[Kind]] = {
     **dict.fromkeys(("co_contributory_lines", "co_dependency_lines"), _DEFAULT),
 }
 """The kinds of edges that each question can follow; those that follow possible edges take `strict` and `trust`."""
+Versions = Literal["current", "all"]
+AHEAD = ("forward", "trace", "co_dependency")
+"""Questions that tell what came of rows in the current versions of datasets, and take `versions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +41,14 @@ class Edges:
         Whether reads of one number on a driver count.
     trust : tuple of str
         What is trusted.
+    versions : {"current", "all"}
+        Whether rows that are in no current version are among the lines of the answer.
     """
 
     kinds: frozenset[Kind]
     strict: bool
     trust: tuple[str, ...]
+    versions: Versions
 
     @classmethod
     def of(cls, question: str, which: Mapping[str, Any]) -> Edges:
@@ -79,7 +85,15 @@ class Edges:
                     f"{question} takes no {name}, found {value!r}: it does not follow rows through what drivers read. "
                     f"Leave {name} out, or ask a question that takes it: {', '.join(driver)}"
                 )
-        return cls(kinds, strict, trust)
+        versions = which.get("versions", "current")
+        if versions not in get_args(Versions):
+            raise ConditionError(f"no versions {versions!r}; there are 'current' and 'all'")
+        if versions != "current" and question not in AHEAD:
+            raise ConditionError(
+                f"{question} takes no versions, found {versions!r}: it tells each row in the version that it met. "
+                f"Leave it out, or ask a question that takes it: {', '.join(AHEAD)}"
+            )
+        return cls(kinds, strict, trust, versions)
 
 
 def several(given: Any, name: str) -> tuple[Any, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from provspark.arguments import Edges, several
+from provspark.arguments import Edges, Versions, several
 from provspark.errors import (
     ArgumentError,
     ConditionError,
@@ -19,22 +20,26 @@ from provspark.errors import (
     ValuesUnavailableError,
 )
 from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import Boxes, Int64, Kind
+from provspark.index_store.driver import is_driver
+from provspark.index_store.model import Boxes, Dataset, Int64, Kind
+from provspark.index_store.query.answer import Answer
+from provspark.index_store.query.current import Current
 from provspark.index_store.query.equal import equal_classes, equal_rows
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reach import Place, Step
-from provspark.index_store.query.relation import identity, labelled
-from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.relation import compose, identity, image, labelled
+from provspark.index_store.query.rowset import Located, RowSet
 from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.trust import Trust, log_unknown
-from provspark.index_store.query.walk import Stand
+from provspark.index_store.query.walk import Stand, Stop
 from provspark.views import View, Views
 
 if TYPE_CHECKING:
     from provspark.index_store.select import Condition
 
-__all__ = ["Asked", "Asking", "Rows", "Semantics", "Which"]
+__all__ = ["Asked", "Asking", "Rows", "Semantics", "Versions", "Which"]
 
 Semantics = Literal["bag", "set"]
 Rows = Iterable[int] | None
@@ -51,6 +56,7 @@ class Which(TypedDict, total=False):
     semantics: Semantics
     strict: bool
     trust: Iterable[str] | str | None
+    versions: Versions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +69,9 @@ class Asked:
     semantics: Semantics
     strict: bool
     trust: Trust
+    versions: Versions = "current"
+    open_ended: bool = False
+    """Whether all rows of the current version are asked about, or those of some values."""
 
     @property
     def at(self) -> Sighting:
@@ -77,6 +86,35 @@ class Asked:
     def linker(self, direction: Direction) -> Linker:
         """What finds the way in a direction, also through what drivers read."""
         return self.view.linker(direction).through("all" if self.strict else "rows")
+
+    def told(self, answer: Answer) -> Answer:
+        """An answer that says which version was asked about."""
+        return replace(answer, used=(self.view.chosen.used,), stops=self._stops(answer.stops, ()))
+
+    def now(self, answer: Answer, to: Dataset | None) -> Answer:
+        """An answer about what came of rows, in the current versions of datasets."""
+        found = self.told(answer).now(self.view.currents, to, self.versions)
+        stops = self._stops(found.stops, found.currents)
+        return replace(found, stops=stops, trusted=tuple(sorted({*found.trusted, *self.trust.used})))
+
+    def drawn(self, found: Trace) -> Trace:
+        """A trace that says which version was asked about, and whether there are files that nobody captured."""
+        used = tuple(dict.fromkeys((self.view.chosen.used, *found.used)))
+        stops = self._stops(found.stops, found.currents)
+        return replace(found, used=used, stops=stops, trusted=tuple(sorted({*found.trusted, *self.trust.used})))
+
+    def _stops(self, stops: Iterable[Stop], currents: Iterable[Current]) -> tuple[Stop, ...]:
+        """Add the stops for files that nobody captured, and that the rows asked about may have gone into."""
+        asked = [(self.view.chosen, 0)] if self.open_ended else []
+        unknown = [c for c in currents if c.unknown]
+        since = min(self.at.files.mtimes.tolist(), default=0) if unknown else 0
+        written = self.view.back.graph.written.by_name
+        more = set()
+        for current, time in (*asked, *((c, since) for c in unknown)):
+            stop = current.stop(time) if current.at.version.dataset in written else None
+            if stop and not self.trust.takes(current.at.node, stop.what, stop.why):
+                more.add(stop)
+        return tuple(sorted({*stops, *more}))
 
     def start(self) -> Stand:
         """From the number of each row asked about to the rows that stand for it."""
@@ -100,7 +138,7 @@ class Asking:
         self._views = views
         self._trusted: set[str] = set()
 
-    def asked(self, question: str, dataset: str | RowSet, rows: Rows, which: Which) -> Asked:
+    def asked(self, question: str, dataset: str | RowSet | Answer | pa.Table, rows: Rows, which: Which) -> Asked:
         """Find the version, its rows and the kinds of edges that a question is about.
 
         Parameters
@@ -108,6 +146,8 @@ class Asking:
         question : str
             Its name, which decides whether `kinds`, `strict` and `trust` apply; see `Edges.of`.
         """
+        if isinstance(dataset, (Answer, pa.Table)):
+            dataset = self.rowset(dataset)
         wrong = sorted(which.keys() - Which.__annotations__.keys())
         if wrong:
             raise ArgumentError(f"no parameter {wrong[0]!r}; there are {', '.join(Which.__annotations__)}")
@@ -117,12 +157,59 @@ class Asking:
             raise ConditionError(f"no semantics {semantics!r}; there are 'bag' and 'set'")
         where, version = which.get("where"), which.get("version")
         if isinstance(dataset, RowSet) and not (rows is None and where is None and version is None):
-            raise ConditionError("a set of rows was given, and rows, where or version beside; it has its own")
+            raise ConditionError(
+                "a set of rows was given, and rows, where or version beside; it has its own. To take it to another "
+                "version, use locate()"
+            )
         named = dataset.at if isinstance(dataset, RowSet) else dataset
         view = self._views.of(named, version, which.get("run"), which.get("as_of"))
         labels = dataset.runs if isinstance(dataset, RowSet) else _rows(view.at, rows, where)
         self._check_trust(edges.trust)
-        return Asked(view, labels, edges.kinds, semantics, edges.strict, Trust(edges.trust))
+        open_ended = rows is None and not isinstance(dataset, RowSet)
+        trust = Trust(edges.trust)
+        return Asked(view, labels, edges.kinds, semantics, edges.strict, trust, edges.versions, open_ended)
+
+    def rowset(self, given: object) -> RowSet:
+        """The rows that an answer found, as a set.
+
+        Raises
+        ------
+        ConditionError
+            They are of several versions, or of none.
+        """
+        if isinstance(given, RowSet):
+            return given
+        if isinstance(given, Answer):
+            found = list(given.found())
+        elif isinstance(given, pa.Table) and {"dataset", "version", "source_row"} <= set(given.column_names):
+            found = list(self._sets(given))
+        else:
+            raise ArgumentError(f"rows with their version are a set of rows or an answer, found {type(given).__name__}")
+        if len(found) != 1:
+            named = "; ".join(f"{one.dataset}, version {one.version}" for one in found[:3])
+            of = f"rows of {len(found)} versions ({named})" if found else "no rows"
+            raise ConditionError(f"the answer has {of}, where one version is wanted; ask for a dataset with to=…")
+        return found[0]
+
+    def _sets(self, lines: pa.Table) -> Iterator[RowSet]:
+        """The rows found of each version in the table of an answer."""
+        for place in lines.group_by(["dataset", "version"]).aggregate([]).to_pylist():
+            at = self._views.graph.find(Dataset.parse(place["dataset"]), place["version"])
+            same = pc.and_(pc.equal(lines["dataset"], place["dataset"]), pc.equal(lines["version"], place["version"]))
+            yield RowSet(at, Runs.of(lines.filter(same)["source_row"].to_numpy()))
+
+    def located(self, rows: RowSet, version: str | None, run: str | None, as_of: datetime | str | None) -> Located:
+        """The same rows in another version."""
+        view = self._views.of(rows.dataset, version, run, as_of)
+        if is_driver(rows.at.version.dataset) and view.at.key != rows.at.key:
+            raise ConditionError(f"each version of {rows.dataset} stands for itself: its rows are in no other one")
+        moved = view.currents.located(rows.at, view.chosen)
+        for refused, why in moved.refused:
+            if refused & rows.runs:
+                raise ConditionError(f"rows of {rows.dataset} can't be told in version {view.at.version.id}: {why}")
+        whole = identity(rows.runs)
+        boxes = whole if moved.boxes is None else compose(whole, moved.boxes)
+        return Located(view.at, image(boxes), boxes, RowSet(rows.at, rows.runs & moved.lost))
 
     def _check_trust(self, entries: Sequence[str]) -> None:
         """Log entries that name nothing known, each once."""

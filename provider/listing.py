@@ -11,18 +11,19 @@ from provspark.index_store.driver import sources
 from provspark.index_store.leftovers import begun, notes_of
 from provspark.index_store.model import Manifest
 from provspark.index_store.notes import Note
+from provspark.index_store.query.current import Currents
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.store import Store
 
 __all__ = ["datasets", "steps", "unfinished"]
 
 
-def datasets(graph: Graph) -> pa.Table:
+def datasets(currents: Currents) -> pa.Table:
     """See `Provenance.datasets`."""
-    lines = []
+    lines, graph = [], currents.graph
     for dataset in graph.datasets():
         found = graph.sightings(dataset)
-        best = found[-1]
+        best = currents.of(dataset, ask=False).at
         derived = best is best.node.output
         lines.append(
             (

@@ -169,7 +169,7 @@ def written(graph: Graph, step: str, output: str | None) -> Sighting:
     if mine:
         return _one(mine, output, f"step {step} wrote", "output")
     try:
-        found = graph.find(Dataset.parse(step))
+        found = graph.latest(Dataset.parse(step))
     except UnknownDatasetError:
         known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
         raise UnknownDatasetError(step, known, len(graph.broken)) from None

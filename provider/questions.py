@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, get_args
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from provspark.index_store.query.graph import Direction
 from provspark.index_store.query.near import Neighbourhood, neighbourhood
 from provspark.index_store.query.reach import reach
 from provspark.index_store.query.relation import compose, gathered, image
-from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.rowset import Located, RowSet
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.together import co_contributory, co_dependency
 from provspark.index_store.query.trace import Trace, trace
@@ -37,6 +38,17 @@ class Questions(OperationQuestions):
         """Rows as a set."""
         asked = self.asked("select", dataset, rows, which)
         return RowSet(asked.at, asked.labels)
+
+    def locate(
+        self,
+        rows: RowSet | Answer | pa.Table,
+        version: str | None = None,
+        *,
+        run: str | None = None,
+        as_of: datetime | str | None = None,
+    ) -> Located:
+        """See `Provenance.locate`."""
+        return self.located(self.rowset(rows), version, run, as_of)
 
     def backward(
         self,
@@ -71,24 +83,24 @@ class Questions(OperationQuestions):
         found = co_contributory(
             view.back, asked.start(), view.known(to), view.dataset(via), context=asked.context, ahead=view.ahead
         )
-        return Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds)
+        return asked.told(Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds))
 
     def co_dependency(
         self, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str, **which: Unpack[Which]
     ) -> Answer:
         """See `Provenance.co_dependency`."""
         asked = self.asked("co_dependency", dataset, rows, which)
-        view = asked.view
+        view, place = asked.view, asked.view.known(to)
         found = co_dependency(
             view.back,
             asked.start(),
             asked.labels,
-            view.known(to),
+            place,
             self.place(view, via),
             context=asked.context,
             ahead=view.ahead,
         )
-        return Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds)
+        return asked.now(Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds), place)
 
     def composition(
         self,
@@ -174,7 +186,18 @@ class Questions(OperationQuestions):
             raise ConditionError(f"no direction {direction!r}; there are 'backward' and 'forward'")
         asked = self.asked("trace", dataset, rows, which)
         linker, place = asked.linker(direction), asked.view.dataset(to)
-        return trace(linker, asked.at, asked.labels, direction, to=place, kinds=asked.kinds, trust=asked.trust)
+        found = trace(
+            linker,
+            asked.at,
+            asked.labels,
+            direction,
+            to=place,
+            kinds=asked.kinds,
+            trust=asked.trust,
+            currents=asked.view.currents if direction == "forward" else None,
+            everything=asked.versions == "all",
+        )
+        return asked.drawn(found)
 
     def _ask(
         self,
@@ -187,15 +210,16 @@ class Questions(OperationQuestions):
     ) -> Answer:
         asked = self.asked(direction, dataset, rows, which)
         start, view = asked.start(), asked.view
-        places = self.places(view, via)
-        return ask(
+        places, place = self.places(view, via), view.dataset(to)
+        answer = ask(
             asked.linker(direction),
             start.at,
             asked.labels,
             start.boxes,
             direction,
-            to=view.dataset(to),
+            to=place,
             kinds=asked.kinds,
             via=places,
             trust=asked.trust,
         )
+        return asked.now(answer, place) if direction == "forward" else asked.told(answer)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from provspark.errors import ConditionError, UnknownRunError
 from provspark.index_store.model import Dataset
+from provspark.index_store.query.current import Current, Currents, Rule
 from provspark.index_store.query.graph import Direction, Graph, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.times import utc
@@ -18,10 +19,10 @@ _NAMED = 5
 
 
 class View:
-    """A version, and what finds its way back and ahead."""
+    """A version, what chose it, what finds its way back and ahead, and the current versions of what is found."""
 
-    def __init__(self, at: Sighting, back: Linker, ahead: Linker) -> None:
-        self.at, self.back, self.ahead = at, back, ahead
+    def __init__(self, chosen: Current, back: Linker, ahead: Linker, currents: Currents) -> None:
+        self.at, self.chosen, self.back, self.ahead, self.currents = chosen.at, chosen, back, ahead, currents
 
     def linker(self, direction: Direction) -> Linker:
         """What finds the way in a direction."""
@@ -38,7 +39,7 @@ class View:
 
     def known(self, name: str) -> Dataset:
         """The same of a name that is given."""
-        return self.back.graph.find(Dataset.parse(name)).version.dataset
+        return self.back.graph.known(Dataset.parse(name))
 
 
 class Views:
@@ -47,6 +48,8 @@ class Views:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._linkers: dict[object, Linker] = {None: Linker(graph)}
+        self.currents = Currents(graph)
+        self._currents: dict[Graph, Currents] = {graph: self.currents}
 
     def of(self, dataset: str | Sighting, version: str | None, run: str | None, as_of: datetime | str | None) -> View:
         """Find a version of a data set.
@@ -56,7 +59,8 @@ class Views:
         run : str, optional
             A run's id, ``DAG/RUN`` where several DAGs have one of that id, or ``latest``: the run whose step last
             wrote the data set, or else read it. The version is the one that the run wrote last, or else read, and
-            ways forward take its steps only.
+            ways forward take its steps only. Without `version`, `run` and `as_of` the files that exist decide; see
+            `Currents`.
         as_of : datetime or str, optional
             Steps that ended later are left out.
 
@@ -68,18 +72,25 @@ class Views:
             self.graph.find(dataset.version.dataset, dataset.version.id)  # raises: it may be another store's
         when = None if as_of is None else _instant(as_of)
         back = self._linker(when, lambda: self.graph.restricted(lambda m: utc(m.ended) <= str(when)))
-        if run is None and isinstance(dataset, Sighting):
-            return View(dataset, back, back)
         named = dataset.version.dataset if isinstance(dataset, Sighting) else Dataset.parse(dataset)
-        if run is None:
-            return View(back.graph.find(named, version), back, back)
-        if run == LATEST:
-            key = back.graph.find(named, version).node.manifest.key
-            run = f"{key.dag_id}/{key.run_id}"
-        ids = _run(back.graph, run)
-        ahead = self._linker((when, *ids), lambda: back.graph.restricted(lambda m: (m.key.dag_id, m.key.run_id) == ids))
-        at = dataset if isinstance(dataset, Sighting) else ahead.graph.find(named, version)
-        return View(at, back, ahead)
+        ahead = back
+        rule: Rule = "disk" if when is None else "as_of"
+        if run is not None:
+            if run == LATEST:
+                last = back.graph.latest(named) if version is None else back.graph.find(named, version)
+                run = f"{last.node.manifest.key.dag_id}/{last.node.manifest.key.run_id}"
+            ids = _run(back.graph, run)
+            key = (when, *ids)
+            ahead = self._linker(key, lambda: back.graph.restricted(lambda m: (m.key.dag_id, m.key.run_id) == ids))
+            rule = "run"
+        currents = self._currents.setdefault(ahead.graph, Currents(ahead.graph, rule))
+        if isinstance(dataset, Sighting):
+            chosen = Current(dataset, "version")
+        elif version is not None:
+            chosen = Current(ahead.graph.find(named, version), "version")
+        else:
+            chosen = currents.of(named)
+        return View(chosen, back, ahead, currents)
 
     def _linker(self, key: object, make: Callable[[], Graph]) -> Linker:
         if key not in self._linkers:

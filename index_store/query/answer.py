@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from provspark.errors import ArgumentError, ConditionError
 from provspark.index_store.boxes import concat, pairs, transpose
 from provspark.index_store.model import Boxes, Dataset, Int64, Kind, Version, jsonable
 from provspark.index_store.query.around import stops_of_tasks
+from provspark.index_store.query.current import Current, Currents, Gone, VersionUsed
 from provspark.index_store.query.cut import common, without
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
@@ -82,6 +83,14 @@ class Answer:
     """Data sets on drivers that the rows reached, and from which nothing surely went on."""
     trusted: tuple[Trusted, ...] = ()
     """What would have been among the stops, possible edges and ends, but is trusted."""
+    gone: tuple[Gone, ...] = ()
+    """Rows that were found, and are in no current version of their dataset."""
+    used: tuple[VersionUsed, ...] = ()
+    """The versions whose row ids it tells: of the rows asked about first, then of those found."""
+    currents: tuple[Current, ...] = ()
+    """The current versions in which rows found are told."""
+    versions: Literal["current", "all"] = "current"
+    """With ``all``, rows that are gone are among the parts, in the version in which they were met."""
 
     @classmethod
     def of(
@@ -106,6 +115,31 @@ class Answer:
         sure, possible = (tuple(s for s in kept.stands if s.kind in some) for some in (kinds, frozenset({"possible"})))
         ended = ends_at(s for s in found.ends if s.kind in {*kinds, "possible"})
         return cls(asked, labels, direction, sure, kept.stops, possible, ended, tuple(sorted(trusted)))
+
+    def now(self, currents: Currents, to: Dataset | None, versions: Literal["current", "all"]) -> Answer:
+        """Tell the rows found in the current versions of their datasets, and of the dataset asked for.
+
+        Parameters
+        ----------
+        versions : {"current", "all"}
+            With ``all``, rows that are in no current version stay, in the version in which they were met.
+        """
+        here: dict[Dataset, Current] = {}
+        sure, possible = currents.bring(self.parts, here), currents.bring(self.possible, here)
+        if to is not None:
+            currents.known(to, here)
+        kept = [(*b.stands, *(b.older if versions == "all" else ())) for b in (sure, possible)]
+        used = {c.used for c in here.values()}
+        return replace(
+            self,
+            parts=tuple(collected(kept[0])),
+            possible=tuple(collected(kept[1])),
+            stops=tuple(sorted({*self.stops, *sure.stops, *possible.stops})),
+            gone=sure.gone,
+            used=(*self.used, *sorted(used - set(self.used))),
+            currents=tuple(here.values()),
+            versions=versions,
+        )
 
     def found(self) -> tuple[RowSet, ...]:
         """The rows found, as a set for each version, whatever the occurrence, kind and row asked about."""
@@ -140,22 +174,31 @@ class Answer:
             boxes = how(*(p[key].boxes if key in p else Boxes.empty() for p in (mine, theirs)))
             if len(boxes):
                 at = (mine.get(key) or theirs[key]).at
-                parts.append(Stand(at, shrink(boxes), key[1], key[2]))
+                parts.append(Stand(at, shrink(boxes), *key[1:]))
         direction = self.direction if self.direction == other.direction else "both"
         # What may be more, or is left open, in either is so in what is made of both, whichever way.
         possible = [*self._parts(labels, self.possible).values(), *other._parts(labels, other.possible).values()]
-        stops, ends, trusted = (
-            tuple(sorted({*getattr(self, name), *getattr(other, name)})) for name in ("stops", "ends", "trusted")
-        )
-        return Answer(
-            self.asked, labels, direction, tuple(collected(parts)), stops, tuple(collected(possible)), ends, trusted
+        names = ("stops", "ends", "trusted", "gone")
+        stops, ends, trusted, gone = (tuple(sorted({*getattr(self, name), *getattr(other, name)})) for name in names)
+        return replace(
+            self,
+            labels=labels,
+            direction=direction,
+            parts=tuple(collected(parts)),
+            stops=stops,
+            possible=tuple(collected(possible)),
+            ends=ends,
+            trusted=trusted,
+            gone=gone,
+            used=tuple(dict.fromkeys((*self.used, *other.used))),
+            versions="all" if "all" in (self.versions, other.versions) else "current",
         )
 
-    def _parts(self, labels: Runs, of: Sequence[Stand] | None = None) -> dict[tuple[object, int, Kind], Stand]:
-        """Parts by version, occurrence and kind, told by the numbers of these labels."""
+    def _parts(self, labels: Runs, of: Sequence[Stand] | None = None) -> dict[tuple[object, int, Kind, bool], Stand]:
+        """Parts by version, occurrence, kind and whether they are gone, told by the numbers of these labels."""
         renumbered = compose(labelled(labels), transpose(labelled(self.labels)))
         return {
-            (p.at.key, p.occurrence, p.kind): Stand(p.at, compose(renumbered, p.boxes), p.occurrence, p.kind)
+            (p.at.key, p.occurrence, p.kind, p.gone): replace(p, boxes=compose(renumbered, p.boxes))
             for p in (self.parts if of is None else of)
         }
 
@@ -174,10 +217,10 @@ class Answer:
     def table(self) -> pa.Table:
         """Write out distinct lines of row, dataset, version, occurrence, source_row, kind, sorted.
 
-        ``source_row`` is the row found: of a source for backward, of a result for forward. The schema's
-        metadata holds the stops (see `stops_of`).
+        ``source_row`` is the row found: of a source for backward, of a result for forward. With all versions there is
+        a column ``gone``, too. The schema's metadata holds the stops (see `stops_of`) and the rows that are gone.
         """
-        told = about(self.asked, self.direction, self.stops, self.ends, self.trusted)
+        told = about(self.asked, self.direction, self.stops, self.ends, self.trusted, self.gone, self.used)
         if self.possible:
             told[POSSIBLE] = _dump_possible(self._lines(self.possible))
         return self._lines(self.parts).replace_schema_metadata(told)
@@ -203,8 +246,13 @@ class Answer:
                 "occurrence": np.array([p.occurrence for p in parts], dtype=np.int32)[number_of],
                 "source_row": found,
                 "kind": _words(number_of, [p.kind for p in parts]),
+                **({"gone": np.array([p.gone for p in parts], dtype=np.bool_)[number_of]} if self._all else {}),
             }
         )
+
+    @property
+    def _all(self) -> bool:
+        return self.versions == "all"
 
 
 def _place(part: Stand) -> tuple[str, str, int]:
@@ -217,10 +265,13 @@ def about(
     stops: Sequence[Stop],
     ends: Sequence[End] = (),
     trusted: Sequence[Trusted] = (),
+    gone: Sequence[Gone] = (),
+    used: Sequence[VersionUsed] = (),
 ) -> dict[bytes, str | bytes]:
     """What the metadata of an answer's table say: the question, and where the answer is less than it could be."""
     told = {"dataset": str(asked.dataset), "version": asked.id, "direction": direction, "stops": jsonable(tuple(stops))}
-    told |= {name: jsonable(tuple(some)) for name, some in (("ends", ends), ("trusted", trusted)) if some}
+    more = (("ends", ends), ("trusted", trusted), ("gone", gone), ("versions", used))
+    told |= {name: jsonable(tuple(some)) for name, some in more if some}
     return {METADATA: json.dumps(told)}
 
 
@@ -243,6 +294,19 @@ def ends_of(table: pa.Table) -> tuple[End, ...]:
 def trusted_of(table: pa.Table) -> tuple[Trusted, ...]:
     """What an answer leaves out because it is trusted, from the table's metadata."""
     return tuple(Trusted(**one) for one in _told(table, "trusted"))
+
+
+def gone_of(table: pa.Table) -> tuple[Gone, ...]:
+    """The rows that were found and are in no current version, counted by step, from the table's metadata."""
+    return tuple(Gone(**one) for one in _told(table, "gone"))
+
+
+def versions_of(table: pa.Table) -> tuple[VersionUsed, ...]:
+    """The versions whose row ids an answer tells, and what chose each, from the table's metadata.
+
+    The version asked about comes first.
+    """
+    return tuple(VersionUsed(**one) for one in _told(table, "versions"))
 
 
 def possible_of(table: pa.Table) -> pa.Table:

@@ -280,12 +280,15 @@ class Graph:
         Its writes; what drivers read.
     written, read, on_driver, read_on_driver
         By data set, what its writes wrote and read, and what its drivers' reads made and read.
+    whole : Graph
+        The snapshot that it was restricted from, or itself.
     lost
         By data set, files that untracked writes and reads are known to have read, and whose rows nobody counted.
     """
 
     def __init__(self, stores: Iterable[StoreLike], declarations: Iterable[Declaration] = ()) -> None:
         self.stores, self._declarations = tuple(stores), tuple(declarations)
+        self.whole: Graph = self
         self._fill([store.survey() for store in self.stores])
 
     def renewed(
@@ -303,7 +306,7 @@ class Graph:
         if (now, said) == (self.stores, self._declarations) and published == self._published:
             return self
         out = object.__new__(Graph)
-        out.stores, out._declarations = now, said
+        out.stores, out._declarations, out.whole = now, said, out
         out._fill(published)
         return out
 
@@ -338,7 +341,7 @@ class Graph:
         true for it, and if steps that stay know each version that it names.
         """
         out = object.__new__(Graph)
-        out.stores, out._declarations = self.stores, self._declarations
+        out.stores, out._declarations, out.whole = self.stores, self._declarations, self.whole
         out.broken = tuple(b for b in self.broken if broken(b))
         nodes, reads = ([n for n in some if keep(n.manifest)] for some in (self.nodes, self.reads))
         if any(n.named for n in nodes):
@@ -398,16 +401,47 @@ class Graph:
         good = [s for s in wrote if s.node.manifest.status == "succeeded"]
         return [s for s in wrote if s.node.manifest.status != "succeeded"] + read + good
 
-    def find(self, dataset: Dataset, version: str | None = None) -> Sighting:
-        """The version of that id, as its writer knows it where there is one, or the best answer to the name.
+    def known(self, dataset: Dataset) -> Dataset:
+        """Return a dataset that some step read or wrote.
+
+        Raises
+        ------
+        UnknownDatasetError
+        """
+        return self.sightings(dataset)[-1].version.dataset
+
+    def latest(self, dataset: Dataset) -> Sighting:
+        """The best answer to a name by the steps alone; see `sightings`.
+
+        Of steps that ran at one time the one that listed the dataset last counts, as its newest file tells.
+
+        Raises
+        ------
+        UnknownDatasetError
+        """
+        found = self.sightings(dataset)
+        best = found[-1]
+        if best is not best.node.output or best.node.manifest.status != "succeeded":
+            return best
+        began = best.node.manifest.started
+        beside: dict[str, Sighting] = {}
+        for s in reversed(found):
+            manifest = s.node.manifest
+            if s is not s.node.output or manifest.status != "succeeded" or manifest.ended < began:
+                break
+            beside.setdefault(s.node.step, s)
+        if len(beside) == 1:
+            return best
+        return max(beside.values(), key=lambda s: (max(s.files.mtimes.tolist(), default=0), s.version.n_files))
+
+    def find(self, dataset: Dataset, version: str) -> Sighting:
+        """The version of that id, as its writer knows it where there is one.
 
         Raises
         ------
         UnknownDatasetError, UnknownVersionError
         """
         found = self.sightings(dataset)
-        if version is None:
-            return found[-1]
         same = [s for s in found if s.version.id == version]
         if not same:
             raise UnknownVersionError(str(dataset), version, dict.fromkeys(s.version.id for s in found))

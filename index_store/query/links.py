@@ -294,6 +294,27 @@ class _Claims:
         )
 
 
+def between(at: Sighting, target: Sighting, missing: frozenset[int] = frozenset()) -> Links:
+    """Link the rows of a version to the same rows of another one, by the files that they share.
+
+    Parameters
+    ----------
+    missing : set of int
+        Numbers of files of `target` that are not to be found there.
+
+    Returns
+    -------
+    Links
+        `loose` are the rows of files that the other version lacks.
+    """
+    claims = _Claims(at)
+    places = dict(target.places())
+    both = [(i, places[place]) for place, i in at.places() if place in places and places[place] not in missing]
+    mine, theirs = np.array(both, dtype=np.int64).reshape(-1, 2).T
+    claims.add(target, mine, theirs)
+    return claims.links(exclusive=False)
+
+
 def _may_share(a: Version, b: Version) -> bool:
     """Whether two versions may share a file; of two of one file each their ids, hashes of it, tell."""
     return a.id == b.id or not a.n_files == b.n_files == 1 or a.dataset != b.dataset

@@ -125,13 +125,13 @@ def _reach(
 
 
 def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = united) -> list[Stand]:
-    """Sort by data set, version, occurrence and kind, what is equal in them put together."""
-    found: dict[tuple[Dataset, str, int, Kind], tuple[Sighting, list[Boxes]]] = {}
+    """Sort by data set, version, occurrence, kind and whether gone, what is equal in them put together."""
+    found: dict[tuple[Dataset, str, int, Kind, bool], tuple[Sighting, list[Boxes]]] = {}
     for s in stands:
         version = s.at.version
-        found.setdefault((version.dataset, version.id, s.occurrence, s.kind), (s.at, []))[1].append(s.boxes)
+        found.setdefault((version.dataset, version.id, s.occurrence, s.kind, s.gone), (s.at, []))[1].append(s.boxes)
     return [
-        Stand(at, how(parts), key[2], key[3])
+        Stand(at, how(parts), *key[2:])
         for key, (at, parts) in sorted(found.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))
     ]
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+import pyarrow as pa
+
 from provspark.errors import ArgumentError, ConditionError
-from provspark.index_store.model import Int64
+from provspark.index_store.boxes import pairs
+from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.runs import Runs
 
@@ -67,6 +71,25 @@ class RowSet:
         if self.at.key != other.at.key:
             raise ConditionError(
                 f"rows of version {other.version} of {other.dataset} and of version {self.version} of {self.dataset} "
-                f"are no rows of one numbering; ask both questions of one version"
+                f"are no rows of one numbering; ask both questions of one version, or convert one with locate()"
             )
         return other.runs
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Located(RowSet):
+    """Rows of a version, as a set of the version in which they were looked for."""
+
+    boxes: Boxes
+    """From the row ids that they had to those that they have."""
+    gone: RowSet
+    """Those that this version lacks, as rows of the version in which they were."""
+
+    def table(self) -> pa.Table:
+        """One line for each row that was looked for: row, located (null where it is gone), gone; by row."""
+        row, there = pairs(self.boxes)
+        lost = self.gone.rows()
+        rows = np.concatenate([row, lost])
+        order = np.argsort(rows, kind="stable")
+        found = pa.array(np.concatenate([there, np.zeros_like(lost)])[order], mask=(order >= len(row)))
+        return pa.table({"row": rows[order], "located": found, "gone": order >= len(row)})

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from provspark.index_store.model import Boxes, Coverage, Dataset, Kind, jsonable
 from provspark.index_store.query.around import stops_of_tasks
+from provspark.index_store.query.current import Current, Currents, Gone, VersionUsed
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reach import towards
-from provspark.index_store.query.relation import gathered, image
+from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.returned import stops_around
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trust import Trust, Trusted
@@ -39,6 +40,8 @@ class TraceNode:
     """Rows met along a path with a possible edge."""
     at: Sighting
     """The version as the write knows it through which it was met first."""
+    gone: bool = False
+    """Whether its rows are in no current version; for forward."""
 
     @property
     def met(self) -> Runs:
@@ -74,6 +77,11 @@ class Trace:
     """For each edge the rows reached through it: of its source for backward, of its target for forward."""
     trusted: tuple[Trusted, ...] = ()
     """What is left out because it is trusted."""
+    gone: tuple[Gone, ...] = ()
+    """For forward: rows that came of those asked about, and are in no current version."""
+    used: tuple[VersionUsed, ...] = ()
+    """The versions whose row ids it tells, and what chose them: of the rows asked about first."""
+    currents: tuple[Current, ...] = ()
 
     def as_dict(self, max_runs: int = 1000) -> dict[str, Any]:
         """The trace as JSON takes it; a row set is a count and at most `max_runs` pairs [first row, rows]."""
@@ -89,12 +97,15 @@ class Trace:
                     "data": _runs(n.data, max_runs),
                     "context": _runs(n.context, max_runs),
                     "possible": _runs(n.possible, max_runs),
+                    "gone": n.gone,
                 }
                 for n in self.nodes
             ],
             "edges": jsonable(self.edges),
             "stops": jsonable(self.stops),
             "trusted": jsonable(self.trusted),
+            "gone": jsonable(self.gone),
+            "versions": jsonable(self.used),
         }
 
 
@@ -107,37 +118,58 @@ def trace(
     to: Dataset | None = None,
     kinds: Iterable[Kind] = ("data",),
     trust: Trust | None = None,
+    currents: Currents | None = None,
+    everything: bool = False,
 ) -> Trace:
     """Walk from a set of rows as a whole and keep all versions and writes on the way; never raises for stops.
 
-    With `to`, writes that do not lead to that data set are left out. What `trust` matches is left out, too.
+    Parameters
+    ----------
+    to : Dataset, optional
+        Writes that do not lead to it are left out.
+    trust : Trust, optional
+        What it matches is left out.
+    currents : Currents, optional
+        Rows that are in a current version are told in it, whichever version they were met in.
+    everything : bool
+        Keep rows that are in no current version, also where they lead to none that are.
     """
     trust = trust or Trust()
     route = plan(linker, [start], direction)
-    sink = _Draw(start, rows, direction)
+    sink = _Draw(start, rows, direction, to, currents)
     context = "context" in frozenset(kinds)
     ways = Ways(useful=towards(linker, route, to), trust=trust)
     walk(linker, route, [Stand(start, gathered(rows))], sink, context=context, ways=ways)
     if direction == "forward" and to is not None and linker.drivers:
         sink.stops |= stops_around(linker, start, sink.driver_ends, to, trust)
     sink.stops |= stops_of_tasks(linker, [Stand(start, gathered(rows))], direction, to, trust, context=context)
-    return sink.trace(tuple(sorted(trust.used)))
+    return sink.trace(tuple(sorted(trust.used)), everything=everything)
 
 
 class _Draw:
-    def __init__(self, start: Sighting, rows: Runs, direction: Direction) -> None:
-        self.direction = direction
+    def __init__(
+        self, start: Sighting, rows: Runs, direction: Direction, to: Dataset | None, currents: Currents | None
+    ) -> None:
+        self.direction, self.to, self.currents = direction, to, currents
+        self.here: dict[Dataset, Current] = {}
         self.numbers: dict[object, int] = {}
+        self.placed: dict[object, set[int]] = {start.key: {0}}
+        self.gone: set[int] = set()
+        self.older: list[Stand] = []
         self.at: list[Sighting] = []
         self.rows: list[dict[Kind, Runs]] = []
         self.ends: set[int] = set()
         self.driver_ends: list[Stand] = []
         self.edges: dict[TraceEdge, Runs] = {}
         self.stops: set[Stop] = set()
-        self._add(start, "data", rows)
+        self._add(start, "data", rows, False)
 
-    def _add(self, at: Sighting, kind: Kind, rows: Runs) -> int:
-        number = self.numbers.setdefault(at.key, len(self.at))
+    def _add(self, at: Sighting, kind: Kind, rows: Runs, gone: bool) -> int:
+        """Take in rows of a version, and return the number of their node; rows that are gone have one of their own."""
+        apart = gone and self.at and at.key != self.at[0].key
+        number = self.numbers.setdefault(("gone", at.key) if apart else at.key, len(self.at))
+        if apart:
+            self.gone.add(number)
         if number == len(self.at):
             self.at.append(at)
             self.rows.append({})
@@ -145,10 +177,32 @@ class _Draw:
         self.rows[number][kind] = rows if known is None else known | rows
         return number
 
+    def _now(self, at: Sighting, rows: Runs) -> list[tuple[Sighting, Runs, bool]]:
+        """Rows of a version, where they are told: in the current version, or where they were met, which may be gone."""
+        current = self.currents and self.currents.known(at.version.dataset, self.here)
+        if not self.currents or not current:
+            return [(at, rows, False)]
+        moved = self.currents.moved(at, current)
+        if moved.boxes is None:
+            return [(moved.at, rows, False)]
+        live = image(compose(gathered(rows), moved.boxes))
+        lost = rows & moved.lost
+        other = [some & rows for some, _ in moved.refused]
+        self.stops |= moved.stops(at, rows)
+        parts = [(moved.at, live, False), (at, lost, True), *((at, some, False) for some in other)]
+        return [part for part in parts if part[1]]
+
     def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
-        rows = image(rel)
-        here, there = self._add(at, kind, rows), self.numbers[origin.key]
-        if here == there:
+        if via is not None and at.version.dataset == self.to:
+            self._end(Stand(at, rel, occurrence, kind))
+        for where, rows, gone in self._now(at, image(rel)):
+            here = self._add(where, kind, rows, gone)
+            self.placed.setdefault(at.key, set()).add(here)
+            for there in self.placed[origin.key]:
+                self._join(here, there, rows, via, occurrence, kind)
+
+    def _join(self, here: int, there: int, rows: Runs, via: Node | None, occurrence: int, kind: Kind) -> None:
+        if here == there and (via is None or not self.currents):
             return
         source, target = (here, there) if self.direction == "backward" else (there, here)
         if via is None:
@@ -160,22 +214,38 @@ class _Draw:
         self.edges[edge] = rows if known is None else known | rows
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
-        self.ends.add(self.numbers[at.key])
+        stand = Stand(at, rel, occurrence, kind)
+        if self.to is None:
+            self._end(stand)
+        for where, rows, gone in self._now(at, image(rel)):
+            here = self._add(where, kind, rows, gone)
+            self.ends.add(here)
+            if at.key == self.at[0].key:
+                self._join(here, 0, rows, None, occurrence, kind)
         if at.node.is_read and at is at.node.output:
-            self.driver_ends.append(Stand(at, rel, occurrence, kind))
+            self.driver_ends.append(stand)
+
+    def _end(self, stand: Stand) -> None:
+        """Note which rows of a result are gone."""
+        if self.currents:
+            self.older += self.currents.bring([stand], self.here).older
 
     def stopped(self, stop: Stop) -> None:
         self.stops.add(stop)
 
-    def trace(self, trusted: tuple[Trusted, ...] = ()) -> Trace:
+    def trace(self, trusted: tuple[Trusted, ...], *, everything: bool) -> Trace:
+        """Put together what was met; without `everything`, what is gone stays only on the way to what is not."""
+        kept = range(len(self.at)) if everything else self._kept()
+        number = {old: new for new, old in enumerate(kept)}
         nodes = []
-        for i, (at, rows) in enumerate(zip(self.at, self.rows, strict=True)):
+        for i in kept:
+            at, rows = self.at[i], self.rows[i]
             role: Role = "asked" if i == 0 else "end" if i in self.ends else "between"
             none = Runs.span(0)
             version = at.version
             nodes.append(
                 TraceNode(
-                    i,
+                    number[i],
                     str(version.dataset),
                     version.id,
                     role,
@@ -184,10 +254,39 @@ class _Draw:
                     rows.get("context", none),
                     rows.get("possible", none),
                     at,
+                    i in self.gone,
                 )
             )
-        edges, stops = tuple(sorted(self.edges)), tuple(sorted(self.stops))
-        return Trace(self.direction, tuple(nodes), edges, stops, self.edges, trusted)
+        through = {
+            replace(e, source=number[e.source], target=number[e.target]): rows
+            for e, rows in self.edges.items()
+            if e.source in number and e.target in number
+        }
+        gone = self.currents.gone(self.older) if self.currents else ()
+        used = tuple(sorted(c.used for c in self.here.values()))
+        return Trace(
+            self.direction,
+            tuple(nodes),
+            tuple(sorted(through)),
+            tuple(sorted(self.stops)),
+            through,
+            trusted,
+            gone,
+            used,
+            tuple(self.here.values()),
+        )
+
+    def _kept(self) -> list[int]:
+        """The nodes whose rows are there, and those on the way to them."""
+        before: dict[int, set[int]] = {}
+        for edge in self.edges:
+            before.setdefault(edge.target, set()).add(edge.source)
+        kept, waiting = set(), [i for i in range(len(self.at)) if i not in self.gone]
+        while waiting:
+            if (i := waiting.pop()) not in kept:
+                kept.add(i)
+                waiting += before.get(i, ())
+        return sorted(kept)
 
 
 def _runs(runs: Runs, most: int) -> dict[str, Any]:

@@ -81,6 +81,8 @@ class Stand:
     occurrence: int = -1
     """Which reading of the version the last step was, in plan order; -1 where no step was walked."""
     kind: Kind = "data"
+    gone: bool = False
+    """Whether the rows are in no file of the current version."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
 
 import pyarrow as pa
 
 from provspark.errors import InvalidWriteError, ValuesUnavailableError
 from provspark.index_store.model import Dataset, Field, Files, PendingVersion, Version
-from provspark.index_store.values.files import DataFile, files_of, root_of
+from provspark.index_store.values.files import DataFile, files_of
+from provspark.index_store.values.listing import Listed, listing
 from provspark.index_store.values.reading import reader_of
 from provspark.index_store.values.rows import LineReader
 
 __all__ = ["list_files", "present_version"]
-
-Listed = tuple[str, int, int]
-"""Relative path, size in bytes, time in milliseconds."""
 
 
 def list_files(dataset: Dataset) -> list[Listed]:
@@ -28,11 +24,11 @@ def list_files(dataset: Dataset) -> list[Listed]:
     InvalidWriteError
         There is nothing.
     """
-    filesystem, root = root_of(dataset)
-    found = sorted(_local(Path(root)) if filesystem is None else _remote(filesystem, root))
-    if not found:
-        raise InvalidWriteError(f"{dataset} has no data file; record a step when its data sets are there")
-    return found
+    found = listing(dataset, max_age=0)
+    if not found.files:
+        why = f": {found.why}" if found.why else ""
+        raise InvalidWriteError(f"{dataset} has no data file{why}; record a step when its data sets are there")
+    return list(found.files)
 
 
 def present_version(
@@ -70,32 +66,6 @@ def present_version(
         named = {f.name for f in fields}
         columns = (*fields, *(Field(p, "string") for p in parts if p not in named))
     return PendingVersion(dataset, Files.of(counted), version.format, kept, columns, tuple(parts) if columns else ())
-
-
-def _local(root: Path) -> Iterator[Listed]:
-    paths = [root] if root.is_file() else root.rglob("*")
-    for path in paths:
-        relative = path.relative_to(root)
-        if path.is_file() and not any(_hidden(part) for part in relative.parts):
-            stat = path.stat()
-            yield "" if path == root else relative.as_posix(), stat.st_size, stat.st_mtime_ns // 1_000_000
-
-
-def _remote(filesystem: Any, root: str) -> Iterator[Listed]:
-    from pyarrow.fs import FileSelector, FileType
-
-    info = filesystem.get_file_info(root)
-    found = [info] if info.type == FileType.File else []
-    if info.type == FileType.Directory:
-        found = filesystem.get_file_info(FileSelector(root, recursive=True))
-    for info in found:
-        relative = info.path[len(root) :].strip("/")
-        if info.type == FileType.File and not any(_hidden(part) for part in relative.split("/")):
-            yield relative, info.size, info.mtime_ns // 1_000_000
-
-
-def _hidden(name: str) -> bool:
-    return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
 def _counted(version: Version, file: DataFile) -> tuple[int, tuple[Field, ...]]:

@@ -120,7 +120,8 @@ class Scope:
 
     def find(self, dataset: str, version: str | None) -> Sighting:
         """Return a version of a data set, by their ids."""
-        return self.prov.graph.find(self.dataset(dataset), version)
+        found = self.dataset(dataset)
+        return self.prov.currents.of(found).at if version is None else self.prov.graph.find(found, version)
 
     def at(self, node: TraceNode) -> Sighting:
         """Return the version that a node of a trace stands for."""

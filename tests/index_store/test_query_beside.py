@@ -56,7 +56,7 @@ def follow(pairs: dict[str, Pairs], row: int) -> dict[str, set[int]]:
 @pytest.mark.parametrize("seed", range(5))
 def test_one_derivation_takes_a_row_of_each_input(tmp_path: Path, seed: int) -> None:
     linker, pairs = build(tmp_path, seed)
-    at = linker.graph.find(Dataset.parse("/report"))
+    at = linker.graph.latest(Dataset.parse("/report"))
     for row in range(ROWS):
         found = one_derivation(linker, at, row)
         nodes = {n.at.key: n for n in trace(linker, at, Runs.of([row]), "backward").nodes}
@@ -69,7 +69,7 @@ def test_a_coarse_write_has_no_one_derivation(tmp_path: Path) -> None:
     store = Store.open(str(tmp_path / "store"), create=True)
     publish(store, "clean", write(CLEAN, [(A, [(0, 0)])], coverage="coarse"))
     linker = Linker(Graph([store]))
-    at = linker.graph.find(Dataset.parse("/clean"))
+    at = linker.graph.latest(Dataset.parse("/clean"))
     assert {k[0] for k in one_derivation(linker, at, 0)} == {identity(CLEAN)}
 
 
@@ -79,7 +79,7 @@ def names(datasets: object) -> list[str]:
 
 def test_what_can_be_asked_sideways(tmp_path: Path) -> None:
     linker, _ = build(tmp_path, 0)
-    found = {n: beside(linker, linker.graph.find(Dataset.parse(f"/{n}"))) for n in ("a", "clean", "report", "lookup")}
+    found = {n: beside(linker, linker.graph.latest(Dataset.parse(f"/{n}"))) for n in ("a", "clean", "report", "lookup")}
     together = {names([d])[0]: set(names(v)) for d, v in found["a"].together.items()}
     assert together == {
         "lookup": {"clean", "part", "report"},
@@ -103,7 +103,7 @@ def test_what_can_be_asked_sideways(tmp_path: Path) -> None:
 
 def test_the_edges_of_a_trace_know_the_rows_that_came_along_them(tmp_path: Path) -> None:
     linker, pairs = build(tmp_path, 1)
-    at = linker.graph.find(Dataset.parse("/report"))
+    at = linker.graph.latest(Dataset.parse("/report"))
     found = trace(linker, at, Runs.span(ROWS), "backward")
     labels = {n.id: n.dataset.removeprefix("file:///") for n in found.nodes}
     rows = {(labels[e.source], labels[e.target]): set(r.rows().tolist()) for e, r in found.through.items()}

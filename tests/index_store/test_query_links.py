@@ -41,7 +41,7 @@ def answer(
     kinds: tuple[Kind, ...] = ("data",),
 ) -> Answer:
     linker = Linker(Graph(stores if isinstance(stores, list) else [stores]))
-    start = linker.graph.find(Dataset.parse(name))
+    start = linker.graph.latest(Dataset.parse(name))
     labels = Runs.of(rows)
     target = None if to is None else Dataset.parse(to)
     return ask(linker, start, labels, labelled(labels), direction, to=target, kinds=frozenset(kinds))
@@ -177,7 +177,7 @@ def test_an_append_leads_to_the_writers_of_its_older_files(store: Store) -> None
 
 def test_the_latest_good_version_answers_to_a_name(store: Store) -> None:
     def at(name: str) -> str:
-        return Graph([store]).find(Dataset.parse(name)).version.id
+        return Graph([store]).latest(Dataset.parse(name)).version.id
 
     v = [version("/out", {f"o{i}": 3}, [f"o{i}"]) for i in range(4)]
     publish(store, "failing", write(v[0], [(SOURCE, EACH)]), status="failed")
@@ -194,7 +194,7 @@ def test_the_latest_good_version_answers_to_a_name(store: Store) -> None:
     with pytest.raises(UnknownVersionError, match=f"no version 'x' of file:///out.*{identity(v[2])}"):
         graph.find(Dataset.parse("/out"), "x")
     with pytest.raises(UnknownDatasetError, match="did you mean file:///out"):
-        graph.find(Dataset.parse("/outt"))
+        graph.latest(Dataset.parse("/outt"))
 
 
 def test_a_superseded_try_counts_only_while_its_files_are_used(store: Store) -> None:
@@ -298,7 +298,7 @@ def test_threads_share_an_engine(store: Store) -> None:
     publish(store, "second", write(version("/out", {"o": 1}, "o"), [(some, [(0, i) for i in range(299)])]))
     for _ in range(5):
         linker = Linker(Graph([store]))
-        start, labels = linker.graph.find(Dataset.parse("/out")), Runs.of([0])
+        start, labels = linker.graph.latest(Dataset.parse("/out")), Runs.of([0])
 
         def count(_: int, linker: Linker = linker, start: Sighting = start, labels: Runs = labels) -> int:
             question = ask(linker, start, labels, labelled(labels), "backward", to=None, kinds=frozenset(["data"]))

@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Store:
 
 def draw(store: Store, name: str, rows: list[int], direction: Direction, *kinds: Kind, to: str = "") -> Trace:
     linker = Linker(Graph([store]))
-    start = linker.graph.find(Dataset.parse(name))
+    start = linker.graph.latest(Dataset.parse(name))
     target = Dataset.parse(to) if to else None
     return trace(linker, start, Runs.of(rows), direction, to=target, kinds=kinds or ("data",))
 

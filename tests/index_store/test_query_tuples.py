@@ -121,7 +121,7 @@ def test_pages_of_a_product_too_large_to_write_out(tmp_path: Path) -> None:
     cross = write(out, [(a, [(0, 0)]), (a, [(0, 0)])])
     published(store, "cross", replace(cross, tensors=[replace(t, boxes=every) for t in cross.tensors]))
     linker = Linker(Graph([store]))
-    at = linker.graph.find(Dataset.parse("/out"))
+    at = linker.graph.latest(Dataset.parse("/out"))
     found = Derivations.of(linker, Stand(at, labelled(Runs.span(1))), Runs.span(1))
     assert [o.name for o in found.occurrences] == ["file:///a#0", "file:///a#1"]
     page = next(found.batches(1000))

@@ -1,0 +1,414 @@
+"""What a dataset's name means now: its current version, and the same rows in other versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from provspark.errors import UnknownDatasetError
+from provspark.index_store.boxes import concat, sort, transpose
+from provspark.index_store.model import Boxes, Dataset, Files, Int64
+from provspark.index_store.query.graph import Graph, Place, Sighting
+from provspark.index_store.query.links import between
+from provspark.index_store.query.relation import compose, identity, image, restrict
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.walk import Stand, Stop
+from provspark.index_store.watch import check
+
+__all__ = ["Brought", "Current", "Currents", "Gone", "Moved", "Rule", "VersionUsed"]
+
+Rule = Literal["disk", "last step", "run", "as_of", "version", "itself"]
+"""What chose a version: the files that exist; the last step that succeeded, where they can't be listed; the last one of
+a run, or until a time; the question, which named it. A dataset on a driver stands for itself."""
+
+_SECOND = 1000
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class VersionUsed:
+    """The version whose row ids an answer tells of a dataset.
+
+    Parameters
+    ----------
+    dataset, version : str
+    rule : {"disk", "last step", "run", "as_of", "version", "itself"}
+        See `Rule`.
+    why : str
+        With ``last step``, why the files could not be listed.
+    missing, unknown : int
+        With ``disk``: files of the version that are not there, and files that are there and that it lacks.
+    age : float
+        With ``disk``: how many seconds ago the files were listed; 0 for a local disk.
+    """
+
+    dataset: str
+    version: str
+    rule: Rule
+    why: str = ""
+    missing: int = 0
+    unknown: int = 0
+    age: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gone:
+    """Rows that were found, and that are in no file of the current version of their dataset.
+
+    Parameters
+    ----------
+    dataset : str
+    step : str
+        The first captured step after which their files were not there; empty where no captured step removed them.
+    rows : int
+    """
+
+    dataset: str
+    step: str
+    rows: int
+
+    def __str__(self) -> str:
+        by = f"step {self.step}" if self.step else "something that was not captured"
+        return f"{self.rows:,} rows of {self.dataset} are gone: {by} removed or overwrote their files"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Current:
+    """The current version of a dataset."""
+
+    at: Sighting
+    rule: Rule
+    missing: frozenset[int] = frozenset()
+    """Numbers of its files that are not there."""
+    unknown: tuple[tuple[str, int], ...] = ()
+    """Paths and times of files that are there, and that it lacks."""
+    why: str = ""
+    age: float = 0.0
+    moved: dict[object, Moved] = field(default_factory=dict)
+    """Where rows of other versions stand in it, as far as that was asked."""
+
+    @property
+    def used(self) -> VersionUsed:
+        """What an answer says of it."""
+        version = self.at.version
+        return VersionUsed(
+            str(version.dataset), version.id, self.rule, self.why, len(self.missing), len(self.unknown), self.age
+        )
+
+    def stop(self, since: int = 0) -> Stop | None:
+        """The stop for files that nobody captured, but for those that are older than a time in milliseconds."""
+        fresh = [path for path, time in self.unknown if time >= since // _SECOND * _SECOND]
+        if not fresh:
+            return None
+        more = f" and {len(fresh) - 1:,} more files were" if len(fresh) > 1 else " was"
+        why = f"{fresh[0] or self.at.version.dataset.name}{more} written there, and no captured step is known to have"
+        return Stop("files", self.at.node.step, str(self.at.version.dataset), f"{why} done that")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """Where the rows of a version stand in another one."""
+
+    at: Sighting
+    """The other version."""
+    boxes: Boxes | None
+    """From row to row; None where each row has its own number there."""
+    lost: Runs
+    """The rows that it lacks."""
+    refused: tuple[tuple[Runs, str], ...] = ()
+    """Rows that can't be told in it, and why."""
+
+    def stops(self, at: Sighting, rows: Runs) -> set[Stop]:
+        """The stops for those of some rows that can't be told in it."""
+        step, dataset = at.node.step, str(at.version.dataset)
+        return {Stop("unlinked", step, dataset, why) for some, why in self.refused if some & rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """Where a walk came to, told in current versions."""
+
+    stands: tuple[Stand, ...]
+    older: tuple[Stand, ...]
+    """Rows that are in no current version, in the versions in which they were met."""
+    gone: tuple[Gone, ...]
+    stops: tuple[Stop, ...]
+
+
+class Currents:
+    """Finds and remembers the current versions of a graph's datasets. Threads may share one.
+
+    Parameters
+    ----------
+    graph : Graph
+        Its steps are all that count.
+    rule : {"disk", "run", "as_of"}
+        Whether the files that exist decide, or the steps of the graph alone.
+    """
+
+    def __init__(self, graph: Graph, rule: Rule = "disk") -> None:
+        self.graph = graph
+        self.rule = rule
+        self._known: dict[Dataset, tuple[object, Current]] = {}
+        """By dataset, the files (None where none decide) for which this is its current version."""
+        self._removers: dict[Dataset, dict[Place, str]] = {}
+
+    def of(self, dataset: Dataset, *, ask: bool = True) -> Current:
+        """The current version of a dataset.
+
+        Parameters
+        ----------
+        ask : bool
+            With False, only a local disk is listed.
+
+        Raises
+        ------
+        UnknownDatasetError
+        """
+        files, known = self._known.get(dataset, ((), None))
+        if known is None and (sure := self._without_files(dataset)):
+            files, known = self._known[dataset] = None, sure
+        if known is not None and files is None:
+            return known
+        from provspark.index_store.values.listing import listing
+
+        found = listing(dataset, ask=ask)
+        state = found.why or found.files
+        if known is None or files != state:
+            if found.why and not (found.absent and self._has_neighbour(dataset)):
+                known = Current(self.graph.latest(dataset), "last step", why=found.why)
+            else:
+                known = self._on_disk(dataset, found.files)
+            self._known[dataset] = state, known
+        return replace(known, age=found.age) if found.age else known
+
+    def _has_neighbour(self, dataset: Dataset) -> bool:
+        """Whether another dataset stands in the same folder: then it was removed, and the disk is the right one."""
+        folder, *_ = dataset.name.rstrip("/").rpartition("/")
+        beside = (d for d in self.graph.datasets() if d != dataset and d.namespace == dataset.namespace)
+        return any(d.name.rpartition("/")[0] == folder and Path(d.name).exists() for d in beside)
+
+    def _without_files(self, dataset: Dataset) -> Current | None:
+        """The current version of a dataset for which no files decide."""
+        if self.rule != "disk":
+            return Current(self.graph.latest(dataset), self.rule)
+        last = self.graph.latest(dataset)
+        if _stands_for_itself(dataset):
+            return Current(last, "itself")
+        return Current(last, "last step", why=_DATABASE) if last.version.format == "jdbc" else None
+
+    def _on_disk(self, dataset: Dataset, listed: tuple[tuple[str, int, int], ...]) -> Current:
+        """Find the newest version whose files exist: that has most of them, and fewest others."""
+        candidates = self.graph.sightings(dataset)
+        there = Files.of((path, size, mtime, 0, False) for path, size, mtime in listed)
+        name = there.identity(dataset)
+        same = [s for s in candidates if s.version.id == name]
+        if same:
+            return Current(([s for s in same if s is s.node.output] or same)[-1], "disk")
+        files = set(listed)
+        best, score = candidates[-1], (-1, 0, "", False)
+        for s in candidates:
+            check()
+            have = len(files.intersection(_listed(s)))
+            own = s is s.node.output
+            found = (have, have - s.version.n_files, s.node.manifest.ended, own)
+            if found >= score:
+                best, score = s, found
+        known = {entry: i for i, entry in enumerate(_listed(best))}
+        missing = frozenset(i for entry, i in known.items() if entry not in files)
+        deep = any(not _partitioned(path) for path in best.files.paths)
+        unknown = [e for e in listed if e not in known and (deep or _partitioned(e[0]))]
+        return Current(best, "disk", missing, tuple((e[0], e[2]) for e in self._visible(dataset, unknown)))
+
+    def _visible(self, dataset: Dataset, files: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+        """Leave out what only steps wrote or read that this graph leaves out."""
+        if not files or self.graph.whole is self.graph:
+            return files
+        base = dataset.name.rstrip("/")
+        places = {(dataset.namespace, f"{base}/{p}" if p else dataset.name, n, t): (p, n, t) for p, n, t in files}
+        whole = self.graph.whole
+        for s in (*whole.written.related(dataset), *whole.read.related(dataset)):
+            for place, _ in s.places():
+                places.pop(place, None)
+        return list(places.values())
+
+    def moved(self, at: Sighting, current: Current) -> Moved:
+        """Where the rows of a version stand in the current one."""
+        found = current.moved.get(at.key)
+        if found is None:
+            found = current.moved[at.key] = self._moved(at, current.at, current.missing)
+        return found
+
+    def _moved(self, at: Sighting, to: Sighting, missing: frozenset[int] = frozenset()) -> Moved:
+        nothing = Runs.span(0)
+        if at.key == to.key and not missing:
+            return Moved(to, None, nothing)
+        if at.version.format == to.version.format == "jdbc":
+            return self._by_key(at, to)
+        links = between(at, to, missing)
+        boxes = concat([link.boxes for link in links.links]) if links.links else Boxes.empty()
+        return Moved(to, boxes, links.loose, tuple((r.rows, r.why) for r in links.refused))
+
+    def _by_key(self, at: Sighting, to: Sighting) -> Moved:
+        """Follow the rows of a table's version through the appends that kept them."""
+        every = Runs.span(at.version.rows)
+        ways = {at.version.id: identity(every)}
+        waiting, carried = [at.version.id], Runs.span(0)
+        appends = list(self._appends(at.version.dataset))
+        while waiting:
+            here = waiting.pop()
+            for was, now, kept in appends:
+                if was == here and now not in ways:
+                    ways[now] = compose(ways[here], kept)
+                    waiting.append(now)
+                    if was == at.version.id:
+                        carried |= Runs.united(kept.out, kept.n_out)
+        boxes = ways.get(to.version.id)
+        if boxes is not None:
+            return Moved(to, boxes, every - Runs.united(boxes.out, boxes.n_out))
+        return Moved(to, Boxes.empty(), every - carried)
+
+    def _appends(self, dataset: Dataset) -> Iterator[tuple[str, str, Boxes]]:
+        """The version before an append to a table, the one after, and where its rows went."""
+        for s in self.graph.written.by_name.get(dataset, ()):
+            write, last = s.node.write, len(s.node.write.axes) - 1
+            if last < 1 or write.axes[last].role != "input":
+                continue
+            was = s.node.inputs[write.axes[last].version]
+            tensors = [t for t in write.tensors if t.src == last and t.out == 0]
+            if was.version.dataset == dataset and len(tensors) == 1 and tensors[0].edges == was.version.rows:
+                whole = Runs.span(was.version.rows)
+                there = s.node.reader(tensors[0], "src").lookup(whole.starts, whole.lengths)
+                yield was.version.id, s.version.id, transpose(there)
+
+    def located(self, at: Sighting, current: Current) -> Moved:
+        """Where the rows of a version stand in another one."""
+        to = current.at
+        moved = self._moved(at, to, current.missing)
+        if moved.boxes is not None and not len(moved.boxes) and at.version.format == "jdbc":
+            back = self._moved(to, at).boxes
+            boxes = Boxes.empty() if back is None else sort(transpose(back))
+            return Moved(to, boxes, Runs.span(at.version.rows) - Runs.united(boxes.out, boxes.n_out))
+        return moved
+
+    def known(self, dataset: Dataset, here: dict[Dataset, Current]) -> Current | None:
+        """The current version of a dataset, as `here` has it or gets it; None where it has none.
+
+        A dataset on a driver has none, and one that the steps which count do not know.
+        """
+        if dataset not in here and not _stands_for_itself(dataset):
+            with suppress(UnknownDatasetError):
+                here[dataset] = self.of(dataset)
+        return here.get(dataset)
+
+    def bring(self, stands: Iterable[Stand], here: dict[Dataset, Current]) -> Brought:
+        """Tell rows in the current versions of their datasets.
+
+        Parameters
+        ----------
+        here : dict
+            The current versions that the answer found until now; each dataset is looked at once.
+        """
+        live: list[Stand] = []
+        older: list[Stand] = []
+        stops: set[Stop] = set()
+        for s in stands:
+            check()
+            current = self.known(s.at.version.dataset, here)
+            if current is None:
+                live.append(s)
+                continue
+            moved = self.moved(s.at, current)
+            if moved.boxes is None:
+                live.append(replace(s, at=moved.at))
+                continue
+            there = compose(s.boxes, moved.boxes)
+            if len(there):
+                live.append(replace(s, at=moved.at, boxes=there))
+            lost = restrict(s.boxes, moved.lost) if moved.lost else Boxes.empty()
+            if len(lost):
+                older.append(replace(s, boxes=lost, gone=True))
+            if moved.refused:
+                stops |= moved.stops(s.at, image(s.boxes))
+        return Brought(tuple(live), tuple(older), self.gone(older), tuple(sorted(stops)))
+
+    def gone(self, older: Iterable[Stand]) -> tuple[Gone, ...]:
+        """Count rows that are in no current version, each once, by the step that removed their files."""
+        rows: dict[object, tuple[Sighting, Runs]] = {}
+        for s in older:
+            known = rows.get(s.at.key)
+            rows[s.at.key] = (s.at, image(s.boxes) if known is None else known[1] | image(s.boxes))
+        counts: dict[Dataset, dict[Place, int]] = {}
+        for at, runs in rows.values():
+            of = counts.setdefault(at.version.dataset, {})
+            for place, n in _by_file(at, runs):
+                of[place] = max(n, of.get(place, 0))
+        out: list[tuple[str, str, int]] = []
+        for dataset, of in counts.items():
+            removers = self._removed(dataset, of)
+            out += [(str(dataset), removers[place], n) for place, n in of.items()]
+        return tuple(
+            Gone(name, step, sum(n for *_, n in some))
+            for (name, step), some in groupby(sorted(out), key=lambda one: one[:2])
+        )
+
+    def _removed(self, dataset: Dataset, places: Iterable[Place]) -> dict[Place, str]:
+        """For each file, the first step after which it was not there."""
+        known = self._removers.setdefault(dataset, {})
+        left = {place for place in places if place not in known}
+        after = ""
+        for s in reversed(list(self._listings(dataset)) if left else []):
+            here = left.intersection(place for place, _ in s.places())
+            known.update(dict.fromkeys(here, after))
+            left -= here
+            if not left:
+                break
+            after = s.node.step
+        known.update(dict.fromkeys(left, ""))
+        return known
+
+    def _listings(self, dataset: Dataset) -> Iterator[Sighting]:
+        """The versions, oldest first, in which the files of a dataset are listed: its own, and of folders above it."""
+        for s in sorted(self.graph.written.related(dataset), key=lambda s: s.node.manifest.ended):
+            name = s.version.dataset.name
+            if s.version.dataset == dataset or dataset.name.startswith(name.rstrip("/") + "/"):
+                yield s
+
+
+_DATABASE = "a table of a database has no files"
+
+
+def _stands_for_itself(dataset: Dataset) -> bool:
+    return dataset.namespace.startswith("memory")
+
+
+def _listed(at: Sighting) -> Iterator[tuple[str, int, int]]:
+    files = at.files
+    return zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
+
+
+def _partitioned(path: str) -> bool:
+    """Whether a file lies where Spark looks for it: in the folder, or in folders of partitions."""
+    return all("=" in part for part in path.split("/")[:-1])
+
+
+def _by_file(at: Sighting, rows: Runs) -> Iterator[tuple[Place, int]]:
+    """How many rows of a set each file holds."""
+    ends: Int64 = np.cumsum(rows.lengths)
+
+    def before(row: Int64) -> Int64:
+        run = rows.starts.searchsorted(row, "right") - 1
+        inside = np.minimum(row - rows.starts[run], rows.lengths[run])
+        return np.where(run < 0, 0, (ends - rows.lengths)[run] + inside)
+
+    if not len(rows.starts):
+        return
+    count = np.diff(before(at.files.bases)).tolist()
+    for place, i in at.places():
+        if count[i]:
+            yield place, count[i]

@@ -1,0 +1,147 @@
+"""The files of a dataset as they lie there now."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from threading import Lock, Thread
+from typing import Any
+
+from provspark.errors import ValuesUnavailableError
+from provspark.index_store.model import Dataset
+from provspark.index_store.values.files import root_of
+
+__all__ = ["Listed", "Listing", "is_hidden", "listing"]
+
+Listed = tuple[str, int, int]
+"""Path below the dataset's folder, size in bytes, time in milliseconds."""
+KEPT_SECONDS = 60.0
+"""How long a listing of anything but a local disk answers before it is made again."""
+PATIENCE = 10.0
+"""How many seconds a question waits for such a listing."""
+_MOST_KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The data files of a dataset.
+
+    Parameters
+    ----------
+    files : tuple of (path, size, time)
+        Sorted by path; ``""`` is the path where the dataset is one file. Names that begin with ``_`` or ``.`` are left
+        out, as Spark leaves them out.
+    why : str
+        Why there is no listing; empty where there is one.
+    age : float
+        How many seconds ago it was made; 0 for a local disk.
+    absent : bool
+        There is no such folder on this machine's disk: it was removed, or it is another machine's, or not mounted.
+    """
+
+    files: tuple[Listed, ...]
+    why: str = ""
+    age: float = 0.0
+    absent: bool = False
+
+
+_kept: dict[Dataset, tuple[float, Listing]] = {}
+_lock = Lock()
+
+
+def listing(dataset: Dataset, *, max_age: float = KEPT_SECONDS, ask: bool = True) -> Listing:
+    """List a dataset: a local disk each time; of anything else a listing is kept for a while.
+
+    Parameters
+    ----------
+    max_age : float
+        How many seconds old a listing may be that was kept.
+    ask : bool
+        With False, nothing but a local disk is asked: where no listing is kept, there is none.
+    """
+    if dataset.namespace == "file":
+        return _local(dataset.name)
+    now = time.monotonic()
+    with _lock:
+        made, found = _kept.get(dataset, (0.0, None))
+    if found is not None and now - made < max_age:
+        return replace(found, age=now - made)
+    if not ask:
+        return Listing((), f"{dataset} was not listed")
+    found = _within(PATIENCE, dataset)
+    with _lock:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[dataset] = (time.monotonic(), found)
+    return found
+
+
+def _within(seconds: float, dataset: Dataset) -> Listing:
+    """List what is not a local disk, unless it takes too long: then the listing goes on, and nobody waits for it."""
+    found: list[Listing] = []
+    work = Thread(target=lambda: found.append(_remote(dataset)), name="provspark-listing", daemon=True)
+    work.start()
+    work.join(seconds)
+    return found[0] if found else Listing((), f"{dataset} was not listed within {seconds:g} seconds")
+
+
+def is_hidden(name: str) -> bool:
+    """Whether Spark takes a file or folder of this name for no data."""
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _local(root: str) -> Listing:
+    try:
+        found = os.stat(root)  # noqa: PTH116 (each question asks)
+        if stat.S_ISREG(found.st_mode):
+            return Listing((("", found.st_size, found.st_mtime_ns // 1_000_000),))
+        return Listing(tuple(sorted(_below(root))))
+    except (FileNotFoundError, NotADirectoryError):
+        return Listing((), f"{root} is not there", absent=True)
+    except OSError as e:
+        return Listing((), f"{root} can't be listed: {e.strerror or e}")
+
+
+def _below(root: str) -> Iterator[Listed]:
+    waiting, linked = [""], set()
+    while waiting:
+        folder = waiting.pop()
+        with os.scandir(f"{root}/{folder}" if folder else root) as entries:
+            for entry in entries:
+                if is_hidden(entry.name):
+                    continue
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.is_dir():
+                    if entry.is_symlink():
+                        if (target := os.path.realpath(entry.path)) in linked:
+                            continue
+                        linked.add(target)
+                    waiting.append(path)
+                elif entry.is_file():
+                    found = entry.stat()
+                    yield path, found.st_size, found.st_mtime_ns // 1_000_000
+
+
+def _remote(dataset: Dataset) -> Listing:
+    from pyarrow import ArrowException
+    from pyarrow.fs import FileSelector, FileType
+
+    try:
+        filesystem, root = root_of(dataset)
+        info = filesystem.get_file_info(root)
+        found: list[Any] = [info] if info.type == FileType.File else []
+        if info.type == FileType.Directory:
+            found = filesystem.get_file_info(FileSelector(root, recursive=True))
+    except ValuesUnavailableError as e:
+        return Listing((), str(e))
+    except (OSError, ArrowException) as e:
+        return Listing((), f"{dataset} can't be listed: {e}")
+    files = []
+    for one in found:
+        path = one.path[len(root) :].strip("/")
+        if one.type == FileType.File and not any(is_hidden(part) for part in path.split("/")):
+            files.append((path, one.size, one.mtime_ns // 1_000_000))
+    return Listing(tuple(sorted(files)))
