@@ -74,7 +74,8 @@ class Gone:
 
     def __str__(self) -> str:
         by = f"step {self.step}" if self.step else "something that was not captured"
-        return f"{self.rows:,} rows of {self.dataset} are gone: {by} removed or overwrote their files"
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
+        return f"{rows} of {self.dataset} gone: {by} removed or overwrote the files"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,9 +106,10 @@ class Current:
         fresh = [path for path, time in self.unknown if time >= since // _SECOND * _SECOND]
         if not fresh:
             return None
-        more = f" and {len(fresh) - 1:,} more files were" if len(fresh) > 1 else " was"
-        why = f"{fresh[0] or self.at.version.dataset.name}{more} written there, and no captured step is known to have"
-        return Stop("files", self.at.node.step, str(self.at.version.dataset), f"{why} done that")
+        name, more = fresh[0] or self.at.version.dataset.name, len(fresh) - 1
+        also = f" and {more:,} more file{'s' * (more > 1)}" if more else ""
+        why = f"it lacks {name}{also}, which no captured step of this dataset is known to have written"
+        return Stop("files", self.at.node.step, str(self.at.version.dataset), why)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,6 +188,11 @@ class Currents:
                 known = self._on_disk(dataset, found.files)
             self._known[dataset] = state, known
         return replace(known, age=found.age) if found.age else known
+
+    def stands(self, current: Current) -> bool:
+        """Whether what was the current version of a dataset still is."""
+        now = self.of(current.at.version.dataset)
+        return now.moved is current.moved
 
     def _has_neighbour(self, dataset: Dataset) -> bool:
         """Whether another dataset stands in the same folder: then it was removed, and the disk is the right one."""

@@ -17,6 +17,7 @@ from provspark.index_store.query.returned import stops_around
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trust import Trust, Trusted
 from provspark.index_store.query.walk import Stand, Stop, Ways, plan, walk
+from provspark.index_store.query.within import walk_axes
 
 Role = Literal["asked", "end", "between"]
 
@@ -82,6 +83,10 @@ class Trace:
     used: tuple[VersionUsed, ...] = ()
     """The versions whose row ids it tells, and what chose them: of the rows asked about first."""
     currents: tuple[Current, ...] = ()
+
+    def about(self, current: Current) -> Trace:
+        """The same, of rows that were asked about in the current version of their dataset, which was not named."""
+        return replace(self, used=(current.used, *(u for u in self.used[1:] if u != current.used)))
 
     def as_dict(self, max_runs: int = 1000) -> dict[str, Any]:
         """The trace as JSON takes it; a row set is a count and at most `max_runs` pairs [first row, rows]."""
@@ -153,7 +158,8 @@ class _Draw:
         self.direction, self.to, self.currents = direction, to, currents
         self.here: dict[Dataset, Current] = {}
         self.numbers: dict[object, int] = {}
-        self.placed: dict[object, set[int]] = {start.key: {0}}
+        self.placed: dict[Sighting, dict[int, Runs]] = {start: {0: rows}}
+        """The nodes that rows of a version, as a write knows it, are drawn in, with these rows."""
         self.gone: set[int] = set()
         self.older: list[Stand] = []
         self.at: list[Sighting] = []
@@ -177,32 +183,49 @@ class _Draw:
         self.rows[number][kind] = rows if known is None else known | rows
         return number
 
-    def _now(self, at: Sighting, rows: Runs) -> list[tuple[Sighting, Runs, bool]]:
-        """Rows of a version, where they are told: in the current version, or where they were met, which may be gone."""
+    def _now(self, at: Sighting, rows: Runs) -> list[tuple[Sighting, Runs, Runs, bool]]:
+        """Where rows of a version are told: in the current version, or where they were met, and whether they are gone.
+
+        They are told by the row ids there, and by those that they have in this version.
+        """
         current = self.currents and self.currents.known(at.version.dataset, self.here)
         if not self.currents or not current:
-            return [(at, rows, False)]
+            return [(at, rows, rows, False)]
         moved = self.currents.moved(at, current)
         if moved.boxes is None:
-            return [(moved.at, rows, False)]
+            return [(moved.at, rows, rows, False)]
         live = image(compose(gathered(rows), moved.boxes))
         lost = rows & moved.lost
-        other = [some & rows for some, _ in moved.refused]
+        refused = [some & rows for some, _ in moved.refused]
         self.stops |= moved.stops(at, rows)
-        parts = [(moved.at, live, False), (at, lost, True), *((at, some, False) for some in other)]
+        kept = rows - lost
+        for some in refused:
+            kept -= some
+        parts = [(moved.at, live, kept, False), (at, lost, lost, True), *((at, some, some, False) for some in refused)]
         return [part for part in parts if part[1]]
 
     def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
         if via is not None and at.version.dataset == self.to:
             self._end(Stand(at, rel, occurrence, kind))
-        for where, rows, gone in self._now(at, image(rel)):
-            here = self._add(where, kind, rows, gone)
-            self.placed.setdefault(at.key, set()).add(here)
-            for there in self.placed[origin.key]:
-                self._join(here, there, rows, via, occurrence, kind)
+        placed, before = self.placed.setdefault(at, {}), self.placed[origin]
+        same = self.currents and via is None and at.version.dataset == origin.version.dataset
+        for where, rows, own, gone in self._now(at, image(rel)):
+            if same and gone:  # rows of one file, in versions that both went: they are drawn where they were met first
+                numbers = [n for n in before if n in self.gone or n == 0]
+            else:
+                numbers = [self._add(where, kind, rows, gone)]
+                for there in before:
+                    if not same or there == 0:
+                        self._join(numbers[0], there, rows, via, occurrence, kind, origin)
+            for n in numbers:
+                placed[n] = placed[n] | own if n in placed else own
 
-    def _join(self, here: int, there: int, rows: Runs, via: Node | None, occurrence: int, kind: Kind) -> None:
+    def _join(
+        self, here: int, there: int, rows: Runs, via: Node | None, occurrence: int, kind: Kind, origin: Sighting
+    ) -> None:
         if here == there and (via is None or not self.currents):
+            return
+        if via is not None and len(self.placed[origin]) > 1 and not _leads(via, origin, self.placed[origin][there]):
             return
         source, target = (here, there) if self.direction == "backward" else (there, here)
         if via is None:
@@ -217,11 +240,11 @@ class _Draw:
         stand = Stand(at, rel, occurrence, kind)
         if self.to is None:
             self._end(stand)
-        for where, rows, gone in self._now(at, image(rel)):
+        for where, rows, _, gone in self._now(at, image(rel)):
             here = self._add(where, kind, rows, gone)
             self.ends.add(here)
             if at.key == self.at[0].key:
-                self._join(here, 0, rows, None, occurrence, kind)
+                self._join(here, 0, rows, None, occurrence, kind, at)
         if at.node.is_read and at is at.node.output:
             self.driver_ends.append(stand)
 
@@ -287,6 +310,13 @@ class _Draw:
                 kept.add(i)
                 waiting += before.get(i, ())
         return sorted(kept)
+
+
+def _leads(node: Node, read: Sighting, rows: Runs) -> bool:
+    """Whether any of some rows that a write read went into its output."""
+    axes = [i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == read.version.id]
+    start: dict[tuple[int, Kind], Boxes] = {(i, "data"): gathered(rows) for i in axes}
+    return bool(walk_axes(node, start, "forward", context=True, keep={0}))
 
 
 def _runs(runs: Runs, most: int) -> dict[str, Any]:

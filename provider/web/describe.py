@@ -10,6 +10,7 @@ from typing import Any
 from provspark import __version__
 from provspark.index_store.model import Dataset, Manifest, Version
 from provspark.index_store.query.beside import Beside
+from provspark.index_store.query.current import VersionUsed
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceEdge
@@ -25,10 +26,12 @@ __all__ = [
     "dataset",
     "dataset_detail",
     "dataset_summary",
+    "located",
     "step",
     "step_detail",
     "stops",
     "trace",
+    "version_used",
 ]
 
 _WORST = ("untracked", "coarse", "exact")
@@ -60,7 +63,7 @@ def dataset_summary(scope: Scope, found: Dataset) -> models.DatasetSummary:
     """Describe a data set in a line."""
     graph = scope.prov.graph
     known = graph.sightings(found)
-    best = known[-1]
+    best = scope.prov.currents.of(found, ask=False).at
     derived = best is best.node.output
     return models.DatasetSummary(
         **_names(found, scope.visible),
@@ -77,7 +80,8 @@ def dataset_summary(scope: Scope, found: Dataset) -> models.DatasetSummary:
 def dataset_detail(scope: Scope, at: Sighting) -> models.DatasetDetail:
     """Describe a data set at one of its versions."""
     found = at.version.dataset
-    by_version: dict[str, Sighting] = {}
+    current = scope.prov.currents.of(found)
+    by_version: dict[str, Sighting] = {current.at.version.id: current.at}
     for s in reversed(scope.prov.graph.sightings(found)):
         known = by_version.get(s.version.id)
         if known is None or (_written(s) and not _written(known)):
@@ -87,6 +91,7 @@ def dataset_detail(scope: Scope, at: Sighting) -> models.DatasetDetail:
         **_names(found, scope.visible),
         version=at.version.id,
         rows=at.version.rows,
+        current=version_used(current.used, scope.visible),
         columns=columns(at, scope.visible),
         versions=[_version(s) for s in by_version.values()],
         read_by=[step(m) for m in readers.values()],
@@ -141,20 +146,53 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
                 possible_only=met.count - sure.count,
                 columns=len(n.at.version.fields),
                 one=one[n.id].rows().tolist() if n.id in one else [],
+                gone=n.gone,
                 hidden=("before" if found.direction == "backward" else "after") if hidden else None,
             )
         )
     alike: dict[tuple[object, ...], list[TraceEdge]] = {}
     for e in found.edges:
         alike.setdefault((e.source, e.target, e.step, e.write, e.read, e.kind), []).append(e)
-    steps = {e.step for e in found.edges if e.step} | {s.step for s in found.stops}
+    steps = {e.step for e in found.edges} | {s.step for s in found.stops} | {g.step for g in found.gone}
     return models.Trace(
         direction=found.direction,
         nodes=nodes,
         edges=[_edge(same, [found.through[e] for e in same]) for same in alike.values()],
         stops=stops(found.stops, scope.visible),
         steps=[step(m) for name, m in scope.manifests.items() if name in steps],
+        gone=[
+            models.Gone(dataset=dataset(Dataset.parse(g.dataset), scope.visible), step=g.step or None, rows=g.rows)
+            for g in found.gone
+        ],
+        versions=[version_used(u, scope.visible) for u in found.used],
         broken=scope.broken,
+    )
+
+
+def located(scope: Scope, query: models.LocateQuery) -> models.Located:
+    """Tell where rows stand in another version."""
+    at = scope.find(query.dataset, query.version)
+    rows = scope.prov.select(str(at.version.dataset), query.rows, version=at.version.id)
+    found = scope.prov.locate(rows, query.to)
+    there = dict(zip(*(found.table()[name].to_pylist() for name in ("row", "located")), strict=True))
+    return models.Located(
+        dataset=dataset(at.version.dataset, scope.visible),
+        version=found.version,
+        rows=[there[row] for row in query.rows],
+        gone=len(found.gone),
+    )
+
+
+def version_used(used: VersionUsed, visible: Visible) -> models.VersionUsed:
+    """Tell which version an answer is about, and what chose it."""
+    return models.VersionUsed(
+        dataset=dataset(Dataset.parse(used.dataset), visible),
+        version=used.version,
+        rule=used.rule,
+        why=visible.text(used.why),
+        missing=used.missing,
+        unknown=used.unknown,
+        age=round(used.age, 1),
     )
 
 

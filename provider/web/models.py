@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from provspark.arguments import Versions
 from provspark.index_store.model import Coverage, Kind
+from provspark.index_store.query.current import Rule
 from provspark.index_store.query.graph import Direction
 from provspark.index_store.query.stops import Blur
 from provspark.web.limits import LIMITS, Limits, named
@@ -128,11 +130,31 @@ class VersionSummary(Model):
     step: Step
 
 
+class VersionUsed(Model):
+    """The version whose row ids an answer tells of a dataset, and what chose it."""
+
+    dataset: Dataset
+    version: VersionId
+    rule: Rule
+    """`disk`: the newest version whose files exist. `last step`: the last that a step wrote, where the files can't be
+    listed. `version`: the question named it. `itself`: rows on a driver have no other version."""
+    why: str
+    """Why the files can't be listed."""
+    missing: int
+    """Files of the version that are not there."""
+    unknown: int
+    """Files that are there, and that the version lacks."""
+    age: float
+    """How many seconds ago the files were listed; 0 for a local disk."""
+
+
 class DatasetDetail(Dataset):
-    """A data set, its versions (the one that answers to the name first), and the columns of one."""
+    """A dataset, its versions (the current one first), and the columns of one."""
 
     version: VersionId
     rows: int
+    current: VersionUsed
+    """The current version."""
     columns: list[Column]
     versions: list[VersionSummary]
     read_by: list[Step]
@@ -176,6 +198,30 @@ class TraceQuery(Selection):
     context: bool = False
     """Follow rows that values were computed from, too."""
     to: DatasetId | None = None
+    versions: Versions = "current"
+    """Forward, rows are told in the current versions of datasets; with `all`, those that are in none stay, too."""
+
+
+class LocateQuery(Model):
+    """Rows of a version, to be found in another version of their dataset."""
+
+    dataset: DatasetId
+    version: VersionId
+    rows: Annotated[list[RowId], Field(max_length=MAX_ROWS)]
+    to: VersionId | None = None
+    """The other version; the current one where it is left out."""
+
+
+class Located(Model):
+    """Where rows stand in another version."""
+
+    dataset: Dataset
+    version: VersionId
+    """The other version."""
+    rows: list[int | None]
+    """The row id there of each row asked about, in order; null for one that the other version lacks."""
+    gone: int
+    """How many it lacks."""
 
 
 class TraceRowsQuery(TraceQuery):
@@ -206,6 +252,8 @@ class Node(Model):
     columns: int
     one: list[int]
     """Rows in one derivation of the first row asked about, of each joined input a row; none forward, or if unknown."""
+    gone: bool = False
+    """Forward: its rows are in no current version; it leads to some that are, or `versions` is `all`."""
     hidden: Literal["before", "after"] | None
     """A step that the user may not see made files of these rows, or read them; that path ends here."""
 
@@ -235,6 +283,15 @@ class Stop(Model):
     why: str
 
 
+class Gone(Model):
+    """Rows that came of those asked about, and that are in no current version of their dataset."""
+
+    dataset: Dataset
+    step: str | None
+    """The first captured step after which their files were not there; null where no captured step removed them."""
+    rows: int
+
+
 class Trace(Model):
     """What rows came through or went into, as a graph; node 0 is what was asked about."""
 
@@ -243,6 +300,9 @@ class Trace(Model):
     edges: list[Edge]
     stops: list[Stop]
     steps: list[Step]
+    gone: list[Gone] = Field(default_factory=list)
+    versions: list[VersionUsed] = Field(default_factory=list)
+    """Of the dataset asked about first, then of those found."""
     broken: list[Broken] = BROKEN
 
 

@@ -97,6 +97,12 @@ def dataset_export(
     return rows.export(at, scope.select(at, where), scope.visible, format)
 
 
+@router.post("/locate")
+def locate(scope: Seen, query: models.LocateQuery) -> models.Located:
+    """Find rows of a version in another version of their dataset, by the files that both have."""
+    return describe.located(scope, query)
+
+
 @router.post("/trace")
 def trace(scope: Seen, query: models.TraceQuery) -> models.Trace:
     """Trace rows back to where they came from, or forward to where they went, as a graph with counts."""

@@ -76,7 +76,7 @@ def page(
 
 
 def export(at: Sighting, selected: Runs, visible: Visible, form: Format) -> StreamingResponse:
-    """Stream all selected rows, without masked columns; where values are off, ids alone.
+    """Stream all selected rows and their version, without masked columns; where values are off, ids and version alone.
 
     The first rows are read before the answer begins, so that what can't be read is told as an error.
     """
@@ -87,7 +87,8 @@ def export(at: Sighting, selected: Runs, visible: Visible, form: Format) -> Stre
             ids = _ids(selected, cursor, _CHUNK)
             values = read_rows(at.version, at.files, ids, shown) if shown else None
             columns = [] if values is None else values.columns
-            yield pa.table([pa.array(ids), *columns], names=["provspark_row", *shown])
+            version = pa.array([at.version.id] * len(ids), pa.string())
+            yield pa.table([pa.array(ids), *columns, version], names=["provspark_row", *shown, "provspark_version"])
 
     parts = tables()
     first = next(parts)

@@ -159,19 +159,26 @@ class Scope:
         """Return the trace of a question, for a while the same."""
         asked = query.model_dump_json(include=set(models.TraceQuery.model_fields))
         found = self._traces.get(asked)
-        if found is None:
+        if found is None or not self._stands(found, query):
             at, rows = self.asked(query)
             found = self.prov.trace(
-                str(at.version.dataset),
-                rows,
-                query.direction,
+                self.prov.select(str(at.version.dataset), rows, version=at.version.id),
+                direction=query.direction,
                 to=None if query.to is None else str(self.dataset(query.to)),
-                version=at.version.id,
                 kinds=("data", "context") if query.context else ("data",),
+                versions=query.versions,
             )
+            if query.version is None:
+                found = found.about(self.prov.currents.of(at.version.dataset))
             weight = sum(len(r.starts) for n in found.nodes for r in (n.data, n.context, n.possible))
             self._traces.put(asked, found, _ENTRY + weight)
         return found
+
+    def _stands(self, found: Trace, query: models.TraceQuery) -> bool:
+        """Whether an answer is still about current versions."""
+        if query.version is None and self.find(query.dataset, None).version.id != found.nodes[0].version:
+            return False
+        return all(self.prov.currents.stands(current) for current in found.currents)
 
     def one(self, query: models.TraceQuery) -> Mapping[int, Runs]:
         """Rows of one derivation of the first row that a question backward is about, by the trace's nodes."""
