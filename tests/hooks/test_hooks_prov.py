@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,10 @@ def store(tmp_path: Path) -> str:
     source.write_text("a\nb\nc\nd\ne\n")
     stat = source.stat()
     came = Files.of([("", stat.st_size, stat.st_mtime_ns // 1_000_000, 5, False)])
+    part = tmp_path / "out" / "part-0"
+    part.parent.mkdir()
+    part.write_bytes(b"x")
+    os.utime(part, ns=(1_000_000, 1_000_000))
     went = Files.of([("part-0", 1, 1, 3, True)])
     inside = PendingVersion(Dataset.parse(str(source)), came, "text", fields=(Field("value", "string"),))
     outside = PendingVersion(Dataset.parse(str(tmp_path / "out")), went, "parquet")

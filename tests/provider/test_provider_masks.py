@@ -48,7 +48,8 @@ class World:
 
 def find(visible: Visible, name: str, version: PendingVersion | None = None) -> Sighting:
     identity = version and version.files.identity(version.dataset)
-    return visible.graph.find(Dataset.parse(name), identity)
+    graph = visible.graph
+    return graph.find(Dataset.parse(name), identity) if identity else graph.latest(Dataset.parse(name))
 
 
 @pytest.fixture

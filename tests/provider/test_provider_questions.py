@@ -13,6 +13,7 @@ import pytest
 from _steps import read, write
 
 import provspark
+from provspark.api import gone_of
 from provspark.errors import ConditionError, UnknownColumnError, UnknownDatasetError, UnknownRunError
 from provspark.index_store.model import Dataset, Field, Files, PendingVersion, PendingWrite, StepKey
 from provspark.index_store.store import Store
@@ -225,10 +226,13 @@ def test_runs_and_times(tmp_path: Path) -> None:
     assert behind(run="dag/run7") == [1]
     assert behind(as_of="2024-01-01T00:05:30Z") == behind(run="latest", as_of="2024-01-01T01:05:30+01:00") == [2]
     assert behind(as_of="2024-01-01") == [0]
-    assert prov.forward(where, [1]).num_rows == 33
+    assert prov.forward(where, [1]).num_rows == 0
+    assert sum(gone.rows for gone in gone_of(prov.forward(where, [1]))) == 33
+    assert prov.forward(where, [1], versions="all")["gone"].to_pylist() == [True] * 33
     assert prov.forward(where, [1], run="run7").num_rows == 1
     assert prov.forward(where, [1], run="run8").num_rows == 0
-    assert prov.forward(where, [1], as_of="2024-01-01T00:05:30Z").num_rows == 2
+    assert prov.forward(where, [1], as_of="2024-01-01T00:05:30Z", versions="all")["gone"].to_pylist() == [True] * 2
+    assert prov.forward(where, [2], as_of="2024-01-01T00:05:30Z").num_rows == 1
     with pytest.raises(UnknownRunError, match="did you mean run7"):
         behind(run="run7x")
     with pytest.raises(UnknownDatasetError):
