@@ -12,7 +12,7 @@ from provspark.cli.gc import gc
 from provspark.cli.listing import ls, show
 from provspark.cli.operations import columns, dropped, how, operations, why
 from provspark.cli.profile import impact, profile
-from provspark.cli.questions import co_contributory, co_dependency, composition, correspondence, derivations
+from provspark.cli.questions import co_contributory, co_dependency, composition, correspondence, derivations, locate
 from provspark.cli.receiver import receiver
 from provspark.cli.repair import repair
 from provspark.cli.replay import beside, counts, history, replay, whynot
@@ -51,6 +51,7 @@ _QUESTIONS = (
     composition,
     correspondence,
     derivations,
+    locate,
     profile,
     impact,
     export,

@@ -11,6 +11,7 @@ from provspark.cli.common import functions_option, json_option, open_provenance,
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import (
+    ahead_options,
     answer_options,
     row_options,
     selected,
@@ -44,6 +45,7 @@ def _direction(backward: bool) -> Any:
 @click.option("--existence", is_flag=True, help="Also the cells that decided that the rows are there.")
 @click.option("--replay", is_flag=True, help="Of cells: let a replay say what CASE, coalesce, pivot … chose by row.")
 @functions_option
+@ahead_options
 @way_options
 @answer_options
 def why(column: tuple[str, ...], existence: bool, backward: bool, to: str | None, **given: Any) -> None:

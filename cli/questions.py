@@ -1,4 +1,4 @@
-"""``provspark co-contributory``, ``co-dependency``, ``composition``, ``correspondence`` and ``derivations``."""
+"""Commands of questions that compare rows: ``co-contributory``, ``composition``, ``locate`` and others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from provspark.cli.common import open_provenance
 from provspark.cli.selecting import (
+    ahead_options,
     answer_options,
     row_options,
     selected,
@@ -21,7 +22,7 @@ from provspark.cli.selecting import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["co_contributory", "co_dependency", "composition", "correspondence", "derivations"]
+__all__ = ["co_contributory", "co_dependency", "composition", "correspondence", "derivations", "locate"]
 
 
 @click.command("co-contributory")
@@ -43,6 +44,7 @@ def co_contributory(to: str, via: str | None, **given: Any) -> None:
 
 @click.command("co-dependency")
 @row_options
+@ahead_options
 @click.option("--to", required=True, metavar="DATASET", help="The data set whose rows are wanted.")
 @click.option("--via", required=True, metavar="DATASET", help="The data set, or step, of the witnesses.")
 @answer_options
@@ -117,6 +119,23 @@ def _among(table: pa.Table, rows: Any) -> pa.Table:
     import pyarrow.compute as pc
 
     return table.filter(pc.is_in(table["row"], value_set=pa.array(rows)))
+
+
+@click.command()
+@selection_options
+@click.option("--in", "target", metavar="ID", help="The other version (default: the newest whose files exist).")
+@answer_options
+def locate(target: str | None, **given: Any) -> None:
+    """Find rows of a version of DATASET in another version: the same rows of the files that both have.
+
+    \b
+    Example, where row 512 of an older version stands now:
+      provspark locate /data/log --row 512 --version 1652bf30b994a8577270d871132b62bd
+    """
+    prov = open_provenance(given.pop("store"))
+    how_shown = shown(given)
+    found = prov.locate(prov.select(**selected(given)), target)
+    show_table(found.table(), **how_shown, version=found.version, gone=len(found.gone))
 
 
 @click.command()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from provspark.api import Stop
 
 __all__ = [
+    "ahead_options",
     "answer_options",
     "driver_options",
     "echo_pages",
@@ -80,12 +81,25 @@ def driver_options(command: F) -> F:
 def version_options(command: F) -> F:
     """Add the options that choose a version of DATASET and the steps that count, and ``--store``."""
     options = [
-        click.option("--version", metavar="ID", help="A version of DATASET (default: the latest)."),
+        click.option("--version", metavar="ID", help="A version of DATASET (default: the newest whose files exist)."),
         click.option("--run", metavar="RUN", help="The version of a run, or of the 'latest'; ahead, its steps only."),
         click.option("--as-of", metavar="TIME", help="Leave out steps that ended later."),
         store_option,
     ]
     return _with(options, command)
+
+
+def ahead_options(command: F) -> F:
+    """Add ``--all-versions``, which gives ``versions``."""
+    option = click.option(
+        "--all-versions",
+        "versions",
+        is_flag=True,
+        flag_value="all",
+        default="current",
+        help="Forward: also rows that are in no current version, marked as gone.",
+    )
+    return option(command)
 
 
 def way_options(command: F) -> F:
@@ -132,18 +146,17 @@ def show_pages(
         Each makes the whole answer, in pages of which there is at least one, or at once.
     """
     from provspark.index_store.export.tables import write_pages
-    from provspark.index_store.query.answer import stops_of
 
     if as_json or not (csv_file or parquet_file or json_lines):
         files: dict[str, Any] = {"csv_file": csv_file, "parquet_file": parquet_file}
         show_table(table(), **files, as_json=as_json, json_lines=json_lines, **rest)
         return
-    stops: tuple[Stop, ...] = ()
+    last: pa.Table | None = None
 
     def noted() -> Iterator[pa.Table]:
-        nonlocal stops
+        nonlocal last
         for page in pages():
-            stops = stops_of(page)
+            last = page.slice(0, 0)
             yield page
 
     for path in filter(None, (csv_file, parquet_file)):
@@ -151,21 +164,17 @@ def show_pages(
         say(f"{count(lines, 'line')} written to {path}.", err=json_lines)
     if json_lines:
         echo_pages(pages())
-    else:
-        print_stops(stops)
+    elif last is not None:
+        print_about(last)
 
 
 def echo_pages(pages: Iterable[pa.Table]) -> None:
     """Write tables as lines of JSON, each when it comes; then where they are less than they could be."""
-    from provspark.index_store.query.answer import stops_of
-
-    stops: tuple[Stop, ...] = ()
     for page in pages:
         for batch in page.to_batches(max_chunksize=_BATCH):
             for line in batch.to_pylist():
                 click.echo(escape_json(json.dumps(plain(line), ensure_ascii=False, allow_nan=False)))
-        stops = stops_of(page)
-    print_stops(stops)
+    print_about(page)
 
 
 def _with(options: Sequence[Callable[[F], F]], command: F) -> F:
@@ -187,6 +196,8 @@ def selected(given: dict[str, Any]) -> dict[str, Any]:
         chosen["kinds"] = ("data", "context") if given.pop("context") else ("data",)
     if "trust" in given:
         chosen |= {"strict": given.pop("strict"), "trust": (*given.pop("trust"), *Settings.read().trusted)}
+    if "versions" in given:
+        chosen["versions"] = given.pop("versions")
     chosen["where"] = [parse_condition(text) for text in where] or None
     return chosen | {name: given.pop(name) for name in ("dataset", "version", "run", "as_of")}
 
@@ -204,9 +215,9 @@ def show_table(
     """Write an answer: into files, as JSON, or its first lines for people."""
     from provspark.index_store.export.tables import write_csv, write_parquet
     from provspark.index_store.model import jsonable
-    from provspark.index_store.query.answer import stops_of
+    from provspark.index_store.query.answer import gone_of, stops_of, versions_of
 
-    stops = stops_of(table)
+    stops, gone = stops_of(table), gone_of(table)
     for path, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
         if path:
             write(table, path)
@@ -215,8 +226,8 @@ def show_table(
         echo_pages([table])
         return
     if as_json:
-        said = jsonable(stops)
-        echo_json({**about, "lines": table.num_rows, "answer": table.to_pylist(), "stops": said})
+        said = {"stops": jsonable(stops), "gone": jsonable(gone), "versions": jsonable(versions_of(table))}
+        echo_json({**about, "lines": table.num_rows, "answer": table.to_pylist(), **said})
         return
     if not csv_file and not parquet_file:
         for name, value in about.items():
@@ -227,8 +238,20 @@ def show_table(
         if table.num_rows > limit:
             say(f"… {count(table.num_rows - limit, 'more line')}; --limit, --csv and --parquet tell more")
         if not table.num_rows:
-            say("No row, as far as was captured." if stops else "No row.")
-    print_stops(stops)
+            where = " of a current version" if gone else ""
+            say(f"No row{where}, as far as was captured." if stops else f"No row{where}.")
+    print_about(table)
+
+
+def print_about(table: pa.Table) -> None:
+    """Say which version was asked about, what is gone, and where an answer is less than it could be."""
+    from provspark.index_store.query.answer import gone_of, stops_of, versions_of
+
+    for used in versions_of(table)[:1]:
+        say(f"Asked about {used}.", dim=True, err=True)
+    for gone in gone_of(table):
+        say(f"{gone}.", err=True)
+    print_stops(stops_of(table))
 
 
 def print_stops(stops: tuple[Stop, ...]) -> None:

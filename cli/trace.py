@@ -11,7 +11,7 @@ from rich.text import Text
 
 from provspark.cli.common import json_option, open_provenance
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.cli.selecting import driver_options, row_options, selected, told
+from provspark.cli.selecting import ahead_options, driver_options, row_options, selected, told
 from provspark.errors import ValuesUnavailableError, VersionChangedError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = ["trace"]
 @click.command()
 @row_options
 @driver_options
+@ahead_options
 @click.option("--backward/--forward", default=True, help="Where the rows came from (the default), or went to.")
 @click.option("--to", metavar="DATASET", help="Ask for rows of this data set, wherever it is on the way.")
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of a data set.")
@@ -114,6 +115,7 @@ class _Report:
             self._out.print(Text(f"No row of {asked.dataset}{that}."))
             return
         self._node("Asked: ", asked)
+        self._out.print(Text(f"  ({self._found.used[0]})", "dim"))
         ends = {n.id for n in wanted}
         for node in self._found.nodes[1:]:
             if node.id not in ends:
@@ -128,6 +130,8 @@ class _Report:
                 self._node("From " if backward else "To ", node)
         if not wanted:
             self._nothing(target, backward)
+        for gone in self._found.gone:
+            self._out.print(Text(f"{gone}."))
         for stop in self._found.stops:
             if stop.what == "unreadable":  # `open_provenance` has named it
                 continue

@@ -13,7 +13,7 @@ from provspark.errors import SettingsError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from provspark.api import Correspondence, Derivations, How, Impact, Profile, Provenance, RowSet, Trace
+    from provspark.api import Correspondence, Derivations, How, Impact, Located, Profile, Provenance, RowSet, Trace
     from provspark.replay.beside import Beside
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
@@ -156,6 +156,10 @@ class ProvHook(BaseHook):  # type: ignore[misc]
     def select(self, dataset: str, rows: Rows | None = None, **options: Any) -> RowSet:
         """Select rows as a set; see `Provenance.select`."""
         return self.get_conn().select(dataset, rows, **options)
+
+    def locate(self, rows: Any, version: str | None = None, **options: Any) -> Located:
+        """Find the same rows in another version; see `Provenance.locate`."""
+        return self.get_conn().locate(rows, version, **options)
 
     def values(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
         """Read values of rows; see `Provenance.values`."""

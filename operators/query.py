@@ -12,7 +12,7 @@ from provspark.errors import ExpectationError, SettingsError, UntrackedError
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.export.tables import write_table
 from provspark.index_store.model import jsonable
-from provspark.index_store.query.answer import ends_of, stops_of, trusted_of
+from provspark.index_store.query.answer import ends_of, gone_of, stops_of, trusted_of, versions_of
 from provspark.index_store.query.trust import Trust, log_unknown, trusted_entries
 from provspark.index_store.values.plain import plain
 from provspark.operators.expecting import Expect, Found, check_expect, confirm
@@ -54,7 +54,8 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
     dict
         As XCom: ``lines``, how many there are; ``answer``, the first of them; ``possible``, how many possible edges
         there are; ``ends``, where rows ended on drivers; ``stops``, where the answer is less than it could be;
-        ``trusted``, what of these was trusted; ``file``, where it was written, or None.
+        ``trusted``, what of these was trusted; ``gone``, rows that are in no current version, by the step that removed
+        their files; ``versions``, the versions whose row ids the lines tell; ``file``, where it was written, or None.
 
     Raises
     ------
@@ -138,6 +139,8 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
             "ends": jsonable(ends_of(table)),
             "stops": jsonable(stops),
             "trusted": jsonable(listed),
+            "gone": jsonable(gone_of(table)),
+            "versions": jsonable(versions_of(table)),
             "file": self.write_to,
         }
 

@@ -81,9 +81,9 @@ class OperationQuestions(Asking):
         linker = asked.view.linker(direction)
         found = carry(linker, start, direction, asked.view.dataset(to), context=asked.context, settle=settle)
         found = replace(found, found=tuple(f for f in found.found if f.kind in asked.kinds))
-        answer = Cells(asked.at, direction, found, existence, asked.labels)
+        answer = Cells(asked.at, direction, found, existence, asked.labels, used=(asked.view.chosen.used,))
         answer.checked()
-        return answer
+        return answer.now(asked.view.currents) if direction == "forward" else answer
 
     def how(
         self,

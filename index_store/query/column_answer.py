@@ -10,18 +10,19 @@ import pyarrow as pa
 
 from provspark.errors import UntrackedError
 from provspark.index_store.boxes import pairs
-from provspark.index_store.model import Boxes, Int64, Kind
+from provspark.index_store.model import Boxes, Dataset, Int64, Kind
 from provspark.index_store.operations import Dependence
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.column_walk import Carried, Found
+from provspark.index_store.query.current import Current, Currents, Gone, VersionUsed
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import united
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.tally import distinct_pairs
-from provspark.index_store.query.walk import Stop
+from provspark.index_store.query.walk import Stand, Stop
 
 __all__ = ["Cells", "ColumnLine", "Columns"]
 
@@ -152,6 +153,29 @@ class Cells(_Answer):
 
     labels: Runs
     """The rows asked about: label i is the i-th of them."""
+    gone: tuple[Gone, ...] = ()
+    """Rows whose cells were found, and that are in no current version of their dataset."""
+    used: tuple[VersionUsed, ...] = ()
+    """The versions whose row ids it tells, that of the rows asked about first."""
+
+    def about(self) -> dict[bytes, str | bytes]:
+        return about(self.asked.version, self.direction, self.stops, gone=self.gone, used=self.used)
+
+    def now(self, currents: Currents) -> Cells:
+        """Tell the rows found in the current versions of their datasets, where these have the columns that they had."""
+        here: dict[Dataset, Current] = {}
+        told: list[Found] = []
+        older: list[Stand] = []
+        for found in self.carried.found:
+            current = None if found.rows is None else currents.known(found.at.version.dataset, here)
+            if found.rows is None or current is None or names_of(current.at) != names_of(found.at):
+                told.append(found)
+                continue
+            brought = currents.bring([Stand(found.at, found.rows, found.occurrence, found.kind)], here)
+            told += [replace(found, at=s.at, rows=s.boxes) for s in brought.stands]
+            older += brought.older
+        used = (*self.used, *sorted({c.used for c in here.values()} - set(self.used)))
+        return replace(self._of(told), gone=currents.gone(older), used=used)
 
     def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
         """Write out what `table` does in several tables, each sorted, when it is asked for.

@@ -28,6 +28,14 @@ Rule = Literal["disk", "last step", "run", "as_of", "version", "itself"]
 a run, or until a time; the question, which named it. A dataset on a driver stands for itself."""
 
 _SECOND = 1000
+_CHOSEN: dict[Rule, str] = {
+    "disk": "the newest whose files exist",
+    "last step": "which the last step that succeeded left",
+    "run": "the latest of the run",
+    "as_of": "the latest at that time",
+    "version": "as the question named it",
+    "itself": "which stands for itself",
+}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -54,6 +62,13 @@ class VersionUsed:
     missing: int = 0
     unknown: int = 0
     age: float = 0.0
+
+    def __str__(self) -> str:
+        said = f"{self.dataset}: version {self.version}, {_CHOSEN[self.rule]}"
+        files = [f"{n:,} of its files are not there" for n in (self.missing,) if n]
+        files += [f"{n:,} files are there that it lacks" for n in (self.unknown,) if n]
+        more = [self.why, *files, f"listed {self.age:.0f} seconds ago" if self.age else ""]
+        return "; ".join([said, *filter(None, more)])
 
 
 @dataclass(frozen=True, slots=True, order=True)
