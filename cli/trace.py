@@ -114,8 +114,8 @@ class _Report:
             that = f" satisfies {' and '.join(where)}" if where else " is there to trace"
             self._out.print(Text(f"No row of {asked.dataset}{that}."))
             return
+        self._out.print(Text(f"Asked about {self._found.used[0]}.", "dim"))
         self._node("Asked: ", asked)
-        self._out.print(Text(f"  ({self._found.used[0]})", "dim"))
         ends = {n.id for n in wanted}
         for node in self._found.nodes[1:]:
             if node.id not in ends:
@@ -150,6 +150,7 @@ class _Report:
         out = Text()
         out.append(node.dataset, style="bold")
         out.append(f": {node.met.count:,} of {count(node.total)}")
+        out.append(", in files that are gone" if node.gone else "")
         if node.context:
             only = (node.context - node.data).count
             out.append(f", {only:,} of them as context only" if only else "")

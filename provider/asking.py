@@ -23,7 +23,7 @@ from provspark.index_store.boxes import from_pairs
 from provspark.index_store.driver import is_driver
 from provspark.index_store.model import Boxes, Dataset, Int64, Kind
 from provspark.index_store.query.answer import Answer
-from provspark.index_store.query.current import Current
+from provspark.index_store.query.current import Current, VersionUsed
 from provspark.index_store.query.equal import equal_classes, equal_rows
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
@@ -87,34 +87,41 @@ class Asked:
         """What finds the way in a direction, also through what drivers read."""
         return self.view.linker(direction).through("all" if self.strict else "rows")
 
+    @property
+    def used(self) -> tuple[VersionUsed, ...]:
+        """What an answer says of the version asked about."""
+        return (self.view.chosen.used,)
+
     def told(self, answer: Answer) -> Answer:
-        """An answer that says which version was asked about."""
-        return replace(answer, used=(self.view.chosen.used,), stops=self._stops(answer.stops, ()))
+        """An answer that says, too, whether there are files that nobody captured."""
+        stops = self._unknown(answer.currents)
+        if not stops:
+            return answer
+        trusted = tuple(sorted({*answer.trusted, *self.trust.used}))
+        return replace(answer, stops=tuple(sorted({*answer.stops, *stops})), trusted=trusted)
 
     def now(self, answer: Answer, to: Dataset | None) -> Answer:
         """An answer about what came of rows, in the current versions of datasets."""
-        found = self.told(answer).now(self.view.currents, to, self.versions)
-        stops = self._stops(found.stops, found.currents)
-        return replace(found, stops=stops, trusted=tuple(sorted({*found.trusted, *self.trust.used})))
+        return self.told(answer.now(self.view.currents, to, self.versions))
 
     def drawn(self, found: Trace) -> Trace:
         """A trace that says which version was asked about, and whether there are files that nobody captured."""
-        used = tuple(dict.fromkeys((self.view.chosen.used, *found.used)))
-        stops = self._stops(found.stops, found.currents)
+        used = tuple(dict.fromkeys((*self.used, *found.used)))
+        stops = tuple(sorted({*found.stops, *self._unknown(found.currents)}))
         return replace(found, used=used, stops=stops, trusted=tuple(sorted({*found.trusted, *self.trust.used})))
 
-    def _stops(self, stops: Iterable[Stop], currents: Iterable[Current]) -> tuple[Stop, ...]:
-        """Add the stops for files that nobody captured, and that the rows asked about may have gone into."""
-        asked = [(self.view.chosen, 0)] if self.open_ended else []
+    def _unknown(self, currents: Iterable[Current]) -> set[Stop]:
+        """The stops for files that nobody captured, and that the rows asked about may have gone into."""
+        asked = [(self.view.chosen, 0)] if self.open_ended and self.view.chosen.unknown else []
         unknown = [c for c in currents if c.unknown]
         since = min(self.at.files.mtimes.tolist(), default=0) if unknown else 0
         written = self.view.back.graph.written.by_name
-        more = set()
+        stops = set()
         for current, time in (*asked, *((c, since) for c in unknown)):
             stop = current.stop(time) if current.at.version.dataset in written else None
             if stop and not self.trust.takes(current.at.node, stop.what, stop.why):
-                more.add(stop)
-        return tuple(sorted({*stops, *more}))
+                stops.add(stop)
+        return stops
 
     def start(self) -> Stand:
         """From the number of each row asked about to the rows that stand for it."""

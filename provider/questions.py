@@ -83,7 +83,7 @@ class Questions(OperationQuestions):
         found = co_contributory(
             view.back, asked.start(), view.known(to), view.dataset(via), context=asked.context, ahead=view.ahead
         )
-        return asked.told(Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds))
+        return asked.told(Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds, used=asked.used))
 
     def co_dependency(
         self, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str, **which: Unpack[Which]
@@ -100,7 +100,8 @@ class Questions(OperationQuestions):
             context=asked.context,
             ahead=view.ahead,
         )
-        return asked.now(Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds), place)
+        answer = Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds, used=asked.used)
+        return asked.now(answer, place)
 
     def composition(
         self,
@@ -221,5 +222,6 @@ class Questions(OperationQuestions):
             kinds=asked.kinds,
             via=places,
             trust=asked.trust,
+            used=asked.used,
         )
         return asked.now(answer, place) if direction == "forward" else asked.told(answer)

@@ -83,7 +83,9 @@ class Views:
             key = (when, *ids)
             ahead = self._linker(key, lambda: back.graph.restricted(lambda m: (m.key.dag_id, m.key.run_id) == ids))
             rule = "run"
-        currents = self._currents.setdefault(ahead.graph, Currents(ahead.graph, rule))
+        currents = self._currents.get(ahead.graph) or self._currents.setdefault(
+            ahead.graph, Currents(ahead.graph, rule)
+        )
         if isinstance(dataset, Sighting):
             chosen = Current(dataset, "version")
         elif version is not None:

@@ -101,6 +101,7 @@ class Answer:
         found: Reach,
         kinds: frozenset[Kind],
         trusted: Iterable[Trusted] = (),
+        used: tuple[VersionUsed, ...] = (),
     ) -> Answer:
         """Keep the kinds of edges asked for of what was reached.
 
@@ -114,7 +115,7 @@ class Answer:
         kept.checked(f"{way} from {asked.dataset}")
         sure, possible = (tuple(s for s in kept.stands if s.kind in some) for some in (kinds, frozenset({"possible"})))
         ended = ends_at(s for s in found.ends if s.kind in {*kinds, "possible"})
-        return cls(asked, labels, direction, sure, kept.stops, possible, ended, tuple(sorted(trusted)))
+        return cls(asked, labels, direction, sure, kept.stops, possible, ended, tuple(sorted(trusted)), used=used)
 
     def now(self, currents: Currents, to: Dataset | None, versions: Literal["current", "all"]) -> Answer:
         """Tell the rows found in the current versions of their datasets, and of the dataset asked for.
@@ -128,12 +129,15 @@ class Answer:
         sure, possible = currents.bring(self.parts, here), currents.bring(self.possible, here)
         if to is not None:
             currents.known(to, here)
-        kept = [(*b.stands, *(b.older if versions == "all" else ())) for b in (sure, possible)]
+        parts, more = (
+            found if b.stands == found else tuple(collected((*b.stands, *(b.older if versions == "all" else ()))))
+            for b, found in ((sure, self.parts), (possible, self.possible))
+        )
         used = {c.used for c in here.values()}
         return replace(
             self,
-            parts=tuple(collected(kept[0])),
-            possible=tuple(collected(kept[1])),
+            parts=parts,
+            possible=more,
             stops=tuple(sorted({*self.stops, *sure.stops, *possible.stops})),
             gone=sure.gone,
             used=(*self.used, *sorted(used - set(self.used))),
@@ -336,6 +340,7 @@ def ask(
     kinds: frozenset[Kind],
     via: Sequence[Place] = (),
     trust: Trust | None = None,
+    used: tuple[VersionUsed, ...] = (),
 ) -> Answer:
     """Find what rows came from or went into.
 
@@ -347,6 +352,8 @@ def ask(
         See `reach`.
     kinds : set of {"data", "context", "possible"}
         Each is complete on its own. Possible edges are kept apart, too, whether they are asked for or not.
+    used : tuple of VersionUsed
+        The version asked about.
 
     Raises
     ------
@@ -362,7 +369,7 @@ def ask(
     tasks = stops_of_tasks(linker, stands, direction, to, trust, context="context" in kinds)
     if tasks:
         found = replace(found, stops=tuple(sorted({*found.stops, *tasks})))
-    return Answer.of(start.version, labels, direction, found, kinds, trust.used)
+    return Answer.of(start.version, labels, direction, found, kinds, trust.used, used)
 
 
 def _ranks(keys: list[tuple[str, str, int]]) -> Int64:

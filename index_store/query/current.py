@@ -229,18 +229,17 @@ class Currents:
         candidates = self.graph.sightings(dataset)
         there = Files.of((path, size, mtime, 0, False) for path, size, mtime in listed)
         name = there.identity(dataset)
-        same = [s for s in candidates if s.version.id == name]
-        if same:
-            return Current(([s for s in same if s is s.node.output] or same)[-1], "disk")
+        if any(s.version.id == name for s in candidates):
+            return Current(self.graph.find(dataset, name), "disk")
         files = set(listed)
-        best, score = candidates[-1], (-1, 0, "", False)
+        best, score = candidates[-1], (-1, 0, "")
         for s in candidates:
             check()
             have = len(files.intersection(_listed(s)))
-            own = s is s.node.output
-            found = (have, have - s.version.n_files, s.node.manifest.ended, own)
+            found = (have, have - s.version.n_files, s.node.manifest.ended)
             if found >= score:
                 best, score = s, found
+        best = self.graph.find(dataset, best.version.id)
         known = {entry: i for i, entry in enumerate(_listed(best))}
         missing = frozenset(i for entry, i in known.items() if entry not in files)
         deep = any(not _partitioned(path) for path in best.files.paths)
@@ -347,7 +346,7 @@ class Currents:
                 continue
             moved = self.moved(s.at, current)
             if moved.boxes is None:
-                live.append(replace(s, at=moved.at))
+                live.append(s)
                 continue
             there = compose(s.boxes, moved.boxes)
             if len(there):

@@ -173,7 +173,7 @@ def located(scope: Scope, query: models.LocateQuery) -> models.Located:
     """Tell where rows stand in another version."""
     at = scope.find(query.dataset, query.version)
     rows = scope.prov.select(str(at.version.dataset), query.rows, version=at.version.id)
-    found = scope.prov.locate(rows, query.to)
+    found = scope.prov.locate(rows, query.into)
     there = dict(zip(*(found.table()[name].to_pylist() for name in ("row", "located")), strict=True))
     return models.Located(
         dataset=dataset(at.version.dataset, scope.visible),

@@ -208,7 +208,7 @@ class LocateQuery(Model):
     dataset: DatasetId
     version: VersionId
     rows: Annotated[list[RowId], Field(max_length=MAX_ROWS)]
-    to: VersionId | None = None
+    into: VersionId | None = None
     """The other version; the current one where it is left out."""
 
 

@@ -83,7 +83,9 @@ def test_export_of_ends_and_what_it_asks_for(cli: Cli, folder: Path) -> None:
 
 def test_runs_and_times_on_the_command_line(cli: Cli, folder: Path) -> None:
     trace = ("trace", folder / "report.csv", "--row", 1, "--json")
-    assert json.loads(cli(*trace, "--run", "latest").stdout) == json.loads(cli(*trace).stdout)
+    latest, plain = (json.loads(cli(*trace, *more).stdout) for more in (("--run", "latest"), ()))
+    assert [found.pop("versions")[0]["rule"] for found in (latest, plain)] == ["run", "disk"]
+    assert latest == plain
     assert cli(*trace, "--run", "no").exit_code == 2
     assert "no run 'no'" in cli(*trace, "--run", "no").output
     assert "no data set" in cli(*trace, "--as-of", "2020-01-01").output

@@ -142,7 +142,9 @@ def test_exports_hold_every_row(api: TestClient, root: Path, form: str) -> None:
     )
     assert one.status_code == two.status_code == 200 and one.content == two.content
     assert one.headers["content-disposition"] == f'attachment; filename="raw.{form}"'
-    expected = [{"provspark_row": i, **{k: v[i] for k, v in PEOPLE.items()}} for i in (0, 2)]
+    version = get(api, f"/datasets/{id_of(root, 'raw')}")["version"]
+    named = {"provspark_version": version}
+    expected = [{"provspark_row": i, **{k: v[i] for k, v in PEOPLE.items()}, **named} for i in (0, 2)]
     if form == "csv":
         found = [{**r, "provspark_row": int(r["provspark_row"]), "age": int(r["age"])} for r in _csv(one.text)]
         assert [r["name"] for r in found if r["name"].startswith("'")] == ["'=1+1"]  # no formula of a spreadsheet
@@ -221,7 +223,8 @@ def test_values_can_be_switched_off(root: Path) -> None:
     assert page["rows"] == [0, 1, 2, 3, 4] and page["values"] is None and "switched" in page["why"]
     assert all(c["masked"] for c in page["columns"])
     found = api.get(f"{BASE}/datasets/{id_of(root, 'raw')}/export")
-    assert found.text.split() == ["provspark_row", "0", "1", "2", "3", "4"]
+    lines = [f"{row},{page['version']}" for row in range(5)]
+    assert found.text.split() == ["provspark_row,provspark_version", *lines]
     asked = [{"where": ["age = 30"]}, {"where": ["name is null"]}]
     for body in asked:
         assert api.post(f"{BASE}/trace", json={"dataset": id_of(root, "raw"), **body}).status_code == 403

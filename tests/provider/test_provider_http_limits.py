@@ -54,6 +54,7 @@ STAYS = {
     "/datasets/{dataset}/dropped",
     "/datasets/{dataset}/export",
     "/datasets/{dataset}/rows",
+    "/locate",
     "/replay",
     "/steps",
     "/steps/{step}",
@@ -297,7 +298,7 @@ def test_lists_page(root: Path) -> None:
         names = _lists(model)
         path = route.path.removeprefix(BASE)
         if names and path not in PAGES and "limit" not in _parameters(route) | _fields(route):
-            assert path in {"/about", "/trace", "/replay"} or path.endswith("/profiles"), (
+            assert path in {"/about", "/locate", "/trace", "/replay"} or path.endswith("/profiles"), (
                 f"a new route, {path}: page its lists"
             )
 
@@ -394,6 +395,8 @@ def _body(root: Path, route: APIRoute) -> dict[str, Any]:
     raw = id_of(root, "raw")
     body = {"dataset": raw, "rows": [0], "to": raw, "source": raw, "column": "name", "node": 0, "relation": "together"}
     body |= {"found": "0" * 32}
+    if route.path.endswith("/locate"):
+        body["version"] = "0" * 32
     return {name: value for name, value in body.items() if name in _fields(route)}
 
 
