@@ -28,6 +28,7 @@ FULL = (
     "fair",
     "profile",
     "store",
+    "versions",
     "growth",
     "papers",
     "beside",

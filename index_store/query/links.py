@@ -5,8 +5,8 @@ Names alone never link, and no row is linked through a file that two steps cut i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, Generic, Literal, TypeVar
 
@@ -17,12 +17,13 @@ from provspark.index_store.cache import Cache
 from provspark.index_store.model import Boxes, Dataset, Int64, Version
 from provspark.index_store.query.graph import Direction, Graph, Node, Place, Sighting
 from provspark.index_store.query.relation import identity
-from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.runs import Runs, overlaps
 
 Name = TypeVar("Name", bound=Hashable)
 
 _ROUTES = 1 << 16
 """Writes in the plans that are kept, all together."""
+_FEW_LINKS = 8
 _DEFAULTS = {"header": "false", "linesep": "\n", "comment": ""}
 """Options that decide where a row begins, with Spark's defaults.
 
@@ -60,6 +61,24 @@ class Links:
     """Rows of files that no write made (backward) or read (forward), nor a driver."""
     left: Runs
     """The same, with rows that were read on drivers only, and did not surely go on there: results of their own."""
+    spans: list[tuple[Int64, Int64, Int64]] = field(default_factory=list)
+    """Where the boxes of all links begin and end, and the number of the link of each; worked out when asked for."""
+
+    @property
+    def few(self) -> bool:
+        """Whether it is as well to try all links."""
+        return len(self.links) <= _FEW_LINKS
+
+    def near(self, rows: Runs) -> Sequence[Link]:
+        """The links of which some of these rows are part."""
+        if not self.spans:
+            boxes = [link.boxes for link in self.links]
+            starts = np.concatenate([b.out for b in boxes])
+            lengths = np.concatenate([b.n_out for b in boxes])
+            self.spans.append((starts, starts + lengths, np.repeat(np.arange(len(boxes)), [len(b) for b in boxes])))
+        starts, ends, number = self.spans[0]
+        found, _ = overlaps(starts, ends, rows.starts, rows.starts + rows.lengths)
+        return [self.links[i] for i in np.unique(number[found]).tolist()]
 
 
 Drivers = Literal["", "rows", "all"]

@@ -70,7 +70,12 @@ def _returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: T
 
 
 def _route(linker: Linker, to: Dataset) -> Plan:
-    return plan(linker, linker.graph.written.by_name.get(to, ()), "backward")
+    """The writes of a dataset and those before them."""
+    written = linker.graph.written
+    own = written.by_name.get(to, [])
+    if any(s.version.dataset != to for s in written.related(to)):  # writes under other names may have made its files
+        return plan(linker, own, "backward")
+    return plan(linker, (), "backward", [s.node for s in own])
 
 
 def _sources(linker: Linker, to: Dataset) -> Iterator[tuple[str, int, str]]:

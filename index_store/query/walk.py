@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Protocol
 
 import numpy as np
@@ -233,7 +235,7 @@ class _Walk:
 
     def stand(self, at: Sighting, links: Links, parts: list[Part]) -> None:
         """Take the rows of a version to the writes that share its files."""
-        for link in links.links:
+        for link in links.links if links.few else links.near(_rows(parts)):
             node = link.target.node
             for occurrence, kind, rel in parts:
                 there = rel if link.whole else compose(rel, link.boxes)
@@ -403,6 +405,11 @@ def stretch(start: int, to: int, rows: int) -> Boxes:
     """One diagonal of so many rows."""
     one = np.ones(1, dtype=np.int64)
     return Boxes(one * start, one * rows, one * to, one * rows, np.ones(1, dtype=np.bool_))
+
+
+def _rows(parts: Sequence[Part]) -> Runs:
+    """The rows that any of some relations leads to."""
+    return reduce(or_, (image(rel) for *_, rel in parts), Runs.span(0))
 
 
 def _surely_read(read: Node, later: Iterable[Node]) -> Runs:
