@@ -112,16 +112,25 @@ class Asked:
 
     def _unknown(self, currents: Iterable[Current]) -> set[Stop]:
         """The stops for files that nobody captured, and that the rows asked about may have gone into."""
-        asked = [(self.view.chosen, 0)] if self.open_ended and self.view.chosen.unknown else []
-        unknown = [c for c in currents if c.unknown]
-        since = min(self.at.files.mtimes.tolist(), default=0) if unknown else 0
         written = self.view.back.graph.written.by_name
-        stops = set()
-        for current, time in (*asked, *((c, since) for c in unknown)):
-            stop = current.stop(time) if current.at.version.dataset in written else None
-            if stop and not self.trust.takes(current.at.node, stop.what, stop.why):
-                stops.add(stop)
-        return stops
+        foreign = [(c, files) for c in currents if c.at.version.dataset in written and (files := self._foreign(c))]
+        since = min(self.at.files.mtimes.tolist(), default=0) if foreign else 0
+        found = [(current.at.node, current.stop(files, since)) for current, files in foreign]
+        if self.open_ended and self.at.version.dataset in written:
+            found.append((self.at.node, self.view.chosen.stop(self.view.chosen.unknown)))
+        return {s for node, s in found if s and not self.trust.takes(node, s.what, s.why)}
+
+    def _foreign(self, current: Current) -> list[tuple[str, int]]:
+        """Paths and times of the files of a dataset that no captured step wrote, be they in its version or not."""
+        at, found = current.at, list(current.unknown)
+        loose = self.view.back.links(at, "backward").loose if at.version.format != "jdbc" else None
+        if loose:
+            files = zip(at.files.paths, at.files.sizes.tolist(), at.files.mtimes.tolist(), strict=True)
+            bases = zip(files, at.files.bases.tolist(), at.files.rows.tolist(), strict=False)
+            held = loose.has(at.files.bases[:-1])
+            more = [f for i, (f, _, rows) in enumerate(bases) if rows and held[i] and i not in current.missing]
+            found += [(path, time) for path, _, time in self.view.currents.visible(at.version.dataset, more)]
+        return sorted(found)
 
     def start(self) -> Stand:
         """From the number of each row asked about to the rows that stand for it."""

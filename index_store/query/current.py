@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -116,14 +116,14 @@ class Current:
             str(version.dataset), version.id, self.rule, self.why, len(self.missing), len(self.unknown), self.age
         )
 
-    def stop(self, since: int = 0) -> Stop | None:
+    def stop(self, files: Sequence[tuple[str, int]], since: int = 0) -> Stop | None:
         """The stop for files that nobody captured, but for those that are older than a time in milliseconds."""
-        fresh = [path for path, time in self.unknown if time >= since // _SECOND * _SECOND]
+        fresh = [path for path, time in files if time >= since // _SECOND * _SECOND]
         if not fresh:
             return None
         name, more = fresh[0] or self.at.version.dataset.name, len(fresh) - 1
         also = f" and {more:,} more file{'s' * (more > 1)}" if more else ""
-        why = f"it lacks {name}{also}, which no captured step of this dataset is known to have written"
+        why = f"no captured step is known to have written {name}{also}"
         return Stop("files", self.at.node.step, str(self.at.version.dataset), why)
 
 
@@ -244,9 +244,9 @@ class Currents:
         missing = frozenset(i for entry, i in known.items() if entry not in files)
         deep = any(not _partitioned(path) for path in best.files.paths)
         unknown = [e for e in listed if e not in known and (deep or _partitioned(e[0]))]
-        return Current(best, "disk", missing, tuple((e[0], e[2]) for e in self._visible(dataset, unknown)))
+        return Current(best, "disk", missing, tuple((e[0], e[2]) for e in self.visible(dataset, unknown)))
 
-    def _visible(self, dataset: Dataset, files: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    def visible(self, dataset: Dataset, files: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
         """Leave out what only steps wrote or read that this graph leaves out."""
         if not files or self.graph.whole is self.graph:
             return files

@@ -223,6 +223,11 @@ class Runs:
         end = np.append(other.starts, edge)
         return self & Runs(start[end > start], (end - start)[end > start])
 
+    def has(self, rows: Int64) -> npt.NDArray[np.bool_]:
+        """For each of some rows, whether it is one of them."""
+        run = self.starts.searchsorted(rows, "right") - 1
+        return (run >= 0) & (rows < self.ends[run]) if len(self.starts) else np.zeros(len(rows), dtype=np.bool_)
+
     def rows(self) -> Int64:
         """The row ids, ascending."""
         return expand(self.starts, self.lengths)
