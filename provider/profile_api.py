@@ -12,6 +12,7 @@ from provspark.index_store.model import Dataset
 from provspark.index_store.profiles.compare import Impact
 from provspark.index_store.profiles.compute import profile_of
 from provspark.index_store.profiles.model import Correlations, Profile
+from provspark.index_store.query.current import Currents
 from provspark.index_store.query.graph import Graph, Node, Sighting
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
@@ -33,6 +34,9 @@ class ProfileApi:
 
         @property
         def graph(self) -> Graph: ...
+
+        @property
+        def currents(self) -> Currents: ...
 
     def profile(
         self,
@@ -90,7 +94,7 @@ class ProfileApi:
         -----
         PQ12 and PQ13 of Chapman et al. Errors as for `profile`.
         """
-        return _impact(self.graph, step, column, source=source, output=output, was=was or {})
+        return _impact(self.currents, step, column, source=source, output=output, was=was or {})
 
 
 def profile_of_version(
@@ -106,7 +110,7 @@ def profile_of_version(
 
 
 def _impact(
-    graph: Graph,
+    currents: Currents,
     step: str,
     column: str | None,
     *,
@@ -115,11 +119,16 @@ def _impact(
     was: Mapping[str, str],
 ) -> Impact:
     """See `Provenance.impact`."""
-    after = written(graph, step, output)
+    graph, after = currents.graph, written(currents, step, output)
     before = _read(after.node, source)
     named = {find_column(after.version, a).name: find_column(before.version, b).name for a, b in was.items()}
     if column is None:
-        return Impact(after.node.step, profile_of_version(graph, before), profile_of_version(graph, after), named)
+        return Impact(
+            after.node.step,
+            profile_of_version(graph, before),
+            profile_of_version(graph, after),
+            named,
+        )
     new, old = _has(after, column), _has(before, column)
     if new:
         name = find_column(after.version, column).name
@@ -163,13 +172,14 @@ def _cut(whole: Profile, names: Sequence[str]) -> Profile:
     )
 
 
-def written(graph: Graph, step: str, output: str | None) -> Sighting:
-    """What a step wrote: by the step's id, or by the name of what it wrote last."""
+def written(currents: Currents, step: str, output: str | None) -> Sighting:
+    """What a step wrote: by the step's id, or by the name of a dataset whose current version it wrote."""
+    graph = currents.graph
     mine = [n.output for n in graph.nodes if n.step == step]
     if mine:
         return _one(mine, output, f"step {step} wrote", "output")
     try:
-        found = graph.latest(Dataset.parse(step))
+        found = currents.of(Dataset.parse(step)).at
     except UnknownDatasetError:
         known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
         raise UnknownDatasetError(step, known, len(graph.broken)) from None

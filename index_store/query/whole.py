@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +16,9 @@ from provspark.index_store.boxes import pairs
 from provspark.index_store.model import Boxes
 from provspark.index_store.overlap import disjoint
 from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.links import between
 from provspark.index_store.query.paging import PAGE, paged
-from provspark.index_store.query.relation import image, restrict, united
+from provspark.index_store.query.relation import compose, identity, image, restrict, united
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.same import settled
@@ -60,18 +63,11 @@ class Correspondence:
         return tuple(RowSet(where, image(boxes)) for where, boxes in self.parts)
 
     def using(self, *chosen: RowSet) -> RowSet:
-        """The rows that have a counterpart among some, as rows that use a row without consent."""
-        wanted: dict[object, Runs] = {}
-        for rows in chosen:
-            known = wanted.get(rows.at.key)
-            wanted[rows.at.key] = rows.runs if known is None else known | rows.runs
-        missing = wanted.keys() - {where.key for where, _ in self.parts}
-        if missing and self.parts:
-            raise ConditionError(
-                f"this correspondence has versions {', '.join(w.version.id for w, _ in self.parts)} of "
-                f"{self.parts[0][0].version.dataset}; select rows of those with version=…"
-            )
-        return self._rows([restrict(b, wanted[w.key]) for w, b in self.parts if w.key in wanted])
+        """The rows that have a counterpart among some, as rows that use a row without consent.
+
+        Rows of another version than the one that was read are found in that one, by the files that both have.
+        """
+        return self._rows([restrict(boxes, _within(rows, where)) for where, boxes in self.parts for rows in chosen])
 
     def counts(self) -> pa.Table:
         """How many distinct counterparts each row has: row, count; rows without any are left out."""
@@ -140,3 +136,21 @@ class Correspondence:
         for boxes in parts:
             runs |= Runs.united(boxes.out, boxes.n_out)
         return RowSet(self.at, runs)
+
+
+def _within(rows: RowSet, where: Sighting) -> Runs:
+    """Rows of a set as rows of a version that was read."""
+    mine, theirs = rows.at.version, where.version
+    if rows.at.key == where.key:
+        return rows.runs
+    if mine.dataset != theirs.dataset or "jdbc" in (mine.format, theirs.format):
+        raise ConditionError(
+            f"rows of version {mine.id} of {mine.dataset} can't be found in version {theirs.id} of {theirs.dataset}, "
+            f"which this correspondence is about; select rows of it with version=…"
+        )
+    links = between(rows.at, where)
+    for refused in links.refused:
+        if refused.rows & rows.runs:
+            raise ConditionError(f"rows of {mine.dataset} can't be told in version {theirs.id}: {refused.why}")
+    whole = identity(rows.runs)
+    return reduce(or_, (image(compose(whole, link.boxes)) for link in links.links), Runs.span(0))

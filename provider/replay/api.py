@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from provspark.asking import Asked
+    from provspark.index_store.query.current import Currents
     from provspark.index_store.query.graph import Graph, Node
     from provspark.index_store.select import Condition
     from provspark.operation_questions import ColumnNames
@@ -42,6 +43,11 @@ class ReplayApi:
     @property
     def graph(self) -> Graph:
         """The writes of all stores."""
+        raise NotImplementedError
+
+    @property
+    def currents(self) -> Currents:
+        """The current versions of its datasets."""
         raise NotImplementedError
 
     @property
@@ -407,7 +413,7 @@ class ReplayApi:
         """
         from provspark.profile_api import profile_of_version, written
 
-        at = written(self.graph, step, output)
+        at = written(self.currents, step, output)
         with self.following(progress, functions) as replayer:
             return replayer.spread(at.node, operations, columns, lambda: profile_of_version(self.graph, at))
 
