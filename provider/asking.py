@@ -95,7 +95,7 @@ class Asked:
     def told(self, answer: Answer) -> Answer:
         """An answer that says, too, whether there are files that nobody captured."""
         stops = self._unknown(answer.currents)
-        if not stops:
+        if not stops and len(answer.trusted) == len(self.trust.used):
             return answer
         trusted = tuple(sorted({*answer.trusted, *self.trust.used}))
         return replace(answer, stops=tuple(sorted({*answer.stops, *stops})), trusted=trusted)

@@ -349,7 +349,7 @@ class Currents:
                 live.append(s)
                 continue
             there = compose(s.boxes, moved.boxes)
-            if len(there):
+            if len(there) and s.at.version.format != "jdbc":  # appends to a table lead to the rows that they kept, too
                 live.append(replace(s, at=moved.at, boxes=there))
             lost = restrict(s.boxes, moved.lost) if moved.lost else Boxes.empty()
             if len(lost):

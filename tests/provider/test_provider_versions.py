@@ -1,0 +1,440 @@
+"""Which version a name means, and where rows stand after appends, overwrites and deletions, worked out by hand."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from _steps import identity, write
+
+import provspark
+from provspark.api import Gone, gone_of, stops_of, versions_of
+from provspark.errors import ArgumentError, ConditionError, VersionChangedError
+from provspark.index_store.boxes import from_pairs
+from provspark.index_store.model import (
+    Axis,
+    Dataset,
+    Field,
+    Files,
+    PendingTensor,
+    PendingVersion,
+    PendingWrite,
+    StepKey,
+    StepStatus,
+)
+from provspark.index_store.store import Store
+from provspark.index_store.values import listing as listings
+
+
+class World:
+    """Datasets of text files, a row a line, and steps that are published by hand."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.store = Store.open(str(root / "prov"), create=True)
+        self.clock = 0
+        self.put("in", "a", ["r0", "r1", "r2", "r3"])
+
+    def name(self, dataset: str) -> str:
+        return str(self.root / dataset)
+
+    def put(self, dataset: str, file: str, lines: list[str]) -> None:
+        """Write a file; its time is later than that of all files before."""
+        self.clock += 1
+        path = self.root / dataset / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(line + "\n" for line in lines))
+        os.utime(path, ns=(self.clock * 10**12, self.clock * 10**12))
+
+    def now(self, dataset: str, written: Iterable[str] = (), only: str = "") -> PendingVersion:
+        """The version that the files of a dataset are now."""
+        folder, entries = self.root / dataset, []
+        for path in folder.rglob("*"):
+            relative = path.relative_to(folder).as_posix()
+            if path.is_file() and relative.startswith(only):
+                stat = path.stat()
+                rows = len(path.read_text().splitlines())
+                entries.append((relative, stat.st_size, stat.st_mtime_ns // 10**6, rows, relative in set(written)))
+        return PendingVersion(Dataset.parse(str(folder)), Files.of(entries), "text", fields=(Field("value", "string"),))
+
+    def publish(self, task: str, *writes: PendingWrite, run: str = "r1", **more: Any) -> str:
+        status: StepStatus = more.pop("status", "succeeded")
+        started, ended = more.pop("times", None) or (self.clock, self.clock)
+        writer = self.store.writer(StepKey(task, run, "dag", **more))
+        for w in writes:
+            writer.add(w)
+        clocks = (f"2024-01-01T{t // 60:02d}:{t % 60:02d}:00.000000+00:00" for t in (started, ended))
+        return writer.publish(status=status, started=next(clocks), ended=next(clocks)).step
+
+    def step(self, task: str, out: str, file: str, rows: Iterable[int], source: str = "in", **more: Any) -> str:
+        """Write a file of some rows of a source, in their order; `removes` are files that go."""
+        before = self.now(source)
+        lines = [line for f in before.files.paths for line in (self.root / source / f).read_text().splitlines()]
+        rows = list(rows)
+        for other in more.pop("removes", ()):
+            (self.root / out / other).unlink()
+        self.put(out, file, [f"{task}:{lines[row]}" for row in rows])
+        after = self.now(out, [file])
+        first = int(after.files.bases[after.files.paths.index(file)])
+        return self.publish(task, write(after, [(before, [(first + i, row) for i, row in enumerate(rows)])]), **more)
+
+    def open(self) -> provspark.Provenance:
+        return provspark.open(self.store.url)
+
+    def ahead(self, dataset: str, rows: list[int] | None = None, source: str = "in", **which: Any) -> list[str]:
+        """The values of what came of rows, as the files have them now."""
+        prov = self.open()
+        found = prov.forward(self.name(source), rows, to=self.name(dataset), **which)
+        return prov.values(found)["value"].to_pylist() if found.num_rows else []
+
+    def gone(self, dataset: str, rows: list[int] | None = None, **which: Any) -> list[tuple[str, int]]:
+        found = self.open().forward(self.name("in"), rows, to=self.name(dataset), **which)
+        return [(g.step, g.rows) for g in gone_of(found)]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def rules(table: pa.Table) -> list[str]:
+    return [used.rule for used in versions_of(table)]
+
+
+def test_after_appends_rows_are_told_where_they_are_now(world: World) -> None:
+    for task, file in (("one", "c"), ("two", "b"), ("three", "a")):
+        world.step(task, "log", file, [2, 0])
+    prov = world.open()
+    found = prov.forward(world.name("in"), [2], to=world.name("log"))
+    assert found["source_row"].to_pylist() == [0, 2, 4]
+    assert set(found["version"].to_pylist()) == {identity(world.now("log"))}
+    assert world.ahead("log", [2]) == ["three:r2", "two:r2", "one:r2"]
+    assert gone_of(found) == () and rules(found) == ["disk", "disk"]
+    assert found.equals(prov.forward(world.name("in"), [2]))
+
+
+def test_rows_that_were_overwritten_are_gone_and_counted(world: World) -> None:
+    world.step("one", "out", "a", [2, 0])
+    two = world.step("two", "out", "b", [0], removes=["a"])
+    three = world.step("three", "out", "c", [3], removes=["b"])
+    prov = world.open()
+    found = prov.forward(world.name("in"), to=world.name("out"))
+    assert found["row"].to_pylist() == [3] and world.ahead("out") == ["three:r3"]
+    out = Dataset.parse(world.name("out")).uri
+    assert gone_of(found) == tuple(sorted([Gone(out, two, 2), Gone(out, three, 1)]))
+    every = prov.forward(world.name("in"), to=world.name("out"), versions="all")
+    assert [(x["row"], x["gone"]) for x in every.to_pylist()] == [(0, True), (0, True), (2, True), (3, False)]
+    assert len(set(every["version"].to_pylist())) == 3
+    with pytest.raises(ConditionError, match="takes no versions"):
+        prov.backward(world.name("out"), versions="all")  # type: ignore[call-arg]
+    with pytest.raises(ConditionError, match="'current' and 'all'"):
+        prov.forward(world.name("in"), versions="old")  # type: ignore[arg-type]
+
+
+def test_a_partition_that_is_written_anew_leaves_the_others(world: World) -> None:
+    world.step("monday", "out", "day=1/x", [0, 1])
+    world.step("tuesday", "out", "day=2/x", [2])
+    world.step("backfill", "out", "day=1/y", [1, 3], removes=["day=1/x"], run="r0")
+    assert world.ahead("out") == ["backfill:r1", "backfill:r3", "tuesday:r2"]
+    assert world.gone("out", [0]) == [(world.open().steps()["step"].to_pylist()[-1], 1)]
+    assert world.ahead("out", run="r0") == ["backfill:r1", "backfill:r3"]
+
+
+def test_the_latest_within_a_run_or_a_time(world: World) -> None:
+    world.step("one", "out", "a", [0], run="r1")
+    world.step("two", "out", "b", [1], run="r2")
+    world.step("three", "out", "c", [2], run="r3", removes=["a"])
+    prov, name = world.open(), world.name("out")
+    early = prov.forward(world.name("in"), to=name, as_of="2024-01-01T00:03:00Z")
+    assert (early["row"].to_pylist(), early["source_row"].to_pylist()) == ([0, 1], [0, 1]) and rules(early)[
+        1
+    ] == "as_of"
+    within = prov.forward(world.name("in"), to=name, run="r1")
+    assert within["row"].to_pylist() == [0] and rules(within) == ["run", "run"]
+    assert prov.forward(world.name("in"), to=name)["row"].to_pylist() == [1, 2]
+    was = prov.select(name, [0], as_of="2024-01-01T00:02:00Z")
+    assert prov.values(prov.select(name, [1], run="r2"))["value"].to_pylist() == ["two:r1"]
+    with pytest.raises(VersionChangedError):
+        prov.values(was)
+
+
+def test_files_deleted_by_hand_take_their_rows_along(world: World) -> None:
+    for task, file in (("one", "a"), ("two", "b"), ("three", "c")):
+        world.step(task, "log", file, [1, 3])
+    (world.root / "log" / "b").unlink()
+    assert world.ahead("log", [1]) == ["one:r1", "three:r1"]
+    assert world.gone("log", [1]) == [("", 1)]
+    used = versions_of(world.open().forward(world.name("in"), to=world.name("log")))[1]
+    assert (used.missing, used.unknown) == (1, 0) and "1 of its files are not there" in str(used)
+    for file in ("a", "c"):
+        (world.root / "log" / file).unlink()
+    assert world.ahead("log", [1]) == [] and world.gone("log", [1]) == [("", 3)]
+    shutil.rmtree(world.root / "log")
+    assert world.ahead("log", [1]) == [] and world.gone("log", [1]) == [("", 3)]
+
+
+def test_a_disk_that_is_not_there_leaves_it_to_the_last_step(tmp_path: Path) -> None:
+    world = World(tmp_path / "mounted")
+    world.step("one", "log", "a", [1])
+    world.step("two", "log", "b", [1])
+    store = tmp_path / "prov"
+    shutil.copytree(world.root / "prov", store)
+    shutil.rmtree(world.root)
+    prov = provspark.open(str(store))
+    found = prov.forward(world.name("in"), [1], to=world.name("log"))
+    assert found["source_row"].to_pylist() == [0, 1] and rules(found) == ["last step", "last step"]
+    assert "is not there" in versions_of(found)[1].why
+
+
+def test_a_folder_that_may_not_be_listed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.step("one", "log", "a", [1])
+    monkeypatch.setattr(os, "scandir", _denied)
+    found = world.open().forward(world.name("in"), [1], to=world.name("log"))
+    assert found["source_row"].to_pylist() == [0] and rules(found)[1] == "last step"
+    assert "can't be listed: Permission denied" in str(versions_of(found)[1])
+
+
+def _denied(path: str) -> None:
+    raise PermissionError(13, "Permission denied")
+
+
+def test_a_failed_try_counts_as_long_as_its_files_are_there(world: World) -> None:
+    world.step("one", "log", "a", [0], status="failed")
+    assert world.ahead("log") == ["one:r0"]
+    world.step("one", "log", "b", [1], try_number=2)
+    assert world.ahead("log") == ["one:r0", "one:r1"]
+    world.step("two", "log", "c", [2], removes=["a", "b"])
+    assert world.ahead("log") == ["two:r2"]
+
+
+def test_of_tasks_that_ran_at_one_time_the_last_listing_counts(tmp_path: Path) -> None:
+    world = World(tmp_path / "mounted")
+    world.step("slow", "log", "a", [0], times=(1, 9), map_index=0)
+    world.step("quick", "log", "b", [1], times=(2, 3), map_index=1)
+    assert world.open().forward(world.name("in"), to=world.name("log"), run="r1")["row"].to_pylist() == [0, 1]
+
+
+def test_files_that_nobody_captured_are_a_stop(world: World) -> None:
+    one = world.step("one", "log", "b", [0, 1])
+    world.put("log", "a", ["x", "y", "z"])
+    prov = world.open()
+
+    def stops(table: pa.Table) -> list[tuple[str, str]]:
+        return [(s.what, s.step) for s in stops_of(table)]
+
+    found = prov.forward(world.name("in"), [0], to=world.name("log"))
+    assert found["source_row"].to_pylist() == [0] and stops(found) == [("files", one)]
+    assert "have written a" in stops_of(found)[0].why
+    assert versions_of(found)[1].unknown == 1
+    trusting = prov.forward(world.name("in"), [0], to=world.name("log"), trust=["files"])
+    assert stops(trusting) == [] and provspark.api.trusted_of(trusting)[0].what == "files"
+    assert stops(prov.backward(world.name("log"))) == [("files", one)]
+    assert stops(prov.backward(world.name("log"), [0])) == []
+    assert [s.what for s in prov.trace(world.name("in"), [0], "forward").stops] == ["files"]
+    # A later step that lists the file does not make it known who wrote it.
+    world.step("report", "report", "r", [0, 3], source="log")
+    prov.refresh()
+    found = prov.forward(world.name("in"), [0], to=world.name("log"))
+    assert found["source_row"].to_pylist() == [3] and stops(found)[0][0] == "files"
+    assert stops(prov.forward(world.name("in"), [0], to=world.name("report"))) == []
+
+
+def test_files_older_than_the_rows_and_files_of_sources_are_no_stop(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.put("log", "a", ["seed"])
+    world.put("in", "b", ["r4"])
+    (tmp_path / "in" / "a").unlink()
+    world.step("one", "log", "b", [0])
+    assert stops_of(world.open().forward(world.name("in"), to=world.name("log"))) == ()
+    world.put("in", "c", ["not read yet"])
+    found = world.open().forward(world.name("in"))
+    assert stops_of(found) == () and versions_of(found)[0].unknown == 1
+
+
+def test_rows_are_located_in_other_versions(world: World) -> None:
+    world.step("one", "log", "b", [0, 1])
+    first = identity(world.now("log"))
+    world.step("two", "log", "a", [2, 3])
+    prov, name = world.open(), world.name("log")
+    was = prov.select(name, [1], version=first)
+    now = prov.locate(was)
+    assert (list(now), now.version, len(now.gone)) == ([3], identity(world.now("log")), 0)
+    assert now.table().to_pylist() == [{"row": 1, "located": 3, "gone": False}]
+    assert list(prov.locate(now, first)) == [1]
+    back = prov.locate(prov.select(name, [0, 3]), first)
+    assert back.table().to_pylist() == [
+        {"row": 0, "located": None, "gone": True},
+        {"row": 3, "located": 1, "gone": False},
+    ]
+    assert prov.values(now)["value"].to_pylist() == ["one:r1"]
+    assert list(prov.backward(now)["source_row"].to_pylist()) == [1]
+    with pytest.raises(ConditionError, match="locate"):
+        was | now
+    with pytest.raises(ConditionError, match="locate"):
+        prov.values(was, version=now.version)
+    world.step("three", "log", "c", [0], removes=["a", "b"])
+    prov.refresh()
+    gone = prov.locate(was)
+    assert (len(gone), list(gone.gone), gone.gone.version) == (0, [1], first)
+
+
+def test_values_take_an_answer_of_one_version(world: World) -> None:
+    world.step("one", "log", "b", [0, 1])
+    world.step("two", "report", "a", [1, 0], source="log")
+    prov = world.open()
+    answer = prov.ask.forward(world.name("in"), [0], to=world.name("report"))
+    assert prov.values(answer).equals(prov.values(answer.table()))
+    assert prov.values(answer)["value"].to_pylist() == ["two:one:r0"]
+    both = prov.forward(world.name("in"), [0], to=world.name("report")).to_pylist()
+    assert both[0]["source_row"] == 1
+    none = prov.forward(world.name("in"), [3], to=world.name("report"))
+    with pytest.raises(ConditionError, match="no rows"):
+        prov.values(none)
+    world.step("three", "other", "a", [1], source="log")
+    prov.refresh()
+    with pytest.raises(ConditionError, match="rows of 2 versions"):
+        prov.values(prov.forward(world.name("in"), [1]))
+    with pytest.raises(ArgumentError, match="a set of rows or an answer"):
+        prov.locate([1])  # type: ignore[arg-type]
+
+
+def test_a_file_that_versions_cut_into_rows_differently_is_refused(world: World) -> None:
+    world.step("one", "log", "b", [0, 1])
+    first = world.now("log", ["b"])
+    world.put("log", "a", ["x"])
+    files = world.now("log", ["a"]).files
+    rows = np.where(np.array(files.paths) == "b", 1, files.rows)
+    cut = PendingVersion(first.dataset, Files(files.paths, files.sizes, files.mtimes, rows, files.written), "text")
+    world.publish("two", write(cut, [(world.now("in"), [(0, 3)])]))
+    prov = world.open()
+    found = prov.forward(world.name("in"), to=world.name("log"))
+    assert found["row"].to_pylist() == [3] and [s.what for s in stops_of(found)] == ["unlinked"]
+    with pytest.raises(ConditionError, match="can't be told in version"):
+        prov.locate(prov.select(world.name("log"), [0], version=identity(first)))
+
+
+def test_a_trace_draws_current_versions_and_what_leads_to_them(world: World) -> None:
+    world.step("one", "tmp", "a", [0, 1])
+    world.step("append", "log", "m", [1], source="tmp")
+    world.step("two", "tmp", "b", [2], removes=["a"])
+    world.step("append2", "log", "n", [0], source="tmp")
+    found = world.open().trace(world.name("in"), None, "forward")
+    drawn = [(Path(n.dataset).name, n.met.rows().tolist(), n.gone, n.role) for n in found.nodes]
+    assert drawn == [
+        ("in", [0, 1, 2, 3], False, "asked"),
+        ("tmp", [0, 1], True, "between"),
+        ("log", [0, 1], False, "end"),
+        ("tmp", [0], False, "between"),
+    ]
+    ways = {(found.nodes[e.source].id, found.nodes[e.target].id) for e in found.edges}
+    assert ways == {(0, 1), (1, 2), (0, 3), (3, 2)}
+    assert found.gone == ()  # all of tmp was read; what a step did not keep is no result
+    world.step("three", "tmp", "c", [3], removes=["b"])
+    (world.root / "log" / "m").unlink()
+    found = world.open().trace(world.name("in"), None, "forward")
+    drawn = [(Path(n.dataset).name, n.met.rows().tolist(), n.gone) for n in found.nodes]
+    assert drawn == [("in", [0, 1, 2, 3], False), ("tmp", [0], True), ("log", [1], False), ("tmp", [0], False)]
+    assert [(g.step, g.rows) for g in found.gone] == [("", 1)]
+    every = world.open().trace(world.name("in"), None, "forward", versions="all")
+    assert [n.gone for n in every.nodes] == [False, True, True, True, False, False]
+
+
+def test_an_older_version_asked_about_is_drawn_with_its_rows_now(world: World) -> None:
+    world.step("one", "log", "b", [0, 1])
+    first = identity(world.now("log"))
+    world.step("two", "log", "a", [2])
+    found = world.open().trace(world.name("log"), [1], "forward", version=first)
+    assert [(n.version == first, n.met.rows().tolist()) for n in found.nodes] == [(True, [1]), (False, [2])]
+    assert [(e.source, e.target, e.step) for e in found.edges] == [(0, 1, "")]
+
+
+def test_a_step_that_appends_to_what_it_reads(world: World) -> None:
+    world.step("one", "log", "a", [0, 1])
+    world.step("again", "log", "b", [1], source="log")
+    prov = world.open()
+    found = prov.trace(world.name("log"), [1], "forward")
+    assert [n.met.rows().tolist() for n in found.nodes] == [[1, 2]] or [n.met.count for n in found.nodes] == [2]
+    assert world.ahead("log", [1]) == ["one:r1", "again:one:r1"]
+
+
+def test_a_correspondence_takes_rows_of_another_version(world: World) -> None:
+    world.step("one", "out", "a", [3, 1])
+    world.put("in", "0", ["new"])
+    prov = world.open()
+    world.publish("reads", write(world.now("other"), [(world.now("in"), [])]))
+    prov.refresh()
+    chosen = prov.select(world.name("in"), where=[("value", "=", "r1")])
+    assert list(chosen) == [2]
+    assert list(prov.correspondence(world.name("out"), to=world.name("in")).using(chosen)) == [1]
+
+
+def test_a_dataset_within_another_is_none_of_its_files(world: World) -> None:
+    world.step("one", "out", "a", [0])
+    world.step("nested", "out/sub", "x", [1])
+    found = world.open().forward(world.name("in"), to=world.name("out"))
+    assert stops_of(found) == () and rules(found) == ["disk", "disk"]
+
+
+def test_hidden_files_and_links_between_folders(world: World) -> None:
+    world.step("one", "out", "a", [0])
+    for name in ("_SUCCESS", ".a.crc", "_temporary/0/x"):
+        (world.root / "out" / name).parent.mkdir(parents=True, exist_ok=True)
+        (world.root / "out" / name).write_text("x")
+    (world.root / "out" / "p=1").symlink_to(world.root / "out", target_is_directory=True)
+    found = listings.listing(Dataset.parse(world.name("out")))
+    assert {path for path, *_ in found.files} >= {"a", "p=1/a"} and len(found.files) < 10
+
+
+def test_a_user_learns_nothing_of_files_of_steps_that_are_hidden(world: World) -> None:
+    world.step("one", "log", "b", [0, 1])
+    world.step("secret", "log", "a", [2])
+    prov = world.open().restricted(lambda m: m.key.task_id != "secret")
+    found = prov.forward(world.name("in"), to=world.name("log"))
+    assert found["row"].to_pylist() == [0, 1] and stops_of(found) == () and versions_of(found)[1].unknown == 0
+    world.step("three", "log", "c", [3], removes=["b"])
+    prov.refresh()
+    found = prov.forward(world.name("in"), to=world.name("log"))
+    assert found["row"].to_pylist() == [3] and stops_of(found) == ()
+
+
+def table_of(keys: int, written: bool = True) -> PendingVersion:
+    """A state of a database's table; the name of its one file stands for its keys."""
+    files = Files.of([(f"keys-{keys}", 8 * keys, 0, keys, written)])
+    return PendingVersion(Dataset("postgres://db:5432", "shop.scores"), files, "jdbc", (("keys", "id"),))
+
+
+def test_rows_of_a_database_s_table_are_found_by_their_keys(world: World) -> None:
+    source, name = world.now("in"), "postgres://db:5432/shop.scores"
+    world.publish("one", write(table_of(2), [(source, [(0, 0), (1, 1)])]))
+    before, after = table_of(2, False), table_of(3)
+    # The new key comes first: the two older rows stand behind it.
+    axes = (
+        Axis("output", 3, identity(after)),
+        Axis("input", 4, identity(source), 0),
+        Axis("input", 2, identity(before), 1),
+    )
+    tensors = (
+        PendingTensor(0, 1, from_pairs(np.array([0]), np.array([2]))),
+        PendingTensor(0, 2, from_pairs(np.array([1, 2]), np.array([0, 1]))),
+    )
+    world.clock += 1
+    world.publish("two", PendingWrite(after, "exact", (source, before), axes, tensors))
+    prov = world.open()
+    found = prov.forward(world.name("in"), to=name)
+    assert [(x["row"], x["source_row"]) for x in found.to_pylist()] == [(0, 1), (1, 2), (2, 0)]
+    assert gone_of(found) == () and rules(found)[1] == "last step"
+    was = prov.select(name, [1], version=identity(before))
+    assert list(prov.locate(was)) == [2]
+    assert prov.locate(prov.select(name), identity(before)).table()["located"].to_pylist() == [None, 0, 1]
+    world.clock += 1
+    three = world.publish("three", write(table_of(4), [(source, [(i, i) for i in range(4)])]))
+    prov.refresh()
+    found = prov.forward(world.name("in"), [0], to=name)
+    assert [(x["row"], x["source_row"]) for x in found.to_pylist()] == [(0, 0)]
+    assert [(g.step, g.rows) for g in gone_of(found)] == [(three, 1)]
