@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from provspark.index_store.model import Boxes, Coverage, Dataset, Kind, jsonable
 from provspark.index_store.query.around import stops_of_tasks
+from provspark.index_store.query.endings import Arrivals, Ending
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reach import towards
@@ -74,6 +75,21 @@ class Trace:
     """For each edge the rows reached through it: of its source for backward, of its target for forward."""
     trusted: tuple[Trusted, ...] = ()
     """What is left out because it is trusted."""
+    arrivals: Arrivals = field(default_factory=Arrivals, repr=False)
+    """What came to each write; endings are counted from it."""
+
+    @property
+    def endings(self) -> tuple[Ending, ...]:
+        """For a trace forward, the writes that read rows and did not keep all of them; none backward.
+
+        They are counted when first asked for. With `to`, writes that do not lead to that data set have none.
+        """
+        return tuple(self.ended)
+
+    @property
+    def ended(self) -> Mapping[Ending, Runs]:
+        """For each ending the rows that were not kept."""
+        return self.arrivals.ended
 
     def as_dict(self, max_runs: int = 1000) -> dict[str, Any]:
         """The trace as JSON takes it; a row set is a count and at most `max_runs` pairs [first row, rows]."""
@@ -95,6 +111,7 @@ class Trace:
             "edges": jsonable(self.edges),
             "stops": jsonable(self.stops),
             "trusted": jsonable(self.trusted),
+            "endings": jsonable(self.endings),
         }
 
 
@@ -110,13 +127,14 @@ def trace(
 ) -> Trace:
     """Walk from a set of rows as a whole and keep all versions and writes on the way; never raises for stops.
 
-    With `to`, writes that do not lead to that data set are left out. What `trust` matches is left out, too.
+    With `to`, writes that do not lead to that data set are left out, and so are rows that ended in them. What `trust`
+    matches is left out, too.
     """
     trust = trust or Trust()
     route = plan(linker, [start], direction)
-    sink = _Draw(start, rows, direction)
     context = "context" in frozenset(kinds)
     ways = Ways(useful=towards(linker, route, to), trust=trust)
+    sink = _Draw(start, rows, direction, Arrivals(context, ways.useful))
     walk(linker, route, [Stand(start, gathered(rows))], sink, context=context, ways=ways)
     if direction == "forward" and to is not None and linker.drivers:
         sink.stops |= stops_around(linker, start, sink.driver_ends, to, trust)
@@ -125,8 +143,8 @@ def trace(
 
 
 class _Draw:
-    def __init__(self, start: Sighting, rows: Runs, direction: Direction) -> None:
-        self.direction = direction
+    def __init__(self, start: Sighting, rows: Runs, direction: Direction, arrivals: Arrivals) -> None:
+        self.direction, self.arrivals = direction, arrivals
         self.numbers: dict[object, int] = {}
         self.at: list[Sighting] = []
         self.rows: list[dict[Kind, Runs]] = []
@@ -148,6 +166,8 @@ class _Draw:
     def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
         rows = image(rel)
         here, there = self._add(at, kind, rows), self.numbers[origin.key]
+        if self.direction == "forward":
+            self.arrivals.take(at, origin, via, here, rows)
         if here == there:
             return
         source, target = (here, there) if self.direction == "backward" else (there, here)
@@ -187,7 +207,7 @@ class _Draw:
                 )
             )
         edges, stops = tuple(sorted(self.edges)), tuple(sorted(self.stops))
-        return Trace(self.direction, tuple(nodes), edges, stops, self.edges, trusted)
+        return Trace(self.direction, tuple(nodes), edges, stops, self.edges, trusted, self.arrivals)
 
 
 def _runs(runs: Runs, most: int) -> dict[str, Any]:
