@@ -52,6 +52,11 @@ class Ending:
     node: int
     coverage: Coverage
 
+    def __str__(self) -> str:
+        rows, kept = f"{self.read:,} row{'' if self.read == 1 else 's'}", f"{self.kept:,}" if self.kept else "none"
+        used = f"; values were computed from {self.context:,} of the others" if self.context else ""
+        return f"step {self.step}, which wrote {self.dataset}, read {rows} of {self.source} and kept {kept}{used}"
+
 
 class Arrivals:
     """What came to each write of a trace forward, and what was made of it; it is counted when first asked for.

@@ -111,7 +111,7 @@ class Trace:
             "edges": jsonable(self.edges),
             "stops": jsonable(self.stops),
             "trusted": jsonable(self.trusted),
-            "endings": jsonable(self.endings),
+            "endings": [{**jsonable(e), "ended": _runs(rows, max_runs)} for e, rows in self.ended.items()],
         }
 
 
