@@ -150,7 +150,7 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
     alike: dict[tuple[object, ...], list[TraceEdge]] = {}
     for e in found.edges:
         alike.setdefault((e.source, e.target, e.step, e.write, e.read, e.kind), []).append(e)
-    steps = {e.step for e in (*found.edges, *found.endings) if e.step} | {s.step for s in found.stops}
+    steps = {e.step for e in found.edges if e.step} | {x.step for some in (found.stops, found.endings) for x in some}
     return models.Trace(
         direction=found.direction,
         nodes=nodes,
