@@ -6,7 +6,7 @@ import styles from "@xyflow/react/dist/style.css?inline";
 import { memo, useState, type CSSProperties, type KeyboardEvent } from "react";
 
 import { pageUrl } from "../api/client";
-import type { Drawn, Graph, Joined, Part } from "../graph";
+import { counted, type Drawn, type Graph, type Joined, type Part } from "../graph";
 import type { Box as Size, Line, Spot } from "../layout";
 import { visible } from "../marks";
 import { number, share, task } from "../words";
@@ -161,9 +161,10 @@ function neighbour(graph: Graph, spots: Record<string, Spot>, from: Drawn, key: 
   return near.sort((a, b) => a.far - b.far)[0]?.box;
 }
 
-function caption({ way, rows }: Joined): string | undefined {
+function caption(line: Joined): string | undefined {
+  const { way } = line;
   const said = way === "context" || way === "possible" ? way : way === "files" ? "same files" : "";
-  return [said, rows === undefined ? "" : number(rows)].filter(Boolean).join(" · ") || undefined;
+  return [said, counted(line)].filter(Boolean).join(" · ") || undefined;
 }
 
 // Room for the buttons at the left and the sentence at the top.
