@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Edge, Ending, Node, Step, Trace } from "./api/client";
-import { counted, draw } from "./graph";
+import { across, counted, draw } from "./graph";
 import { toSvg } from "./svg";
 
 function dataset(label: string) {
@@ -40,6 +40,7 @@ describe("the graph of a trace forward", () => {
     expect(line).toMatchObject({ source: "d1", way: "cut" });
     expect(line && counted(line)).toBe("kept 0 of 5");
     expect(lines.some((l) => l.source === "sother:0")).toBe(false);
+    expect(across({ boxes, lines })).toBeGreaterThan(across(draw(trace([]))));
   });
 
   it("says on the line into a step how many rows it kept, and keeps its box", () => {

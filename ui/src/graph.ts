@@ -1,6 +1,7 @@
 // A trace as boxes and lines: data sets, the steps between them, and what stands where a path ends early.
 import type { Edge, Ending, Node, Step, Stop, Trace } from "./api/client";
 import type { Box, Line } from "./layout";
+import { ACROSS } from "./layered";
 import { number, share, task } from "./words";
 
 export type Part =
@@ -154,4 +155,10 @@ export function among(graph: Graph, datasets: Set<string>): Set<string> {
 export function counted({ rows, kept }: Joined): string {
   if (rows === undefined) return "";
   return kept === undefined ? number(rows) : `kept ${number(kept)} of ${number(rows)}`;
+}
+
+// Room between boxes, so that what a line says of rows that were kept stands between them.
+export function across(graph: Graph): number {
+  const said = graph.lines.filter((line) => line.kept !== undefined).map((line) => counted(line).length);
+  return Math.max(ACROSS, ...said.map((letters) => 28 + letters * 5.5));
 }

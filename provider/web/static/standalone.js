@@ -14,14 +14,14 @@ function HI(e, t) {
   }
   return Object.freeze(Object.defineProperty(e, Symbol.toStringTag, { value: "Module" }));
 }
-function l2(e) {
+function c2(e) {
   return e && e.__esModule && Object.prototype.hasOwnProperty.call(e, "default") ? e.default : e;
 }
 var ey = { exports: {} }, Pe = {};
-var fE;
+var hE;
 function BI() {
-  if (fE) return Pe;
-  fE = 1;
+  if (hE) return Pe;
+  hE = 1;
   var e = /* @__PURE__ */ Symbol.for("react.transitional.element"), t = /* @__PURE__ */ Symbol.for("react.portal"), r = /* @__PURE__ */ Symbol.for("react.fragment"), i = /* @__PURE__ */ Symbol.for("react.strict_mode"), a = /* @__PURE__ */ Symbol.for("react.profiler"), l = /* @__PURE__ */ Symbol.for("react.consumer"), c = /* @__PURE__ */ Symbol.for("react.context"), d = /* @__PURE__ */ Symbol.for("react.forward_ref"), f = /* @__PURE__ */ Symbol.for("react.suspense"), g = /* @__PURE__ */ Symbol.for("react.memo"), p = /* @__PURE__ */ Symbol.for("react.lazy"), v = /* @__PURE__ */ Symbol.for("react.activity"), y = /* @__PURE__ */ Symbol.for("react.view_transition"), b = Symbol.iterator;
   function x($) {
     return $ === null || typeof $ != "object" ? null : ($ = b && $[b] || $["@@iterator"], typeof $ == "function" ? $ : null);
@@ -386,20 +386,20 @@ function BI() {
     return I.H.useTransition();
   }, Pe.version = "19.3.1", Pe;
 }
-var hE;
+var gE;
 function Vu() {
-  return hE || (hE = 1, ey.exports = BI()), ey.exports;
+  return gE || (gE = 1, ey.exports = BI()), ey.exports;
 }
 var _ = Vu();
-const c2 = /* @__PURE__ */ l2(_), ib = /* @__PURE__ */ HI({
+const u2 = /* @__PURE__ */ c2(_), ib = /* @__PURE__ */ HI({
   __proto__: null,
-  default: c2
+  default: u2
 }, [_]);
 var ty = { exports: {} }, Wc = {};
-var gE;
+var pE;
 function jI() {
-  if (gE) return Wc;
-  gE = 1;
+  if (pE) return Wc;
+  pE = 1;
   var e = /* @__PURE__ */ Symbol.for("react.transitional.element"), t = /* @__PURE__ */ Symbol.for("react.fragment");
   function r(i, a, l) {
     var c = null;
@@ -418,25 +418,25 @@ function jI() {
   }
   return Wc.Fragment = t, Wc.jsx = r, Wc.jsxs = r, Wc;
 }
-var pE;
+var mE;
 function UI() {
-  return pE || (pE = 1, ty.exports = jI()), ty.exports;
+  return mE || (mE = 1, ty.exports = jI()), ty.exports;
 }
 var P = UI();
-const g0 = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|\u180B|\u180C|\u180D|\u180F/u, u2 = new RegExp(g0.source, "gu"), WI = /\p{So}(?:[\u{1F3FB}-\u{1F3FF}]|\uFE0F)*$/u, FI = { "\n": "⏎", "\r": "␍", "	": "⇥" };
-function d2(e, t = !1) {
+const g0 = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|\u180B|\u180C|\u180D|\u180F/u, d2 = new RegExp(g0.source, "gu"), WI = /\p{So}(?:[\u{1F3FB}-\u{1F3FF}]|\uFE0F)*$/u, FI = { "\n": "⏎", "\r": "␍", "	": "⇥" };
+function f2(e, t = !1) {
   const r = [];
   let i = 0;
-  for (const { 0: a, index: l } of e.matchAll(u2))
+  for (const { 0: a, index: l } of e.matchAll(d2))
     t && (a === `
 ` || a === "	") || a === "‍" && WI.test(e.slice(Math.max(0, l - 8), l)) && /^\p{So}/u.test(e.slice(l + 1)) || (l > i && r.push({ text: e.slice(i, l) }), r.push({ mark: FI[a] ?? `U+${(a.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}` }), i = l + a.length);
   return i < e.length && r.push({ text: e.slice(i) }), r;
 }
 function wg(e, t = !1) {
-  return g0.test(e) ? d2(e, t).map((r) => "text" in r ? r.text : r.mark.startsWith("U+") ? `[${r.mark}]` : r.mark).join("") : e;
+  return g0.test(e) ? f2(e, t).map((r) => "text" in r ? r.text : r.mark.startsWith("U+") ? `[${r.mark}]` : r.mark).join("") : e;
 }
-function f2(e) {
-  return e.replace(u2, (t) => {
+function h2(e) {
+  return e.replace(d2, (t) => {
     const r = t.codePointAt(0) ?? 0;
     return r > 65535 ? `\\U${r.toString(16).padStart(8, "0")}` : `\\u${r.toString(16).padStart(4, "0")}`;
   });
@@ -454,35 +454,35 @@ const GI = ["title", "aria-label", "aria-description", "placeholder", "alt"], qI
   unicodeBidi: "isolate"
 };
 function z(e, t, r) {
-  return P.jsx(e, h2(e, t), r);
+  return P.jsx(e, g2(e, t), r);
 }
 function ae(e, t, r) {
-  return P.jsxs(e, h2(e, t), r);
+  return P.jsxs(e, g2(e, t), r);
 }
-function h2(e, t) {
+function g2(e, t) {
   let r = t;
   for (const l of GI) {
     const c = t[l];
     typeof c == "string" && du(c) && (r = { ...r, [l]: wg(c, !0) });
   }
   const i = e === "pre" || t.as === "pre" || typeof t.whiteSpace == "string" && t.whiteSpace.startsWith("pre"), { children: a } = t;
-  return typeof a == "string" ? du(a) && (r = { ...r, children: mE(e, a, i) }) : Array.isArray(a) && a.some((l) => typeof l == "string" && du(l)) && (r = { ...r, children: a.map((l) => typeof l == "string" ? mE(e, l, i) : l) }), r;
+  return typeof a == "string" ? du(a) && (r = { ...r, children: vE(e, a, i) }) : Array.isArray(a) && a.some((l) => typeof l == "string" && du(l)) && (r = { ...r, children: a.map((l) => typeof l == "string" ? vE(e, l, i) : l) }), r;
 }
-function mE(e, t, r) {
+function vE(e, t, r) {
   if (!du(t)) return t;
   if (qI.has(e)) return wg(t, r);
-  const i = d2(t, r);
+  const i = f2(t, r);
   if (i.every((l) => "text" in l)) return t;
   const a = i.map((l) => "text" in l ? l.text : _.createElement("span", { "data-mark": l.mark, style: YI }, l.mark));
   return _.createElement(P.Fragment, null, ...a);
 }
-function g2(e) {
+function p2(e) {
   var t = /* @__PURE__ */ Object.create(null);
   return function(r) {
     return t[r] === void 0 && (t[r] = e(r)), t[r];
   };
 }
-var XI = /^((children|dangerouslySetInnerHTML|key|ref|autoFocus|defaultValue|defaultChecked|innerHTML|suppressContentEditableWarning|suppressHydrationWarning|valueLink|abbr|accept|acceptCharset|accessKey|action|allow|allowUserMedia|allowPaymentRequest|allowFullScreen|allowTransparency|alt|async|autoComplete|autoPlay|capture|cellPadding|cellSpacing|challenge|charSet|checked|cite|classID|className|cols|colSpan|content|contentEditable|contextMenu|controls|controlsList|coords|crossOrigin|data|dateTime|decoding|default|defer|dir|disabled|disablePictureInPicture|disableRemotePlayback|download|draggable|encType|enterKeyHint|fetchpriority|fetchPriority|form|formAction|formEncType|formMethod|formNoValidate|formTarget|frameBorder|headers|height|hidden|high|href|hrefLang|htmlFor|httpEquiv|id|inputMode|integrity|is|keyParams|keyType|kind|label|lang|list|loading|loop|low|marginHeight|marginWidth|max|maxLength|media|mediaGroup|method|min|minLength|multiple|muted|name|nonce|noValidate|open|optimum|pattern|placeholder|playsInline|popover|popoverTarget|popoverTargetAction|poster|preload|profile|radioGroup|readOnly|referrerPolicy|rel|required|reversed|role|rows|rowSpan|sandbox|scope|scoped|scrolling|seamless|selected|shape|size|sizes|slot|span|spellCheck|src|srcDoc|srcLang|srcSet|start|step|style|summary|tabIndex|target|title|translate|type|useMap|value|width|wmode|wrap|about|datatype|inlist|prefix|property|resource|typeof|vocab|autoCapitalize|autoCorrect|autoSave|color|incremental|fallback|inert|itemProp|itemScope|itemType|itemID|itemRef|on|option|results|security|unselectable|accentHeight|accumulate|additive|alignmentBaseline|allowReorder|alphabetic|amplitude|arabicForm|ascent|attributeName|attributeType|autoReverse|azimuth|baseFrequency|baselineShift|baseProfile|bbox|begin|bias|by|calcMode|capHeight|clip|clipPathUnits|clipPath|clipRule|colorInterpolation|colorInterpolationFilters|colorProfile|colorRendering|contentScriptType|contentStyleType|cursor|cx|cy|d|decelerate|descent|diffuseConstant|direction|display|divisor|dominantBaseline|dur|dx|dy|edgeMode|elevation|enableBackground|end|exponent|externalResourcesRequired|fill|fillOpacity|fillRule|filter|filterRes|filterUnits|floodColor|floodOpacity|focusable|fontFamily|fontSize|fontSizeAdjust|fontStretch|fontStyle|fontVariant|fontWeight|format|from|fr|fx|fy|g1|g2|glyphName|glyphOrientationHorizontal|glyphOrientationVertical|glyphRef|gradientTransform|gradientUnits|hanging|horizAdvX|horizOriginX|ideographic|imageRendering|in|in2|intercept|k|k1|k2|k3|k4|kernelMatrix|kernelUnitLength|kerning|keyPoints|keySplines|keyTimes|lengthAdjust|letterSpacing|lightingColor|limitingConeAngle|local|markerEnd|markerMid|markerStart|markerHeight|markerUnits|markerWidth|mask|maskContentUnits|maskUnits|mathematical|mode|numOctaves|offset|opacity|operator|order|orient|orientation|origin|overflow|overlinePosition|overlineThickness|panose1|paintOrder|pathLength|patternContentUnits|patternTransform|patternUnits|pointerEvents|points|pointsAtX|pointsAtY|pointsAtZ|preserveAlpha|preserveAspectRatio|primitiveUnits|r|radius|refX|refY|renderingIntent|repeatCount|repeatDur|requiredExtensions|requiredFeatures|restart|result|rotate|rx|ry|scale|seed|shapeRendering|slope|spacing|specularConstant|specularExponent|speed|spreadMethod|startOffset|stdDeviation|stemh|stemv|stitchTiles|stopColor|stopOpacity|strikethroughPosition|strikethroughThickness|string|stroke|strokeDasharray|strokeDashoffset|strokeLinecap|strokeLinejoin|strokeMiterlimit|strokeOpacity|strokeWidth|surfaceScale|systemLanguage|tableValues|targetX|targetY|textAnchor|textDecoration|textRendering|textLength|to|transform|u1|u2|underlinePosition|underlineThickness|unicode|unicodeBidi|unicodeRange|unitsPerEm|vAlphabetic|vHanging|vIdeographic|vMathematical|values|vectorEffect|version|vertAdvY|vertOriginX|vertOriginY|viewBox|viewTarget|visibility|widths|wordSpacing|writingMode|x|xHeight|x1|x2|xChannelSelector|xlinkActuate|xlinkArcrole|xlinkHref|xlinkRole|xlinkShow|xlinkTitle|xlinkType|xmlBase|xmlns|xmlnsXlink|xmlLang|xmlSpace|y|y1|y2|yChannelSelector|z|zoomAndPan|for|class|autofocus)|(([Dd][Aa][Tt][Aa]|[Aa][Rr][Ii][Aa]|x)-.*))$/, QI = /* @__PURE__ */ g2(
+var XI = /^((children|dangerouslySetInnerHTML|key|ref|autoFocus|defaultValue|defaultChecked|innerHTML|suppressContentEditableWarning|suppressHydrationWarning|valueLink|abbr|accept|acceptCharset|accessKey|action|allow|allowUserMedia|allowPaymentRequest|allowFullScreen|allowTransparency|alt|async|autoComplete|autoPlay|capture|cellPadding|cellSpacing|challenge|charSet|checked|cite|classID|className|cols|colSpan|content|contentEditable|contextMenu|controls|controlsList|coords|crossOrigin|data|dateTime|decoding|default|defer|dir|disabled|disablePictureInPicture|disableRemotePlayback|download|draggable|encType|enterKeyHint|fetchpriority|fetchPriority|form|formAction|formEncType|formMethod|formNoValidate|formTarget|frameBorder|headers|height|hidden|high|href|hrefLang|htmlFor|httpEquiv|id|inputMode|integrity|is|keyParams|keyType|kind|label|lang|list|loading|loop|low|marginHeight|marginWidth|max|maxLength|media|mediaGroup|method|min|minLength|multiple|muted|name|nonce|noValidate|open|optimum|pattern|placeholder|playsInline|popover|popoverTarget|popoverTargetAction|poster|preload|profile|radioGroup|readOnly|referrerPolicy|rel|required|reversed|role|rows|rowSpan|sandbox|scope|scoped|scrolling|seamless|selected|shape|size|sizes|slot|span|spellCheck|src|srcDoc|srcLang|srcSet|start|step|style|summary|tabIndex|target|title|translate|type|useMap|value|width|wmode|wrap|about|datatype|inlist|prefix|property|resource|typeof|vocab|autoCapitalize|autoCorrect|autoSave|color|incremental|fallback|inert|itemProp|itemScope|itemType|itemID|itemRef|on|option|results|security|unselectable|accentHeight|accumulate|additive|alignmentBaseline|allowReorder|alphabetic|amplitude|arabicForm|ascent|attributeName|attributeType|autoReverse|azimuth|baseFrequency|baselineShift|baseProfile|bbox|begin|bias|by|calcMode|capHeight|clip|clipPathUnits|clipPath|clipRule|colorInterpolation|colorInterpolationFilters|colorProfile|colorRendering|contentScriptType|contentStyleType|cursor|cx|cy|d|decelerate|descent|diffuseConstant|direction|display|divisor|dominantBaseline|dur|dx|dy|edgeMode|elevation|enableBackground|end|exponent|externalResourcesRequired|fill|fillOpacity|fillRule|filter|filterRes|filterUnits|floodColor|floodOpacity|focusable|fontFamily|fontSize|fontSizeAdjust|fontStretch|fontStyle|fontVariant|fontWeight|format|from|fr|fx|fy|g1|g2|glyphName|glyphOrientationHorizontal|glyphOrientationVertical|glyphRef|gradientTransform|gradientUnits|hanging|horizAdvX|horizOriginX|ideographic|imageRendering|in|in2|intercept|k|k1|k2|k3|k4|kernelMatrix|kernelUnitLength|kerning|keyPoints|keySplines|keyTimes|lengthAdjust|letterSpacing|lightingColor|limitingConeAngle|local|markerEnd|markerMid|markerStart|markerHeight|markerUnits|markerWidth|mask|maskContentUnits|maskUnits|mathematical|mode|numOctaves|offset|opacity|operator|order|orient|orientation|origin|overflow|overlinePosition|overlineThickness|panose1|paintOrder|pathLength|patternContentUnits|patternTransform|patternUnits|pointerEvents|points|pointsAtX|pointsAtY|pointsAtZ|preserveAlpha|preserveAspectRatio|primitiveUnits|r|radius|refX|refY|renderingIntent|repeatCount|repeatDur|requiredExtensions|requiredFeatures|restart|result|rotate|rx|ry|scale|seed|shapeRendering|slope|spacing|specularConstant|specularExponent|speed|spreadMethod|startOffset|stdDeviation|stemh|stemv|stitchTiles|stopColor|stopOpacity|strikethroughPosition|strikethroughThickness|string|stroke|strokeDasharray|strokeDashoffset|strokeLinecap|strokeLinejoin|strokeMiterlimit|strokeOpacity|strokeWidth|surfaceScale|systemLanguage|tableValues|targetX|targetY|textAnchor|textDecoration|textRendering|textLength|to|transform|u1|u2|underlinePosition|underlineThickness|unicode|unicodeBidi|unicodeRange|unitsPerEm|vAlphabetic|vHanging|vIdeographic|vMathematical|values|vectorEffect|version|vertAdvY|vertOriginX|vertOriginY|viewBox|viewTarget|visibility|widths|wordSpacing|writingMode|x|xHeight|x1|x2|xChannelSelector|xlinkActuate|xlinkArcrole|xlinkHref|xlinkRole|xlinkShow|xlinkTitle|xlinkType|xmlBase|xmlns|xmlnsXlink|xmlLang|xmlSpace|y|y1|y2|yChannelSelector|z|zoomAndPan|for|class|autofocus)|(([Dd][Aa][Tt][Aa]|[Aa][Rr][Ii][Aa]|x)-.*))$/, QI = /* @__PURE__ */ p2(
   function(e) {
     return XI.test(e) || e.charCodeAt(0) === 111 && e.charCodeAt(1) === 110 && e.charCodeAt(2) < 91;
   }
@@ -528,11 +528,11 @@ var JI = /* @__PURE__ */ (function() {
       return (a = i.parentNode) == null ? void 0 : a.removeChild(i);
     }), this.tags = [], this.ctr = 0;
   }, e;
-})(), pn = "-ms-", Hh = "-moz-", Qe = "-webkit-", p2 = "comm", p0 = "rule", m0 = "decl", e4 = "@import", m2 = "@keyframes", t4 = "@layer", n4 = Math.abs, Sg = String.fromCharCode, r4 = Object.assign;
+})(), pn = "-ms-", Hh = "-moz-", Qe = "-webkit-", m2 = "comm", p0 = "rule", m0 = "decl", e4 = "@import", v2 = "@keyframes", t4 = "@layer", n4 = Math.abs, Sg = String.fromCharCode, r4 = Object.assign;
 function o4(e, t) {
   return dn(e, 0) ^ 45 ? (((t << 2 ^ dn(e, 0)) << 2 ^ dn(e, 1)) << 2 ^ dn(e, 2)) << 2 ^ dn(e, 3) : 0;
 }
-function v2(e) {
+function y2(e) {
   return e.trim();
 }
 function i4(e, t) {
@@ -562,7 +562,7 @@ function Xf(e, t) {
 function a4(e, t) {
   return e.map(t).join("");
 }
-var Cg = 1, ml = 1, y2 = 0, Bn = 0, Mt = 0, Al = "";
+var Cg = 1, ml = 1, b2 = 0, Bn = 0, Mt = 0, Al = "";
 function Eg(e, t, r, i, a, l, c) {
   return { value: e, root: t, parent: r, type: i, props: a, children: l, line: Cg, column: ml, length: c, return: "" };
 }
@@ -576,7 +576,7 @@ function l4() {
   return Mt = Bn > 0 ? dn(Al, --Bn) : 0, ml--, Mt === 10 && (ml = 1, Cg--), Mt;
 }
 function er() {
-  return Mt = Bn < y2 ? dn(Al, Bn++) : 0, ml++, Mt === 10 && (ml = 1, Cg++), Mt;
+  return Mt = Bn < b2 ? dn(Al, Bn++) : 0, ml++, Mt === 10 && (ml = 1, Cg++), Mt;
 }
 function ao() {
   return dn(Al, Bn);
@@ -625,14 +625,14 @@ function bu(e) {
   }
   return 0;
 }
-function b2(e) {
-  return Cg = ml = 1, y2 = to(Al = e), Bn = 0, [];
-}
 function x2(e) {
+  return Cg = ml = 1, b2 = to(Al = e), Bn = 0, [];
+}
+function w2(e) {
   return Al = "", e;
 }
 function Sh(e) {
-  return v2(Hu(Bn - 1, sb(e === 91 ? e + 2 : e === 40 ? e + 1 : e)));
+  return y2(Hu(Bn - 1, sb(e === 91 ? e + 2 : e === 40 ? e + 1 : e)));
 }
 function c4(e) {
   for (; (Mt = ao()) && Mt < 33; )
@@ -678,7 +678,7 @@ function f4(e) {
   return Hu(e, Bn);
 }
 function h4(e) {
-  return x2(Ch("", null, null, null, [""], e = b2(e), 0, [0], e));
+  return w2(Ch("", null, null, null, [""], e = x2(e), 0, [0], e));
 }
 function Ch(e, t, r, i, a, l, c, d, f) {
   for (var g = 0, p = 0, v = c, y = 0, b = 0, x = 0, S = 1, w = 1, C = 1, T = 0, k = "", R = a, O = l, A = i, N = k; w; )
@@ -731,14 +731,14 @@ function Ch(e, t, r, i, a, l, c, d, f) {
             w = 0;
           // ;
           case 59 + p:
-            C == -1 && (N = Ke(N, /\f/g, "")), b > 0 && to(N) - v && Xf(b > 32 ? yE(N + ";", i, r, v - 1) : yE(Ke(N, " ", "") + ";", i, r, v - 2), f);
+            C == -1 && (N = Ke(N, /\f/g, "")), b > 0 && to(N) - v && Xf(b > 32 ? bE(N + ";", i, r, v - 1) : bE(Ke(N, " ", "") + ";", i, r, v - 2), f);
             break;
           // @ ;
           case 59:
             N += ";";
           // { rule/at-rule
           default:
-            if (Xf(A = vE(N, t, r, g, p, a, d, k, R = [], O = [], v), l), T === 123)
+            if (Xf(A = yE(N, t, r, g, p, a, d, k, R = [], O = [], v), l), T === 123)
               if (p === 0)
                 Ch(N, t, A, A, R, l, v, d, O);
               else
@@ -748,7 +748,7 @@ function Ch(e, t, r, i, a, l, c, d, f) {
                   case 108:
                   case 109:
                   case 115:
-                    Ch(e, A, A, i && Xf(vE(e, A, A, 0, 0, a, d, k, a, R = [], v), O), a, O, v, d, i ? R : O);
+                    Ch(e, A, A, i && Xf(yE(e, A, A, 0, 0, a, d, k, a, R = [], v), O), a, O, v, d, i ? R : O);
                     break;
                   default:
                     Ch(N, A, A, A, [""], O, 0, d, O);
@@ -786,16 +786,16 @@ function Ch(e, t, r, i, a, l, c, d, f) {
     }
   return l;
 }
-function vE(e, t, r, i, a, l, c, d, f, g, p) {
+function yE(e, t, r, i, a, l, c, d, f, g, p) {
   for (var v = a - 1, y = a === 0 ? l : [""], b = v0(y), x = 0, S = 0, w = 0; x < i; ++x)
     for (var C = 0, T = yu(e, v + 1, v = n4(S = c[x])), k = e; C < b; ++C)
-      (k = v2(S > 0 ? y[C] + " " + T : Ke(T, /&\f/g, y[C]))) && (f[w++] = k);
+      (k = y2(S > 0 ? y[C] + " " + T : Ke(T, /&\f/g, y[C]))) && (f[w++] = k);
   return Eg(e, t, r, a === 0 ? p0 : d, f, g, p);
 }
 function g4(e, t, r) {
-  return Eg(e, t, r, p2, Sg(s4()), yu(e, 2, -2), 0);
+  return Eg(e, t, r, m2, Sg(s4()), yu(e, 2, -2), 0);
 }
-function yE(e, t, r, i) {
+function bE(e, t, r, i) {
   return Eg(e, t, r, m0, yu(e, 0, i), yu(e, i + 1, -1), i);
 }
 function ll(e, t) {
@@ -810,9 +810,9 @@ function p4(e, t, r, i) {
     case e4:
     case m0:
       return e.return = e.return || e.value;
-    case p2:
-      return "";
     case m2:
+      return "";
+    case v2:
       return e.return = e.value + "{" + ll(e.children, i) + "}";
     case p0:
       e.value = e.props.join(",");
@@ -858,15 +858,15 @@ var y4 = function(t, r, i) {
   while (a = er());
   return t;
 }, x4 = function(t, r) {
-  return x2(b4(b2(t), r));
-}, bE = /* @__PURE__ */ new WeakMap(), w4 = function(t) {
+  return w2(b4(x2(t), r));
+}, xE = /* @__PURE__ */ new WeakMap(), w4 = function(t) {
   if (!(t.type !== "rule" || !t.parent || // positive .length indicates that this rule contains pseudo
   // negative .length indicates that this rule has been already prefixed
   t.length < 1)) {
     for (var r = t.value, i = t.parent, a = t.column === i.column && t.line === i.line; i.type !== "rule"; )
       if (i = i.parent, !i) return;
-    if (!(t.props.length === 1 && r.charCodeAt(0) !== 58 && !bE.get(i)) && !a) {
-      bE.set(t, !0);
+    if (!(t.props.length === 1 && r.charCodeAt(0) !== 58 && !xE.get(i)) && !a) {
+      xE.set(t, !0);
       for (var l = [], c = x4(r, l), d = i.props, f = 0, g = 0; f < c.length; f++)
         for (var p = 0; p < d.length; p++, g++)
           t.props[g] = l[f] ? c[f].replace(/&\f/g, d[p]) : d[p] + " " + c[f];
@@ -880,7 +880,7 @@ var y4 = function(t, r, i) {
     r.charCodeAt(2) === 98 && (t.return = "", t.value = "");
   }
 };
-function w2(e, t) {
+function S2(e, t) {
   switch (o4(e, t)) {
     // color-adjust
     case 5103:
@@ -988,7 +988,7 @@ function w2(e, t) {
           return Ke(e, /(.+:)(.+)-([^]+)/, "$1" + Qe + "$2-$3$1" + Hh + (dn(e, t + 3) == 108 ? "$3" : "$2-$3")) + e;
         // (s)tretch
         case 115:
-          return ~ab(e, "stretch") ? w2(Ke(e, "stretch", "fill-available"), t) + e : e;
+          return ~ab(e, "stretch") ? S2(Ke(e, "stretch", "fill-available"), t) + e : e;
       }
       break;
     // position: sticky
@@ -1025,9 +1025,9 @@ function w2(e, t) {
 var C4 = function(t, r, i, a) {
   if (t.length > -1 && !t.return) switch (t.type) {
     case m0:
-      t.return = w2(t.value, t.length);
+      t.return = S2(t.value, t.length);
       break;
-    case m2:
+    case v2:
       return ll([Fc(t, {
         value: Ke(t.value, "@", "@" + Qe)
       })], a);
@@ -1101,10 +1101,10 @@ var C4 = function(t, r, i, a) {
   };
   return x.sheet.hydrate(d), x;
 }, ny = { exports: {} }, Je = {};
-var xE;
+var wE;
 function k4() {
-  if (xE) return Je;
-  xE = 1;
+  if (wE) return Je;
+  wE = 1;
   var e = typeof Symbol == "function" && Symbol.for, t = e ? /* @__PURE__ */ Symbol.for("react.element") : 60103, r = e ? /* @__PURE__ */ Symbol.for("react.portal") : 60106, i = e ? /* @__PURE__ */ Symbol.for("react.fragment") : 60107, a = e ? /* @__PURE__ */ Symbol.for("react.strict_mode") : 60108, l = e ? /* @__PURE__ */ Symbol.for("react.profiler") : 60114, c = e ? /* @__PURE__ */ Symbol.for("react.provider") : 60109, d = e ? /* @__PURE__ */ Symbol.for("react.context") : 60110, f = e ? /* @__PURE__ */ Symbol.for("react.async_mode") : 60111, g = e ? /* @__PURE__ */ Symbol.for("react.concurrent_mode") : 60111, p = e ? /* @__PURE__ */ Symbol.for("react.forward_ref") : 60112, v = e ? /* @__PURE__ */ Symbol.for("react.suspense") : 60113, y = e ? /* @__PURE__ */ Symbol.for("react.suspense_list") : 60120, b = e ? /* @__PURE__ */ Symbol.for("react.memo") : 60115, x = e ? /* @__PURE__ */ Symbol.for("react.lazy") : 60116, S = e ? /* @__PURE__ */ Symbol.for("react.block") : 60121, w = e ? /* @__PURE__ */ Symbol.for("react.fundamental") : 60117, C = e ? /* @__PURE__ */ Symbol.for("react.responder") : 60118, T = e ? /* @__PURE__ */ Symbol.for("react.scope") : 60119;
   function k(O) {
     if (typeof O == "object" && O !== null) {
@@ -1167,14 +1167,14 @@ function k4() {
     return typeof O == "string" || typeof O == "function" || O === i || O === g || O === l || O === a || O === v || O === y || typeof O == "object" && O !== null && (O.$$typeof === x || O.$$typeof === b || O.$$typeof === c || O.$$typeof === d || O.$$typeof === p || O.$$typeof === w || O.$$typeof === C || O.$$typeof === T || O.$$typeof === S);
   }, Je.typeOf = k, Je;
 }
-var wE;
+var SE;
 function T4() {
-  return wE || (wE = 1, ny.exports = k4()), ny.exports;
+  return SE || (SE = 1, ny.exports = k4()), ny.exports;
 }
-var ry, SE;
+var ry, CE;
 function R4() {
-  if (SE) return ry;
-  SE = 1;
+  if (CE) return ry;
+  CE = 1;
   var e = T4(), t = {
     childContextTypes: !0,
     contextType: !0,
@@ -1239,7 +1239,7 @@ function R4() {
 }
 R4();
 var z4 = !0;
-function S2(e, t, r) {
+function C2(e, t, r) {
   var i = "";
   return r.split(" ").forEach(function(a) {
     e[a] !== void 0 ? t.push(e[a] + ";") : a && (i += a + " ");
@@ -1335,13 +1335,13 @@ var A4 = {
   strokeMiterlimit: 1,
   strokeOpacity: 1,
   strokeWidth: 1
-}, N4 = /[A-Z]|^ms/g, M4 = /_EMO_([^_]+?)_([^]*?)_EMO_/g, C2 = function(t) {
+}, N4 = /[A-Z]|^ms/g, M4 = /_EMO_([^_]+?)_([^]*?)_EMO_/g, E2 = function(t) {
   return t.charCodeAt(1) === 45;
-}, CE = function(t) {
+}, EE = function(t) {
   return t != null && typeof t != "boolean";
-}, oy = /* @__PURE__ */ g2(function(e) {
-  return C2(e) ? e : e.replace(N4, "-$&").toLowerCase();
-}), EE = function(t, r) {
+}, oy = /* @__PURE__ */ p2(function(e) {
+  return E2(e) ? e : e.replace(N4, "-$&").toLowerCase();
+}), _E = function(t, r) {
   switch (t) {
     case "animation":
     case "animationName":
@@ -1354,7 +1354,7 @@ var A4 = {
           }, a;
         });
   }
-  return A4[t] !== 1 && !C2(t) && typeof r == "number" && r !== 0 ? r + "px" : r;
+  return A4[t] !== 1 && !E2(t) && typeof r == "number" && r !== 0 ? r + "px" : r;
 };
 function xu(e, t, r) {
   if (r == null)
@@ -1412,10 +1412,10 @@ function P4(e, t, r) {
       var c = r[l];
       if (typeof c != "object") {
         var d = c;
-        t != null && t[d] !== void 0 ? i += l + "{" + t[d] + "}" : CE(d) && (i += oy(l) + ":" + EE(l, d) + ";");
+        t != null && t[d] !== void 0 ? i += l + "{" + t[d] + "}" : EE(d) && (i += oy(l) + ":" + _E(l, d) + ";");
       } else if (Array.isArray(c) && typeof c[0] == "string" && (t == null || t[c[0]] === void 0))
         for (var f = 0; f < c.length; f++)
-          CE(c[f]) && (i += oy(l) + ":" + EE(l, c[f]) + ";");
+          EE(c[f]) && (i += oy(l) + ":" + _E(l, c[f]) + ";");
       else {
         var g = xu(e, t, c);
         switch (l) {
@@ -1431,7 +1431,7 @@ function P4(e, t, r) {
     }
   return i;
 }
-var _E = /label:\s*([^\s;{]+)\s*(;|$)/g, no;
+var kE = /label:\s*([^\s;{]+)\s*(;|$)/g, no;
 function x0(e, t, r) {
   if (e.length === 1 && typeof e[0] == "object" && e[0] !== null && e[0].styles !== void 0)
     return e[0];
@@ -1449,8 +1449,8 @@ function x0(e, t, r) {
       var f = l;
       a += f[d];
     }
-  _E.lastIndex = 0;
-  for (var g = "", p; (p = _E.exec(a)) !== null; )
+  kE.lastIndex = 0;
+  for (var g = "", p; (p = kE.exec(a)) !== null; )
     g += "-" + p[1];
   var v = O4(a) + g;
   return {
@@ -1461,7 +1461,7 @@ function x0(e, t, r) {
 }
 var I4 = function(t) {
   return t();
-}, E2 = ib.useInsertionEffect ? ib.useInsertionEffect : !1, _2 = E2 || I4, kE = E2 || _.useLayoutEffect, k2 = /* @__PURE__ */ _.createContext(
+}, _2 = ib.useInsertionEffect ? ib.useInsertionEffect : !1, k2 = _2 || I4, TE = _2 || _.useLayoutEffect, T2 = /* @__PURE__ */ _.createContext(
   // we're doing this to avoid preconstruct's dead code elimination in this one case
   // because this module is primarily intended for the browser and node
   // but it's also required in react native and similar environments sometimes
@@ -1472,10 +1472,10 @@ var I4 = function(t) {
     key: "css"
   }) : null
 );
-k2.Provider;
+T2.Provider;
 var w0 = function(t) {
   return /* @__PURE__ */ _.forwardRef(function(r, i) {
-    var a = _.useContext(k2);
+    var a = _.useContext(T2);
     return t(r, a, i);
   });
 }, S0 = /* @__PURE__ */ _.createContext({}), C0 = {}.hasOwnProperty, lb = "__EMOTION_TYPE_PLEASE_DO_NOT_USE__", D4 = function(t, r) {
@@ -1485,14 +1485,14 @@ var w0 = function(t) {
   return i[lb] = t, i;
 }, L4 = function(t) {
   var r = t.cache, i = t.serialized, a = t.isStringTag;
-  return y0(r, i, a), _2(function() {
+  return y0(r, i, a), k2(function() {
     return b0(r, i, a);
   }), null;
 }, $4 = /* @__PURE__ */ w0(function(e, t, r) {
   var i = e.css;
   typeof i == "string" && t.registered[i] !== void 0 && (i = t.registered[i]);
   var a = e[lb], l = [i], c = "";
-  typeof e.className == "string" ? c = S2(t.registered, l, e.className) : e.className != null && (c = e.className + " ");
+  typeof e.className == "string" ? c = C2(t.registered, l, e.className) : e.className != null && (c = e.className + " ");
   var d = x0(l, void 0, _.useContext(S0));
   c += t.key + "-" + d.name;
   var f = {};
@@ -1503,7 +1503,7 @@ var w0 = function(t) {
     serialized: d,
     isStringTag: typeof a == "string"
   }), /* @__PURE__ */ _.createElement(a, f));
-}), V4 = $4, TE = function(t, r) {
+}), V4 = $4, RE = function(t, r) {
   var i = arguments;
   if (r == null || !C0.call(r, "css"))
     return _.createElement.apply(void 0, i);
@@ -1516,10 +1516,10 @@ var w0 = function(t) {
 (function(e) {
   var t;
   t || (t = e.JSX || (e.JSX = {}));
-})(TE || (TE = {}));
-var RE = /* @__PURE__ */ w0(function(e, t) {
+})(RE || (RE = {}));
+var zE = /* @__PURE__ */ w0(function(e, t) {
   var r = e.styles, i = x0([r], void 0, _.useContext(S0)), a = _.useRef();
-  return kE(function() {
+  return TE(function() {
     var l = t.key + "-global", c = new t.sheet.constructor({
       key: l,
       nonce: t.sheet.nonce,
@@ -1529,7 +1529,7 @@ var RE = /* @__PURE__ */ w0(function(e, t) {
     return t.sheet.tags.length && (c.before = t.sheet.tags[0]), f !== null && (d = !0, f.setAttribute("data-emotion", l), c.hydrate([f])), a.current = [c, d], function() {
       c.flush();
     };
-  }, [t]), kE(function() {
+  }, [t]), TE(function() {
     var l = a.current, c = l[0], d = l[1];
     if (d) {
       l[1] = !1;
@@ -1663,8 +1663,8 @@ const [X4, _g] = Ra({
 function Q4(e) {
   const { value: t, children: r } = e;
   return /* @__PURE__ */ P.jsxs(X4, { value: t, children: [
-    !t._config.disableLayers && /* @__PURE__ */ P.jsx(RE, { styles: t.layers.atRule }),
-    /* @__PURE__ */ P.jsx(RE, { styles: t._global }),
+    !t._config.disableLayers && /* @__PURE__ */ P.jsx(zE, { styles: t.layers.atRule }),
+    /* @__PURE__ */ P.jsx(zE, { styles: t._global }),
     r
   ] });
 }
@@ -1722,9 +1722,9 @@ const tD = (e) => (Array.isArray(e) ? e : [e]).filter(Boolean).flat(), nD = G4(Q
   return typeof i != "function" && r && (i = e.__emotion_forwardProp), i;
 };
 let aD = typeof document < "u";
-const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
+const OE = ({ cache: e, serialized: t, isStringTag: r }) => {
   y0(e, t, r);
-  const i = _2(
+  const i = k2(
     () => b0(e, t, r)
   );
   if (!aD && i !== void 0) {
@@ -1741,7 +1741,7 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
     );
   }
   return null;
-}, OE = {
+}, AE = {
   path: ["d"],
   text: ["x", "y"],
   circle: ["cx", "cy", "r"],
@@ -1750,9 +1750,9 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
   g: ["transform"],
   stop: ["offset", "stopOpacity"]
 }, sD = (e, t) => Object.prototype.hasOwnProperty.call(e, t), lD = (e, t = {}, r = {}) => {
-  if (sD(OE, e)) {
+  if (sD(AE, e)) {
     r.forwardProps || (r.forwardProps = []);
-    const g = OE[e];
+    const g = AE[e];
     r.forwardProps = _0([...r.forwardProps, ...g]);
   }
   const i = e.__emotion_real === e, a = i && e.__emotion_base || e;
@@ -1780,7 +1780,7 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
         H[L] = O[L];
       H.theme = _.useContext(S0);
     }
-    typeof O.className == "string" ? N = S2(
+    typeof O.className == "string" ? N = C2(
       p.registered,
       I,
       O.className
@@ -1813,7 +1813,7 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
     }
     return G.as && U ? (G.as = void 0, /* @__PURE__ */ P.jsxs(_.Fragment, { children: [
       /* @__PURE__ */ P.jsx(
-        zE,
+        OE,
         {
           cache: p,
           serialized: V,
@@ -1823,7 +1823,7 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
       /* @__PURE__ */ P.jsx(B, { asChild: !0, ...G, children: /* @__PURE__ */ P.jsx(O.as, { children: G.children }) })
     ] })) : /* @__PURE__ */ P.jsxs(_.Fragment, { children: [
       /* @__PURE__ */ P.jsx(
-        zE,
+        OE,
         {
           cache: p,
           serialized: V,
@@ -1847,7 +1847,7 @@ const zE = ({ cache: e, serialized: t, isStringTag: r }) => {
   }
 }), it = cD, uD = (e, t) => e && !t ? e : !e && t ? t : e.merge(t), Se = it("div");
 Se.displayName = "Box";
-const T2 = _.forwardRef(
+const R2 = _.forwardRef(
   function(t, r) {
     const { size: i, ...a } = t;
     return /* @__PURE__ */ P.jsx(
@@ -1868,14 +1868,14 @@ const T2 = _.forwardRef(
     );
   }
 );
-T2.displayName = "Square";
-const R2 = _.forwardRef(
+R2.displayName = "Square";
+const z2 = _.forwardRef(
   function(t, r) {
     const { size: i, ...a } = t;
-    return /* @__PURE__ */ P.jsx(T2, { size: i, ref: r, borderRadius: "9999px", ...a });
+    return /* @__PURE__ */ P.jsx(R2, { size: i, ref: r, borderRadius: "9999px", ...a });
   }
 );
-R2.displayName = "Circle";
+z2.displayName = "Circle";
 function Eh(e) {
   if (typeof e != "string")
     return e.displayName || e.name;
@@ -1883,17 +1883,17 @@ function Eh(e) {
 function kg(e) {
   return e && e.charAt(0).toUpperCase() + e.slice(1);
 }
-function AE(e, t) {
+function NE(e, t) {
   return e + kg(t);
 }
 function dD(e, t) {
   if (t)
     return e + kg(t);
 }
-const z2 = Object.freeze({}), fD = Object.freeze(
+const O2 = Object.freeze({}), fD = Object.freeze(
   {}
 );
-function O2(e) {
+function A2(e) {
   const { key: t, recipe: r } = e, i = _g();
   return _.useMemo(() => r ? i.cva(r) : t != null ? i.getRecipeFn(t) : i.cva({}), [t, r, i]);
 }
@@ -1906,7 +1906,7 @@ function Qo(e) {
     providerName: `${i}PropsContext`
   });
   function c(g) {
-    const { unstyled: p, ...v } = g, y = O2({
+    const { unstyled: p, ...v } = g, y = A2({
       key: t,
       recipe: v.recipe || r
     }), [b, x] = _.useMemo(
@@ -1914,7 +1914,7 @@ function Qo(e) {
       [y, v]
     );
     return {
-      styles: p ? z2 : y(b),
+      styles: p ? O2 : y(b),
       className: y.className,
       props: x
     };
@@ -1989,22 +1989,22 @@ k0.displayName = "Grid";
 function hD(e) {
   return e == null ? [] : Array.isArray(e) ? e : [e];
 }
-var A2 = (e) => e[0], N2 = (e) => e[e.length - 1];
-function M2(e, t, r = {}) {
+var N2 = (e) => e[0], M2 = (e) => e[e.length - 1];
+function P2(e, t, r = {}) {
   const { step: i = 1, loop: a = !0 } = r, l = t + i, c = e.length, d = c - 1;
   return t === -1 ? i > 0 ? 0 : d : l < 0 ? a ? d : 0 : l >= c ? a ? 0 : t > c ? c : t : l;
 }
 function gD(e, t, r = {}) {
-  return e[M2(e, t, r)];
+  return e[P2(e, t, r)];
 }
 function pD(e, t, r = {}) {
   const { step: i = 1, loop: a = !0 } = r;
-  return M2(e, t, { step: -i, loop: a });
+  return P2(e, t, { step: -i, loop: a });
 }
 function mD(e, t, r = {}) {
   return e[pD(e, t, r)];
 }
-var NE = (e) => e?.constructor.name === "Array", vD = (e, t) => {
+var ME = (e) => e?.constructor.name === "Array", vD = (e, t) => {
   if (e.length !== t.length) return !1;
   for (let r = 0; r < e.length; r++)
     if (!ju(e[r], t[r])) return !1;
@@ -2016,7 +2016,7 @@ var NE = (e) => e?.constructor.name === "Array", vD = (e, t) => {
     return e.isEqual(t);
   if (typeof e == "function" && typeof t == "function")
     return e.toString() === t.toString();
-  if (NE(e) && NE(t))
+  if (ME(e) && ME(t))
     return vD(Array.from(e), Array.from(t));
   if (typeof e != "object" || typeof t != "object") return !1;
   const r = Object.keys(t ?? /* @__PURE__ */ Object.create(null)), i = r.length;
@@ -2027,13 +2027,13 @@ var NE = (e) => e?.constructor.name === "Array", vD = (e, t) => {
     if (!ju(e[l], t[l])) return !1;
   }
   return !0;
-}, yD = (e) => e != null && typeof e == "object", P2 = (e) => typeof e == "number" && !Number.isNaN(e), _h = (e) => typeof e == "string", Ii = (e) => typeof e == "function", bD = (e) => e == null, fu = (e, t) => Object.prototype.hasOwnProperty.call(e, t), xD = (e) => Object.prototype.toString.call(e), I2 = Function.prototype.toString, wD = I2.call(Object), SD = (e) => {
+}, yD = (e) => e != null && typeof e == "object", I2 = (e) => typeof e == "number" && !Number.isNaN(e), _h = (e) => typeof e == "string", Ii = (e) => typeof e == "function", bD = (e) => e == null, fu = (e, t) => Object.prototype.hasOwnProperty.call(e, t), xD = (e) => Object.prototype.toString.call(e), D2 = Function.prototype.toString, wD = D2.call(Object), SD = (e) => {
   if (!yD(e) || xD(e) != "[object Object]" || _D(e)) return !1;
   const t = Object.getPrototypeOf(e);
   if (t === null) return !0;
   const r = fu(t, "constructor") && t.constructor;
-  return typeof r == "function" && r instanceof r && I2.call(r) == wD;
-}, CD = (e) => typeof e == "object" && e !== null && "$$typeof" in e && "props" in e, ED = (e) => typeof e == "object" && e !== null && "__v_isVNode" in e, _D = (e) => CD(e) || ED(e), ME = (e) => e, kD = (e) => e(), D2 = () => {
+  return typeof r == "function" && r instanceof r && D2.call(r) == wD;
+}, CD = (e) => typeof e == "object" && e !== null && "$$typeof" in e && "props" in e, ED = (e) => typeof e == "object" && e !== null && "__v_isVNode" in e, _D = (e) => CD(e) || ED(e), PE = (e) => e, kD = (e) => e(), L2 = () => {
 }, vl = (...e) => (...t) => {
   e.forEach(function(r) {
     r?.(...t);
@@ -2060,7 +2060,7 @@ function OD(e, t) {
 function kh(...e) {
   e.length === 1 ? e[0] : e[1], e.length === 2 && e[0];
 }
-function PE(...e) {
+function IE(...e) {
   e.length === 1 ? e[0] : e[1], e.length === 2 && e[0];
 }
 function R0(e, t) {
@@ -2086,7 +2086,7 @@ function Wt(e = {}) {
     d
   ];
 }
-var [Nne, Ga] = Wt({
+var [Pne, Ga] = Wt({
   name: "EnvironmentContext",
   hookName: "useEnvironmentContext",
   providerName: "<EnvironmentProvider />",
@@ -2115,11 +2115,11 @@ function ND(...e) {
 function Uu(...e) {
   return _.useCallback(ND(...e), e);
 }
-var L2 = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), MD = (...e) => Array.from(
+var $2 = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), MD = (...e) => Array.from(
   new Set(
-    L2(...e).split(/\s+/).filter(Boolean)
+    $2(...e).split(/\s+/).filter(Boolean)
   )
-).join(" "), PD = /((?:--)?(?:\w+-?)+)\s*:\s*([^;]*)/g, IE = (e) => {
+).join(" "), PD = /((?:--)?(?:\w+-?)+)\s*:\s*([^;]*)/g, DE = (e) => {
   const t = {};
   let r;
   for (; r = PD.exec(e); )
@@ -2128,8 +2128,8 @@ var L2 = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), MD = (..
 }, ID = (e, t) => {
   if (_h(e)) {
     if (_h(t)) return `${e};${t}`;
-    e = IE(e);
-  } else _h(t) && (t = IE(t));
+    e = DE(e);
+  } else _h(t) && (t = DE(t));
   return Object.assign({}, e ?? {}, t ?? {});
 };
 function Ce(...e) {
@@ -2142,7 +2142,7 @@ function Ce(...e) {
         continue;
       }
       if (a === "className" || a === "class") {
-        t[a] = L2(t[a], r[a]);
+        t[a] = $2(t[a], r[a]);
         continue;
       }
       if (a === "style") {
@@ -2170,21 +2170,21 @@ function DD(e, t, r) {
     return (c.length !== i.length || c.some((f, g) => !ju(i[g], f))) && (i = c, a = t(c, l)), a;
   };
 }
-var Bi = ".", $2 = "#", DE = /* @__PURE__ */ new WeakMap(), V2 = /* @__PURE__ */ new WeakMap();
+var Bi = ".", V2 = "#", LE = /* @__PURE__ */ new WeakMap(), H2 = /* @__PURE__ */ new WeakMap();
 function cb(e) {
   return e.join(Bi);
 }
 function LD(e) {
   return e.includes(Bi);
 }
-function H2(e) {
-  return e.startsWith($2);
+function B2(e) {
+  return e.startsWith(V2);
 }
 function $D(e) {
   return e.startsWith(Bi);
 }
 function VD(e) {
-  return H2(e) ? e.slice($2.length) : e;
+  return B2(e) ? e.slice(V2.length) : e;
 }
 function ub(e, t) {
   return e ? `${e}${Bi}${t}` : t;
@@ -2193,10 +2193,10 @@ function HD(e) {
   const t = /* @__PURE__ */ new Map(), r = /* @__PURE__ */ new Map(), i = (a, l) => {
     t.set(a, l);
     const c = l.id;
-    c && (r.has(c) && PE(`[zag-js] Duplicate state id: "${c}"`), r.set(c, a));
+    c && (r.has(c) && IE(`[zag-js] Duplicate state id: "${c}"`), r.set(c, a));
     const d = l.states;
     if (d) {
-      R0(l.initial, () => `[zag-js] Compound state "${a}" has child states but no "initial" property`), l.initial in d || PE(
+      R0(l.initial, () => `[zag-js] Compound state "${a}" has child states but no "initial" property`), l.initial in d || IE(
         `[zag-js] Compound state "${a}" has initial "${String(l.initial)}" which is not a child state`
       );
       for (const [f, g] of Object.entries(d)) {
@@ -2211,13 +2211,13 @@ function HD(e) {
   return { index: t, idIndex: r };
 }
 function Wu(e) {
-  const t = DE.get(e);
+  const t = LE.get(e);
   if (t) return t;
   const { index: r, idIndex: i } = HD(e);
-  return DE.set(e, r), V2.set(e, i), r;
+  return LE.set(e, r), H2.set(e, i), r;
 }
 function BD(e, t) {
-  return Wu(e), V2.get(e)?.get(t);
+  return Wu(e), H2.get(e)?.get(t);
 }
 function z0(e) {
   return e ? String(e).split(Bi).filter(Boolean) : [];
@@ -2250,12 +2250,12 @@ function Gc(e, t) {
   }
   return l;
 }
-function LE(e, t) {
+function $E(e, t) {
   return Wu(e).has(t);
 }
-function $E(e, t, r) {
+function VE(e, t, r) {
   const i = String(t);
-  if (H2(i)) {
+  if (B2(i)) {
     const a = VD(i), l = BD(e, a);
     return R0(l, () => `[zag-js] Unknown state id: "${a}"`), Gc(e, l);
   }
@@ -2267,9 +2267,9 @@ function $E(e, t, r) {
     const a = z0(r);
     for (let l = a.length - 1; l >= 1; l--) {
       const c = a.slice(0, l).join(Bi), d = ub(c, i);
-      if (LE(e, d)) return Gc(e, d);
+      if ($E(e, d)) return Gc(e, d);
     }
-    if (LE(e, i)) return Gc(e, i);
+    if ($E(e, i)) return Gc(e, i);
   }
   return Gc(e, i);
 }
@@ -2322,27 +2322,27 @@ function GD() {
   };
 }
 var Sa = /* @__PURE__ */ ((e) => (e.NotStarted = "Not Started", e.Started = "Started", e.Stopped = "Stopped", e))(Sa || {}), Qf = "__init__", qD = Object.defineProperty, YD = (e, t, r) => t in e ? qD(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, ly = (e, t, r) => YD(e, typeof t != "symbol" ? t + "" : t, r), XD = (e, t) => e.map((r, i) => e[(Math.max(t, 0) + i) % e.length]), cy = (...e) => (t) => e.reduce((r, i) => i(r), t), rl = () => {
-}, Rg = (e) => typeof e == "object" && e !== null, Ae = (e) => e ? "" : void 0, B2 = (e) => e ? "true" : void 0, QD = /\\/g, KD = /"/g, ZD = (e) => globalThis.CSS?.escape?.(e) ?? e.replace(QD, "\\\\").replace(KD, '\\"'), Fu = (e) => `[data-ownedby~="${ZD(String(e))}"]`, JD = 1, eL = 9, tL = 11, Lt = (e) => Rg(e) && e.nodeType === JD && typeof e.nodeName == "string", O0 = (e) => Rg(e) && e.nodeType === eL, nL = (e) => Rg(e) && e === e.window, j2 = (e) => Lt(e) ? e.localName || "" : "#document";
+}, Rg = (e) => typeof e == "object" && e !== null, Ae = (e) => e ? "" : void 0, j2 = (e) => e ? "true" : void 0, QD = /\\/g, KD = /"/g, ZD = (e) => globalThis.CSS?.escape?.(e) ?? e.replace(QD, "\\\\").replace(KD, '\\"'), Fu = (e) => `[data-ownedby~="${ZD(String(e))}"]`, JD = 1, eL = 9, tL = 11, Lt = (e) => Rg(e) && e.nodeType === JD && typeof e.nodeName == "string", O0 = (e) => Rg(e) && e.nodeType === eL, nL = (e) => Rg(e) && e === e.window, U2 = (e) => Lt(e) ? e.localName || "" : "#document";
 function rL(e) {
-  return ["html", "body", "#document"].includes(j2(e));
+  return ["html", "body", "#document"].includes(U2(e));
 }
-var U2 = (e) => Rg(e) && e.nodeType !== void 0, Pa = (e) => U2(e) && e.nodeType === tL && "host" in e, W2 = (e) => Lt(e) && e.localName === "input", F2 = (e) => !!e?.matches("a[href]"), oL = (e) => Lt(e) ? e.offsetWidth > 0 || e.offsetHeight > 0 || e.getClientRects().length > 0 : !1;
+var W2 = (e) => Rg(e) && e.nodeType !== void 0, Pa = (e) => W2(e) && e.nodeType === tL && "host" in e, F2 = (e) => Lt(e) && e.localName === "input", G2 = (e) => !!e?.matches("a[href]"), oL = (e) => Lt(e) ? e.offsetWidth > 0 || e.offsetHeight > 0 || e.getClientRects().length > 0 : !1;
 function jh(e) {
   if (!e) return !1;
   const t = e.getRootNode();
   return zg(t) === e;
 }
 var iL = /(textarea|select)/;
-function G2(e) {
+function q2(e) {
   if (e == null || !Lt(e)) return !1;
   try {
-    return W2(e) && e.selectionStart != null || iL.test(e.localName) || e.isContentEditable || e.getAttribute("contenteditable") === "true" || e.getAttribute("contenteditable") === "";
+    return F2(e) && e.selectionStart != null || iL.test(e.localName) || e.isContentEditable || e.getAttribute("contenteditable") === "true" || e.getAttribute("contenteditable") === "";
   } catch {
     return !1;
   }
 }
 function co(e, t) {
-  if (!e || !t || !Lt(e) || !U2(t)) return !1;
+  if (!e || !t || !Lt(e) || !W2(t)) return !1;
   if (Lt(t) && e === t || e.contains(t)) return !0;
   const r = t.getRootNode?.();
   if (r && Pa(r)) {
@@ -2373,7 +2373,7 @@ function zg(e) {
   return t;
 }
 function sL(e) {
-  if (j2(e) === "html") return e;
+  if (U2(e) === "html") return e;
   const t = e.assignedSlot || e.parentNode || Pa(e) && e.host || aL(e);
   return Pa(t) ? t.host : t;
 }
@@ -2419,7 +2419,7 @@ function gL() {
   const e = navigator.userAgentData;
   return e && Array.isArray(e.brands) ? e.brands.map(({ brand: t, version: r }) => `${t}/${r}`).join(" ") : navigator.userAgent;
 }
-var A0 = (e) => Og() && e.test(hL()), q2 = (e) => Og() && e.test(gL()), pL = (e) => Og() && e.test(navigator.vendor), mL = /^iPhone/i, vL = /^iPad/i, yL = /^Mac/i, bL = /apple/i, xL = /Firefox/i, wL = /Android/i, VE = () => Og() && !!navigator.maxTouchPoints, SL = () => A0(mL), CL = () => A0(vL) || Gu() && navigator.maxTouchPoints > 1, EL = () => SL() || CL(), _L = () => Gu() || EL(), Gu = () => A0(yL), Y2 = () => _L() && pL(bL), kL = () => q2(xL), TL = () => q2(wL);
+var A0 = (e) => Og() && e.test(hL()), Y2 = (e) => Og() && e.test(gL()), pL = (e) => Og() && e.test(navigator.vendor), mL = /^iPhone/i, vL = /^iPad/i, yL = /^Mac/i, bL = /apple/i, xL = /Firefox/i, wL = /Android/i, HE = () => Og() && !!navigator.maxTouchPoints, SL = () => A0(mL), CL = () => A0(vL) || Gu() && navigator.maxTouchPoints > 1, EL = () => SL() || CL(), _L = () => Gu() || EL(), Gu = () => A0(yL), X2 = () => _L() && pL(bL), kL = () => Y2(xL), TL = () => Y2(wL);
 function RL(e) {
   return e.composedPath?.() ?? e.nativeEvent?.composedPath?.();
 }
@@ -2432,7 +2432,7 @@ function db(e) {
   const i = e.button === 1, a = OL(e);
   return i || a;
 }
-function HE(e) {
+function BE(e) {
   const t = e.currentTarget;
   if (!t) return !1;
   const r = t.localName;
@@ -2450,7 +2450,7 @@ function AL(e) {
 function NL(e) {
   return e.pointerType === "" && e.isTrusted ? !0 : TL() && e.pointerType ? e.type === "click" && e.buttons === 1 : e.detail === 0 && !e.pointerType;
 }
-var ML = (e) => e.button === 0, X2 = (e) => e.button === 2 || Gu() && e.ctrlKey && e.button === 0, PL = (e) => e.ctrlKey || e.altKey || e.metaKey, IL = (e) => "touches" in e && e.touches.length > 0, DL = {
+var ML = (e) => e.button === 0, Q2 = (e) => e.button === 2 || Gu() && e.ctrlKey && e.button === 0, PL = (e) => e.ctrlKey || e.altKey || e.metaKey, IL = (e) => "touches" in e && e.touches.length > 0, DL = {
   Up: "ArrowUp",
   Down: "ArrowDown",
   Esc: "Escape",
@@ -2458,14 +2458,14 @@ var ML = (e) => e.button === 0, X2 = (e) => e.button === 2 || Gu() && e.ctrlKey 
   ",": "Comma",
   Left: "ArrowLeft",
   Right: "ArrowRight"
-}, BE = {
+}, jE = {
   ArrowLeft: "ArrowRight",
   ArrowRight: "ArrowLeft"
 };
 function fb(e, t = {}) {
   const { dir: r = "ltr", orientation: i = "horizontal" } = t;
   let a = e.key;
-  return a = DL[a] ?? a, r === "rtl" && i === "horizontal" && a in BE && (a = BE[a]), a;
+  return a = DL[a] ?? a, r === "rtl" && i === "horizontal" && a in jE && (a = jE[a]), a;
 }
 function LL(e) {
   return e.nativeEvent ?? e;
@@ -2484,16 +2484,16 @@ function $L(e, t) {
   const { type: r = "HTMLInputElement", property: i = "value" } = t, a = Et(e)[r].prototype;
   return Object.getOwnPropertyDescriptor(a, i) ?? {};
 }
-function Q2(e, t) {
+function K2(e, t) {
   if (!e) return;
   $L(e, { type: "HTMLInputElement", property: "checked" }).set?.call(e, t), t ? e.setAttribute("checked", "") : e.removeAttribute("checked");
 }
-function K2(e, t) {
+function Z2(e, t) {
   const { checked: r, bubbles: i = !0 } = t;
   if (!e) return;
   const a = Et(e);
   if (!(e instanceof a.HTMLInputElement)) return;
-  Q2(e, r);
+  K2(e, r);
   const l = new a.Event("click", { bubbles: i });
   e.dispatchEvent(UL(l));
 }
@@ -2517,26 +2517,26 @@ function BL(e, t) {
     attributeFilter: ["disabled"]
   }), () => a.disconnect();
 }
-function Z2(e, t) {
+function J2(e, t) {
   if (!e) return;
   const { onFieldsetDisabledChange: r, onFormReset: i } = t, a = [HL(e, i), BL(e, r)];
   return () => a.forEach((l) => l?.());
 }
-var J2 = /* @__PURE__ */ Symbol.for("zag.changeEvent");
+var eR = /* @__PURE__ */ Symbol.for("zag.changeEvent");
 function jL(e) {
-  return Object.prototype.hasOwnProperty.call(e, J2);
+  return Object.prototype.hasOwnProperty.call(e, eR);
 }
 function UL(e) {
-  return jL(e) || Object.defineProperty(e, J2, { value: !0 }), e;
+  return jL(e) || Object.defineProperty(e, eR, { value: !0 }), e;
 }
-var eR = (e) => Lt(e) && e.tagName === "IFRAME";
+var tR = (e) => Lt(e) && e.tagName === "IFRAME";
 function WL(e) {
   const t = e.getAttribute("tabindex");
   return t ? parseInt(t, 10) : NaN;
 }
 var FL = (e) => WL(e) < 0;
 function GL(e) {
-  return W2(e) && e.type === "radio";
+  return F2(e) && e.type === "radio";
 }
 function qL(e) {
   if (!GL(e) || !e.name || e.checked) return !0;
@@ -2552,7 +2552,7 @@ function YL(e, t) {
   const r = t(e);
   return (r === !0 ? e.shadowRoot : r) || null;
 }
-function tR(e, t, r) {
+function nR(e, t, r) {
   const i = [...e], a = [...e], l = /* @__PURE__ */ new Set(), c = /* @__PURE__ */ new Map();
   e.forEach((f, g) => c.set(f, g));
   let d = 0;
@@ -2581,21 +2581,21 @@ function tR(e, t, r) {
   }
   return i;
 }
-var Ag = "input:not([type='hidden']):not([disabled]), select:not([disabled]), textarea:not([disabled]), a[href], button:not([disabled]), [tabindex], iframe, object, embed, area[href], audio[controls], video[controls], [contenteditable]:not([contenteditable='false']), details > summary:first-of-type", nR = (e, t = {}) => {
+var Ag = "input:not([type='hidden']):not([disabled]), select:not([disabled]), textarea:not([disabled]), a[href], button:not([disabled]), [tabindex], iframe, object, embed, area[href], audio[controls], video[controls], [contenteditable]:not([contenteditable='false']), details > summary:first-of-type", rR = (e, t = {}) => {
   if (!e) return [];
   const { includeContainer: r = !1, getShadowRoot: i } = t, a = Array.from(e.querySelectorAll(Ag));
   (r == !0 || r == "if-empty" && a.length === 0) && Lt(e) && za(e) && a.unshift(e);
   const c = [];
   for (const d of a)
     if (za(d)) {
-      if (eR(d) && d.contentDocument) {
+      if (tR(d) && d.contentDocument) {
         const f = d.contentDocument.body;
-        c.push(...nR(f, { getShadowRoot: i }));
+        c.push(...rR(f, { getShadowRoot: i }));
         continue;
       }
       c.push(d);
     }
-  return i ? tR(c, i, za) : c;
+  return i ? nR(c, i, za) : c;
 };
 function za(e) {
   return !Lt(e) || e.closest("[inert]") ? !1 : e.matches(Ag) && oL(e);
@@ -2607,7 +2607,7 @@ function N0(e, t = {}) {
   const l = [];
   for (const c of a)
     if (dy(c)) {
-      if (eR(c) && c.contentDocument) {
+      if (tR(c) && c.contentDocument) {
         const d = c.contentDocument.body;
         l.push(...N0(d, { getShadowRoot: i }));
         continue;
@@ -2615,7 +2615,7 @@ function N0(e, t = {}) {
       l.push(c);
     }
   if (i) {
-    const c = tR(l, i, dy);
+    const c = nR(l, i, dy);
     return !c.length && r ? a : c;
   }
   return !l.length && r ? a : l;
@@ -2639,14 +2639,14 @@ function KL(e) {
   const [r, i] = XL(t);
   return !(jh(r) && e.shiftKey || jh(i) && !e.shiftKey || !r && !i);
 }
-var ZL = class rR {
+var ZL = class oR {
   constructor() {
     ly(this, "id", null), ly(this, "fn_cleanup"), ly(this, "cleanup", () => {
       this.cancel();
     });
   }
   static create() {
-    return new rR();
+    return new oR();
   }
   request(t) {
     this.cancel(), this.id = globalThis.requestAnimationFrame(() => {
@@ -2664,7 +2664,7 @@ function Pt(e) {
   const t = ZL.create();
   return t.request(e), t.cleanup;
 }
-function oR(e) {
+function iR(e) {
   const t = /* @__PURE__ */ new Set();
   function r(i) {
     const a = globalThis.requestAnimationFrame(i);
@@ -2701,7 +2701,7 @@ function t$(e, t) {
     i.forEach((a) => a?.());
   };
 }
-function iR(e) {
+function aR(e) {
   const t = () => {
     const r = Et(e);
     e.dispatchEvent(new r.MouseEvent("click"));
@@ -2710,10 +2710,10 @@ function iR(e) {
 }
 function hb(e) {
   const t = sL(e);
-  return rL(t) ? nr(t).body : Lt(t) && aR(t) ? t : hb(t);
+  return rL(t) ? nr(t).body : Lt(t) && sR(t) ? t : hb(t);
 }
 var n$ = /auto|scroll|overlay|hidden|clip/, r$ = /* @__PURE__ */ new Set(["inline", "contents"]);
-function aR(e) {
+function sR(e) {
   const t = Et(e), { overflow: r, overflowX: i, overflowY: a, display: l } = t.getComputedStyle(e);
   return n$.test(r + a + i) && !r$.has(l);
 }
@@ -2776,11 +2776,11 @@ function qu(e, t) {
   return Array.from(e?.querySelectorAll(t) ?? []);
 }
 var M0 = (e) => e.id;
-function sR(e, t, r = M0) {
+function lR(e, t, r = M0) {
   return e.find((i) => r(i) === t);
 }
 function P0(e, t, r = M0) {
-  const i = sR(e, t, r);
+  const i = lR(e, t, r);
   return i ? e.indexOf(i) : -1;
 }
 function i$(e, t, r = !0) {
@@ -2826,7 +2826,7 @@ function l$(e) {
 }
 function c$(e, t) {
   const { rootEl: r, ...i } = t || {};
-  !e || !r || !aR(r) || !l$(r) || e.scrollIntoView(i);
+  !e || !r || !sR(r) || !l$(r) || e.scrollIntoView(i);
 }
 var u$ = (e) => e.split("").map((t) => {
   const r = t.charCodeAt(0);
@@ -2837,7 +2837,7 @@ function h$(e, t, r, i = M0) {
   let l = r ? XD(e, a) : e;
   return t.length === 1 && (l = l.filter((d) => i(d) !== r)), l.find((d) => f$(d$(d), t));
 }
-function lR(e, t) {
+function cR(e, t) {
   if (!e) return rl;
   const r = Object.keys(t).reduce((i, a) => (i[a] = e.style.getPropertyValue(a), i), {});
   return g$(r, t) ? rl : (Object.assign(e.style, t), () => {
@@ -2861,14 +2861,14 @@ function p$(e, t) {
   }
   return b(d), v;
 }
-var cR = /* @__PURE__ */ Object.assign(p$, {
+var uR = /* @__PURE__ */ Object.assign(p$, {
   defaultOptions: { keysSoFar: "", timer: -1 },
   isValidEvent: m$
 });
 function m$(e) {
   return e.key.length === 1 && !e.ctrlKey && !e.metaKey;
 }
-var uR = {
+var dR = {
   border: "0",
   clip: "rect(0 0 0 0)",
   height: "1px",
@@ -2993,7 +2993,7 @@ var fy = (e) => {
       return e.has(i) || e.set(i, fy(i)), e.get(i);
     }
   });
-}, _e = _$(), [Mne, Yu] = Wt({
+}, _e = _$(), [Ine, Yu] = Wt({
   name: "LocaleContext",
   hookName: "useLocaleContext",
   providerName: "<LocaleProvider />",
@@ -3002,13 +3002,13 @@ var fy = (e) => {
     dir: "ltr",
     locale: "en-US"
   }
-}), jE = Object.defineProperty, Ml = (e, t) => {
+}), UE = Object.defineProperty, Ml = (e, t) => {
   let r = {};
-  for (var i in e) jE(r, i, {
+  for (var i in e) UE(r, i, {
     get: e[i],
     enumerable: !0
   });
-  return jE(r, Symbol.toStringTag, { value: "Module" }), r;
+  return UE(r, Symbol.toStringTag, { value: "Module" }), r;
 };
 const { withContext: k$ } = Qo({
   key: "heading"
@@ -3016,7 +3016,7 @@ const { withContext: k$ } = Qo({
 var ft = () => (e, t) => t.reduce((r, i) => {
   const [a, l] = r, c = i;
   return l[c] !== void 0 && (a[c] = l[c]), delete l[c], [a, l];
-}, [{}, { ...e }]), dR = (e) => ft()(e, [
+}, [{}, { ...e }]), fR = (e) => ft()(e, [
   "hideMode",
   "immediate",
   "lazyMount",
@@ -3035,10 +3035,10 @@ function z$(e) {
   return t.current = e, t;
 }
 var hy = { exports: {} }, ln = {};
-var UE;
+var WE;
 function O$() {
-  if (UE) return ln;
-  UE = 1;
+  if (WE) return ln;
+  WE = 1;
   var e = Vu();
   function t(p) {
     var v = "https://react.dev/errors/" + p;
@@ -3173,10 +3173,10 @@ function O$() {
     return f.H.useHostTransitionStatus();
   }, ln.version = "19.3.1", ln;
 }
-var WE;
-function fR() {
-  if (WE) return hy.exports;
-  WE = 1;
+var FE;
+function hR() {
+  if (FE) return hy.exports;
+  FE = 1;
   function e() {
     if (!(typeof __REACT_DEVTOOLS_GLOBAL_HOOK__ > "u" || typeof __REACT_DEVTOOLS_GLOBAL_HOOK__.checkDCE != "function"))
       try {
@@ -3187,12 +3187,12 @@ function fR() {
   }
   return e(), hy.exports = O$(), hy.exports;
 }
-var Xu = fR(), hR = typeof globalThis.document < "u" ? _.useLayoutEffect : _.useEffect;
+var Xu = hR(), gR = typeof globalThis.document < "u" ? _.useLayoutEffect : _.useEffect;
 function Uh(e) {
   const t = e().value ?? e().defaultValue, r = e().isEqual ?? Object.is, [i] = _.useState(t), [a, l] = _.useState(i), c = e().value !== void 0, d = _.useRef(a);
   d.current = c ? e().value : a;
   const f = _.useRef(d.current);
-  hR(() => {
+  gR(() => {
     f.current = d.current;
   }, [a, e().value]);
   const g = (v) => {
@@ -3229,7 +3229,7 @@ Uh.ref = (e) => {
     }
   };
 };
-function gR(e) {
+function pR(e) {
   const t = _.useRef(void 0);
   return t.current === void 0 && (t.current = e()), t.current;
 }
@@ -3239,7 +3239,7 @@ function Th(e) {
 }
 function A$(e) {
   const t = _.useRef(e);
-  return gR(() => ({
+  return pR(() => ({
     get(r) {
       return t.current[r];
     },
@@ -3267,7 +3267,7 @@ function Pl(e, t = {}) {
     prop: l,
     bindable: Uh,
     scope: r,
-    flush: FE,
+    flush: GE,
     getContext() {
       return f;
     },
@@ -3280,7 +3280,7 @@ function Pl(e, t = {}) {
     getEvent() {
       return b();
     }
-  }), d = pR(c), f = gR(() => ({
+  }), d = mR(c), f = pR(() => ({
     get(B) {
       return d.current?.[B].ref.current;
     },
@@ -3317,7 +3317,7 @@ function Pl(e, t = {}) {
       const G = q(), { transitions: D, source: U } = jD(e, G, B.type), L = A(D);
       if (!L) return;
       p.current = L;
-      const W = $E(e, L.target ?? G, U);
+      const W = VE(e, L.target ?? G, U);
       i("transition", B.type, L.target || G, `(${L.actions})`), W !== G ? Xu.flushSync(() => N.set(W)) : L.reenter ? N.invoke(G, G) : k(L.actions ?? []);
     });
   }), C = Th((B) => {
@@ -3342,7 +3342,7 @@ function Pl(e, t = {}) {
     track: N$,
     refs: S,
     computed: C,
-    flush: FE,
+    flush: GE,
     scope: r,
     choose: A
   }), k = (B) => {
@@ -3374,7 +3374,7 @@ function Pl(e, t = {}) {
     let D = !G.guard;
     return _h(G.guard) ? D = !!R(G.guard) : Ii(G.guard) && (D = G.guard(T())), D;
   }), N = Uh(() => ({
-    defaultValue: $E(e, e.initialState({ prop: l })),
+    defaultValue: VE(e, e.initialState({ prop: l })),
     onChange(B, G) {
       const { exiting: D, entering: U } = UD(e, G, B, p.current?.reenter);
       if (D.forEach((L) => {
@@ -3400,7 +3400,7 @@ function Pl(e, t = {}) {
       });
     }
   })), I = _.useRef(void 0), H = _.useRef(Sa.NotStarted), V = Th(() => H.current);
-  hR(() => {
+  gR(() => {
     queueMicrotask(() => {
       const G = H.current === Sa.Started;
       H.current = Sa.Started, i(G ? "rehydrating..." : "initializing...");
@@ -3428,17 +3428,17 @@ function Pl(e, t = {}) {
     getStatus: V
   };
 }
-function pR(e) {
+function mR(e) {
   const t = _.useRef(e);
   return t.current = e, t;
 }
 function M$(e) {
-  const t = pR(e);
+  const t = mR(e);
   return Th(function(i) {
     return t.current[i];
   });
 }
-function FE(e) {
+function GE(e) {
   queueMicrotask(() => {
     Xu.flushSync(() => e());
   });
@@ -3617,9 +3617,9 @@ var D$ = Nl({
           jt(g) === a && !i("present") && r({ type: "UNMOUNT", src: "animationcancel" });
         };
         a.addEventListener("animationstart", l), a.addEventListener("animationcancel", d), a.addEventListener("animationend", c);
-        const f = lR(a, { animationFillMode: "forwards" });
+        const f = cR(a, { animationFillMode: "forwards" });
         return () => {
-          a.removeEventListener("animationstart", l), a.removeEventListener("animationcancel", d), a.removeEventListener("animationend", c), oR(() => f());
+          a.removeEventListener("animationstart", l), a.removeEventListener("animationcancel", d), a.removeEventListener("animationend", c), iR(() => f());
         };
       }
     }
@@ -3647,7 +3647,7 @@ var I0 = (e = {}) => {
     unmounted: v,
     hideMode: y
   };
-}, mR = (e) => {
+}, vR = (e) => {
   const { presence: t, children: r } = e;
   return t.unmounted ? null : t.hideMode === "activity" && pb ? /* @__PURE__ */ P.jsx(pb, {
     mode: t.present ? "visible" : "hidden",
@@ -3682,17 +3682,17 @@ var Ee = (e, t = []) => ({
     }),
     {}
   )
-}), Fs = (e) => e.replace(/([A-Z])([A-Z])/g, "$1-$2").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[\s_]+/g, "-").toLowerCase(), L$ = (e) => e.length === 0, $$ = Ee("tabs").parts("root", "list", "trigger", "content", "indicator"), Yc = $$.build(), V$ = (e) => e.ids?.root ?? `tabs:${e.id}`, hu = (e) => e.ids?.list ?? `tabs:${e.id}:list`, vb = (e, t) => e.ids?.content?.(t) ?? `tabs:${e.id}:content-${t}`, Oa = (e, t) => e.ids?.trigger?.(t) ?? `tabs:${e.id}:trigger-${t}`, vR = (e) => e.ids?.indicator ?? `tabs:${e.id}:indicator`, yR = (e) => e.getById(hu(e)), H$ = (e, t) => e.getById(vb(e, t)), Rh = (e, t) => t != null ? e.getById(Oa(e, t)) : null, GE = (e) => e.getById(vR(e)), Il = (e) => {
+}), Fs = (e) => e.replace(/([A-Z])([A-Z])/g, "$1-$2").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[\s_]+/g, "-").toLowerCase(), L$ = (e) => e.length === 0, $$ = Ee("tabs").parts("root", "list", "trigger", "content", "indicator"), Yc = $$.build(), V$ = (e) => e.ids?.root ?? `tabs:${e.id}`, hu = (e) => e.ids?.list ?? `tabs:${e.id}:list`, vb = (e, t) => e.ids?.content?.(t) ?? `tabs:${e.id}:content-${t}`, Oa = (e, t) => e.ids?.trigger?.(t) ?? `tabs:${e.id}:trigger-${t}`, yR = (e) => e.ids?.indicator ?? `tabs:${e.id}:indicator`, bR = (e) => e.getById(hu(e)), H$ = (e, t) => e.getById(vb(e, t)), Rh = (e, t) => t != null ? e.getById(Oa(e, t)) : null, qE = (e) => e.getById(yR(e)), Il = (e) => {
   const t = `[role=tab]${Fu(hu(e))}:not([disabled])`;
-  return qu(yR(e), t);
-}, B$ = (e) => A2(Il(e)), j$ = (e) => N2(Il(e)), U$ = (e, t) => i$(Il(e), Oa(e, t.value), t.loopFocus), W$ = (e, t) => a$(Il(e), Oa(e, t.value), t.loopFocus), bR = (e) => ({
+  return qu(bR(e), t);
+}, B$ = (e) => N2(Il(e)), j$ = (e) => M2(Il(e)), U$ = (e, t) => i$(Il(e), Oa(e, t.value), t.loopFocus), W$ = (e, t) => a$(Il(e), Oa(e, t.value), t.loopFocus), xR = (e) => ({
   x: e?.offsetLeft ?? 0,
   y: e?.offsetTop ?? 0,
   width: e?.offsetWidth ?? 0,
   height: e?.offsetHeight ?? 0
 }), F$ = (e, t) => {
-  const r = sR(Il(e), Oa(e, t));
-  return bR(r);
+  const r = lR(Il(e), Oa(e, t));
+  return xR(r);
 };
 function G$(e, t) {
   const { state: r, send: i, context: a, prop: l, scope: c } = e, d = l("translations"), f = r.matches("focused"), g = l("orientation") === "vertical", p = l("orientation") === "horizontal", v = l("composite");
@@ -3810,7 +3810,7 @@ function G$(e, t) {
           C.relatedTarget?.getAttribute("role") !== "tab" && i({ type: "TAB_BLUR" });
         },
         onClick(C) {
-          C.defaultPrevented || db(C) || S || (Y2() && C.currentTarget.focus(), i({ type: "TAB_CLICK", value: x }));
+          C.defaultPrevented || db(C) || S || (X2() && C.currentTarget.focus(), i({ type: "TAB_CLICK", value: x }));
         }
       });
     },
@@ -3832,7 +3832,7 @@ function G$(e, t) {
     getIndicatorProps() {
       const b = a.get("indicatorRect"), x = a.get("animateIndicator");
       return t.element({
-        id: vR(c),
+        id: yR(c),
         ...Yc.indicator.attrs,
         dir: l("dir"),
         "data-orientation": l("orientation"),
@@ -3866,7 +3866,7 @@ var q$ = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       loopFocus: !0,
       composite: !0,
       navigate(t) {
-        iR(t.node);
+        aR(t.node);
       },
       defaultValue: null,
       ...e
@@ -4062,7 +4062,7 @@ var q$ = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
           if (!r) return;
           const i = H$(t, r);
           if (!i) return;
-          nR(i).length > 0 ? i.removeAttribute("tabindex") : i.setAttribute("tabindex", "0");
+          rR(i).length > 0 ? i.removeAttribute("tabindex") : i.setAttribute("tabindex", "0");
         });
       },
       cleanupObserver({ refs: e }) {
@@ -4071,7 +4071,7 @@ var q$ = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       },
       setIndicatorRect({ context: e, event: t, scope: r }) {
         const i = t.id ?? e.get("value");
-        !GE(r) || !i || !Rh(r, i) || e.set("indicatorRect", F$(r, i));
+        !qE(r) || !i || !Rh(r, i) || e.set("indicatorRect", F$(r, i));
       },
       syncSsr({ context: e }) {
         e.set("ssr", !1);
@@ -4088,15 +4088,15 @@ var q$ = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       },
       syncIndicatorRect({ context: e, refs: t, scope: r }) {
         const i = t.get("indicatorCleanup");
-        if (i && i(), !GE(r)) return;
+        if (i && i(), !qE(r)) return;
         const l = () => {
           const g = Rh(r, e.get("value"));
           if (!g) return;
-          const p = bR(g);
+          const p = xR(g);
           e.set("indicatorRect", (v) => ju(v, p) ? v : p);
         };
         l();
-        const c = Il(r), d = yR(r), f = vl(
+        const c = Il(r), d = bR(r), f = vl(
           ...c.map((g) => gb.observe(g, l)),
           ...d ? [gb.observe(d, l)] : []
         );
@@ -4106,23 +4106,23 @@ var q$ = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         const i = e.get("value");
         if (!i) return;
         const a = Rh(r, i);
-        F2(a) && t("navigate")?.({ value: i, node: a, href: a.href });
+        G2(a) && t("navigate")?.({ value: i, node: a, href: a.href });
       }
     }
   }
-}), [xR, Ku] = Wt({
+}), [wR, Ku] = Wt({
   name: "TabsContext",
   hookName: "useTabsContext",
   providerName: "<TabsProvider />"
-}), [wR, Q$] = Wt({
+}), [SR, Q$] = Wt({
   name: "RenderStrategyContext",
   hookName: "useRenderStrategyContext",
   providerName: "<RenderStrategyPropsProvider />"
-}), SR = (e) => ft()(e, [
+}), CR = (e) => ft()(e, [
   "lazyMount",
   "unmountOnExit",
   "hideMode"
-]), K$ = ft(), CR = _.forwardRef((e, t) => {
+]), K$ = ft(), ER = _.forwardRef((e, t) => {
   const [r, i] = K$(e, ["value"]), a = Ku(), l = Q$(), c = I0({
     ...l,
     present: a.value === e.value,
@@ -4130,7 +4130,7 @@ var q$ = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
   }), d = Ce(a.getContentProps(r), c.getPresenceProps(), i), f = Uu(c.ref, t);
   return /* @__PURE__ */ P.jsx(D0, {
     value: c,
-    children: /* @__PURE__ */ P.jsx(mR, {
+    children: /* @__PURE__ */ P.jsx(vR, {
       presence: c,
       children: /* @__PURE__ */ P.jsx(_e.div, {
         ...d,
@@ -4139,31 +4139,31 @@ var q$ = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
     })
   });
 });
-CR.displayName = "TabContent";
-var ER = _.forwardRef((e, t) => {
+ER.displayName = "TabContent";
+var _R = _.forwardRef((e, t) => {
   const r = Ku(), i = Ce(r.getIndicatorProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-ER.displayName = "TabIndicator";
-var _R = _.forwardRef((e, t) => {
+_R.displayName = "TabIndicator";
+var kR = _.forwardRef((e, t) => {
   const r = Ku(), i = Ce(r.getListProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-_R.displayName = "TabList";
-var Z$ = ft(), kR = _.forwardRef((e, t) => {
+kR.displayName = "TabList";
+var Z$ = ft(), TR = _.forwardRef((e, t) => {
   const [r, i] = Z$(e, ["disabled", "value"]), a = Ku(), l = Ce(a.getTriggerProps(r), i);
   return /* @__PURE__ */ P.jsx(_e.button, {
     ...l,
     ref: t
   });
 });
-kR.displayName = "TabTrigger";
+TR.displayName = "TabTrigger";
 var J$ = (e) => e.children(Ku()), e6 = (e) => {
   const t = _.useId(), { getRootNode: r } = Ga(), { dir: i } = Yu(), a = {
     id: t,
@@ -4172,8 +4172,8 @@ var J$ = (e) => e.children(Ku()), e6 = (e) => {
     ...e
   }, l = Pl(X$, a);
   return G$(l, Qu);
-}, t6 = ft(), TR = _.forwardRef((e, t) => {
-  const [r, i] = SR(e), [a, l] = t6(i, [
+}, t6 = ft(), RR = _.forwardRef((e, t) => {
+  const [r, i] = CR(e), [a, l] = t6(i, [
     "activationMode",
     "composite",
     "defaultValue",
@@ -4188,9 +4188,9 @@ var J$ = (e) => e.children(Ku()), e6 = (e) => {
     "translations",
     "value"
   ]), c = e6(a), d = Ce(c.getRootProps(), l);
-  return /* @__PURE__ */ P.jsx(xR, {
+  return /* @__PURE__ */ P.jsx(wR, {
     value: c,
-    children: /* @__PURE__ */ P.jsx(wR, {
+    children: /* @__PURE__ */ P.jsx(SR, {
       value: r,
       children: /* @__PURE__ */ P.jsx(_e.div, {
         ...d,
@@ -4199,12 +4199,12 @@ var J$ = (e) => e.children(Ku()), e6 = (e) => {
     })
   });
 });
-TR.displayName = "TabsRoot";
-var n6 = ft(), RR = _.forwardRef((e, t) => {
-  const [r, i] = SR(e), [{ value: a }, l] = n6(i, ["value"]), c = Ce(a.getRootProps(), l);
-  return /* @__PURE__ */ P.jsx(xR, {
+RR.displayName = "TabsRoot";
+var n6 = ft(), zR = _.forwardRef((e, t) => {
+  const [r, i] = CR(e), [{ value: a }, l] = n6(i, ["value"]), c = Ce(a.getRootProps(), l);
+  return /* @__PURE__ */ P.jsx(wR, {
     value: a,
-    children: /* @__PURE__ */ P.jsx(wR, {
+    children: /* @__PURE__ */ P.jsx(SR, {
       value: r,
       children: /* @__PURE__ */ P.jsx(_e.div, {
         ...c,
@@ -4213,15 +4213,15 @@ var n6 = ft(), RR = _.forwardRef((e, t) => {
     })
   });
 });
-RR.displayName = "TabsRootProvider";
+zR.displayName = "TabsRootProvider";
 var Dl = /* @__PURE__ */ Ml({
-  Content: () => CR,
+  Content: () => ER,
   Context: () => J$,
-  Indicator: () => ER,
-  List: () => _R,
-  Root: () => TR,
-  RootProvider: () => RR,
-  Trigger: () => kR
+  Indicator: () => _R,
+  List: () => kR,
+  Root: () => RR,
+  RootProvider: () => zR,
+  Trigger: () => TR
 });
 function r6(e) {
   const { key: t, recipe: r } = e, i = _g();
@@ -4285,7 +4285,7 @@ const mr = (e) => {
         displayName: T,
         wrapElement: k,
         ...R
-      } = w ?? {}, O = AE(
+      } = w ?? {}, O = NE(
         i,
         String(S)
       ), A = it(x, {}, R), N = _.forwardRef((I, H) => {
@@ -4306,7 +4306,7 @@ const mr = (e) => {
       return N.displayName = T ?? O ?? Eh(x), N;
     },
     withContext: (x, S, w) => {
-      const { displayName: C, ...T } = w ?? {}, k = S != null && S !== "" ? AE(i, String(S)) : i, R = it(x, {}, T), O = _.forwardRef((A, N) => {
+      const { displayName: C, ...T } = w ?? {}, k = S != null && S !== "" ? NE(i, String(S)) : i, R = it(x, {}, T), O = _.forwardRef((A, N) => {
         const { unstyled: I, ...H } = A, V = l(), B = d()?.[S];
         return /* @__PURE__ */ P.jsx(
           R,
@@ -4325,11 +4325,11 @@ const mr = (e) => {
     useClassNames: d
   };
 }, {
-  withProvider: zR,
+  withProvider: OR,
   withContext: Zu
 } = mr({ key: "tabs" });
-zR(Dl.RootProvider, "root", { forwardAsChild: !0 });
-const o6 = zR(
+OR(Dl.RootProvider, "root", { forwardAsChild: !0 });
+const o6 = OR(
   Dl.Root,
   "root",
   { forwardAsChild: !0 }
@@ -4356,8 +4356,8 @@ Zu(
 const { withContext: s6 } = Qo({
   key: "text"
 }), be = s6("p");
-var OR = Ee("accordion").parts("root", "item", "itemTrigger", "itemContent", "itemIndicator");
-OR.build();
+var AR = Ee("accordion").parts("root", "item", "itemTrigger", "itemContent", "itemIndicator");
+AR.build();
 var iu = (e, t) => ({ x: e, y: t });
 function l6(e) {
   const { x: t, y: r, width: i, height: a } = e, l = t + i / 2, c = r + a / 2;
@@ -4388,7 +4388,7 @@ function u6(e, t) {
     left: [a, i, l, c]
   }[d];
 }
-function AR(e, t) {
+function NR(e, t) {
   const { x: r, y: i } = t;
   let a = !1;
   for (let l = 0, c = e.length - 1; l < e.length; c = l++) {
@@ -4397,8 +4397,8 @@ function AR(e, t) {
   }
   return a;
 }
-var NR = Ee("avatar").parts("root", "image", "fallback");
-NR.build();
+var MR = Ee("avatar").parts("root", "image", "fallback");
+MR.build();
 function d6(e) {
   const t = {
     each(r) {
@@ -4454,23 +4454,23 @@ function f6(e) {
     }
   };
 }
-var qE = "pointerdown.outside", YE = "focus.outside";
+var YE = "pointerdown.outside", XE = "focus.outside";
 function h6(e) {
   for (const t of e)
     if (Lt(t) && za(t)) return !0;
   return !1;
 }
-var MR = (e) => "clientY" in e;
+var PR = (e) => "clientY" in e;
 function g6(e, t) {
-  if (!MR(t) || !e) return !1;
+  if (!PR(t) || !e) return !1;
   const r = e.getBoundingClientRect();
   return r.width === 0 || r.height === 0 ? !1 : r.top <= t.clientY && t.clientY <= r.top + r.height && r.left <= t.clientX && t.clientX <= r.left + r.width;
 }
 function p6(e, t) {
   return e.y <= t.y && t.y <= e.y + e.height && e.x <= t.x && t.x <= e.x + e.width;
 }
-function XE(e, t) {
-  if (!t || !MR(e)) return !1;
+function QE(e, t) {
+  if (!t || !PR(e)) return !1;
   const r = t.scrollHeight > t.clientHeight, i = r && e.clientX > t.offsetLeft + t.clientWidth, a = t.scrollWidth > t.clientWidth, l = a && e.clientY > t.offsetTop + t.clientHeight, c = {
     x: t.offsetLeft,
     y: t.offsetTop,
@@ -4498,10 +4498,10 @@ function m6(e, t) {
     const A = f.querySelector(`[aria-controls="${e.id}"]`);
     if (A) {
       const I = hb(A);
-      if (XE(R, I)) return !1;
+      if (QE(R, I)) return !1;
     }
     const N = hb(e);
-    return XE(R, N) ? !1 : !r?.(O);
+    return QE(R, N) ? !1 : !r?.(O);
   }
   const b = /* @__PURE__ */ new Set(), x = Pa(e?.getRootNode());
   let S = !1;
@@ -4512,20 +4512,20 @@ function m6(e, t) {
     };
     f.addEventListener("pointerup", O, { once: !0 }), g.addEventListener("pointerup", O, { once: !0 });
     function A(N) {
-      const I = c && !VE() ? Pt : (q) => q(), H = N ?? R, V = H?.composedPath?.() ?? [H?.target];
+      const I = c && !HE() ? Pt : (q) => q(), H = N ?? R, V = H?.composedPath?.() ?? [H?.target];
       I(() => {
         const q = x ? V[0] : jt(R);
         if (!(!e || !y(R, q))) {
           if (a || l) {
             const B = vl(a, l);
-            e.addEventListener(qE, B, { once: !0 });
+            e.addEventListener(YE, B, { once: !0 });
           }
-          QE(e, qE, {
+          KE(e, YE, {
             bubbles: !1,
             cancelable: !0,
             detail: {
               originalEvent: H,
-              contextmenu: X2(H),
+              contextmenu: Q2(H),
               focusable: h6(V),
               target: q
             }
@@ -4545,9 +4545,9 @@ function m6(e, t) {
       if (!(!e || !y(R, N))) {
         if (i || l) {
           const I = vl(i, l);
-          e.addEventListener(YE, I, { once: !0 });
+          e.addEventListener(XE, I, { once: !0 });
         }
-        QE(e, YE, {
+        KE(e, XE, {
           bubbles: !1,
           cancelable: !0,
           detail: {
@@ -4560,7 +4560,7 @@ function m6(e, t) {
       }
     });
   }
-  return VE() || (C.add(gr(f, "focusin", k, !0)), C.add(v.addEventListener("focusin", k, !0)), C.add(p.addEventListener("focusin", k, !0))), () => {
+  return HE() || (C.add(gr(f, "focusin", k, !0)), C.add(v.addEventListener("focusin", k, !0)), C.add(p.addEventListener("focusin", k, !0))), () => {
     clearTimeout(T), b.forEach((R) => R()), C.forEach((R) => R());
   };
 }
@@ -4575,7 +4575,7 @@ function v6(e, t) {
     a.forEach((l) => l?.());
   };
 }
-function QE(e, t, r) {
+function KE(e, t, r) {
   const i = e.ownerDocument.defaultView || window, a = new i.CustomEvent(t, r);
   return e.dispatchEvent(a);
 }
@@ -4585,7 +4585,7 @@ function y6(e, t) {
   };
   return gr(nr(e), "keydown", r, { capture: !0 });
 }
-var KE = "layer:request-dismiss", Ln = {
+var ZE = "layer:request-dismiss", Ln = {
   layers: [],
   branches: [],
   recentlyRemoved: /* @__PURE__ */ new Set(),
@@ -4645,7 +4645,7 @@ var KE = "layer:request-dismiss", Ln = {
     this.layers[t].styleTargets?.forEach((i) => {
       const a = i();
       a && b6(a);
-    }), this.recentlyRemoved.add(e), oR(() => this.recentlyRemoved.delete(e)), t < this.count() - 1 && this.getNestedLayers(e).forEach((a) => Ln.dismiss(a.node, e)), this.layers.splice(t, 1), this.syncLayers();
+    }), this.recentlyRemoved.add(e), iR(() => this.recentlyRemoved.delete(e)), t < this.count() - 1 && this.getNestedLayers(e).forEach((a) => Ln.dismiss(a.node, e)), this.layers.splice(t, 1), this.syncLayers();
   },
   removeBranch(e) {
     const t = this.branches.indexOf(e);
@@ -4653,10 +4653,10 @@ var KE = "layer:request-dismiss", Ln = {
   },
   syncLayers() {
     this.layers.forEach((e, t) => {
-      ZE(e, t, e.node), e.styleTargets?.forEach((r) => {
+      JE(e, t, e.node), e.styleTargets?.forEach((r) => {
         const i = r();
         if (!i || i === e.node) return;
-        ZE(e, t, i);
+        JE(e, t, i);
         const { zIndex: a } = Su(e.node);
         i.style.setProperty("--z-index", a);
       });
@@ -4669,9 +4669,9 @@ var KE = "layer:request-dismiss", Ln = {
     const r = this.indexOf(e);
     if (r === -1) return;
     const i = this.layers[r];
-    w6(e, KE, (a) => {
+    w6(e, ZE, (a) => {
       i.requestDismiss?.(a), a.defaultPrevented || i?.dismiss();
-    }), x6(e, KE, {
+    }), x6(e, ZE, {
       originalLayer: e,
       targetLayer: t,
       originalIndex: r,
@@ -4682,7 +4682,7 @@ var KE = "layer:request-dismiss", Ln = {
     this.remove(this.layers[0].node);
   }
 };
-function ZE(e, t, r) {
+function JE(e, t, r) {
   r.style.setProperty("--layer-index", `${t}`), r.removeAttribute("data-nested"), r.removeAttribute("data-has-nested"), Ln.getParentLayerOfType(e.node, e.type) && r.setAttribute("data-nested", e.type);
   const a = Ln.countNestedLayersOfType(e.node, e.type);
   a > 0 && r.setAttribute("data-has-nested", e.type), r.style.setProperty("--nested-layer-count", `${a}`);
@@ -4701,7 +4701,7 @@ var gy = /* @__PURE__ */ new WeakMap(), gu = /* @__PURE__ */ new WeakMap();
 function S6(e) {
   return Ln.isBelowPointerBlockingLayer(e) ? "none" : "auto";
 }
-function PR(e) {
+function IR(e) {
   const t = S6(e);
   e.style.pointerEvents !== t && (e.style.pointerEvents = t);
 }
@@ -4710,13 +4710,13 @@ function C6(e) {
   const t = Et(e);
   if (typeof t.MutationObserver > "u") return;
   const r = new t.MutationObserver(() => {
-    gu.has(e) && PR(e);
+    gu.has(e) && IR(e);
   });
   r.observe(e, { attributes: !0, attributeFilter: ["style"] }), gu.set(e, r);
 }
-function JE() {
+function e_() {
   Ln.layers.forEach(({ node: e }) => {
-    PR(e), C6(e);
+    IR(e), C6(e);
   });
 }
 function E6(e) {
@@ -4736,7 +4736,7 @@ function _6(e, t) {
       },
       { timeout: 1e3 }
     );
-    l.then((d) => i.push(lR(d, { pointerEvents: "auto" }))), i.push(c);
+    l.then((d) => i.push(cR(d, { pointerEvents: "auto" }))), i.push(c);
   }), () => {
     Ln.hasPointerBlockingLayer() || (queueMicrotask(() => {
       const a = r.body;
@@ -4763,7 +4763,7 @@ function k6(e, t) {
     requestDismiss: i,
     styleTargets: f
   };
-  Ln.add(g), JE();
+  Ln.add(g), e_();
   function p(S) {
     const w = jt(S.detail.originalEvent);
     Ln.isBelowPointerBlockingLayer(e) || Ln.isInBranch(w) || (t.onPointerDownOutside?.(S), t.onInteractOutside?.(S), !S.defaultPrevented && (c && console.log("onPointerDownOutside:", S.detail.originalEvent), r?.()));
@@ -4785,7 +4785,7 @@ function k6(e, t) {
     v6(e, { exclude: b, onFocusOutside: v, onPointerDownOutside: p, defer: t.defer })
   ];
   return () => {
-    Ln.remove(e), JE(), E6(e), x.forEach((S) => S?.());
+    Ln.remove(e), e_(), E6(e), x.forEach((S) => S?.());
   };
 }
 function T6(e, t) {
@@ -4795,7 +4795,7 @@ function T6(e, t) {
     onMissing: r ? () => kh("[@zag-js/dismissable] node is `null` or `undefined`") : void 0
   });
 }
-var IR = Ee("carousel").parts(
+var DR = Ee("carousel").parts(
   "root",
   "itemGroup",
   "item",
@@ -4807,8 +4807,8 @@ var IR = Ee("carousel").parts(
   "autoplayTrigger",
   "progressText"
 );
-IR.build();
-var R6 = IR.extendWith("progressText", "autoplayIndicator"), DR = Ee("checkbox").parts("root", "label", "control", "indicator"), Zf = DR.build();
+DR.build();
+var R6 = DR.extendWith("progressText", "autoplayIndicator"), LR = Ee("checkbox").parts("root", "label", "control", "indicator"), Zf = LR.build();
 function z6(e) {
   return !(e.metaKey || !Gu() && e.altKey || e.ctrlKey || e.key === "Control" || e.key === "Shift" || e.key === "Meta");
 }
@@ -4844,7 +4844,7 @@ function Fh(e) {
 function pr(e) {
   (e.type === "pointermove" || e.type === "mousemove") && py?.x === e.clientX && py?.y === e.clientY || (py = { x: e.clientX, y: e.clientY }, Go = "pointer", (e.type === "mousedown" || e.type === "pointerdown") && (Li = null, Ia = !0, Ng("pointer", e)));
 }
-function LR(e) {
+function $R(e) {
   if (NL(e)) {
     Li = null, Ia = !0, Go = "virtual";
     return;
@@ -4855,11 +4855,11 @@ function LR(e) {
   const a = t?.closest(A6);
   a && r.contains(a) && a !== i || i !== zg(r.ownerDocument) && (Li = i);
 }
-function $R(e) {
+function VR(e) {
   const t = jt(e), r = t === Li;
   t === Et(t) || t === nr(t) || M6 || !e.isTrusted || (!Ia && !r && !bb && (Go = "virtual", Ng("virtual", e)), Ia = !1, Li = null, bb = !1);
 }
-function VR() {
+function HR() {
   Ia = !1, Li = null, bb = !0;
 }
 function I6(e) {
@@ -4877,7 +4877,7 @@ function I6(e) {
     });
   } catch {
   }
-  r.addEventListener("keydown", Fh, !0), r.addEventListener("keyup", Fh, !0), r.addEventListener("click", LR, !0), t.addEventListener("focus", $R, !0), t.addEventListener("blur", VR, !1), typeof t.PointerEvent < "u" ? (r.addEventListener("pointerdown", pr, !0), r.addEventListener("pointermove", pr, !0), r.addEventListener("pointerup", pr, !0)) : (r.addEventListener("mousedown", pr, !0), r.addEventListener("mousemove", pr, !0), r.addEventListener("mouseup", pr, !0)), t.addEventListener(
+  r.addEventListener("keydown", Fh, !0), r.addEventListener("keyup", Fh, !0), r.addEventListener("click", $R, !0), t.addEventListener("focus", VR, !0), t.addEventListener("blur", HR, !1), typeof t.PointerEvent < "u" ? (r.addEventListener("pointerdown", pr, !0), r.addEventListener("pointermove", pr, !0), r.addEventListener("pointerup", pr, !0)) : (r.addEventListener("mousedown", pr, !0), r.addEventListener("mousemove", pr, !0), r.addEventListener("mouseup", pr, !0)), t.addEventListener(
     "beforeunload",
     () => {
       D6(e);
@@ -4895,7 +4895,7 @@ var D6 = (e, t) => {
       });
     } catch {
     }
-    i.removeEventListener("keydown", Fh, !0), i.removeEventListener("keyup", Fh, !0), i.removeEventListener("click", LR, !0), r.removeEventListener("focus", $R, !0), r.removeEventListener("blur", VR, !1), typeof r.PointerEvent < "u" ? (i.removeEventListener("pointerdown", pr, !0), i.removeEventListener("pointermove", pr, !0), i.removeEventListener("pointerup", pr, !0)) : (i.removeEventListener("mousedown", pr, !0), i.removeEventListener("mousemove", pr, !0), i.removeEventListener("mouseup", pr, !0)), Wh.delete(r);
+    i.removeEventListener("keydown", Fh, !0), i.removeEventListener("keyup", Fh, !0), i.removeEventListener("click", $R, !0), r.removeEventListener("focus", VR, !0), r.removeEventListener("blur", HR, !1), typeof r.PointerEvent < "u" ? (i.removeEventListener("pointerdown", pr, !0), i.removeEventListener("pointermove", pr, !0), i.removeEventListener("pointerup", pr, !0)) : (i.removeEventListener("mousedown", pr, !0), i.removeEventListener("mousemove", pr, !0), i.removeEventListener("mouseup", pr, !0)), Wh.delete(r);
   }
 };
 function xb() {
@@ -4917,7 +4917,7 @@ function $0(e = {}) {
     yb.delete(l);
   };
 }
-var HR = (e) => e.ids?.root ?? `checkbox:${e.id}`, e_ = (e) => e.ids?.label ?? `checkbox:${e.id}:label`, $6 = (e) => e.ids?.control ?? `checkbox:${e.id}:control`, wb = (e) => e.ids?.hiddenInput ?? `checkbox:${e.id}:input`, V6 = (e) => e.getById(HR(e)), au = (e) => e.getById(wb(e));
+var BR = (e) => e.ids?.root ?? `checkbox:${e.id}`, t_ = (e) => e.ids?.label ?? `checkbox:${e.id}:label`, $6 = (e) => e.ids?.control ?? `checkbox:${e.id}:control`, wb = (e) => e.ids?.hiddenInput ?? `checkbox:${e.id}:input`, V6 = (e) => e.getById(BR(e)), au = (e) => e.getById(wb(e));
 function H6(e, t) {
   const { send: r, context: i, prop: a, computed: l, scope: c } = e, d = !!a("disabled"), f = !!a("readOnly"), g = !!a("required"), p = !!a("invalid"), v = !d && i.get("focused"), y = !d && i.get("focusVisible"), b = l("checked"), x = l("indeterminate"), S = i.get("checked"), w = {
     "data-active": Ae(i.get("active")),
@@ -4947,7 +4947,7 @@ function H6(e, t) {
         ...Zf.root.attrs,
         ...w,
         dir: a("dir"),
-        id: HR(c),
+        id: BR(c),
         htmlFor: wb(c),
         onPointerMove() {
           d || r({ type: "CONTEXT.SET", context: { hovered: !0 } });
@@ -4965,7 +4965,7 @@ function H6(e, t) {
         ...Zf.label.attrs,
         ...w,
         dir: a("dir"),
-        id: e_(c)
+        id: t_(c)
       });
     },
     getControlProps() {
@@ -4992,12 +4992,12 @@ function H6(e, t) {
         required: a("required"),
         defaultChecked: b,
         disabled: d,
-        "aria-labelledby": e_(c),
+        "aria-labelledby": t_(c),
         "aria-invalid": p,
         name: a("name"),
         form: a("form"),
         value: a("value"),
-        style: uR,
+        style: dR,
         onFocus() {
           const C = Gh();
           r({ type: "CONTEXT.SET", context: { focused: !0, focusVisible: C } });
@@ -5017,7 +5017,7 @@ function H6(e, t) {
     }
   };
 }
-var { not: t_ } = Tg(), B6 = Nl({
+var { not: n_ } = Tg(), B6 = Nl({
   props({ props: e }) {
     return {
       value: "on",
@@ -5055,7 +5055,7 @@ var { not: t_ } = Tg(), B6 = Nl({
   on: {
     "CHECKED.TOGGLE": [
       {
-        guard: t_("isTrusted"),
+        guard: n_("isTrusted"),
         actions: ["toggleChecked", "dispatchChangeEvent"]
       },
       {
@@ -5064,7 +5064,7 @@ var { not: t_ } = Tg(), B6 = Nl({
     ],
     "CHECKED.SET": [
       {
-        guard: t_("isTrusted"),
+        guard: n_("isTrusted"),
         actions: ["setChecked", "dispatchChangeEvent"]
       },
       {
@@ -5104,7 +5104,7 @@ var { not: t_ } = Tg(), B6 = Nl({
           return $0({ root: t.getRootNode?.() });
       },
       trackFormControlState({ context: e, scope: t }) {
-        return Z2(au(t), {
+        return J2(au(t), {
           onFieldsetDisabledChange(r) {
             e.set("fieldsetDisabled", r);
           },
@@ -5121,7 +5121,7 @@ var { not: t_ } = Tg(), B6 = Nl({
       },
       syncInputElement({ context: e, computed: t, scope: r }) {
         const i = au(r);
-        i && (Q2(i, t("checked")), i.indeterminate = zh(e.get("checked")));
+        i && (K2(i, t("checked")), i.indeterminate = zh(e.get("checked")));
       },
       removeFocusIfNeeded({ context: e, prop: t }) {
         t("disabled") && e.get("focused") && (e.set("focused", !1), e.set("focusVisible", !1));
@@ -5136,7 +5136,7 @@ var { not: t_ } = Tg(), B6 = Nl({
       dispatchChangeEvent({ computed: e, scope: t }) {
         queueMicrotask(() => {
           const r = au(t);
-          K2(r, { checked: e("checked") });
+          Z2(r, { checked: e("checked") });
         });
       }
     }
@@ -5148,11 +5148,11 @@ function zh(e) {
 function j6(e) {
   return zh(e) ? !1 : !!e;
 }
-var V0 = DR.extendWith("group"), BR = Ee("clipboard").parts("root", "control", "trigger", "indicator", "input", "label");
-BR.build();
-var jR = Ee("collapsible").parts("root", "trigger", "content", "indicator");
+var V0 = LR.extendWith("group"), jR = Ee("clipboard").parts("root", "control", "trigger", "indicator", "input", "label");
 jR.build();
-var UR = Ee("color-picker", [
+var UR = Ee("collapsible").parts("root", "trigger", "content", "indicator");
+UR.build();
+var WR = Ee("color-picker", [
   "root",
   "label",
   "control",
@@ -5178,7 +5178,7 @@ var UR = Ee("color-picker", [
   "formatTrigger",
   "formatSelect"
 ]);
-UR.build();
+WR.build();
 const U6 = ["top", "right", "bottom", "left"], Vi = Math.min, jo = Math.max, qh = Math.round, Jf = Math.floor, Uo = (e) => ({
   x: e,
   y: e
@@ -5188,7 +5188,7 @@ const U6 = ["top", "right", "bottom", "left"], Vi = Math.min, jo = Math.max, qh 
   bottom: "top",
   top: "bottom"
 };
-function WR(e, t, r) {
+function FR(e, t, r) {
   return jo(e, Vi(t, r));
 }
 function qo(e, t) {
@@ -5226,12 +5226,12 @@ function G6(e) {
 function Sb(e) {
   return e.includes("start") ? e.replace("start", "end") : e.replace("end", "start");
 }
-const n_ = ["left", "right"], r_ = ["right", "left"], q6 = ["top", "bottom"], Y6 = ["bottom", "top"];
+const r_ = ["left", "right"], o_ = ["right", "left"], q6 = ["top", "bottom"], Y6 = ["bottom", "top"];
 function X6(e, t, r) {
   switch (e) {
     case "top":
     case "bottom":
-      return r ? t ? r_ : n_ : t ? n_ : r_;
+      return r ? t ? o_ : r_ : t ? r_ : o_;
     case "left":
     case "right":
       return t ? q6 : Y6;
@@ -5257,7 +5257,7 @@ function K6(e) {
     left: (a = e.left) != null ? a : 0
   };
 }
-function FR(e) {
+function GR(e) {
   return typeof e != "number" ? K6(e) : {
     top: e,
     right: e,
@@ -5283,7 +5283,7 @@ function Xh(e) {
     y: r
   };
 }
-function o_(e, t, r) {
+function i_(e, t, r) {
   let {
     reference: i,
     floating: a
@@ -5340,7 +5340,7 @@ async function Z6(e, t) {
     elementContext: v = "floating",
     altBoundary: y = !1,
     padding: b = 0
-  } = qo(t, e), x = FR(b), w = d[y ? v === "floating" ? "reference" : "floating" : v], C = Xh(await l.getClippingRect({
+  } = qo(t, e), x = GR(b), w = d[y ? v === "floating" ? "reference" : "floating" : v], C = Xh(await l.getClippingRect({
     element: (r = await (l.isElement == null ? void 0 : l.isElement(w))) == null || r ? w : w.contextElement || await (l.getDocumentElement == null ? void 0 : l.getDocumentElement(d.floating)),
     boundary: g,
     rootBoundary: p,
@@ -5383,7 +5383,7 @@ const J6 = 50, eV = async (e, t, r) => {
   }), {
     x: p,
     y: v
-  } = o_(g, i, f), y = i, b = 0;
+  } = i_(g, i, f), y = i, b = 0;
   const x = {};
   for (let S = 0; S < l.length; S++) {
     const w = l[S];
@@ -5421,7 +5421,7 @@ const J6 = 50, eV = async (e, t, r) => {
     }) : A.rects), {
       x: p,
       y: v
-    } = o_(g, y, f)), S = -1);
+    } = i_(g, y, f)), S = -1);
   }
   return {
     x: p,
@@ -5448,13 +5448,13 @@ const J6 = 50, eV = async (e, t, r) => {
     } = qo(e, t) || {};
     if (g == null)
       return {};
-    const v = FR(p), y = {
+    const v = GR(p), y = {
       x: r,
       y: i
     }, b = j0(a), x = B0(b), S = await c.getDimensions(g), w = b === "y", C = w ? "top" : "left", T = w ? "bottom" : "right", k = w ? "clientHeight" : "clientWidth", R = l.reference[x] + l.reference[b] - y[b] - l.floating[x], O = y[b] - l.reference[b], A = await (c.getOffsetParent == null ? void 0 : c.getOffsetParent(g));
     let N = A ? A[k] : 0;
     (!N || !await (c.isElement == null ? void 0 : c.isElement(A))) && (N = d.floating[k] || l.floating[x]);
-    const I = R / 2 - O / 2, H = N / 2 - S[x] / 2 - 1, V = Vi(v[C], H), q = Vi(v[T], H), B = N - S[x] - q, G = N / 2 - S[x] / 2 + I, D = WR(V, G, B), U = !f.arrow && Ll(a) != null && G !== D && l.reference[x] / 2 - (G < V ? V : q) - S[x] / 2 < 0, L = U ? G < V ? G - V : G - B : 0;
+    const I = R / 2 - O / 2, H = N / 2 - S[x] / 2 - 1, V = Vi(v[C], H), q = Vi(v[T], H), B = N - S[x] - q, G = N / 2 - S[x] / 2 + I, D = FR(V, G, B), U = !f.arrow && Ll(a) != null && G !== D && l.reference[x] / 2 - (G < V ? V : q) - S[x] / 2 < 0, L = U ? G < V ? G - V : G - B : 0;
     return {
       [b]: y[b] + L,
       data: {
@@ -5549,7 +5549,7 @@ const J6 = 50, eV = async (e, t, r) => {
     }
   };
 };
-function i_(e, t) {
+function a_(e, t) {
   return {
     top: e.top - t.height,
     right: e.right - t.width,
@@ -5557,7 +5557,7 @@ function i_(e, t) {
     left: e.left - t.width
   };
 }
-function a_(e) {
+function s_(e) {
   return U6.some((t) => e[t] >= 0);
 }
 const rV = function(e) {
@@ -5577,11 +5577,11 @@ const rV = function(e) {
           const c = await i.detectOverflow(t, {
             ...l,
             elementContext: "reference"
-          }), d = i_(c, r.reference);
+          }), d = a_(c, r.reference);
           return {
             data: {
               referenceHiddenOffsets: d,
-              referenceHidden: a_(d)
+              referenceHidden: s_(d)
             }
           };
         }
@@ -5589,11 +5589,11 @@ const rV = function(e) {
           const c = await i.detectOverflow(t, {
             ...l,
             altBoundary: !0
-          }), d = i_(c, r.floating);
+          }), d = a_(c, r.floating);
           return {
             data: {
               escapedOffsets: d,
-              escaped: a_(d)
+              escaped: s_(d)
             }
           };
         }
@@ -5602,13 +5602,13 @@ const rV = function(e) {
       }
     }
   };
-}, GR = /* @__PURE__ */ new Set(["left", "top"]);
+}, qR = /* @__PURE__ */ new Set(["left", "top"]);
 async function oV(e, t) {
   const {
     placement: r,
     platform: i,
     elements: a
-  } = e, l = await (i.isRTL == null ? void 0 : i.isRTL(a.floating)), c = Hi(r), d = Ll(r), f = io(r) === "y", g = GR.has(c) ? -1 : 1, p = l && f ? -1 : 1, v = qo(t, e);
+  } = e, l = await (i.isRTL == null ? void 0 : i.isRTL(a.floating)), c = Hi(r), d = Ll(r), f = io(r) === "y", g = qR.has(c) ? -1 : 1, p = l && f ? -1 : 1, v = qo(t, e);
   let {
     mainAxis: y,
     crossAxis: b,
@@ -5683,7 +5683,7 @@ const iV = function(e) {
         y: i
       }, v = await l.detectOverflow(t, g), y = io(a), b = H0(y);
       let x = p[b], S = p[y];
-      const w = (T, k) => WR(k + v[T === "y" ? "top" : "left"], k, k - v[T === "y" ? "bottom" : "right"]);
+      const w = (T, k) => FR(k + v[T === "y" ? "top" : "left"], k, k - v[T === "y" ? "bottom" : "right"]);
       c && (x = w(b, x)), d && (S = w(y, S));
       const C = f.fn({
         ...t,
@@ -5736,7 +5736,7 @@ const iV = function(e) {
       }
       if (v) {
         var k, R;
-        const O = x === "y" ? "width" : "height", A = GR.has(Hi(c)), N = d.reference[b] - d.floating[O] + (A && ((k = f.offset) == null ? void 0 : k[b]) || 0) + (A ? 0 : T.crossAxis), I = d.reference[b] + d.reference[O] + (A ? 0 : ((R = f.offset) == null ? void 0 : R[b]) || 0) - (A ? T.crossAxis : 0);
+        const O = x === "y" ? "width" : "height", A = qR.has(Hi(c)), N = d.reference[b] - d.floating[O] + (A && ((k = f.offset) == null ? void 0 : k[b]) || 0) + (A ? 0 : T.crossAxis), I = d.reference[b] + d.reference[O] + (A ? 0 : ((R = f.offset) == null ? void 0 : R[b]) || 0) - (A ? T.crossAxis : 0);
         w < N ? w = N : w > I && (w = I);
       }
       return {
@@ -5785,7 +5785,7 @@ function Mg() {
   return typeof window < "u";
 }
 function $l(e) {
-  return qR(e) ? (e.nodeName || "").toLowerCase() : "#document";
+  return YR(e) ? (e.nodeName || "").toLowerCase() : "#document";
 }
 function Hn(e) {
   var t;
@@ -5793,9 +5793,9 @@ function Hn(e) {
 }
 function Ko(e) {
   var t;
-  return (t = (qR(e) ? e.ownerDocument : e.document) || window.document) == null ? void 0 : t.documentElement;
+  return (t = (YR(e) ? e.ownerDocument : e.document) || window.document) == null ? void 0 : t.documentElement;
 }
-function qR(e) {
+function YR(e) {
   return Mg() ? e instanceof Node || e instanceof Hn(e).Node : !1;
 }
 function uo(e) {
@@ -5804,7 +5804,7 @@ function uo(e) {
 function ji(e) {
   return Mg() ? e instanceof HTMLElement || e instanceof Hn(e).HTMLElement : !1;
 }
-function s_(e) {
+function l_(e) {
   return !Mg() || typeof ShadowRoot > "u" ? !1 : e instanceof ShadowRoot || e instanceof Hn(e).ShadowRoot;
 }
 function Pg(e) {
@@ -5873,19 +5873,19 @@ function Da(e) {
     // Step into the shadow DOM of the parent of a slotted node.
     e.assignedSlot || // DOM Element detected.
     e.parentNode || // ShadowRoot detected.
-    s_(e) && e.host || // Fallback.
+    l_(e) && e.host || // Fallback.
     Ko(e)
   );
-  return s_(t) ? t.host : t;
+  return l_(t) ? t.host : t;
 }
-function YR(e) {
+function XR(e) {
   const t = Da(e);
-  return Cu(t) ? (e.ownerDocument || e).body : ji(t) && Pg(t) ? t : YR(t);
+  return Cu(t) ? (e.ownerDocument || e).body : ji(t) && Pg(t) ? t : XR(t);
 }
 function Eu(e, t, r) {
   var i;
   t === void 0 && (t = []), r === void 0 && (r = !0);
-  const a = YR(e), l = a === ((i = e.ownerDocument) == null ? void 0 : i.body), c = Hn(a);
+  const a = XR(e), l = a === ((i = e.ownerDocument) == null ? void 0 : i.body), c = Hn(a);
   if (l) {
     const d = Cb(c);
     return t.concat(c, c.visualViewport || [], Pg(a) ? a : [], d && r ? Eu(d) : []);
@@ -5895,7 +5895,7 @@ function Eu(e, t, r) {
 function Cb(e) {
   return e.parent && Object.getPrototypeOf(e.parent) ? e.frameElement : null;
 }
-function XR(e) {
+function QR(e) {
   const t = fo(e);
   let r = parseFloat(t.width) || 0, i = parseFloat(t.height) || 0;
   const a = ji(e), l = a ? e.offsetWidth : r, c = a ? e.offsetHeight : i, d = qh(r) !== l || qh(i) !== c;
@@ -5916,7 +5916,7 @@ function ul(e) {
     width: i,
     height: a,
     $: l
-  } = XR(t);
+  } = QR(t);
   let c = (l ? qh(r.width) : r.width) / i, d = (l ? qh(r.height) : r.height) / a;
   return (!c || !Number.isFinite(c)) && (c = 1), (!d || !Number.isFinite(d)) && (d = 1), {
     x: c,
@@ -5924,7 +5924,7 @@ function ul(e) {
   };
 }
 const hV = /* @__PURE__ */ Uo(0);
-function QR(e) {
+function KR(e) {
   const t = Hn(e);
   return !W0() || !t.visualViewport ? hV : {
     x: t.visualViewport.offsetLeft,
@@ -5939,7 +5939,7 @@ function La(e, t, r, i) {
   const a = e.getBoundingClientRect(), l = F0(e);
   let c = Uo(1);
   t && (i ? uo(i) && (c = ul(i)) : c = ul(e));
-  const d = gV(l, r, i) ? QR(l) : Uo(0);
+  const d = gV(l, r, i) ? KR(l) : Uo(0);
   let f = (a.left + d.x) / c.x, g = (a.top + d.y) / c.y, p = a.width / c.x, v = a.height / c.y;
   if (l && i) {
     const y = Hn(l), b = uo(i) ? Hn(i) : i;
@@ -5960,7 +5960,7 @@ function Lg(e, t) {
   const r = Dg(e).scrollLeft;
   return t ? t.left + r : La(Ko(e)).left + r;
 }
-function KR(e, t) {
+function ZR(e, t) {
   const r = e.getBoundingClientRect(), i = r.left + t.scrollLeft - Lg(e, r), a = r.top + t.scrollTop;
   return {
     x: i,
@@ -5986,7 +5986,7 @@ function pV(e) {
     const b = La(i);
     g = ul(i), p.x = b.x + i.clientLeft, p.y = b.y + i.clientTop;
   }
-  const y = c && !v && !l ? KR(c, f) : Uo(0);
+  const y = c && !v && !l ? ZR(c, f) : Uo(0);
   return {
     width: r.width * g.x,
     height: r.height * g.y,
@@ -6037,7 +6037,7 @@ function xV(e, t) {
     y: g
   };
 }
-function l_(e, t, r) {
+function c_(e, t, r) {
   let i;
   if (t === "viewport" || t === "layoutViewport")
     i = bV(e, r, t);
@@ -6046,7 +6046,7 @@ function l_(e, t, r) {
   else if (uo(t))
     i = xV(t, r);
   else {
-    const a = QR(e);
+    const a = KR(e);
     i = {
       x: t.x - a.x,
       y: t.y - a.y,
@@ -6076,10 +6076,10 @@ function SV(e) {
     rootBoundary: i,
     strategy: a
   } = e;
-  const c = [...r === "clippingAncestors" ? Ig(t) ? [] : wV(t, this._c) : [].concat(r), i], d = l_(t, c[0], a);
+  const c = [...r === "clippingAncestors" ? Ig(t) ? [] : wV(t, this._c) : [].concat(r), i], d = c_(t, c[0], a);
   let f = d.top, g = d.right, p = d.bottom, v = d.left;
   for (let y = 1; y < c.length; y++) {
-    const b = l_(t, c[y], a);
+    const b = c_(t, c[y], a);
     f = jo(b.top, f), g = Vi(b.right, g), p = Vi(b.bottom, p), v = jo(b.left, v);
   }
   return {
@@ -6093,7 +6093,7 @@ function CV(e) {
   const {
     width: t,
     height: r
-  } = XR(e);
+  } = QR(e);
   return {
     width: t,
     height: r
@@ -6111,7 +6111,7 @@ function EV(e, t, r) {
     f.x = y.x + t.clientLeft, f.y = y.y + t.clientTop;
   }
   !i && a && (f.x = Lg(a));
-  const g = a && !i && !l ? KR(a, d) : Uo(0), p = c.left + d.scrollLeft - f.x - g.x, v = c.top + d.scrollTop - f.y - g.y;
+  const g = a && !i && !l ? ZR(a, d) : Uo(0), p = c.left + d.scrollLeft - f.x - g.x, v = c.top + d.scrollTop - f.y - g.y;
   return {
     x: p,
     y: v,
@@ -6122,7 +6122,7 @@ function EV(e, t, r) {
 function vy(e) {
   return fo(e).position === "static";
 }
-function c_(e, t) {
+function u_(e, t) {
   if (!ji(e) || fo(e).position === "fixed")
     return null;
   if (t)
@@ -6130,7 +6130,7 @@ function c_(e, t) {
   let r = e.offsetParent;
   return Ko(e) === r && (r = r.ownerDocument.body), r;
 }
-function ZR(e, t) {
+function JR(e, t) {
   const r = Hn(e);
   if (Ig(e))
     return r;
@@ -6143,13 +6143,13 @@ function ZR(e, t) {
     }
     return r;
   }
-  let i = c_(e, t);
+  let i = u_(e, t);
   for (; i && cV(i) && vy(i); )
-    i = c_(i, t);
+    i = u_(i, t);
   return i && Cu(i) && vy(i) && !U0(i) ? r : i || fV(e) || r;
 }
 const _V = async function(e) {
-  const t = this.getOffsetParent || ZR, r = this.getDimensions, i = await r(e.floating);
+  const t = this.getOffsetParent || JR, r = this.getDimensions, i = await r(e.floating);
   return {
     reference: EV(e.reference, await t(e.floating), e.strategy),
     floating: {
@@ -6167,7 +6167,7 @@ const TV = {
   convertOffsetParentRelativeRectToViewportRelativeRect: pV,
   getDocumentElement: Ko,
   getClippingRect: SV,
-  getOffsetParent: ZR,
+  getOffsetParent: JR,
   getElementRects: _V,
   getClientRects: mV,
   getDimensions: CV,
@@ -6175,7 +6175,7 @@ const TV = {
   isElement: uo,
   isRTL: kV
 };
-function JR(e, t) {
+function ez(e, t) {
   return e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height;
 }
 function RV(e, t, r) {
@@ -6202,7 +6202,7 @@ function RV(e, t, r) {
     let N = !0;
     function I(H) {
       const V = H[0].intersectionRatio;
-      if (!JR(y, e.getBoundingClientRect()))
+      if (!ez(y, e.getBoundingClientRect()))
         return d();
       if (V !== v) {
         if (!N)
@@ -6254,7 +6254,7 @@ function zV(e, t, r, i) {
   f && w();
   function w() {
     const C = La(e);
-    S && !JR(S, C) && r(), S = C, x = requestAnimationFrame(w);
+    S && !ez(S, C) && r(), S = C, x = requestAnimationFrame(w);
   }
   return r(), () => {
     var C;
@@ -6274,7 +6274,7 @@ const OV = iV, AV = aV, NV = nV, MV = lV, PV = rV, IV = tV, DV = sV, LV = (e, t,
     platform: l
   });
 };
-function u_(e = 0, t = 0, r = 0, i = 0) {
+function d_(e = 0, t = 0, r = 0, i = 0) {
   if (typeof DOMRect == "function")
     return new DOMRect(e, t, r, i);
   const a = {
@@ -6290,9 +6290,9 @@ function u_(e = 0, t = 0, r = 0, i = 0) {
   return { ...a, toJSON: () => a };
 }
 function $V(e) {
-  if (!e) return u_();
+  if (!e) return d_();
   const { x: t, y: r, width: i, height: a } = e;
-  return u_(t, r, i, a);
+  return d_(t, r, i, a);
 }
 function VV(e, t) {
   return {
@@ -6357,7 +6357,7 @@ function WV(e) {
   const [t, r] = e.split("-");
   return { side: t, align: r, hasAlign: r != null };
 }
-function ez(e) {
+function tz(e) {
   return e.split("-")[0];
 }
 var FV = {
@@ -6375,7 +6375,7 @@ var FV = {
   overflowPadding: 8,
   arrowPadding: 4
 };
-function d_(e, t) {
+function f_(e, t) {
   const r = e.devicePixelRatio || 1;
   return Math.round(t * r) / r;
 }
@@ -6462,8 +6462,8 @@ var JV = [
   "--available-height",
   "--transform-origin"
 ], eH = ["top", "right", "bottom", "left"];
-function f_(e, t) {
-  if (!e) return D2;
+function h_(e, t) {
+  if (!e) return L2;
   const r = new Map(t.map((i) => [i, e.style.getPropertyValue(i)]));
   return () => {
     r.forEach((i, a) => {
@@ -6471,7 +6471,7 @@ function f_(e, t) {
     }), e.style.length === 0 && e.removeAttribute("style");
   };
 }
-function h_(e) {
+function g_(e) {
   return e == null ? null : Lt(e) ? e : typeof e == "object" && e && "contextElement" in e && e.contextElement ? e.contextElement : e;
 }
 function tH(e, t, r = {}) {
@@ -6484,9 +6484,9 @@ function tH(e, t, r = {}) {
   }, c = Object.assign({}, FV, r);
   let d = [], f = null, g, p;
   function v(V) {
-    g?.(), p?.(), f = V, g = c.restoreStyles ? f_(V, JV) : void 0;
+    g?.(), p?.(), f = V, g = c.restoreStyles ? h_(V, JV) : void 0;
     const q = V.querySelector("[data-part=arrow]");
-    p = c.restoreStyles ? f_(q, eH) : void 0, d = [
+    p = c.restoreStyles ? h_(q, eH) : void 0, d = [
       qV(q, c),
       YV(c),
       XV(c),
@@ -6502,13 +6502,13 @@ function tH(e, t, r = {}) {
     ];
   }
   const { placement: y, strategy: b, onComplete: x, onPositioned: S } = c;
-  let w, C, T = !1, k, R, O = D2;
+  let w, C, T = !1, k, R, O = L2;
   const A = ZV(c.listeners);
   function N() {
     if (!c.listeners) return;
     const V = a(), q = l(), B = i();
     if (!q || !B) return;
-    (h_(V) !== h_(k) || B !== R) && (O(), k = V, R = B, O = zV(q, B, H, A));
+    (g_(V) !== g_(k) || B !== R) && (O(), k = V, R = B, O = zV(q, B, H, A));
   }
   async function I() {
     N();
@@ -6521,7 +6521,7 @@ function tH(e, t, r = {}) {
       placement: y,
       middleware: d,
       strategy: b
-    }), G = Et(V), D = d_(G, B.x), U = d_(G, B.y);
+    }), G = Et(V), D = f_(G, B.x), U = f_(G, B.y);
     if (x?.({ ...B, x: D, y: U }), c.applyStyles !== !1 && (ol(w, D) || (V.style.setProperty("--x", `${D}px`), w = D), ol(C, U) || (V.style.setProperty("--y", `${U}px`), C = U), c.hideWhenDetached && (B.middlewareData.hide?.referenceHidden ? (V.style.setProperty("visibility", "hidden"), V.style.setProperty("pointer-events", "none")) : (V.style.removeProperty("visibility"), V.style.removeProperty("pointer-events"))), !T)) {
       const L = V.firstElementChild;
       L && (V.style.setProperty("--z-index", Su(L).zIndex), T = !0);
@@ -6534,7 +6534,7 @@ function tH(e, t, r = {}) {
     O(), p?.(), g?.(), S?.({ placed: !1 });
   };
 }
-function g_(e, t, r = {}) {
+function p_(e, t, r = {}) {
   const { defer: i, ...a } = r, l = i ? Pt : (d) => d(), c = [];
   return c.push(
     l(() => {
@@ -6587,7 +6587,7 @@ function rH(e = {}) {
     }
   };
 }
-var oH = UR.extendWith("view"), tz = Ee("combobox").parts(
+var oH = WR.extendWith("view"), nz = Ee("combobox").parts(
   "root",
   "clearTrigger",
   "content",
@@ -6603,8 +6603,8 @@ var oH = UR.extendWith("view"), tz = Ee("combobox").parts(
   "positioner",
   "trigger"
 );
-tz.build();
-var iH = tz.extendWith("empty"), nz = Ee("date-input").parts(
+nz.build();
+var iH = nz.extendWith("empty"), rz = Ee("date-input").parts(
   "root",
   "label",
   "control",
@@ -6612,8 +6612,8 @@ var iH = tz.extendWith("empty"), nz = Ee("date-input").parts(
   "segment",
   "hiddenInput"
 );
-nz.build();
-var rz = Ee("date-picker").parts(
+rz.build();
+var oz = Ee("date-picker").parts(
   "clearTrigger",
   "content",
   "control",
@@ -6639,8 +6639,8 @@ var rz = Ee("date-picker").parts(
   "viewTrigger",
   "yearSelect"
 );
-rz.build();
-var aH = rz.extendWith("view", "valueText"), G0 = Ee("dialog").parts(
+oz.build();
+var aH = oz.extendWith("view", "valueText"), G0 = Ee("dialog").parts(
   "trigger",
   "backdrop",
   "positioner",
@@ -6650,7 +6650,7 @@ var aH = rz.extendWith("view", "valueText"), G0 = Ee("dialog").parts(
   "closeTrigger"
 );
 G0.build();
-var oz = Ee("editable").parts(
+var iz = Ee("editable").parts(
   "root",
   "area",
   "label",
@@ -6661,10 +6661,10 @@ var oz = Ee("editable").parts(
   "cancelTrigger",
   "control"
 );
-oz.build();
-var iz = Ee("field").parts("root", "errorText", "helperText", "input", "label", "select", "textarea", "requiredIndicator"), Tr = iz.build(), az = Ee("fieldset").parts("root", "errorText", "helperText", "legend");
-az.build();
-var sz = Ee("file-upload").parts(
+iz.build();
+var az = Ee("field").parts("root", "errorText", "helperText", "input", "label", "select", "textarea", "requiredIndicator"), Tr = az.build(), sz = Ee("fieldset").parts("root", "errorText", "helperText", "legend");
+sz.build();
+var lz = Ee("file-upload").parts(
   "root",
   "dropzone",
   "item",
@@ -6678,8 +6678,8 @@ var sz = Ee("file-upload").parts(
   "trigger",
   "clearTrigger"
 );
-sz.build();
-var lz = Ee("floating-panel").parts(
+lz.build();
+var cz = Ee("floating-panel").parts(
   "trigger",
   "positioner",
   "content",
@@ -6692,10 +6692,10 @@ var lz = Ee("floating-panel").parts(
   "closeTrigger",
   "control"
 );
-lz.build();
-var cz = Ee("hoverCard").parts("arrow", "arrowTip", "trigger", "positioner", "content");
 cz.build();
-var uz = Ee("listbox").parts(
+var uz = Ee("hoverCard").parts("arrow", "arrowTip", "trigger", "positioner", "content");
+uz.build();
+var dz = Ee("listbox").parts(
   "label",
   "input",
   "item",
@@ -6707,10 +6707,10 @@ var uz = Ee("listbox").parts(
   "root",
   "valueText"
 );
-uz.build();
-var sH = uz.extendWith("empty"), dz = Ee("marquee").parts("root", "viewport", "content", "edge", "item");
 dz.build();
-var fz = Ee("menu").parts(
+var sH = dz.extendWith("empty"), fz = Ee("marquee").parts("root", "viewport", "content", "edge", "item");
+fz.build();
+var hz = Ee("menu").parts(
   "arrow",
   "arrowTip",
   "content",
@@ -6725,16 +6725,16 @@ var fz = Ee("menu").parts(
   "separator",
   "trigger",
   "triggerItem"
-), _n = fz.build(), $a = (e, t) => {
+), _n = hz.build(), $a = (e, t) => {
   const r = e.ids?.trigger;
   return r != null ? Ii(r) ? r(t) : r : t ? `menu:${e.id}:trigger:${t}` : `menu:${e.id}:trigger`;
 }, Eb = (e, t) => {
   const r = e.ids?.contextTrigger;
   return r != null ? Ii(r) ? r(t) : r : t ? `menu:${e.id}:ctx-trigger:${t}` : `menu:${e.id}:ctx-trigger`;
-}, _a = (e) => e.ids?.content ?? `menu:${e.id}:content`, lH = (e) => e.ids?.arrow ?? `menu:${e.id}:arrow`, hz = (e) => e.ids?.positioner ?? `menu:${e.id}:popper`, cH = (e, t) => e.ids?.group?.(t) ?? `menu:${e.id}:group:${t}`, _u = (e, t) => `${e.id}/${t}`, xa = (e) => e?.dataset.value ?? null, p_ = (e, t) => e.ids?.groupLabel?.(t) ?? `menu:${e.id}:group-label:${t}`, eo = (e) => e.getById(_a(e)), m_ = (e) => e.getById(hz(e)), gz = (e) => e.getById($a(e)), uH = (e, t) => t ? e.getById(_u(e, t)) : null, dH = (e) => e.getById(Eb(e)), pz = (e) => qu(e.getRootNode(), `[data-scope="menu"][data-part="trigger"]${Fu(e.id)}`), v_ = (e) => qu(e.getRootNode(), `[data-scope="menu"][data-part="context-trigger"]${Fu(e.id)}`), eh = (e, t) => t == null ? gz(e) ?? pz(e)[0] : e.getById($a(e, t)), Ju = (e) => {
+}, _a = (e) => e.ids?.content ?? `menu:${e.id}:content`, lH = (e) => e.ids?.arrow ?? `menu:${e.id}:arrow`, gz = (e) => e.ids?.positioner ?? `menu:${e.id}:popper`, cH = (e, t) => e.ids?.group?.(t) ?? `menu:${e.id}:group:${t}`, _u = (e, t) => `${e.id}/${t}`, xa = (e) => e?.dataset.value ?? null, m_ = (e, t) => e.ids?.groupLabel?.(t) ?? `menu:${e.id}:group-label:${t}`, eo = (e) => e.getById(_a(e)), v_ = (e) => e.getById(gz(e)), pz = (e) => e.getById($a(e)), uH = (e, t) => t ? e.getById(_u(e, t)) : null, dH = (e) => e.getById(Eb(e)), mz = (e) => qu(e.getRootNode(), `[data-scope="menu"][data-part="trigger"]${Fu(e.id)}`), y_ = (e) => qu(e.getRootNode(), `[data-scope="menu"][data-part="context-trigger"]${Fu(e.id)}`), eh = (e, t) => t == null ? pz(e) ?? mz(e)[0] : e.getById($a(e, t)), Ju = (e) => {
   const t = `[role^="menuitem"]${Fu(_a(e))}:not([data-disabled])`;
   return qu(eo(e), t);
-}, fH = (e) => A2(Ju(e)), hH = (e) => N2(Ju(e)), q0 = (e, t) => t ? e.id === t || e.dataset.value === t : !1, gH = (e, t) => {
+}, fH = (e) => N2(Ju(e)), hH = (e) => M2(Ju(e)), q0 = (e, t) => t ? e.id === t || e.dataset.value === t : !1, gH = (e, t) => {
   const r = Ju(e), i = r.findIndex((a) => q0(a, t.value));
   return gD(r, i, { loop: t.loop ?? t.loopFocus });
 }, pH = (e, t) => {
@@ -6742,8 +6742,8 @@ var fz = Ee("menu").parts(
   return mD(r, i, { loop: t.loop ?? t.loopFocus });
 }, mH = (e, t) => {
   const r = Ju(e), i = r.find((a) => q0(a, t.value));
-  return cR(r, { state: t.typeaheadState, key: t.key, activeId: i?.id ?? null });
-}, th = (e) => Lt(e) && (e.dataset.disabled === "" || e.hasAttribute("disabled")), y_ = (e) => !!e?.getAttribute("role")?.startsWith("menuitem") && !!e?.hasAttribute("data-controls"), _b = "menu:select";
+  return uR(r, { state: t.typeaheadState, key: t.key, activeId: i?.id ?? null });
+}, th = (e) => Lt(e) && (e.dataset.disabled === "" || e.hasAttribute("disabled")), b_ = (e) => !!e?.getAttribute("role")?.startsWith("menuitem") && !!e?.hasAttribute("data-controls"), _b = "menu:select";
 function vH(e, t) {
   if (!e) return;
   const r = Et(e), i = new r.CustomEvent(_b, { detail: { value: t } });
@@ -6753,24 +6753,24 @@ function yH(e) {
   const t = _a(e);
   return eo(e) ?? e.getDoc().getElementById(t);
 }
-function mz(e, t) {
+function vz(e, t) {
   if (!Lt(e)) return !1;
   for (const r in t) {
     const i = t[r], a = yH(i.scope);
     if (a && co(a, e)) return !0;
     const l = i.refs.get("children");
-    if (Object.keys(l).length > 0 && mz(e, l)) return !0;
+    if (Object.keys(l).length > 0 && vz(e, l)) return !0;
   }
   return !1;
 }
-function b_(e) {
+function x_(e) {
   let t = e.parent;
   for (; t && t.context.get("isSubmenu"); )
     t = t.refs.get("parent");
   t?.send({ type: "CLOSE" });
 }
 function bH(e, t) {
-  return e ? AR(e, t) : !1;
+  return e ? NR(e, t) : !1;
 }
 function xH(e, t, r) {
   const i = Object.keys(e).length > 0;
@@ -6787,7 +6787,7 @@ function xH(e, t, r) {
 function dl(e, t) {
   e && (e.refs.set("pointerRoutingLocked", t), e.context.set("pointerRoutingMode", t ? "locked" : "interactive"));
 }
-function vz(e) {
+function yz(e) {
   const t = e.context.get("highlightedValue");
   if (!t) return !1;
   const r = e.refs.get("children");
@@ -6799,13 +6799,13 @@ function vz(e) {
   return !1;
 }
 function wH(e, t) {
-  e && (e.refs.get("pointerRoutingLocked") || t && vz(e) || dl(e, !1));
+  e && (e.refs.get("pointerRoutingLocked") || t && yz(e) || dl(e, !1));
 }
 function SH(e) {
-  e && (vz(e) || dl(e, !1));
+  e && (yz(e) || dl(e, !1));
 }
 function CH(e, t) {
-  const { context: r, send: i, state: a, computed: l, prop: c, scope: d } = e, f = a.hasTag("open"), g = r.get("isSubmenu"), p = l("isTypingAhead"), v = c("composite"), y = r.get("currentPlacement"), b = y ? ez(y) : void 0, x = r.get("anchorPoint"), S = r.get("highlightedValue"), w = r.get("triggerValue"), C = rH({
+  const { context: r, send: i, state: a, computed: l, prop: c, scope: d } = e, f = a.hasTag("open"), g = r.get("isSubmenu"), p = l("isTypingAhead"), v = c("composite"), y = r.get("currentPlacement"), b = y ? tz(y) : void 0, x = r.get("anchorPoint"), S = r.get("highlightedValue"), w = r.get("triggerValue"), C = rH({
     ...c("positioning"),
     placement: y
   });
@@ -6832,7 +6832,7 @@ function CH(e, t) {
       ..._n.item.attrs,
       id: q,
       role: "menuitem",
-      "aria-disabled": B2(V.disabled),
+      "aria-disabled": j2(V.disabled),
       "data-disabled": Ae(V.disabled),
       "data-ownedby": _a(d),
       "data-highlighted": Ae(V.highlighted),
@@ -6859,7 +6859,7 @@ function CH(e, t) {
         i({ type: "ITEM_POINTERDOWN", target: G, id: q, closeOnSelect: N });
       },
       onClick(B) {
-        if (HE(B) || db(B) || V.disabled) return;
+        if (BE(B) || db(B) || V.disabled) return;
         const G = B.currentTarget;
         i({ type: "ITEM_CLICK", target: G, id: q, closeOnSelect: N });
       }
@@ -6973,7 +6973,7 @@ function CH(e, t) {
           });
         },
         onPointerDown(V) {
-          th(V.currentTarget) || X2(V) || V.preventDefault();
+          th(V.currentTarget) || Q2(V) || V.preventDefault();
         },
         onClick(V) {
           if (V.defaultPrevented || th(V.currentTarget)) return;
@@ -7024,7 +7024,7 @@ function CH(e, t) {
       return t.element({
         ..._n.positioner.attrs,
         dir: c("dir"),
-        id: hz(d),
+        id: gz(d),
         style: C.floating
       });
     },
@@ -7098,7 +7098,7 @@ function CH(e, t) {
             q(A), A.stopPropagation(), A.preventDefault();
             return;
           }
-          c("typeahead") && AL(A) && (PL(A) || G2(N) || (i({ type: "TYPEAHEAD", key: A.key }), A.preventDefault()));
+          c("typeahead") && AL(A) && (PL(A) || q2(N) || (i({ type: "TYPEAHEAD", key: A.key }), A.preventDefault()));
         }
       });
     },
@@ -7126,7 +7126,7 @@ function CH(e, t) {
           "aria-checked": !!q.checked,
           "data-state": q.checked ? "checked" : "unchecked",
           onClick(B) {
-            if (I || HE(B) || db(B)) return;
+            if (I || BE(B) || db(B)) return;
             const G = B.currentTarget;
             i({ type: "ITEM_CLICK", target: G, option: V, closeOnSelect: H });
           }
@@ -7134,7 +7134,7 @@ function CH(e, t) {
       };
     },
     getItemIndicatorProps(A) {
-      const N = R(ME(A)), I = N.checked ? "checked" : "unchecked";
+      const N = R(PE(A)), I = N.checked ? "checked" : "unchecked";
       return t.element({
         ..._n.itemIndicator.attrs,
         dir: c("dir"),
@@ -7145,7 +7145,7 @@ function CH(e, t) {
       });
     },
     getItemTextProps(A) {
-      const N = R(ME(A)), I = N.checked ? "checked" : "unchecked";
+      const N = R(PE(A)), I = N.checked ? "checked" : "unchecked";
       return t.element({
         ..._n.itemText.attrs,
         dir: c("dir"),
@@ -7157,7 +7157,7 @@ function CH(e, t) {
     getItemGroupLabelProps(A) {
       return t.element({
         ..._n.itemGroupLabel.attrs,
-        id: p_(d, A.htmlFor),
+        id: m_(d, A.htmlFor),
         dir: c("dir")
       });
     },
@@ -7166,7 +7166,7 @@ function CH(e, t) {
         id: cH(d, A.id),
         ..._n.itemGroup.attrs,
         dir: c("dir"),
-        "aria-labelledby": p_(d, A.id),
+        "aria-labelledby": m_(d, A.id),
         role: "group"
       });
     }
@@ -7180,7 +7180,7 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
       composite: !0,
       loopFocus: !1,
       navigate(t) {
-        iR(t.node);
+        aR(t.node);
       },
       ...e,
       positioning: {
@@ -7240,7 +7240,7 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
       parent: null,
       children: {},
       pointerRoutingLocked: !1,
-      typeaheadState: { ...cR.defaultOptions },
+      typeaheadState: { ...uR.defaultOptions },
       positioningOverride: {}
     };
   },
@@ -7668,12 +7668,12 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
     guards: {
       closeOnSelect: ({ prop: e, event: t }) => !!(t?.closeOnSelect ?? e("closeOnSelect")),
       // whether the trigger is also a menu item
-      isTriggerItem: ({ event: e }) => y_(e.target),
+      isTriggerItem: ({ event: e }) => b_(e.target),
       // whether the trigger item is the active item
       isTriggerItemHighlighted: ({ event: e, scope: t, computed: r }) => !!(e.target ?? t.getById(r("highlightedId")))?.hasAttribute("data-controls"),
       isSubmenu: ({ context: e }) => e.get("isSubmenu"),
       isPointerRoutingLocked: ({ refs: e }) => e.get("pointerRoutingLocked"),
-      isHighlightedItemEditable: ({ scope: e, computed: t }) => G2(e.getById(t("highlightedId"))),
+      isHighlightedItemEditable: ({ scope: e, computed: t }) => q2(e.getById(t("highlightedId"))),
       // guard assertions (for controlled mode)
       isOpenControlled: ({ prop: e }) => e("open") !== void 0,
       isArrowLeftEvent: ({ event: e }) => e.previousEvent?.type === "ARROW_LEFT",
@@ -7704,12 +7704,12 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
         return $0({ root: e.getRootNode?.() });
       },
       trackPositioning({ context: e, prop: t, scope: r, refs: i }) {
-        if (dH(r) || v_(r).length > 0) return;
+        if (dH(r) || y_(r).length > 0) return;
         const l = {
           ...t("positioning"),
           ...i.get("positioningOverride")
         };
-        return e.set("currentPlacement", l.placement), g_(() => eh(r, e.get("triggerValue")), () => m_(r), {
+        return e.set("currentPlacement", l.placement), p_(() => eh(r, e.get("triggerValue")), () => v_(r), {
           ...l,
           defer: !0,
           onComplete(f) {
@@ -7720,11 +7720,11 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
       trackInteractOutside({ refs: e, scope: t, prop: r, context: i, send: a }) {
         const l = () => eo(t);
         let c = !0;
-        const d = (f) => v_(t).some((g) => co(g, f));
+        const d = (f) => y_(t).some((g) => co(g, f));
         return T6(l, {
           type: "menu",
           defer: !0,
-          exclude: [gz(t), ...pz(t)].filter(Boolean),
+          exclude: [pz(t), ...mz(t)].filter(Boolean),
           onInteractOutside: r("onInteractOutside"),
           onRequestDismiss: r("onRequestDismiss"),
           onFocusOutside(f) {
@@ -7734,13 +7734,13 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
               f.preventDefault();
               return;
             }
-            if (mz(g, e.get("children"))) {
+            if (vz(g, e.get("children"))) {
               f.preventDefault();
               return;
             }
           },
           onEscapeKeyDown(f) {
-            r("onEscapeKeyDown")?.(f), i.get("isSubmenu") && f.preventDefault(), b_({ parent: e.get("parent") });
+            r("onEscapeKeyDown")?.(f), i.get("isSubmenu") && f.preventDefault(), x_({ parent: e.get("parent") });
           },
           onPointerDownOutside(f) {
             r("onPointerDownOutside")?.(f);
@@ -7792,11 +7792,11 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
         r.set("positioningOverride", { placement: i, gutter: 0 });
       },
       reposition({ context: e, scope: t, prop: r, event: i, refs: a }) {
-        const l = () => m_(t), c = i.point ?? e.get("anchorPoint"), d = c ? () => ({ width: 0, height: 0, ...c }) : void 0, f = {
+        const l = () => v_(t), c = i.point ?? e.get("anchorPoint"), d = c ? () => ({ width: 0, height: 0, ...c }) : void 0, f = {
           ...r("positioning"),
           ...a.get("positioningOverride")
         }, g = i.value ?? e.get("triggerValue");
-        g_(() => eh(t, g), l, {
+        p_(() => eh(t, g), l, {
           ...f,
           defer: !0,
           getAnchorRect: d,
@@ -7816,14 +7816,14 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
         const a = e.getById(t("highlightedId"));
         if (!a || a.dataset.disabled) return;
         const l = i.get("highlightedValue");
-        F2(a) ? r("navigate")?.({ value: l, node: a, href: a.href }) : queueMicrotask(() => a.click());
+        G2(a) ? r("navigate")?.({ value: l, node: a, href: a.href }) : queueMicrotask(() => a.click());
       },
       setIntentPolygon({ context: e, scope: t, event: r }) {
         const i = eo(t), a = e.get("currentPlacement");
         if (!i || !a) return;
         const l = i.getBoundingClientRect(), c = u6(l, a);
         if (!c) return;
-        const f = ez(a) === "right" ? -5 : 5;
+        const f = tz(a) === "right" ? -5 : 5;
         e.set("intentPolygon", [{ ...r.point, x: r.point.x + f }, ...c]);
       },
       clearIntentPolygon({ context: e }) {
@@ -7918,16 +7918,16 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
       },
       closeSiblingMenus({ refs: e, event: t, scope: r }) {
         const i = t.target;
-        if (!y_(i)) return;
+        if (!b_(i)) return;
         const a = i?.getAttribute("data-uid"), l = e.get("children");
         for (const c in l) {
           if (c === a) continue;
           const d = l[c], f = d.context.get("intentPolygon");
-          f && t.point && AR(f, t.point) || (eo(r)?.focus({ preventScroll: !0 }), d.send({ type: "CLOSE" }));
+          f && t.point && NR(f, t.point) || (eo(r)?.focus({ preventScroll: !0 }), d.send({ type: "CLOSE" }));
         }
       },
       closeRootMenu({ refs: e }) {
-        b_({ parent: e.get("parent") });
+        x_({ parent: e.get("parent") });
       },
       openSubmenu({ refs: e, scope: t, computed: r }) {
         const a = t.getById(r("highlightedId"))?.getAttribute("data-uid"), l = e.get("children");
@@ -7976,7 +7976,7 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
       }
     }
   }
-}), yz = Ee("numberInput").parts(
+}), bz = Ee("numberInput").parts(
   "root",
   "label",
   "input",
@@ -7986,10 +7986,10 @@ var { not: hr, and: Gs, or: EH } = Tg(), _H = Nl({
   "decrementTrigger",
   "scrubber"
 );
-yz.build();
-var bz = Ee("pinInput").parts("root", "label", "input", "control");
 bz.build();
-var xz = Ee("popover").parts(
+var xz = Ee("pinInput").parts("root", "label", "input", "control");
+xz.build();
+var wz = Ee("popover").parts(
   "arrow",
   "arrowTip",
   "anchor",
@@ -8001,7 +8001,7 @@ var xz = Ee("popover").parts(
   "description",
   "closeTrigger"
 );
-xz.build();
+wz.build();
 var Y0 = Ee("progress").parts(
   "root",
   "label",
@@ -8136,7 +8136,7 @@ function AH(e, t) {
 function NH(e, t) {
   return e == null ? "indeterminate" : e === t ? "complete" : "loading";
 }
-var x_ = {
+var w_ = {
   style: {
     "--radius": "calc(var(--size) / 2 - var(--thickness) / 2)",
     cx: "calc(var(--size) / 2)",
@@ -8155,11 +8155,11 @@ function PH(e) {
   const { context: t, computed: r } = e;
   return {
     root: MH,
-    track: x_,
+    track: w_,
     range: {
       opacity: t.get("value") === 0 ? 0 : void 0,
       style: {
-        ...x_.style,
+        ...w_.style,
         "--percent": r("percent"),
         "--circumference": "calc(2 * 3.14159 * var(--radius))",
         "--offset": "calc(var(--circumference) * (100 - var(--percent)) / 100)",
@@ -8205,7 +8205,7 @@ var IH = Nl({
     isIndeterminate: ({ context: e }) => e.get("value") === null,
     percent({ context: e, prop: t }) {
       const r = e.get("value");
-      return P2(r) ? zD(r, t("min"), t("max")) * 100 : -1;
+      return I2(r) ? zD(r, t("min"), t("max")) * 100 : -1;
     },
     formatter: DD(
       ({ prop: e }) => [e("locale"), e("formatOptions")],
@@ -8241,8 +8241,8 @@ var IH = Nl({
       }
     }
   }
-}), X0 = (e) => P2(e) && !isNaN(e), DH = (e, t) => X0(e) && e <= t, LH = (e, t) => X0(e) && e >= t, $H = (e, t) => e + (t - e) / 2, wz = Ee("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
-wz.build();
+}), X0 = (e) => I2(e) && !isNaN(e), DH = (e, t) => X0(e) && e <= t, LH = (e, t) => X0(e) && e >= t, $H = (e, t) => e + (t - e) / 2, Sz = Ee("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
+Sz.build();
 var Q0 = Ee("radio-group").parts(
   "root",
   "label",
@@ -8250,12 +8250,12 @@ var Q0 = Ee("radio-group").parts(
   "itemText",
   "itemControl",
   "indicator"
-), qs = Q0.build(), Qh = (e) => e.ids?.root ?? `radio-group:${e.id}`, w_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, Sz = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, kb = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, VH = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, S_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Cz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Vg = (e) => e.getById(Qh(e)), HH = (e, t) => e.getById(kb(e, t)), BH = (e) => e.getById(Cz(e)), jH = (e) => Vg(e)?.querySelector("input:not(:disabled)"), UH = (e) => Vg(e)?.querySelector("input:not(:disabled):checked"), C_ = (e) => {
+), qs = Q0.build(), Qh = (e) => e.ids?.root ?? `radio-group:${e.id}`, S_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, Cz = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, kb = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, VH = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, C_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Ez = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Vg = (e) => e.getById(Qh(e)), HH = (e, t) => e.getById(kb(e, t)), BH = (e) => e.getById(Ez(e)), jH = (e) => Vg(e)?.querySelector("input:not(:disabled)"), UH = (e) => Vg(e)?.querySelector("input:not(:disabled):checked"), E_ = (e) => {
   const t = `input[type=radio]${Fu(Qh(e))}:not([disabled])`;
   return qu(Vg(e), t);
 }, WH = (e, t) => {
   if (t)
-    return e.getById(Sz(e, t));
+    return e.getById(Cz(e, t));
 }, FH = (e) => ({
   x: e?.offsetLeft ?? 0,
   y: e?.offsetTop ?? 0,
@@ -8307,7 +8307,7 @@ function GH(e, t) {
         ...qs.root.attrs,
         role: "radiogroup",
         id: Qh(c),
-        "aria-labelledby": w_(c),
+        "aria-labelledby": S_(c),
         "aria-required": l("required") || void 0,
         "aria-disabled": d || void 0,
         "aria-readonly": g || void 0,
@@ -8330,7 +8330,7 @@ function GH(e, t) {
         "data-disabled": Ae(d),
         "data-invalid": Ae(f),
         "data-required": Ae(l("required")),
-        id: w_(c),
+        id: S_(c),
         onClick: y
       });
     },
@@ -8340,7 +8340,7 @@ function GH(e, t) {
       return t.label({
         ...qs.item.attrs,
         dir: l("dir"),
-        id: Sz(c, b.value),
+        id: Cz(c, b.value),
         htmlFor: kb(c, b.value),
         ...v(b),
         onPointerMove() {
@@ -8356,7 +8356,7 @@ function GH(e, t) {
           x.disabled || i({ type: "SET_ACTIVE", value: null });
         },
         onClick() {
-          !x.disabled && Y2() && HH(c, b.value)?.focus();
+          !x.disabled && X2() && HH(c, b.value)?.focus();
         }
       });
     },
@@ -8364,7 +8364,7 @@ function GH(e, t) {
       return t.element({
         ...qs.itemText.attrs,
         dir: l("dir"),
-        id: S_(c, b.value),
+        id: C_(c, b.value),
         ...v(b)
       });
     },
@@ -8389,7 +8389,7 @@ function GH(e, t) {
         form: l("form"),
         value: b.value,
         required: l("required"),
-        "aria-labelledby": S_(c, b.value),
+        "aria-labelledby": C_(c, b.value),
         "aria-invalid": x.invalid || void 0,
         onClick(S) {
           if (g) {
@@ -8413,13 +8413,13 @@ function GH(e, t) {
         },
         disabled: x.disabled || g,
         defaultChecked: x.checked,
-        style: uR
+        style: dR
       });
     },
     getIndicatorProps() {
       const b = r.get("indicatorRect"), x = r.get("animateIndicator");
       return t.element({
-        id: Cz(c),
+        id: Ez(c),
         ...qs.indicator.attrs,
         dir: l("dir"),
         hidden: r.get("value") == null || qH(b),
@@ -8540,7 +8540,7 @@ var qH = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
     },
     effects: {
       trackFormControlState({ context: e, scope: t }) {
-        return Z2(Vg(t), {
+        return J2(Vg(t), {
           onFieldsetDisabledChange(r) {
             e.set("fieldsetDisabled", r);
           },
@@ -8579,7 +8579,7 @@ var qH = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         e.set("animateIndicator", !1);
       },
       syncInputElements({ context: e, scope: t }) {
-        C_(t).forEach((i) => {
+        E_(t).forEach((i) => {
           i.checked = i.value === e.get("value");
         });
       },
@@ -8604,18 +8604,18 @@ var qH = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         r.set("indicatorCleanup", c);
       },
       dispatchChangeEvent({ context: e, scope: t }) {
-        C_(t).forEach((i) => {
+        E_(t).forEach((i) => {
           const a = i.value === e.get("value");
-          a !== i.checked && K2(i, { checked: a });
+          a !== i.checked && Z2(i, { checked: a });
         });
       }
     }
   }
-}), Ez = Ee("rating-group").parts("root", "label", "item", "control");
-Ez.build();
-var _z = Ee("scroll-area").parts("root", "viewport", "content", "scrollbar", "thumb", "corner");
+}), _z = Ee("rating-group").parts("root", "label", "item", "control");
 _z.build();
-var kz = Q0.rename("segment-group"), qa = kz.build(), Tz = Ee("select").parts(
+var kz = Ee("scroll-area").parts("root", "viewport", "content", "scrollbar", "thumb", "corner");
+kz.build();
+var Tz = Q0.rename("segment-group"), qa = Tz.build(), Rz = Ee("select").parts(
   "label",
   "positioner",
   "trigger",
@@ -8632,8 +8632,8 @@ var kz = Q0.rename("segment-group"), qa = kz.build(), Tz = Ee("select").parts(
   "control",
   "valueText"
 );
-Tz.build();
-var Rz = Ee("slider").parts(
+Rz.build();
+var zz = Ee("slider").parts(
   "root",
   "label",
   "thumb",
@@ -8645,12 +8645,12 @@ var Rz = Ee("slider").parts(
   "marker",
   "draggingIndicator"
 );
-Rz.build();
-var zz = Ee("splitter").parts("root", "panel", "resizeTrigger", "resizeTriggerIndicator");
 zz.build();
-var Oz = Ee("switch").parts("root", "label", "control", "thumb");
+var Oz = Ee("splitter").parts("root", "panel", "resizeTrigger", "resizeTriggerIndicator");
 Oz.build();
-var Az = Ee("tagsInput").parts(
+var Az = Ee("switch").parts("root", "label", "control", "thumb");
+Az.build();
+var Nz = Ee("tagsInput").parts(
   "root",
   "label",
   "control",
@@ -8662,7 +8662,7 @@ var Az = Ee("tagsInput").parts(
   "itemText",
   "itemDeleteTrigger"
 );
-Az.build();
+Nz.build();
 var QH = (e) => {
   if (!e) return;
   const t = Su(e), r = Et(e), i = nr(e), a = () => {
@@ -8688,9 +8688,9 @@ var QH = (e) => {
   return f.observe(e, { attributes: !0, attributeFilter: ["rows", "placeholder"] }), i.fonts?.addEventListener("loadingdone", a), () => {
     e.removeEventListener("input", a), e.form?.removeEventListener("reset", a), i.fonts?.removeEventListener("loadingdone", a), d.disconnect(), f.disconnect();
   };
-}, Nz = Ee("tooltip").parts("trigger", "arrow", "arrowTip", "positioner", "content");
-Nz.build();
-var Mz = Ee("tree-view").parts(
+}, Mz = Ee("tooltip").parts("trigger", "arrow", "arrowTip", "positioner", "content");
+Mz.build();
+var Pz = Ee("tree-view").parts(
   "branch",
   "branchContent",
   "branchControl",
@@ -8707,20 +8707,20 @@ var Mz = Ee("tree-view").parts(
   "root",
   "tree"
 );
-Mz.build();
-var KH = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Pz, Vl] = Wt({
+Pz.build();
+var KH = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Iz, Vl] = Wt({
   name: "CheckboxContext",
   hookName: "useCheckboxContext",
   providerName: "<CheckboxProvider />"
-}), ZH = (e) => e.children(Vl()), Iz = _.forwardRef((e, t) => {
+}), ZH = (e) => e.children(Vl()), Dz = _.forwardRef((e, t) => {
   const r = Vl(), i = Ce(r.getControlProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-Iz.displayName = "CheckboxControl";
-var [Pne, Dz] = Wt({
+Dz.displayName = "CheckboxControl";
+var [Dne, Lz] = Wt({
   name: "FieldsetContext",
   hookName: "useFieldsetContext",
   providerName: "<FieldsetProvider />",
@@ -8731,7 +8731,7 @@ function JH(e) {
   return [c ? t : a, _.useCallback((d) => (c || l(d), r?.(d)), [c, r])];
 }
 function e8(e = {}) {
-  const t = Dz(), { defaultValue: r, value: i, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = mb(a, { sync: !0 }), [y, b] = JH({
+  const t = Lz(), { defaultValue: r, value: i, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = mb(a, { sync: !0 }), [y, b] = JH({
     value: i,
     defaultValue: r || [],
     onChange: v
@@ -8767,12 +8767,12 @@ function e8(e = {}) {
     }
   };
 }
-var [Lz, t8] = Wt({
+var [$z, t8] = Wt({
   name: "CheckboxGroupContext",
   hookName: "useCheckboxGroupContext",
   providerName: "<CheckboxGroupProvider />",
   strict: !1
-}), n8 = ft(), $z = _.forwardRef((e, t) => {
+}), n8 = ft(), Vz = _.forwardRef((e, t) => {
   const [r, i] = n8(e, [
     "defaultValue",
     "value",
@@ -8783,7 +8783,7 @@ var [Lz, t8] = Wt({
     "name",
     "maxSelectedValues"
   ]), a = e8(r);
-  return /* @__PURE__ */ P.jsx(Lz, {
+  return /* @__PURE__ */ P.jsx($z, {
     value: a,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ref: t,
@@ -8793,10 +8793,10 @@ var [Lz, t8] = Wt({
     })
   });
 });
-$z.displayName = "CheckboxGroup";
-var r8 = ft(), Vz = _.forwardRef((e, t) => {
+Vz.displayName = "CheckboxGroup";
+var r8 = ft(), Hz = _.forwardRef((e, t) => {
   const [r, i] = r8(e, ["value"]);
-  return /* @__PURE__ */ P.jsx(Lz, {
+  return /* @__PURE__ */ P.jsx($z, {
     value: r.value,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ref: t,
@@ -8806,37 +8806,37 @@ var r8 = ft(), Vz = _.forwardRef((e, t) => {
     })
   });
 });
-Vz.displayName = "CheckboxGroupProvider";
+Hz.displayName = "CheckboxGroupProvider";
 var [K0, vr] = Wt({
   name: "FieldContext",
   hookName: "useFieldContext",
   providerName: "<FieldProvider />",
   strict: !1
-}), o8 = (e) => e.children(vr()), Hz = _.forwardRef((e, t) => {
+}), o8 = (e) => e.children(vr()), Bz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r.getErrorTextProps(), e);
   return r?.invalid ? /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   }) : null;
 });
-Hz.displayName = "FieldErrorText";
-var Bz = _.forwardRef((e, t) => {
+Bz.displayName = "FieldErrorText";
+var jz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r?.getHelperTextProps(), e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   });
 });
-Bz.displayName = "FieldHelperText";
-var jz = _.forwardRef((e, t) => {
+jz.displayName = "FieldHelperText";
+var Uz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r?.getInputProps(), e);
   return /* @__PURE__ */ P.jsx(_e.input, {
     ...i,
     ref: t
   });
 });
-jz.displayName = "FieldInput";
-var Uz = (e) => {
+Uz.displayName = "FieldInput";
+var Wz = (e) => {
   const { value: t, children: r } = e, i = vr(), a = _.useMemo(() => {
     if (!i) throw new Error("Field.Item must be used within Field.Root");
     const l = `field::${i.ids.control}::item::${t}`, c = `${l}::label`, d = () => ({
@@ -8874,16 +8874,16 @@ var Uz = (e) => {
     children: r
   });
 };
-Uz.displayName = "FieldItem";
-var Wz = _.forwardRef((e, t) => {
+Wz.displayName = "FieldItem";
+var Fz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r?.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(_e.label, {
     ...i,
     ref: t
   });
 });
-Wz.displayName = "FieldLabel";
-var Fz = _.forwardRef(({ fallback: e, ...t }, r) => {
+Fz.displayName = "FieldLabel";
+var Gz = _.forwardRef(({ fallback: e, ...t }, r) => {
   const i = vr();
   if (!i.required) return e;
   const a = Ce(i.getRequiredIndicatorProps(), t);
@@ -8893,9 +8893,9 @@ var Fz = _.forwardRef(({ fallback: e, ...t }, r) => {
     children: t.children ?? "*"
   });
 });
-Fz.displayName = "FieldRequiredIndicator";
+Gz.displayName = "FieldRequiredIndicator";
 var i8 = (e = {}) => {
-  const t = Dz(), r = Ga(), { ids: i, target: a, disabled: l = !!t?.disabled, invalid: c = !1, readOnly: d = !1, required: f = !1 } = e, [g, p] = _.useState(!1), [v, y] = _.useState(!1), b = _.useId(), x = e.id ?? b, S = _.useRef(null), w = i?.control ?? `field::${x}`, C = i?.errorText ?? `field::${x}::error-text`, T = i?.helperText ?? `field::${x}::helper-text`, k = i?.label ?? `field::${x}::label`;
+  const t = Lz(), r = Ga(), { ids: i, target: a, disabled: l = !!t?.disabled, invalid: c = !1, readOnly: d = !1, required: f = !1 } = e, [g, p] = _.useState(!1), [v, y] = _.useState(!1), b = _.useId(), x = e.id ?? b, S = _.useRef(null), w = i?.control ?? `field::${x}`, C = i?.errorText ?? `field::${x}::error-text`, T = i?.helperText ?? `field::${x}::helper-text`, k = i?.label ?? `field::${x}::label`;
   KH(() => {
     const U = S.current;
     if (!U) return;
@@ -8946,7 +8946,7 @@ var i8 = (e = {}) => {
   ]), N = g && c ? C : void 0, I = _.useMemo(() => () => ({
     "aria-describedby": v ? T : void 0,
     "aria-errormessage": N,
-    "aria-invalid": B2(c),
+    "aria-invalid": j2(c),
     "data-invalid": Ae(c),
     "data-required": Ae(f),
     "data-readonly": Ae(d),
@@ -9007,7 +9007,7 @@ var i8 = (e = {}) => {
     getErrorTextProps: G,
     getRequiredIndicatorProps: D
   };
-}, a8 = ft(), Gz = _.forwardRef((e, t) => {
+}, a8 = ft(), qz = _.forwardRef((e, t) => {
   const [r, i] = a8(e, [
     "id",
     "ids",
@@ -9025,8 +9025,8 @@ var i8 = (e = {}) => {
     })
   });
 });
-Gz.displayName = "FieldRoot";
-var s8 = ft(), qz = _.forwardRef((e, t) => {
+qz.displayName = "FieldRoot";
+var s8 = ft(), Yz = _.forwardRef((e, t) => {
   const [{ value: r }, i] = s8(e, ["value"]), a = Ce(r.getRootProps(), i);
   return /* @__PURE__ */ P.jsx(K0, {
     value: r,
@@ -9036,16 +9036,16 @@ var s8 = ft(), qz = _.forwardRef((e, t) => {
     })
   });
 });
-qz.displayName = "FieldRootProvider";
-var Yz = _.forwardRef((e, t) => {
+Yz.displayName = "FieldRootProvider";
+var Xz = _.forwardRef((e, t) => {
   const r = vr(), i = Ce(r?.getSelectProps(), e);
   return /* @__PURE__ */ P.jsx(_e.select, {
     ...i,
     ref: t
   });
 });
-Yz.displayName = "FieldSelect";
-var Xz = _.forwardRef((e, t) => {
+Xz.displayName = "FieldSelect";
+var Qz = _.forwardRef((e, t) => {
   const { autoresize: r, ...i } = e, a = _.useRef(null), l = vr(), c = Ce(l?.getTextareaProps(), { style: { resize: r ? "none" : void 0 } }, i), d = Uu(t, a);
   return _.useEffect(() => {
     if (r)
@@ -9055,20 +9055,20 @@ var Xz = _.forwardRef((e, t) => {
     ref: d
   });
 });
-Xz.displayName = "FieldTextarea";
-var Qz = /* @__PURE__ */ Ml({
+Qz.displayName = "FieldTextarea";
+var Kz = /* @__PURE__ */ Ml({
   Context: () => o8,
-  ErrorText: () => Hz,
-  HelperText: () => Bz,
-  Input: () => jz,
-  Item: () => Uz,
-  Label: () => Wz,
-  RequiredIndicator: () => Fz,
-  Root: () => Gz,
-  RootProvider: () => qz,
-  Select: () => Yz,
-  Textarea: () => Xz
-}), Kz = _.forwardRef((e, t) => {
+  ErrorText: () => Bz,
+  HelperText: () => jz,
+  Input: () => Uz,
+  Item: () => Wz,
+  Label: () => Fz,
+  RequiredIndicator: () => Gz,
+  Root: () => qz,
+  RootProvider: () => Yz,
+  Select: () => Xz,
+  Textarea: () => Qz
+}), Zz = _.forwardRef((e, t) => {
   const r = Vl(), i = Ce(r.getHiddenInputProps(), e), a = vr();
   return /* @__PURE__ */ P.jsx(_e.input, {
     "aria-describedby": a?.ariaDescribedby,
@@ -9076,8 +9076,8 @@ var Qz = /* @__PURE__ */ Ml({
     ref: t
   });
 });
-Kz.displayName = "CheckboxHiddenInput";
-var Zz = _.forwardRef((e, t) => {
+Zz.displayName = "CheckboxHiddenInput";
+var Jz = _.forwardRef((e, t) => {
   const { indeterminate: r, ...i } = e, a = Vl(), l = Ce(a.getIndicatorProps(), i), c = r ? a.indeterminate : a.checked;
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...l,
@@ -9085,15 +9085,15 @@ var Zz = _.forwardRef((e, t) => {
     ref: t
   });
 });
-Zz.displayName = "CheckboxIndicator";
-var Jz = _.forwardRef((e, t) => {
+Jz.displayName = "CheckboxIndicator";
+var eO = _.forwardRef((e, t) => {
   const r = Vl(), i = Ce(r.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   });
 });
-Jz.displayName = "CheckboxLabel";
+eO.displayName = "CheckboxLabel";
 var l8 = (e = {}) => {
   const t = t8(), r = vr(), i = _.useMemo(() => Ce(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Ga(), { dir: c } = Yu(), d = {
     id: a,
@@ -9110,7 +9110,7 @@ var l8 = (e = {}) => {
     ...i
   }, f = Pl(B6, d);
   return H6(f, Qu);
-}, c8 = ft(), eO = _.forwardRef((e, t) => {
+}, c8 = ft(), tO = _.forwardRef((e, t) => {
   const [r, i] = c8(e, [
     "checked",
     "defaultChecked",
@@ -9125,7 +9125,7 @@ var l8 = (e = {}) => {
     "required",
     "value"
   ]), a = l8(r), l = Ce(a.getRootProps(), i);
-  return /* @__PURE__ */ P.jsx(Pz, {
+  return /* @__PURE__ */ P.jsx(Iz, {
     value: a,
     children: /* @__PURE__ */ P.jsx(_e.label, {
       ...l,
@@ -9133,10 +9133,10 @@ var l8 = (e = {}) => {
     })
   });
 });
-eO.displayName = "CheckboxRoot";
-var u8 = ft(), tO = _.forwardRef((e, t) => {
+tO.displayName = "CheckboxRoot";
+var u8 = ft(), nO = _.forwardRef((e, t) => {
   const [{ value: r }, i] = u8(e, ["value"]), a = Ce(r.getRootProps(), i);
-  return /* @__PURE__ */ P.jsx(Pz, {
+  return /* @__PURE__ */ P.jsx(Iz, {
     value: r,
     children: /* @__PURE__ */ P.jsx(_e.label, {
       ...a,
@@ -9144,47 +9144,47 @@ var u8 = ft(), tO = _.forwardRef((e, t) => {
     })
   });
 });
-tO.displayName = "CheckboxRootProvider";
+nO.displayName = "CheckboxRootProvider";
 var Ya = /* @__PURE__ */ Ml({
   Context: () => ZH,
-  Control: () => Iz,
-  Group: () => $z,
-  GroupProvider: () => Vz,
-  HiddenInput: () => Kz,
-  Indicator: () => Zz,
-  Label: () => Jz,
-  Root: () => eO,
-  RootProvider: () => tO
-}), [nO, Ft] = Wt({
+  Control: () => Dz,
+  Group: () => Vz,
+  GroupProvider: () => Hz,
+  HiddenInput: () => Zz,
+  Indicator: () => Jz,
+  Label: () => eO,
+  Root: () => tO,
+  RootProvider: () => nO
+}), [rO, Ft] = Wt({
   name: "MenuContext",
   hookName: "useMenuContext",
   providerName: "<MenuProvider />",
   strict: !1
-}), rO = _.forwardRef((e, t) => {
+}), oO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getArrowProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-rO.displayName = "MenuArrow";
-var oO = _.forwardRef((e, t) => {
+oO.displayName = "MenuArrow";
+var iO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getArrowTipProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-oO.displayName = "MenuArrowTip";
+iO.displayName = "MenuArrowTip";
 var [Z0, d8] = Wt({
   name: "MenuItemContext",
   hookName: "useMenuItemContext",
   providerName: "<MenuItemProvider />"
-}), [Hg, iO] = Wt({
+}), [Hg, aO] = Wt({
   name: "MenuItemPropsContext",
   hookName: "useMenuItemPropsContext",
   providerName: "<MenuItemPropsProvider />"
-}), f8 = ft(), aO = _.forwardRef((e, t) => {
+}), f8 = ft(), sO = _.forwardRef((e, t) => {
   const [r, i] = f8(e, [
     "checked",
     "closeOnSelect",
@@ -9207,10 +9207,10 @@ var [Z0, d8] = Wt({
     })
   });
 });
-aO.displayName = "MenuCheckboxItem";
-var sO = _.forwardRef((e, t) => {
+sO.displayName = "MenuCheckboxItem";
+var lO = _.forwardRef((e, t) => {
   const r = Ft(), i = L0(), a = Ce(r.getContentProps(), i.getPresenceProps(), e), l = Uu(i.ref, t);
-  return /* @__PURE__ */ P.jsx(mR, {
+  return /* @__PURE__ */ P.jsx(vR, {
     presence: i,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...a,
@@ -9218,24 +9218,24 @@ var sO = _.forwardRef((e, t) => {
     })
   });
 });
-sO.displayName = "MenuContent";
-var h8 = (e) => e.children(Ft()), lO = _.forwardRef((e, t) => {
+lO.displayName = "MenuContent";
+var h8 = (e) => e.children(Ft()), cO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getContextTriggerProps(), e);
   return /* @__PURE__ */ P.jsx(_e.button, {
     ...i,
     ref: t
   });
 });
-lO.displayName = "MenuContextTrigger";
-var cO = _.forwardRef((e, t) => {
+cO.displayName = "MenuContextTrigger";
+var uO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getIndicatorProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-cO.displayName = "MenuIndicator";
-var g8 = ft(), uO = _.forwardRef((e, t) => {
+uO.displayName = "MenuIndicator";
+var g8 = ft(), dO = _.forwardRef((e, t) => {
   const [r, i] = g8(e, [
     "closeOnSelect",
     "disabled",
@@ -9257,17 +9257,17 @@ var g8 = ft(), uO = _.forwardRef((e, t) => {
     })
   });
 });
-uO.displayName = "MenuItem";
-var p8 = (e) => e.children(d8()), [dO, fO] = Wt({
+dO.displayName = "MenuItem";
+var p8 = (e) => e.children(d8()), [fO, hO] = Wt({
   name: "MenuItemGroupContext",
   hookName: "useMenuItemGroupContext",
   providerName: "<MenuItemGroupProvider />"
-}), m8 = ft(), hO = _.forwardRef((e, t) => {
+}), m8 = ft(), gO = _.forwardRef((e, t) => {
   const [r, i] = m8(e, ["id"]), a = Ft(), l = {
     id: _.useId(),
     ...r
   }, c = Ce(a.getItemGroupProps(l), i);
-  return /* @__PURE__ */ P.jsx(dO, {
+  return /* @__PURE__ */ P.jsx(fO, {
     value: l,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...c,
@@ -9275,46 +9275,46 @@ var p8 = (e) => e.children(d8()), [dO, fO] = Wt({
     })
   });
 });
-hO.displayName = "MenuItemGroup";
-var gO = _.forwardRef((e, t) => {
-  const r = Ft(), i = fO(), a = Ce(r.getItemGroupLabelProps({ htmlFor: i.id }), e);
-  return /* @__PURE__ */ P.jsx(_e.div, {
-    ...a,
-    ref: t
-  });
-});
-gO.displayName = "MenuItemGroupLabel";
+gO.displayName = "MenuItemGroup";
 var pO = _.forwardRef((e, t) => {
-  const r = Ft(), i = iO(), a = Ce(r.getItemIndicatorProps(i), e);
+  const r = Ft(), i = hO(), a = Ce(r.getItemGroupLabelProps({ htmlFor: i.id }), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...a,
     ref: t
   });
 });
-pO.displayName = "MenuItemIndicator";
+pO.displayName = "MenuItemGroupLabel";
 var mO = _.forwardRef((e, t) => {
-  const r = Ft(), i = iO(), a = Ce(r.getItemTextProps(i), e);
+  const r = Ft(), i = aO(), a = Ce(r.getItemIndicatorProps(i), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...a,
     ref: t
   });
 });
-mO.displayName = "MenuItemText";
+mO.displayName = "MenuItemIndicator";
 var vO = _.forwardRef((e, t) => {
+  const r = Ft(), i = aO(), a = Ce(r.getItemTextProps(i), e);
+  return /* @__PURE__ */ P.jsx(_e.div, {
+    ...a,
+    ref: t
+  });
+});
+vO.displayName = "MenuItemText";
+var yO = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getPositionerProps(), e);
   return L0().unmounted ? null : /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-vO.displayName = "MenuPositioner";
-var v8 = ft(), yO = _.forwardRef((e, t) => {
+yO.displayName = "MenuPositioner";
+var v8 = ft(), bO = _.forwardRef((e, t) => {
   const [r, i] = v8(e, [
     "closeOnSelect",
     "disabled",
     "value",
     "valueText"
-  ]), a = Ft(), l = fO(), c = {
+  ]), a = Ft(), l = hO(), c = {
     ...r,
     checked: l.value === r.value,
     type: "radio",
@@ -9331,8 +9331,8 @@ var v8 = ft(), yO = _.forwardRef((e, t) => {
     })
   });
 });
-yO.displayName = "MenuRadioItem";
-var y8 = ft(), bO = _.forwardRef((e, t) => {
+bO.displayName = "MenuRadioItem";
+var y8 = ft(), xO = _.forwardRef((e, t) => {
   const [r, i] = y8(e, [
     "id",
     "onValueChange",
@@ -9341,7 +9341,7 @@ var y8 = ft(), bO = _.forwardRef((e, t) => {
     id: _.useId(),
     ...r
   }, c = Ce(a.getItemGroupProps({ id: l.id }), i);
-  return /* @__PURE__ */ P.jsx(dO, {
+  return /* @__PURE__ */ P.jsx(fO, {
     value: l,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...c,
@@ -9349,7 +9349,7 @@ var y8 = ft(), bO = _.forwardRef((e, t) => {
     })
   });
 });
-bO.displayName = "MenuRadioItemGroup";
+xO.displayName = "MenuRadioItemGroup";
 var b8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Ga(), { dir: i } = Yu(), a = {
     id: t,
@@ -9361,25 +9361,25 @@ var b8 = (e) => {
     api: CH(l, Qu),
     service: l
   };
-}, xO = (e) => {
+}, wO = (e) => {
   const t = _.useRef(e), r = _.useRef(!1);
   _.useEffect(() => {
     t.current = e;
   }), _.useEffect(() => {
     r.current !== !0 && (r.current = !0, t.current());
   }, []);
-}, [wO, SO] = Wt({
+}, [SO, CO] = Wt({
   name: "MenuMachineContext",
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
-}), [CO, x8] = Wt({
+}), [EO, x8] = Wt({
   name: "MenuMachineContext",
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
 }), w8 = ft(), S8 = (e) => {
-  const [t, r] = dR(e), [i, a] = w8(r, [
+  const [t, r] = fR(e), [i, a] = w8(r, [
     "anchorPoint",
     "aria-label",
     "closeOnSelect",
@@ -9405,16 +9405,16 @@ var b8 = (e) => {
     "triggerValue",
     "defaultTriggerValue",
     "typeahead"
-  ]), l = Ft(), c = SO(), { api: d, service: f } = b8(i), g = I0(Ce({ present: d.open }, t));
-  xO(() => {
+  ]), l = Ft(), c = CO(), { api: d, service: f } = b8(i), g = I0(Ce({ present: d.open }, t));
+  wO(() => {
     c && l && (l.setChild(f), d.setParent(c));
   });
   const p = _.useCallback(() => l?.getTriggerItemProps(d), [d, l]);
-  return /* @__PURE__ */ P.jsx(CO, {
+  return /* @__PURE__ */ P.jsx(EO, {
     value: p,
-    children: /* @__PURE__ */ P.jsx(wO, {
+    children: /* @__PURE__ */ P.jsx(SO, {
       value: f,
-      children: /* @__PURE__ */ P.jsx(nO, {
+      children: /* @__PURE__ */ P.jsx(rO, {
         value: d,
         children: /* @__PURE__ */ P.jsx(D0, {
           value: g,
@@ -9424,16 +9424,16 @@ var b8 = (e) => {
     })
   });
 }, C8 = (e) => {
-  const t = Ft(), r = SO(), [i, { value: a, children: l }] = dR(e), { api: c, service: d } = a, f = I0(Ce({ present: c.open }, i));
-  xO(() => {
+  const t = Ft(), r = CO(), [i, { value: a, children: l }] = fR(e), { api: c, service: d } = a, f = I0(Ce({ present: c.open }, i));
+  wO(() => {
     r && t && (t.setChild(d), c.setParent(r));
   });
   const g = _.useCallback(() => t?.getTriggerItemProps(c), [c, t]);
-  return /* @__PURE__ */ P.jsx(CO, {
+  return /* @__PURE__ */ P.jsx(EO, {
     value: g,
-    children: /* @__PURE__ */ P.jsx(wO, {
+    children: /* @__PURE__ */ P.jsx(SO, {
       value: d,
-      children: /* @__PURE__ */ P.jsx(nO, {
+      children: /* @__PURE__ */ P.jsx(rO, {
         value: c,
         children: /* @__PURE__ */ P.jsx(D0, {
           value: f,
@@ -9442,15 +9442,15 @@ var b8 = (e) => {
       })
     })
   });
-}, EO = _.forwardRef((e, t) => {
+}, _O = _.forwardRef((e, t) => {
   const r = Ft(), i = Ce(r.getSeparatorProps(), e);
   return /* @__PURE__ */ P.jsx(_e.hr, {
     ...i,
     ref: t
   });
 });
-EO.displayName = "MenuSeparator";
-var E8 = ft(), _O = _.forwardRef((e, t) => {
+_O.displayName = "MenuSeparator";
+var E8 = ft(), kO = _.forwardRef((e, t) => {
   const [r, i] = E8(e, ["value"]), a = Ft(), l = L0(), c = a.getTriggerProps(r), d = Ce({
     ...c,
     "aria-controls": l.unmounted ? void 0 : c["aria-controls"]
@@ -9460,8 +9460,8 @@ var E8 = ft(), _O = _.forwardRef((e, t) => {
     ref: t
   });
 });
-_O.displayName = "MenuTrigger";
-var kO = _.forwardRef((e, t) => {
+kO.displayName = "MenuTrigger";
+var TO = _.forwardRef((e, t) => {
   const r = x8(), i = Ce(r?.() ?? {}, e);
   return /* @__PURE__ */ P.jsx(Hg, {
     value: { value: i["data-value"] },
@@ -9471,30 +9471,30 @@ var kO = _.forwardRef((e, t) => {
     })
   });
 });
-kO.displayName = "MenuTriggerItem";
+TO.displayName = "MenuTriggerItem";
 var _t = /* @__PURE__ */ Ml({
-  Arrow: () => rO,
-  ArrowTip: () => oO,
-  CheckboxItem: () => aO,
-  Content: () => sO,
+  Arrow: () => oO,
+  ArrowTip: () => iO,
+  CheckboxItem: () => sO,
+  Content: () => lO,
   Context: () => h8,
-  ContextTrigger: () => lO,
-  Indicator: () => cO,
-  Item: () => uO,
+  ContextTrigger: () => cO,
+  Indicator: () => uO,
+  Item: () => dO,
   ItemContext: () => p8,
-  ItemGroup: () => hO,
-  ItemGroupLabel: () => gO,
-  ItemIndicator: () => pO,
-  ItemText: () => mO,
-  Positioner: () => vO,
-  RadioItem: () => yO,
-  RadioItemGroup: () => bO,
+  ItemGroup: () => gO,
+  ItemGroupLabel: () => pO,
+  ItemIndicator: () => mO,
+  ItemText: () => vO,
+  Positioner: () => yO,
+  RadioItem: () => bO,
+  RadioItemGroup: () => xO,
   Root: () => S8,
   RootProvider: () => C8,
-  Separator: () => EO,
-  Trigger: () => _O,
-  TriggerItem: () => kO
-}), TO = (e) => {
+  Separator: () => _O,
+  Trigger: () => kO,
+  TriggerItem: () => TO
+}), RO = (e) => {
   const { children: t, disabled: r } = e, [i, a] = _.useState(e.container?.current), l = _.useSyncExternalStore(k8, () => !1, () => !0), { getRootNode: c } = Ga();
   if (_.useEffect(() => {
     a(() => e.container?.current);
@@ -9505,50 +9505,50 @@ var _t = /* @__PURE__ */ Ml({
   const t = e?.(), r = t.getRootNode();
   return Pa(r) ? r : nr(t).body;
 }, k8 = () => () => {
-}, [RO, Zo] = Wt({
+}, [zO, Zo] = Wt({
   name: "ProgressContext",
   hookName: "useProgressContext",
   providerName: "<ProgressProvider />"
-}), zO = _.forwardRef((e, t) => {
+}), OO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getCircleProps(), e);
   return /* @__PURE__ */ P.jsx(_e.svg, {
     ref: t,
     ...i
   });
 });
-zO.displayName = "ProgressCircle";
-var OO = _.forwardRef((e, t) => {
+OO.displayName = "ProgressCircle";
+var AO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getCircleRangeProps(), e);
   return /* @__PURE__ */ P.jsx(_e.circle, {
     ref: t,
     ...i
   });
 });
-OO.displayName = "ProgressCircleRange";
-var AO = _.forwardRef((e, t) => {
+AO.displayName = "ProgressCircleRange";
+var NO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getCircleTrackProps(), e);
   return /* @__PURE__ */ P.jsx(_e.circle, {
     ref: t,
     ...i
   });
 });
-AO.displayName = "ProgressCircleTrack";
-var T8 = (e) => e.children(Zo()), NO = _.forwardRef((e, t) => {
+NO.displayName = "ProgressCircleTrack";
+var T8 = (e) => e.children(Zo()), MO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   });
 });
-NO.displayName = "ProgressLabel";
-var MO = _.forwardRef((e, t) => {
+MO.displayName = "ProgressLabel";
+var PO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getRangeProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-MO.displayName = "ProgressRange";
+PO.displayName = "ProgressRange";
 var R8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Ga(), { dir: i, locale: a } = Yu(), l = {
     id: t,
@@ -9558,7 +9558,7 @@ var R8 = (e) => {
     ...e
   }, c = Pl(IH, l);
   return AH(c, Qu);
-}, z8 = ft(), PO = _.forwardRef((e, t) => {
+}, z8 = ft(), IO = _.forwardRef((e, t) => {
   const [r, i] = z8(e, [
     "defaultValue",
     "formatOptions",
@@ -9572,7 +9572,7 @@ var R8 = (e) => {
     "translations",
     "value"
   ]), a = R8(r), l = Ce(a.getRootProps(), i);
-  return /* @__PURE__ */ P.jsx(RO, {
+  return /* @__PURE__ */ P.jsx(zO, {
     value: a,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...l,
@@ -9580,10 +9580,10 @@ var R8 = (e) => {
     })
   });
 });
-PO.displayName = "ProgressRoot";
-var O8 = ft(), IO = _.forwardRef((e, t) => {
+IO.displayName = "ProgressRoot";
+var O8 = ft(), DO = _.forwardRef((e, t) => {
   const [{ value: r }, i] = O8(e, ["value"]), a = Ce(r.getRootProps(), i);
-  return /* @__PURE__ */ P.jsx(RO, {
+  return /* @__PURE__ */ P.jsx(zO, {
     value: r,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...a,
@@ -9591,16 +9591,16 @@ var O8 = ft(), IO = _.forwardRef((e, t) => {
     })
   });
 });
-IO.displayName = "ProgressRootProvider";
-var DO = _.forwardRef((e, t) => {
+DO.displayName = "ProgressRootProvider";
+var LO = _.forwardRef((e, t) => {
   const r = Zo(), i = Ce(r.getTrackProps(), e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-DO.displayName = "ProgressTrack";
-var LO = _.forwardRef((e, t) => {
+LO.displayName = "ProgressTrack";
+var $O = _.forwardRef((e, t) => {
   const { children: r, ...i } = e, a = Zo(), l = Ce(a.getValueTextProps(), i);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...l,
@@ -9608,39 +9608,39 @@ var LO = _.forwardRef((e, t) => {
     children: r || a.percentAsString
   });
 });
-LO.displayName = "ProgressValueText";
-var A8 = ft(), $O = _.forwardRef((e, t) => {
+$O.displayName = "ProgressValueText";
+var A8 = ft(), VO = _.forwardRef((e, t) => {
   const [r, i] = A8(e, ["state"]), a = Zo(), l = Ce(a.getViewProps(r), i);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...l,
     ref: t
   });
 });
-$O.displayName = "ProgressView";
+VO.displayName = "ProgressView";
 var Xa = /* @__PURE__ */ Ml({
-  Circle: () => zO,
-  CircleRange: () => OO,
-  CircleTrack: () => AO,
+  Circle: () => OO,
+  CircleRange: () => AO,
+  CircleTrack: () => NO,
   Context: () => T8,
-  Label: () => NO,
-  Range: () => MO,
-  Root: () => PO,
-  RootProvider: () => IO,
-  Track: () => DO,
-  ValueText: () => LO,
-  View: () => $O
-}), [VO, Qa] = Wt({
+  Label: () => MO,
+  Range: () => PO,
+  Root: () => IO,
+  RootProvider: () => DO,
+  Track: () => LO,
+  ValueText: () => $O,
+  View: () => VO
+}), [HO, Qa] = Wt({
   name: "SegmentGroupContext",
   hookName: "useSegmentGroupContext",
   providerName: "<SegmentGroupProvider />"
-}), N8 = (e) => e.children(Qa()), HO = _.forwardRef((e, t) => {
+}), N8 = (e) => e.children(Qa()), BO = _.forwardRef((e, t) => {
   const r = Qa(), i = Ce(r.getIndicatorProps(), qa.indicator.attrs, e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...i,
     ref: t
   });
 });
-HO.displayName = "SegmentGroupIndicator";
+BO.displayName = "SegmentGroupIndicator";
 var [M8, P8] = Wt({
   name: "SegmentGroupItemContext",
   hookName: "useSegmentGroupItemContext",
@@ -9649,7 +9649,7 @@ var [M8, P8] = Wt({
   name: "SegmentGroupItemPropsContext",
   hookName: "useSegmentGroupItemPropsContext",
   providerName: "<SegmentGroupItemPropsProvider />"
-}), D8 = ft(), BO = _.forwardRef((e, t) => {
+}), D8 = ft(), jO = _.forwardRef((e, t) => {
   const [r, i] = D8(e, [
     "value",
     "disabled",
@@ -9666,39 +9666,39 @@ var [M8, P8] = Wt({
     })
   });
 });
-BO.displayName = "SegmentGroupItem";
-var L8 = (e) => e.children(P8()), jO = _.forwardRef((e, t) => {
+jO.displayName = "SegmentGroupItem";
+var L8 = (e) => e.children(P8()), UO = _.forwardRef((e, t) => {
   const r = Qa(), i = J0(), a = Ce(r.getItemControlProps(i), qa.itemControl.attrs, e);
   return /* @__PURE__ */ P.jsx(_e.div, {
     ...a,
     ref: t
   });
 });
-jO.displayName = "SegmentGroupItemControl";
-var UO = _.forwardRef((e, t) => {
+UO.displayName = "SegmentGroupItemControl";
+var WO = _.forwardRef((e, t) => {
   const r = Qa(), i = J0(), a = Ce(r.getItemHiddenInputProps(i), e);
   return /* @__PURE__ */ P.jsx(_e.input, {
     ...a,
     ref: t
   });
 });
-UO.displayName = "SegmentGroupItemHiddenInput";
-var WO = _.forwardRef((e, t) => {
+WO.displayName = "SegmentGroupItemHiddenInput";
+var FO = _.forwardRef((e, t) => {
   const r = Qa(), i = J0(), a = Ce(r.getItemTextProps(i), qa.itemText.attrs, e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...a,
     ref: t
   });
 });
-WO.displayName = "SegmentGroupItemText";
-var FO = _.forwardRef((e, t) => {
+FO.displayName = "SegmentGroupItemText";
+var GO = _.forwardRef((e, t) => {
   const r = Qa(), i = Ce(r.getLabelProps(), qa.label.attrs, e);
   return /* @__PURE__ */ P.jsx(_e.span, {
     ...i,
     ref: t
   });
 });
-FO.displayName = "SegmentGroupLabel";
+GO.displayName = "SegmentGroupLabel";
 var $8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Ga(), { dir: i } = Yu(), a = {
     id: t,
@@ -9707,7 +9707,7 @@ var $8 = (e) => {
     ...e
   }, l = Pl(XH, a);
   return GH(l, Qu);
-}, V8 = ft(), GO = _.forwardRef((e, t) => {
+}, V8 = ft(), qO = _.forwardRef((e, t) => {
   const [r, i] = V8(e, [
     "defaultValue",
     "disabled",
@@ -9722,7 +9722,7 @@ var $8 = (e) => {
     "required",
     "value"
   ]), a = $8(r), l = Ce(a.getRootProps(), qa.root.attrs, i);
-  return /* @__PURE__ */ P.jsx(VO, {
+  return /* @__PURE__ */ P.jsx(HO, {
     value: a,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...l,
@@ -9730,10 +9730,10 @@ var $8 = (e) => {
     })
   });
 });
-GO.displayName = "SegmentGroupRoot";
-var H8 = ft(), qO = _.forwardRef((e, t) => {
+qO.displayName = "SegmentGroupRoot";
+var H8 = ft(), YO = _.forwardRef((e, t) => {
   const [{ value: r }, i] = H8(e, ["value"]), a = Ce(r.getRootProps(), qa.root.attrs, i);
-  return /* @__PURE__ */ P.jsx(VO, {
+  return /* @__PURE__ */ P.jsx(HO, {
     value: r,
     children: /* @__PURE__ */ P.jsx(_e.div, {
       ...a,
@@ -9741,20 +9741,20 @@ var H8 = ft(), qO = _.forwardRef((e, t) => {
     })
   });
 });
-qO.displayName = "SegmentGroupRootProvider";
+YO.displayName = "SegmentGroupRootProvider";
 var Ui = /* @__PURE__ */ Ml({
   Context: () => N8,
-  Indicator: () => HO,
-  Item: () => BO,
+  Indicator: () => BO,
+  Item: () => jO,
   ItemContext: () => L8,
-  ItemControl: () => jO,
-  ItemHiddenInput: () => UO,
-  ItemText: () => WO,
-  Label: () => FO,
-  Root: () => GO,
-  RootProvider: () => qO
+  ItemControl: () => UO,
+  ItemHiddenInput: () => WO,
+  ItemText: () => FO,
+  Label: () => GO,
+  Root: () => qO,
+  RootProvider: () => YO
 });
-function YO(e, t = []) {
+function XO(e, t = []) {
   const r = Object.assign({}, e);
   for (const i of t)
     i in r && delete r[i];
@@ -9832,10 +9832,10 @@ function ho(e, t, r = {}) {
   }
   return l(e);
 }
-function XO(e, t) {
+function QO(e, t) {
   return Array.isArray(e) ? e.map((r) => zb(r) ? t(r) : r) : $n(e) ? ho(e, (r) => t(r)) : zb(e) ? t(e) : e;
 }
-const nh = ["value", "type", "description"], j8 = (e) => e && typeof e == "object" && !Array.isArray(e), QO = (...e) => {
+const nh = ["value", "type", "description"], j8 = (e) => e && typeof e == "object" && !Array.isArray(e), KO = (...e) => {
   const t = $i({}, ...e.map(Tb));
   return t.theme?.tokens && ho(
     t.theme.tokens,
@@ -9853,7 +9853,7 @@ const nh = ["value", "type", "description"], j8 = (e) => e && typeof e == "objec
     }
   ), t;
 }, U8 = (e) => e, Gt = (e) => e, Te = (e) => e, W8 = (e) => e, F8 = (e) => e, Wi = (e) => e, G8 = (e) => e, q8 = (e) => e, Y8 = (e) => e;
-function KO() {
+function ZO() {
   const e = (t) => t;
   return new Proxy(e, {
     get() {
@@ -9861,7 +9861,7 @@ function KO() {
     }
   });
 }
-const $t = /* @__PURE__ */ KO(), ex = /* @__PURE__ */ KO(), ZO = (e) => e, X8 = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
+const $t = /* @__PURE__ */ ZO(), ex = /* @__PURE__ */ ZO(), JO = (e) => e, X8 = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
 function Q8(e) {
   return `${e}`.replace(X8, (t) => `\\${t}`);
 }
@@ -9869,7 +9869,7 @@ const K8 = /[A-Z]/g;
 function Z8(e) {
   return e.replace(K8, (t) => `-${t.toLowerCase()}`);
 }
-function JO(e, t = {}) {
+function eA(e, t = {}) {
   const { fallback: r = "", prefix: i = "" } = t, a = Z8(["-", i, Q8(e)].filter(Boolean).join("-"));
   return {
     var: a,
@@ -9880,7 +9880,7 @@ const J8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
   if (J8(e) || e == null) return e;
   const t = typeof e == "string" && !e.endsWith("deg");
   return typeof e == "number" || t ? `${e}deg` : e;
-}, E_ = (e) => ({
+}, __ = (e) => ({
   values: ["outside", "inside", "mixed", "none"],
   transform(t, { token: r }) {
     const i = r("colors.colorPalette.focusRing");
@@ -10033,10 +10033,10 @@ const J8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
   vertical: "&[data-orientation=vertical]",
   icon: "& :where(svg)",
   starting: "@starting-style"
-}), il = JO("bg-currentcolor"), __ = (e) => e === il.ref || e === "currentBg", st = (e) => ({
+}), il = eA("bg-currentcolor"), k_ = (e) => e === il.ref || e === "currentBg", st = (e) => ({
   ...e("colors"),
   currentBg: il
-}), nB = ZO({
+}), nB = JO({
   conditions: tB,
   utilities: {
     // background
@@ -10044,7 +10044,7 @@ const J8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
       values: st,
       shorthand: ["bg"],
       transform(e, t) {
-        if (__(t.raw)) return { background: il.ref };
+        if (k_(t.raw)) return { background: il.ref };
         const r = lt("background")(e, t);
         return { ...r, [il.var]: r?.background };
       }
@@ -10053,7 +10053,7 @@ const J8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
       values: st,
       shorthand: ["bgColor"],
       transform(e, t) {
-        if (__(t.raw))
+        if (k_(t.raw))
           return { backgroundColor: il.ref };
         const r = lt("backgroundColor")(e, t);
         return {
@@ -10456,8 +10456,8 @@ const J8 = (e) => /^var\(--.+\)$/.test(e), Kt = (e, t) => t != null ? `${e}(${t}
       values: st,
       transform: lt("outlineColor")
     },
-    focusRing: E_("&:is(:focus, [data-focus])"),
-    focusVisibleRing: E_(
+    focusRing: __("&:is(:focus, [data-focus])"),
+    focusVisibleRing: __(
       "&:is(:focus-visible, [data-focus-visible])"
     ),
     focusRingColor: {
@@ -10937,7 +10937,7 @@ function Pr(e, t) {
   }
   return r;
 }
-function eA(e, t) {
+function tA(e, t) {
   const r = {};
   return ho(
     e,
@@ -10947,7 +10947,7 @@ function eA(e, t) {
     { stop: t }
   ), r;
 }
-var fB = Object.defineProperty, hB = (e, t, r) => t in e ? fB(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, k_ = (e, t, r) => hB(e, typeof t != "symbol" ? t + "" : t, r);
+var fB = Object.defineProperty, hB = (e, t, r) => t in e ? fB(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, T_ = (e, t, r) => hB(e, typeof t != "symbol" ? t + "" : t, r);
 function Kh(e) {
   if (e === null) return "null";
   if (e === void 0) return "undefined";
@@ -10956,7 +10956,7 @@ function Kh(e) {
 }
 class gB {
   constructor(t = 500) {
-    k_(this, "cache", /* @__PURE__ */ new Map()), k_(this, "maxSize"), this.maxSize = t;
+    T_(this, "cache", /* @__PURE__ */ new Map()), T_(this, "maxSize"), this.maxSize = t;
   }
   get(t) {
     const r = this.cache.get(t);
@@ -10983,30 +10983,30 @@ const Zt = (e) => {
     return l === void 0 && (l = e.apply(this, i), t.set(a, l)), l;
   }
   return r;
-}, tA = 16, Zh = "px", tx = "em", pu = "rem";
-function nA(e = "") {
+}, nA = 16, Zh = "px", tx = "em", pu = "rem";
+function rA(e = "") {
   const t = new RegExp(String.raw`-?\d+(?:\.\d+|\d*)`), r = new RegExp(`${Zh}|${tx}|${pu}`);
   return e.match(
     new RegExp(`${t.source}(${r.source})`)
   )?.[1];
 }
-function rA(e = "") {
+function oA(e = "") {
   if (typeof e == "number")
     return `${e}px`;
-  const t = nA(e);
+  const t = rA(e);
   if (!t || t === Zh)
     return e;
   if (t === tx || t === pu)
-    return `${parseFloat(e) * tA}${Zh}`;
+    return `${parseFloat(e) * nA}${Zh}`;
 }
-function oA(e = "") {
-  const t = nA(e);
+function iA(e = "") {
+  const t = rA(e);
   if (!t || t === pu)
     return e;
   if (t === tx)
     return `${parseFloat(e)}${pu}`;
   if (t === Zh)
-    return `${parseFloat(e) / tA}${pu}`;
+    return `${parseFloat(e) / nA}${pu}`;
 }
 const pB = (e) => e.charAt(0).toUpperCase() + e.slice(1);
 function mB(e) {
@@ -11060,13 +11060,13 @@ function mB(e) {
   };
 }
 function Oh(e) {
-  const t = parseFloat(rA(e) ?? "") - 0.04;
-  return oA(`${t}px`);
+  const t = parseFloat(oA(e) ?? "") - 0.04;
+  return iA(`${t}px`);
 }
 function vB(e) {
   return Object.entries(e).sort(([, r], [, i]) => parseInt(r, 10) < parseInt(i, 10) ? -1 : 1).map(([r, i], a, l) => {
     let c = null;
-    return a <= l.length - 1 && (c = l[a + 1]?.[1]), c != null && (c = Oh(c)), [r, { name: r, min: oA(i), max: c }];
+    return a <= l.length - 1 && (c = l[a + 1]?.[1]), c != null && (c = Oh(c)), [r, { name: r, min: iA(i), max: c }];
   });
 }
 function yB(e) {
@@ -11119,7 +11119,7 @@ const bB = /^@|&|&$/, xB = (e) => {
 function Bg() {
   return /* @__PURE__ */ Object.create(null);
 }
-const iA = (e) => ({
+const aA = (e) => ({
   minMax: new RegExp(
     `(!?\\(\\s*min(-device-)?-${e})(.|
 )+\\(\\s*max(-device)?-${e}`,
@@ -11132,53 +11132,53 @@ const iA = (e) => ({
     "i"
   ),
   max: new RegExp(`\\(\\s*max(-device)?-${e}`, "i")
-}), SB = iA("width"), CB = iA("height"), aA = (e) => ({
-  isMin: N_(e.minMax, e.maxMin, e.min),
-  isMax: N_(e.maxMin, e.minMax, e.max)
-}), { isMin: Ob, isMax: T_ } = aA(SB), { isMin: Ab, isMax: R_ } = aA(CB), z_ = /print/i, O_ = /^print$/i, EB = /(-?\d*\.?\d+)(ch|em|ex|px|rem)/, _B = /(\d)/, su = Number.MAX_VALUE, kB = { ch: 8.8984375, em: 16, rem: 16, ex: 8.296875, px: 1 };
-function A_(e) {
+}), SB = aA("width"), CB = aA("height"), sA = (e) => ({
+  isMin: M_(e.minMax, e.maxMin, e.min),
+  isMax: M_(e.maxMin, e.minMax, e.max)
+}), { isMin: Ob, isMax: R_ } = sA(SB), { isMin: Ab, isMax: z_ } = sA(CB), O_ = /print/i, A_ = /^print$/i, EB = /(-?\d*\.?\d+)(ch|em|ex|px|rem)/, _B = /(\d)/, su = Number.MAX_VALUE, kB = { ch: 8.8984375, em: 16, rem: 16, ex: 8.296875, px: 1 };
+function N_(e) {
   const t = EB.exec(e) || (Ob(e) || Ab(e) ? _B.exec(e) : null);
   if (!t) return su;
   if (t[0] === "0") return 0;
   const r = parseFloat(t[1]), i = t[2];
   return r * (kB[i] || 1);
 }
-function N_(e, t, r) {
+function M_(e, t, r) {
   return (i) => e.test(i) || !t.test(i) && r.test(i);
 }
 function TB(e, t) {
-  const r = z_.test(e), i = O_.test(e), a = z_.test(t), l = O_.test(t);
+  const r = O_.test(e), i = A_.test(e), a = O_.test(t), l = A_.test(t);
   return r && a ? !i && l ? 1 : i && !l ? -1 : e.localeCompare(t) : r ? 1 : a ? -1 : null;
 }
 const RB = Zt((e, t) => {
   const r = TB(e, t);
   if (r !== null) return r;
-  const i = Ob(e) || Ab(e), a = T_(e) || R_(e), l = Ob(t) || Ab(t), c = T_(t) || R_(t);
+  const i = Ob(e) || Ab(e), a = R_(e) || z_(e), l = Ob(t) || Ab(t), c = R_(t) || z_(t);
   if (i && c) return -1;
   if (a && l) return 1;
-  const d = A_(e), f = A_(t);
+  const d = N_(e), f = N_(t);
   return d === su && f === su ? e.localeCompare(t) : d === su ? 1 : f === su ? -1 : d !== f ? d > f ? a ? -1 : 1 : a ? 1 : -1 : e.localeCompare(t);
 });
-function M_(e) {
+function P_(e) {
   return e.sort(([t], [r]) => RB(t, r));
 }
-function sA(e) {
+function lA(e) {
   const t = [], r = [], i = {};
   for (const [c, d] of Object.entries(e))
-    c.startsWith("@media") ? t.push([c, d]) : c.startsWith("@container") ? r.push([c, d]) : $n(d) ? i[c] = sA(d) : i[c] = d;
-  const a = M_(t), l = M_(r);
+    c.startsWith("@media") ? t.push([c, d]) : c.startsWith("@container") ? r.push([c, d]) : $n(d) ? i[c] = lA(d) : i[c] = d;
+  const a = P_(t), l = P_(r);
   return {
     ...i,
     ...Object.fromEntries(a),
     ...Object.fromEntries(l)
   };
 }
-const lA = /\s*!(important)?/i, zB = Zt(
-  (e) => Dr(e) ? lA.test(e) : !1
+const cA = /\s*!(important)?/i, zB = Zt(
+  (e) => Dr(e) ? cA.test(e) : !1
 ), OB = Zt(
-  (e) => Dr(e) ? e.replace(lA, "").trim() : e
+  (e) => Dr(e) ? e.replace(cA, "").trim() : e
 );
-function cA(e) {
+function uA(e) {
   const { transform: t, conditions: r, normalize: i } = e, a = MB(e);
   return Zt(function(...c) {
     const d = a(...c), f = i(d), g = Bg();
@@ -11192,7 +11192,7 @@ function cA(e) {
         (w) => Dr(w) && x ? `${w} !important` : w,
         { getKey: (w) => r.expandAtRule(w) }
       ), AB(g, b.flat(), S);
-    }), sA(g);
+    }), lA(g);
   });
 }
 function AB(e, t, r) {
@@ -11230,7 +11230,7 @@ function PB(e) {
     const f = Nb(d), { base: g, defaultVariants: p, compoundVariants: v } = f, y = Pr(f.variants, (k, R) => [
       k,
       Pr(R, (O, A) => [O, i(A)])
-    ]), b = cA({
+    ]), b = uA({
       conditions: r,
       normalize: i,
       transform(k, R) {
@@ -11249,7 +11249,7 @@ function PB(e) {
       );
       return a.wrap("recipes", t(A, N));
     }), S = Object.keys(y), w = (k) => {
-      const R = YO(k, ["recipe"]), [O, A] = cl(R, S), N = S.includes("colorPalette"), I = S.includes("orientation");
+      const R = XO(k, ["recipe"]), [O, A] = cl(R, S), N = S.includes("colorPalette"), I = S.includes("orientation");
       return N || (O.colorPalette = k.colorPalette || p.colorPalette), I && (A.orientation = k.orientation), [O, A];
     }, C = Pr(y, (k, R) => [
       k,
@@ -11278,9 +11278,9 @@ function PB(e) {
   }
   return l;
 }
-const P_ = (e) => (e?.__cva__ ? e.config : e) ?? rt;
+const I_ = (e) => (e?.__cva__ ? e.config : e) ?? rt;
 function IB(e, t) {
-  const r = Nb(P_(e)), i = Nb(P_(t)), a = _0(Object.keys(r.variants), Object.keys(i.variants)), l = $i({}, r.base, i.base), c = Object.fromEntries(
+  const r = Nb(I_(e)), i = Nb(I_(t)), a = _0(Object.keys(r.variants), Object.keys(i.variants)), l = $i({}, r.base, i.base), c = Object.fromEntries(
     a.map((p) => [
       p,
       $i({}, r.variants[p], i.variants[p])
@@ -11299,14 +11299,14 @@ const DB = {
   base: "base",
   tokens: "tokens",
   recipes: "recipes"
-}, I_ = {
+}, D_ = {
   reset: 0,
   base: 1,
   tokens: 2,
   recipes: 3
 };
 function LB(e) {
-  const t = e.layers ?? DB, i = Object.values(t).sort((a, l) => I_[a] - I_[l]);
+  const t = e.layers ?? DB, i = Object.values(t).sort((a, l) => D_[a] - D_[l]);
   return {
     names: i,
     atRule: `@layer ${i.join(", ")};`,
@@ -11539,7 +11539,7 @@ function FB(e) {
       return Object.fromEntries(b);
     }), c = i.variants ?? rt, d = Object.keys(c);
     function f(v) {
-      const y = YO(v, ["recipe"]), [b, x] = cl(y, d), S = d.includes("colorPalette"), w = d.includes("orientation");
+      const y = XO(v, ["recipe"]), [b, x] = cl(y, d), S = d.includes("colorPalette"), w = d.includes("orientation");
       return S || (b.colorPalette = v.colorPalette || i.defaultVariants?.colorPalette), w && (x.orientation = v.orientation), [b, x];
     }
     const g = Pr(c, (v, y) => [
@@ -11562,7 +11562,7 @@ function FB(e) {
 }
 const GB = () => (e) => Array.from(new Set(e)), qB = /([\0-\x1f\x7f]|^-?\d)|^-$|^-|[^\x80-\uFFFF\w-]/g, YB = function(e, t) {
   return t ? e === "\0" ? "�" : e === "-" && e.length === 1 ? "\\-" : e.slice(0, -1) + "\\" + e.charCodeAt(e.length - 1).toString(16) : "\\" + e;
-}, uA = (e) => (e + "").replace(qB, YB), dA = (e, t) => {
+}, dA = (e) => (e + "").replace(qB, YB), fA = (e, t) => {
   let r = "", i = 0, a = "char", l = "", c = "";
   const d = [];
   for (; i < e.length; ) {
@@ -11591,10 +11591,10 @@ const GB = () => (e) => Array.from(new Set(e)), qB = /([\0-\x1f\x7f]|^-?\d)|^-$|
     if (a === "token" || a === "fallback") {
       if (i++, f === ")") {
         a = d.pop() ?? a ?? "char", c += f;
-        const p = l && (t(l) ?? uA(l));
+        const p = l && (t(l) ?? dA(l));
         if (c) {
           if (c = c.slice(1).trim(), !c.startsWith("token(") && c.endsWith(")") && (c = c.slice(0, -1)), c.includes("token(")) {
-            const y = dA(c, t);
+            const y = fA(c, t);
             y && (c = y.slice(0, -1));
           } else if (c) {
             const y = t(c);
@@ -11630,18 +11630,18 @@ const GB = () => (e) => Array.from(new Set(e)), qB = /([\0-\x1f\x7f]|^-?\d)|^-$|
   }
   return t;
 };
-function fA(e) {
+function hA(e) {
   const t = {};
   return e.forEach((r, i) => {
     r instanceof Map ? t[i] = Object.fromEntries(r) : t[i] = r;
   }), t;
 }
-const hA = /({([^}]*)})/g, QB = /[{}]/g, KB = /\w+\.\w+/, gA = (e) => {
+const gA = /({([^}]*)})/g, QB = /[{}]/g, KB = /\w+\.\w+/, pA = (e) => {
   if (!Dr(e)) return [];
-  const t = e.match(hA);
+  const t = e.match(gA);
   return t ? t.map((r) => r.replace(QB, "").trim()) : [];
-}, ZB = (e) => hA.test(e);
-function pA(e) {
+}, ZB = (e) => gA.test(e);
+function mA(e) {
   if (!e.extensions?.references)
     return e.extensions?.cssVar?.ref ?? e.value;
   const t = e.extensions.references ?? {};
@@ -11651,12 +11651,12 @@ function pA(e) {
     const l = i[a], c = t[l];
     if (c.extensions.conditions)
       continue;
-    const d = pA(c);
+    const d = mA(c);
     r = r.replace(`{${l}}`, d);
   }
   return e.value = r, delete e.extensions.references, e.value;
 }
-function mA(e, t) {
+function vA(e, t) {
   if (t == null || !Array.isArray(t))
     return t;
   switch (e) {
@@ -11674,31 +11674,31 @@ function mA(e, t) {
 function JB(e, t) {
   const r = {};
   for (const i in t)
-    r[i] = mA(e, t[i]);
+    r[i] = vA(e, t[i]);
   return r;
 }
 const ej = /calc/g;
-function vA(e) {
+function yA(e) {
   return $n(e) && e.reference ? e.reference : String(e);
 }
-const jg = (e, ...t) => t.map(vA).join(` ${e} `).replace(ej, ""), D_ = (...e) => `calc(${jg("+", ...e)})`, L_ = (...e) => `calc(${jg("-", ...e)})`, Mb = (...e) => `calc(${jg("*", ...e)})`, $_ = (...e) => `calc(${jg("/", ...e)})`, V_ = (e) => {
-  const t = vA(e);
+const jg = (e, ...t) => t.map(yA).join(` ${e} `).replace(ej, ""), L_ = (...e) => `calc(${jg("+", ...e)})`, $_ = (...e) => `calc(${jg("-", ...e)})`, Mb = (...e) => `calc(${jg("*", ...e)})`, V_ = (...e) => `calc(${jg("/", ...e)})`, H_ = (e) => {
+  const t = yA(e);
   return t != null && !Number.isNaN(parseFloat(t)) ? String(t).startsWith("-") ? String(t).slice(1) : `-${t}` : Mb(t, -1);
 }, nl = Object.assign(
   (e) => ({
-    add: (...t) => nl(D_(e, ...t)),
-    subtract: (...t) => nl(L_(e, ...t)),
+    add: (...t) => nl(L_(e, ...t)),
+    subtract: (...t) => nl($_(e, ...t)),
     multiply: (...t) => nl(Mb(e, ...t)),
-    divide: (...t) => nl($_(e, ...t)),
-    negate: () => nl(V_(e)),
+    divide: (...t) => nl(V_(e, ...t)),
+    negate: () => nl(H_(e)),
     toString: () => e.toString()
   }),
   {
-    add: D_,
-    subtract: L_,
+    add: L_,
+    subtract: $_,
     multiply: Mb,
-    divide: $_,
-    negate: V_
+    divide: V_,
+    negate: H_
   }
 ), tj = {
   enforce: "pre",
@@ -11738,7 +11738,7 @@ const jg = (e, ...t) => t.map(vA).join(` ${e} `).replace(ej, ""), D_ = (...e) =>
   transform(e) {
     e.allTokens.filter((r) => nj.has(r.extensions.category) && !r.extensions.negative).forEach((r) => {
       Object.assign(r.extensions, {
-        pixelValue: rA(r.value)
+        pixelValue: oA(r.value)
       });
     });
   }
@@ -11816,7 +11816,7 @@ const jg = (e, ...t) => t.map(vA).join(` ${e} `).replace(ej, ""), D_ = (...e) =>
   type: "value",
   name: "tokens/conditionals",
   transform(e, t) {
-    const { prefix: r, formatCssVar: i, getByName: a } = t, l = gA(e.value);
+    const { prefix: r, formatCssVar: i, getByName: a } = t, l = pA(e.value);
     return l.length && l.forEach((c) => {
       if (!a(c)) return;
       const d = i(c.split("."), r);
@@ -11850,10 +11850,10 @@ const jg = (e, ...t) => t.map(vA).join(` ${e} `).replace(ej, ""), D_ = (...e) =>
   sj,
   lj,
   cj
-], H_ = (e) => $n(e) && Object.prototype.hasOwnProperty.call(e, "value");
+], B_ = (e) => $n(e) && Object.prototype.hasOwnProperty.call(e, "value");
 function dj(e) {
   return e ? {
-    breakpoints: XO(e, (t) => ({ value: t })),
+    breakpoints: QO(e, (t) => ({ value: t })),
     sizes: Pr(e, (t, r) => [
       `breakpoint-${t}`,
       { value: r }
@@ -11866,7 +11866,7 @@ function fj(e) {
     tokens: r = {},
     semanticTokens: i = {},
     breakpoints: a = {}
-  } = e, l = (F) => F.join("."), c = (F, Z) => JO(F.join("-"), { prefix: Z }), d = [], f = /* @__PURE__ */ new Map(), g = /* @__PURE__ */ new Map(), p = /* @__PURE__ */ new Map(), v = /* @__PURE__ */ new Map(), y = /* @__PURE__ */ new Map(), b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), w = [];
+  } = e, l = (F) => F.join("."), c = (F, Z) => eA(F.join("-"), { prefix: Z }), d = [], f = /* @__PURE__ */ new Map(), g = /* @__PURE__ */ new Map(), p = /* @__PURE__ */ new Map(), v = /* @__PURE__ */ new Map(), y = /* @__PURE__ */ new Map(), b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), w = [];
   function C(F, Z) {
     d.push(F), (F.extensions.condition === "base" || !f.has(F.name)) && f.set(F.name, F), Z && S.forEach((pe) => {
       pe.enforce === Z && se(pe, F);
@@ -11885,8 +11885,8 @@ function fj(e) {
       k,
       (F, Z) => {
         const pe = Z.includes("DEFAULT");
-        Z = B_(Z);
-        const le = Z[0], ue = l(Z), ve = Dr(F) ? { value: F } : F, ze = mA(le, ve.value), Oe = {
+        Z = j_(Z);
+        const le = Z[0], ue = l(Z), ve = Dr(F) ? { value: F } : F, ze = vA(le, ve.value), Oe = {
           value: ze,
           originalValue: ze,
           name: ue,
@@ -11900,12 +11900,12 @@ function fj(e) {
         };
         pe && (Oe.extensions.default = !0), C(Oe);
       },
-      { stop: H_ }
+      { stop: B_ }
     ), ho(
       i,
       (F, Z) => {
         const pe = Z.includes("DEFAULT");
-        Z = yA(B_(Z));
+        Z = bA(j_(Z));
         const le = Z[0], ue = l(Z), ve = Dr(F.value) || Array.isArray(F.value) ? { value: { base: F.value } } : F, ze = JB(le, ve.value), Oe = {
           value: ze.base ?? "",
           originalValue: ze.base ?? "",
@@ -11921,7 +11921,7 @@ function fj(e) {
         };
         pe && (Oe.extensions.default = !0), C(Oe);
       },
-      { stop: H_ }
+      { stop: B_ }
     );
   }
   function O(F) {
@@ -11983,7 +11983,7 @@ function fj(e) {
   function B() {
     d.forEach((F) => {
       A(F), N(F), I(F), H(F), V(F);
-    }), q = fA(b);
+    }), q = hA(b);
   }
   const G = (F, Z) => {
     if (!F || typeof F != "string") return { invalid: !0, value: F };
@@ -11999,7 +11999,7 @@ function fj(e) {
       color: Oe,
       value: `color-mix(in srgb, ${Oe} ${ze}, transparent)`
     };
-  }, D = Zt((F, Z) => y.get(F) ?? Z), U = Zt((F) => q[F] || null), L = Zt((F) => dA(F, (Z) => {
+  }, D = Zt((F, Z) => y.get(F) ?? Z), U = Zt((F) => q[F] || null), L = Zt((F) => fA(F, (Z) => {
     if (!Z) return;
     if (Z.includes("/")) {
       const le = G(Z, (ue) => D(ue));
@@ -12008,7 +12008,7 @@ function fj(e) {
       return le.value;
     }
     const pe = D(Z);
-    return pe || (KB.test(Z) ? uA(Z) : Z);
+    return pe || (KB.test(Z) ? dA(Z) : Z);
   })), W = {
     prefix: t,
     allTokens: d,
@@ -12069,7 +12069,7 @@ function fj(e) {
     });
   }
   function $(F) {
-    const Z = gA(F), pe = [];
+    const Z = pA(F), pe = [];
     for (let le = 0; le < Z.length; le++) {
       const ue = O(Z[le]);
       ue && pe.push(ue);
@@ -12085,7 +12085,7 @@ function fj(e) {
   }
   function me() {
     d.forEach((F) => {
-      pA(F);
+      mA(F);
     });
   }
   function ge() {
@@ -12093,17 +12093,17 @@ function fj(e) {
   }
   return R(), Y(...uj), ne(...aj), ge(), W;
 }
-function B_(e) {
+function j_(e) {
   return e[0] === "DEFAULT" ? e : e.filter((t) => t !== "DEFAULT");
 }
-function yA(e) {
+function bA(e) {
   return e.filter((t) => t !== "base");
 }
 function hj(e) {
   if (!e.extensions.conditions) return;
   const { conditions: t } = e.extensions, r = [];
   return ho(t, (i, a) => {
-    const l = yA(a);
+    const l = bA(a);
     if (!l.length) return;
     const c = {
       ...e,
@@ -12174,7 +12174,7 @@ function mj(e) {
       (Array.isArray(V) ? V : [V]).forEach((B) => i.set(B, I));
     }
   }, g = () => {
-    const I = fA(r.colorPaletteMap);
+    const I = hA(r.colorPaletteMap);
     l("colorPalette", {
       values: Object.keys(I),
       transform: Zt((H) => I[H])
@@ -12259,8 +12259,8 @@ function mj(e) {
     addPropertyType: b
   };
 }
-function bA(...e) {
-  const t = QO(...e), {
+function xA(...e) {
+  const t = KO(...e), {
     theme: r = {},
     utilities: i = {},
     globalCss: a = {},
@@ -12286,7 +12286,7 @@ function bA(...e) {
       animationStyle: K
     });
     for (const [ge, F] of Object.entries(me)) {
-      const Z = eA(F ?? rt, xA);
+      const Z = tA(F ?? rt, wA);
       y.register(ge, {
         values: Object.keys(Z),
         transform(pe) {
@@ -12320,7 +12320,7 @@ function bA(...e) {
   }), T = HB({
     conditions: v,
     isValidProperty: S
-  }), k = cA({
+  }), k = uA({
     transform: y.transform,
     conditions: v,
     normalize: C
@@ -12388,18 +12388,18 @@ function bA(...e) {
     layerStyles: yy(r.layerStyles ?? rt),
     textStyles: yy(r.textStyles ?? rt),
     animationStyles: yy(r.animationStyles ?? rt),
-    tokens: j_(
+    tokens: U_(
       g,
       Object.keys(r.tokens ?? rt),
       (he, $) => !he.extensions.conditions && !$.includes("colorPalette")
     ),
-    semanticTokens: j_(
+    semanticTokens: U_(
       g,
       Object.keys(r.semanticTokens ?? rt),
       (he) => !!he.extensions.conditions
     ),
-    keyframes: U_(r.keyframes ?? rt),
-    breakpoints: U_(r.breakpoints ?? rt)
+    keyframes: W_(r.keyframes ?? rt),
+    breakpoints: W_(r.breakpoints ?? rt)
   };
   return {
     $$chakra: !0,
@@ -12441,14 +12441,14 @@ function vj(e) {
   }
   return t;
 }
-const xA = (e) => $n(e) && "value" in e, yy = (e) => ({
+const wA = (e) => $n(e) && "value" in e, yy = (e) => ({
   list() {
-    return Object.keys(eA(e, xA));
+    return Object.keys(tA(e, wA));
   },
   search(t) {
     return this.list().filter((r) => r.includes(t));
   }
-}), j_ = (e, t, r) => ({
+}), U_ = (e, t, r) => ({
   categoryKeys: t,
   list(i) {
     const a = e.categoryMap.get(i), l = a ? [...a.entries()] : [], c = [];
@@ -12461,7 +12461,7 @@ const xA = (e) => $n(e) && "value" in e, yy = (e) => ({
   search(i, a) {
     return this.list(i).filter((l) => l.includes(a));
   }
-}), U_ = (e) => ({
+}), W_ = (e) => ({
   list() {
     return Object.keys(e);
   },
@@ -13021,7 +13021,7 @@ const xA = (e) => $n(e) && "value" in e, yy = (e) => ({
   },
   variants: Cj,
   defaultVariants: Ej
-}), wA = Gt({
+}), SA = Gt({
   className: "color-swatch",
   base: {
     boxSize: "var(--swatch-size)",
@@ -13721,7 +13721,7 @@ const xA = (e) => $n(e) && "value" in e, yy = (e) => ({
   icon: Rj,
   checkmark: cn,
   radiomark: un,
-  colorSwatch: wA
+  colorSwatch: SA
 }, Vj = ex.colors({
   bg: {
     DEFAULT: {
@@ -14123,7 +14123,7 @@ const xA = (e) => $n(e) && "value" in e, yy = (e) => ({
       _dark: "inset 0 0 0 1px {colors.gray.300/5}"
     }
   }
-}), jj = OR.extendWith("itemBody"), Uj = Ee("action-bar").parts(
+}), jj = AR.extendWith("itemBody"), Uj = Ee("action-bar").parts(
   "positioner",
   "content",
   "separator",
@@ -14178,13 +14178,13 @@ const xA = (e) => $n(e) && "value" in e, yy = (e) => ({
   "body",
   "footer",
   "backdrop"
-), Jj = oz.extendWith("textarea"), e7 = Ee("empty-state", [
+), Jj = iz.extendWith("textarea"), e7 = Ee("empty-state", [
   "root",
   "content",
   "indicator",
   "title",
   "description"
-]), t7 = iz.extendWith("requiredIndicator"), n7 = az.extendWith("content"), r7 = sz.extendWith(
+]), t7 = az.extendWith("requiredIndicator"), n7 = sz.extendWith("content"), r7 = lz.extendWith(
   "itemContent",
   "dropzoneContent",
   "fileText"
@@ -14192,24 +14192,24 @@ const xA = (e) => $n(e) && "value" in e, yy = (e) => ({
   "root",
   "item",
   "indicator"
-), i7 = fz.extendWith("itemCommand"), a7 = Ee("select").parts(
+), i7 = hz.extendWith("itemCommand"), a7 = Ee("select").parts(
   "root",
   "field",
   "indicator"
-), s7 = xz.extendWith(
+), s7 = wz.extendWith(
   "header",
   "body",
   "footer"
-), SA = Q0.extendWith(
+), CA = Q0.extendWith(
   "itemAddon",
   "itemIndicator"
-), l7 = SA.extendWith(
+), l7 = CA.extendWith(
   "itemContent",
   "itemDescription"
-), c7 = Ez.extendWith("itemIndicator"), u7 = Tz.extendWith("indicatorGroup"), d7 = iH.extendWith(
+), c7 = _z.extendWith("itemIndicator"), u7 = Rz.extendWith("indicatorGroup"), d7 = iH.extendWith(
   "indicatorGroup",
   "empty"
-), f7 = Rz.extendWith(
+), f7 = zz.extendWith(
   "markerIndicator",
   "markerLabel"
 ), h7 = Ee("stat").parts(
@@ -14232,7 +14232,7 @@ const xA = (e) => $n(e) && "value" in e, yy = (e) => ({
   "nextTrigger",
   "prevTrigger",
   "progress"
-]), m7 = Oz.extendWith("indicator"), v7 = Ee("table").parts(
+]), m7 = Az.extendWith("indicator"), v7 = Ee("table").parts(
   "root",
   "header",
   "body",
@@ -14285,11 +14285,11 @@ const xA = (e) => $n(e) && "value" in e, yy = (e) => ({
   "collapseTrigger",
   "collapseIndicator",
   "collapseText"
-]), E7 = zz.extendWith(
+]), E7 = Oz.extendWith(
   "resizeTriggerSeparator",
   "resizeTriggerIndicator"
 );
-BR.extendWith("valueText");
+jR.extendWith("valueText");
 const _7 = sH, k7 = Te({
   className: "chakra-accordion",
   slots: jj.keys(),
@@ -14652,7 +14652,7 @@ const _7 = sH, k7 = Te({
     inline: !1
   }
 }), z7 = Te({
-  slots: NR.keys(),
+  slots: MR.keys(),
   className: "chakra-avatar",
   base: {
     root: {
@@ -15581,7 +15581,7 @@ const _7 = sH, k7 = Te({
     size: "md"
   }
 }), L7 = Te({
-  slots: jR.keys(),
+  slots: UR.keys(),
   className: "chakra-collapsible",
   base: {
     content: {
@@ -15718,7 +15718,7 @@ const _7 = sH, k7 = Te({
       gap: "2"
     },
     swatch: {
-      ...wA.base,
+      ...SA.base,
       borderRadius: "l1"
     },
     swatchIndicator: {
@@ -16230,7 +16230,7 @@ const _7 = sH, k7 = Te({
   }
 }), B7 = Te({
   className: "chakra-date-input",
-  slots: nz.keys(),
+  slots: rz.keys(),
   base: {
     root: {
       display: "flex",
@@ -16394,7 +16394,7 @@ const _7 = sH, k7 = Te({
     size: "md",
     variant: "outline"
   }
-}), W_ = Wi({
+}), F_ = Wi({
   display: "inline-flex",
   alignItems: "center",
   justifyContent: "center",
@@ -16415,7 +16415,7 @@ const _7 = sH, k7 = Te({
   _icon: {
     boxSize: "4"
   }
-}), j7 = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='currentColor' stroke-width='2' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='m6 9 6 6 6-6'/%3E%3C/svg%3E")`, F_ = Wi({
+}), j7 = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='currentColor' stroke-width='2' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='m6 9 6 6 6-6'/%3E%3C/svg%3E")`, G_ = Wi({
   height: "var(--datepicker-select-height)",
   ps: "2",
   pe: "8",
@@ -16553,8 +16553,8 @@ const _7 = sH, k7 = Te({
         bg: "colorPalette.subtle"
       }
     },
-    prevTrigger: W_,
-    nextTrigger: W_,
+    prevTrigger: F_,
+    nextTrigger: F_,
     rangeText: {
       textStyle: "sm",
       fontWeight: "semibold"
@@ -16639,8 +16639,8 @@ const _7 = sH, k7 = Te({
         opacity: 0.4
       }
     },
-    monthSelect: F_,
-    yearSelect: F_,
+    monthSelect: G_,
+    yearSelect: G_,
     clearTrigger: {
       display: "inline-flex",
       alignItems: "center",
@@ -17205,7 +17205,7 @@ const _7 = sH, k7 = Te({
     size: "xs",
     placement: "end"
   }
-}), G_ = Wi({
+}), q_ = Wi({
   fontSize: "inherit",
   fontWeight: "inherit",
   textAlign: "inherit",
@@ -17223,7 +17223,7 @@ const _7 = sH, k7 = Te({
       width: "full"
     },
     preview: {
-      ...G_,
+      ...q_,
       py: "1",
       px: "1",
       display: "inline-flex",
@@ -17239,7 +17239,7 @@ const _7 = sH, k7 = Te({
       }
     },
     input: {
-      ...G_,
+      ...q_,
       outline: "0",
       py: "1",
       px: "1",
@@ -17588,7 +17588,7 @@ const _7 = sH, k7 = Te({
   },
   defaultVariants: {}
 }), K7 = Te({
-  slots: lz.keys(),
+  slots: cz.keys(),
   className: "chakra-floating-panel",
   base: {
     positioner: {
@@ -17661,7 +17661,7 @@ const _7 = sH, k7 = Te({
   }
 }), Z7 = Te({
   className: "chakra-hover-card",
-  slots: cz.keys(),
+  slots: uz.keys(),
   base: {
     content: {
       position: "relative",
@@ -17906,7 +17906,7 @@ const _7 = sH, k7 = Te({
   }
 }), t9 = Te({
   className: "chakra-marquee",
-  slots: dz.keys(),
+  slots: fz.keys(),
   base: {
     root: {
       position: "relative",
@@ -18564,7 +18564,7 @@ const _7 = sH, k7 = Te({
     }
   },
   defaultVariants: lu.defaultVariants
-}), q_ = Wi({
+}), Y_ = Wi({
   display: "flex",
   justifyContent: "center",
   alignItems: "center",
@@ -18589,7 +18589,7 @@ const _7 = sH, k7 = Te({
   }
 }), o9 = Te({
   className: "chakra-number-input",
-  slots: yz.keys(),
+  slots: bz.keys(),
   base: {
     root: {
       position: "relative",
@@ -18615,11 +18615,11 @@ const _7 = sH, k7 = Te({
       divideY: "1px"
     },
     incrementTrigger: {
-      ...q_,
+      ...Y_,
       borderTopEndRadius: "var(--stepper-radius)"
     },
     decrementTrigger: {
-      ...q_,
+      ...Y_,
       borderBottomEndRadius: "var(--stepper-radius)"
     },
     valueText: {
@@ -18668,9 +18668,9 @@ const _7 = sH, k7 = Te({
     size: "md",
     variant: "outline"
   }
-}), { variants: Y_, defaultVariants: i9 } = Nt, a9 = Te({
+}), { variants: X_, defaultVariants: i9 } = Nt, a9 = Te({
   className: "chakra-pin-input",
-  slots: bz.keys(),
+  slots: xz.keys(),
   base: {
     input: {
       ...Nt.base,
@@ -18684,11 +18684,11 @@ const _7 = sH, k7 = Te({
     }
   },
   variants: {
-    size: Pr(Y_.size, (e, t) => [
+    size: Pr(X_.size, (e, t) => [
       e,
       { input: { ...t, px: "1" } }
     ]),
-    variant: Pr(Y_.variant, (e, t) => [
+    variant: Pr(X_.variant, (e, t) => [
       e,
       { input: t }
     ]),
@@ -18998,7 +18998,7 @@ const _7 = sH, k7 = Te({
     size: "md"
   }
 }), u9 = Te({
-  slots: wz.keys(),
+  slots: Sz.keys(),
   className: "chakra-qr-code",
   base: {
     root: {
@@ -19270,7 +19270,7 @@ const _7 = sH, k7 = Te({
   }
 }), f9 = Te({
   className: "chakra-radio-group",
-  slots: SA.keys(),
+  slots: CA.keys(),
   base: {
     item: {
       display: "inline-flex",
@@ -19408,7 +19408,7 @@ const _7 = sH, k7 = Te({
   }
 }), g9 = Te({
   className: "chakra-scroll-area",
-  slots: _z.keys(),
+  slots: kz.keys(),
   base: {
     root: {
       display: "flex",
@@ -19540,7 +19540,7 @@ const _7 = sH, k7 = Te({
   }
 }), p9 = Te({
   className: "chakra-segment-group",
-  slots: kz.keys(),
+  slots: Tz.keys(),
   base: {
     root: {
       "--segment-radius": "radii.l2",
@@ -20950,7 +20950,7 @@ const _7 = sH, k7 = Te({
     variant: "surface"
   }
 }), _9 = Te({
-  slots: Az.keys(),
+  slots: Nz.keys(),
   className: "tags-input",
   base: {
     root: {
@@ -21426,7 +21426,7 @@ const _7 = sH, k7 = Te({
     }
   }
 }), R9 = Te({
-  slots: Nz.keys(),
+  slots: Mz.keys(),
   className: "chakra-tooltip",
   base: {
     content: {
@@ -21461,7 +21461,7 @@ const _7 = sH, k7 = Te({
       borderColor: "var(--tooltip-bg)"
     }
   }
-}), X_ = Wi({
+}), Q_ = Wi({
   display: "flex",
   alignItems: "center",
   gap: "var(--tree-item-gap)",
@@ -21483,19 +21483,19 @@ const _7 = sH, k7 = Te({
   _disabled: {
     layerStyle: "disabled"
   }
-}), Q_ = Wi({
-  flex: "1"
 }), K_ = Wi({
+  flex: "1"
+}), Z_ = Wi({
   _selected: {
     bg: "colorPalette.subtle",
     color: "colorPalette.fg"
   }
-}), Z_ = Wi({
+}), J_ = Wi({
   _selected: {
     layerStyle: "fill.solid"
   }
 }), z9 = Te({
-  slots: Mz.keys(),
+  slots: Pz.keys(),
   className: "chakra-tree-view",
   base: {
     root: {
@@ -21549,10 +21549,10 @@ const _7 = sH, k7 = Te({
       alignItems: "center",
       justifyContent: "center"
     },
-    branchControl: X_,
-    item: X_,
-    itemText: Q_,
-    branchText: Q_,
+    branchControl: Q_,
+    item: Q_,
+    itemText: K_,
+    branchText: K_,
     nodeCheckbox: {
       display: "inline-flex"
     }
@@ -21589,12 +21589,12 @@ const _7 = sH, k7 = Te({
     },
     variant: {
       subtle: {
-        branchControl: K_,
-        item: K_
-      },
-      solid: {
         branchControl: Z_,
         item: Z_
+      },
+      solid: {
+        branchControl: J_,
+        item: J_
       }
     },
     animateContent: {
@@ -21952,12 +21952,12 @@ const _7 = sH, k7 = Te({
   bold: { value: "700" },
   extrabold: { value: "800" },
   black: { value: "900" }
-}), J_ = '-apple-system, BlinkMacSystemFont, "Segoe UI", Helvetica, Arial, sans-serif, "Apple Color Emoji", "Segoe UI Emoji", "Segoe UI Symbol"', j9 = $t.fonts({
+}), ek = '-apple-system, BlinkMacSystemFont, "Segoe UI", Helvetica, Arial, sans-serif, "Apple Color Emoji", "Segoe UI Emoji", "Segoe UI Symbol"', j9 = $t.fonts({
   heading: {
-    value: `Inter, ${J_}`
+    value: `Inter, ${ek}`
   },
   body: {
-    value: `Inter, ${J_}`
+    value: `Inter, ${ek}`
   },
   mono: {
     value: 'SFMono-Regular,Menlo,Monaco,Consolas,"Liberation Mono","Courier New",monospace'
@@ -22150,7 +22150,7 @@ const _7 = sH, k7 = Te({
   "3xl": { value: "1.5rem" },
   "4xl": { value: "2rem" },
   full: { value: "9999px" }
-}), CA = $t.spacing({
+}), EA = $t.spacing({
   0.5: { value: "0.125rem" },
   1: { value: "0.25rem" },
   1.5: { value: "0.375rem" },
@@ -22242,7 +22242,7 @@ const _7 = sH, k7 = Te({
   "11/12": { value: "91.666667%" }
 }), Q9 = $t.sizes({
   ...q9,
-  ...CA,
+  ...EA,
   ...X9,
   ...Y9
 }), K9 = $t.zIndex({
@@ -22273,7 +22273,7 @@ const _7 = sH, k7 = Te({
   letterSpacings: W9,
   lineHeights: F9,
   radii: G9,
-  spacing: CA,
+  spacing: EA,
   sizes: Q9,
   zIndex: K9,
   cursor: L9
@@ -22281,7 +22281,7 @@ const _7 = sH, k7 = Te({
   colors: Vj,
   shadows: Bj,
   radii: Hj
-}, eU = "chakra", tU = ":where(html, .chakra-theme)", nU = ZO({
+}, eU = "chakra", tU = ":where(html, .chakra-theme)", nU = JO({
   preflight: !0,
   cssVarsPrefix: eU,
   cssVarsRoot: tU,
@@ -22297,9 +22297,9 @@ const _7 = sH, k7 = Te({
     layerStyles: xj,
     animationStyles: wj
   }
-}), EA = QO(nB, nU);
-bA(EA);
-const _A = it("div", {
+}), _A = KO(nB, nU);
+xA(_A);
+const kA = it("div", {
   base: {
     position: "absolute",
     display: "flex",
@@ -22333,7 +22333,7 @@ const _A = it("div", {
     axis: "both"
   }
 });
-_A.displayName = "AbsoluteCenter";
+kA.displayName = "AbsoluteCenter";
 const rU = (e) => /* @__PURE__ */ P.jsx(
   it.svg,
   {
@@ -22396,7 +22396,7 @@ const rU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11.0026 16L6.75999 11.7574L8.17421 10.3431L11.0026 13.1716L16.6595 7.51472L18.0737 8.92893L11.0026 16Z" })
   }
-), ek = (e) => /* @__PURE__ */ P.jsx(
+), tk = (e) => /* @__PURE__ */ P.jsx(
   it.svg,
   {
     stroke: "currentColor",
@@ -22406,7 +22406,7 @@ const rU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11 15H13V17H11V15ZM11 7H13V13H11V7Z" })
   }
-), tk = (e) => /* @__PURE__ */ P.jsx(
+), nk = (e) => /* @__PURE__ */ P.jsx(
   it.svg,
   {
     viewBox: "0 0 24 24",
@@ -22416,7 +22416,7 @@ const rU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "M12 22C6.47715 22 2 17.5228 2 12C2 6.47715 6.47715 2 12 2C17.5228 2 22 6.47715 22 12C22 17.5228 17.5228 22 12 22ZM12 20C16.4183 20 20 16.4183 20 12C20 7.58172 16.4183 4 12 4C7.58172 4 4 7.58172 4 12C4 16.4183 7.58172 20 12 20ZM11 7H13V9H11V7ZM11 11H13V17H11V11Z" })
   }
-), kA = (e) => /* @__PURE__ */ P.jsx(it.svg, { viewBox: "0 0 24 24", fill: "currentColor", ...e, children: /* @__PURE__ */ P.jsx(
+), TA = (e) => /* @__PURE__ */ P.jsx(it.svg, { viewBox: "0 0 24 24", fill: "currentColor", ...e, children: /* @__PURE__ */ P.jsx(
   "path",
   {
     fillRule: "evenodd",
@@ -22446,15 +22446,15 @@ const rU = (e) => /* @__PURE__ */ P.jsx(
 ), Wg = rx(
   "div",
   "title"
-), TA = rx("div", "description"), RA = rx(
+), RA = rx("div", "description"), zA = rx(
   "div",
   "content"
 ), fU = {
-  info: tk,
-  warning: ek,
+  info: nk,
+  warning: tk,
   success: sU,
-  error: ek,
-  neutral: tk
+  error: tk,
+  neutral: nk
 }, Fg = _.forwardRef(
   function(t, r) {
     const i = cU(), a = dU(), l = typeof i.status == "string" ? fU[i.status] : _.Fragment, { children: c = /* @__PURE__ */ P.jsx(l, {}), ...d } = t;
@@ -22499,7 +22499,7 @@ Hl("li", "ellipsis", {
 });
 const { withContext: vU } = Qo({
   key: "spinner"
-}), yU = vU("span"), zA = _.forwardRef(
+}), yU = vU("span"), OA = _.forwardRef(
   function(t, r) {
     const {
       spinner: i = /* @__PURE__ */ P.jsx(yU, { size: "inherit", borderWidth: "0.125em", color: "inherit" }),
@@ -22514,12 +22514,12 @@ const { withContext: vU } = Qo({
       c,
       a === "end" && i
     ] }) : i ? /* @__PURE__ */ P.jsxs(ou, { ref: r, display: "contents", ...f, children: [
-      /* @__PURE__ */ P.jsx(_A, { display: "inline-flex", children: i }),
+      /* @__PURE__ */ P.jsx(kA, { display: "inline-flex", children: i }),
       /* @__PURE__ */ P.jsx(ou, { visibility: "hidden", display: "contents", children: l })
     ] }) : /* @__PURE__ */ P.jsx(ou, { ref: r, display: "contents", ...f, children: l }) : l;
   }
 );
-zA.displayName = "Loader";
+OA.displayName = "Loader";
 const { useRecipeResult: bU, usePropsContext: xU } = Qo(
   { key: "button" }
 ), dt = _.forwardRef(
@@ -22546,7 +22546,7 @@ const { useRecipeResult: bU, usePropsContext: xU } = Qo(
         className: Vn(l.className, a.className),
         css: [l.styles, a.css],
         children: !a.asChild && c ? /* @__PURE__ */ P.jsx(
-          zA,
+          OA,
           {
             spinner: g,
             text: d,
@@ -22559,9 +22559,9 @@ const { useRecipeResult: bU, usePropsContext: xU } = Qo(
   }
 );
 dt.displayName = "Button";
-const OA = _.forwardRef(
+const AA = _.forwardRef(
   function(t, r) {
-    const i = O2({ key: "checkmark", recipe: t.recipe }), [a, l] = i.splitVariantProps(t), {
+    const i = A2({ key: "checkmark", recipe: t.recipe }), [a, l] = i.splitVariantProps(t), {
       checked: c,
       indeterminate: d,
       disabled: f,
@@ -22569,7 +22569,7 @@ const OA = _.forwardRef(
       children: p,
       css: v,
       ...y
-    } = l, b = g ? z2 : i(a);
+    } = l, b = g ? O2 : i(a);
     return /* @__PURE__ */ P.jsx(
       it.svg,
       {
@@ -22589,18 +22589,18 @@ const OA = _.forwardRef(
     );
   }
 );
-OA.displayName = "Checkmark";
+AA.displayName = "Checkmark";
 const {
-  withProvider: AA,
-  withContext: NA,
+  withProvider: NA,
+  withContext: MA,
   useStyles: wU
 } = mr({ key: "checkbox" });
-AA(Ya.RootProvider, "root", { forwardAsChild: !0 });
-const ix = AA(
+NA(Ya.RootProvider, "root", { forwardAsChild: !0 });
+const ix = NA(
   Ya.Root,
   "root",
   { forwardAsChild: !0 }
-), ax = NA(
+), ax = MA(
   Ya.Label,
   "label",
   { forwardAsChild: !0 }
@@ -22625,7 +22625,7 @@ const ix = AA(
       children: a
     }
   ) : /* @__PURE__ */ P.jsx(
-    OA,
+    AA,
     {
       ref: r,
       checked: c.checked,
@@ -22636,7 +22636,7 @@ const ix = AA(
       css: [d.indicator, t.css]
     }
   );
-}), sx = NA(
+}), sx = MA(
   Ya.Control,
   "control",
   {
@@ -22672,7 +22672,7 @@ const lx = Ya.HiddenInput, cx = _.forwardRef(
 );
 cx.displayName = "IconButton";
 const ux = _.forwardRef(function(t, r) {
-  return /* @__PURE__ */ P.jsx(cx, { variant: "ghost", "aria-label": "Close", ref: r, ...t, children: t.children ?? /* @__PURE__ */ P.jsx(kA, {}) });
+  return /* @__PURE__ */ P.jsx(cx, { variant: "ghost", "aria-label": "Close", ref: r, ...t, children: t.children ?? /* @__PURE__ */ P.jsx(TA, {}) });
 });
 ux.displayName = "CloseButton";
 const { withContext: CU } = Qo({
@@ -22706,7 +22706,7 @@ function EU(e) {
     }
   };
   return {
-    "&": XO(r, (a) => i[a])
+    "&": QO(r, (a) => i[a])
   };
 }
 function _U(e) {
@@ -22820,24 +22820,24 @@ const Dt = _.forwardRef(
 Dt.displayName = "HStack";
 const { withContext: LU } = Qo({
   key: "input"
-}), MA = LU(Qz.Input), { withContext: $U } = Qo({
+}), PA = LU(Kz.Input), { withContext: $U } = Qo({
   key: "link"
 }), VU = $U("a"), {
-  withRootProvider: PA,
+  withRootProvider: IA,
   withContext: tn
 } = mr({ key: "menu" });
-PA(
+IA(
   _t.RootProvider
 );
-const fx = PA(_t.Root, {
+const fx = IA(_t.Root, {
   defaultProps: { lazyMount: !0, unmountOnExit: !0 }
-}), IA = tn(
+}), DA = tn(
   _t.Trigger,
   "trigger",
   { forwardAsChild: !0 }
 );
 tn(_t.ContextTrigger, "contextTrigger", { forwardAsChild: !0 });
-const DA = tn(
+const LA = tn(
   _t.Positioner,
   "positioner",
   { forwardAsChild: !0 }
@@ -22847,7 +22847,7 @@ tn(
   "separator",
   { forwardAsChild: !0 }
 );
-const LA = tn(
+const $A = tn(
   _t.Content,
   "content",
   { forwardAsChild: !0 }
@@ -22872,7 +22872,7 @@ tn(
   { forwardAsChild: !0 }
 );
 tn(_t.ItemGroupLabel, "itemGroupLabel", { forwardAsChild: !0 });
-const $A = tn(
+const VA = tn(
   _t.Item,
   "item",
   { forwardAsChild: !0 }
@@ -22900,22 +22900,22 @@ tn(
 );
 _t.Context;
 _t.ItemContext;
-const [jU, VA] = Ra({
+const [jU, HA] = Ra({
   name: "NativeSelectBasePropsContext",
   hookName: "useNativeSelectBaseProps",
   providerName: "<NativeSelectRoot />",
   strict: !1
 }), {
   withProvider: UU,
-  useClassNames: HA,
-  useStyles: BA
+  useClassNames: BA,
+  useStyles: jA
 } = mr({ key: "nativeSelect" }), Jh = UU("div", "root", {
   wrapElement(e, t) {
     const r = vr(), i = !!(r?.disabled ?? t.disabled), a = !!(r?.invalid ?? t.invalid);
     return /* @__PURE__ */ P.jsx(jU, { value: { disabled: i, invalid: a }, children: e });
   }
-}), WU = it(Qz.Select, {}, { forwardAsChild: !0 }), eg = _.forwardRef(function(t, r) {
-  const { children: i, placeholder: a, unstyled: l, ...c } = t, { disabled: d, invalid: f } = VA(), g = BA(), p = HA();
+}), WU = it(Kz.Select, {}, { forwardAsChild: !0 }), eg = _.forwardRef(function(t, r) {
+  const { children: i, placeholder: a, unstyled: l, ...c } = t, { disabled: d, invalid: f } = HA(), g = jA(), p = BA();
   return /* @__PURE__ */ P.jsxs(
     WU,
     {
@@ -22933,7 +22933,7 @@ const [jU, VA] = Ra({
   );
 });
 function tg(e) {
-  const { unstyled: t, ...r } = e, i = BA(), { disabled: a, invalid: l } = VA(), c = HA();
+  const { unstyled: t, ...r } = e, i = jA(), { disabled: a, invalid: l } = HA(), c = BA();
   return /* @__PURE__ */ P.jsx(
     it.div,
     {
@@ -22947,11 +22947,11 @@ function tg(e) {
   );
 }
 const {
-  withProvider: jA,
+  withProvider: UA,
   withContext: qg
 } = mr({ key: "progress" });
-jA(Xa.RootProvider, "root", { forwardAsChild: !0 });
-const FU = jA(
+UA(Xa.RootProvider, "root", { forwardAsChild: !0 });
+const FU = UA(
   Xa.Root,
   "root"
 );
@@ -22972,21 +22972,21 @@ const GU = qg(
 qg(Xa.ValueText, "valueText", { forwardAsChild: !0 });
 Xa.Context;
 const {
-  withProvider: UA,
+  withProvider: WA,
   withContext: hx
 } = mr({ key: "segmentGroup" });
-UA(Ui.RootProvider, "root", { forwardAsChild: !0 });
-const WA = UA(Ui.Root, "root", {
+WA(Ui.RootProvider, "root", { forwardAsChild: !0 });
+const FA = WA(Ui.Root, "root", {
   forwardAsChild: !0,
   forwardProps: ["orientation"],
   defaultProps: {
     orientation: "horizontal"
   }
-}), YU = hx(Ui.Item, "item", { forwardAsChild: !0 }), XU = hx(Ui.ItemText, "itemText", { forwardAsChild: !0 }), FA = hx(Ui.Indicator, "indicator", { forwardAsChild: !0 });
+}), YU = hx(Ui.Item, "item", { forwardAsChild: !0 }), XU = hx(Ui.ItemText, "itemText", { forwardAsChild: !0 }), GA = hx(Ui.Indicator, "indicator", { forwardAsChild: !0 });
 function QU(e) {
   return e.map((t) => typeof t == "string" ? { value: t, label: t } : t);
 }
-const GA = (e) => {
+const qA = (e) => {
   const { items: t, ...r } = e, i = _.useMemo(() => QU(t), [t]);
   return /* @__PURE__ */ P.jsx(DU, { each: i, children: (a) => /* @__PURE__ */ P.jsxs(
     YU,
@@ -23008,7 +23008,7 @@ const { withContext: ZU } = Qo({
   key: "skeleton"
 }), Yg = ZU("div"), JU = _.forwardRef(function(t, r) {
   const { size: i, ...a } = t;
-  return /* @__PURE__ */ P.jsx(R2, { size: i, asChild: !0, ref: r, children: /* @__PURE__ */ P.jsx(Yg, { ...a }) });
+  return /* @__PURE__ */ P.jsx(z2, { size: i, asChild: !0, ref: r, children: /* @__PURE__ */ P.jsx(Yg, { ...a }) });
 });
 JU.displayName = "SkeletonCircle";
 const eW = _.forwardRef(
@@ -23040,7 +23040,7 @@ const {
   ClassNamesProvider: nW,
   useRecipeResult: rW,
   withContext: Jo
-} = mr({ key: "table" }), qA = _.forwardRef(
+} = mr({ key: "table" }), YA = _.forwardRef(
   function({ native: t, ...r }, i) {
     const { styles: a, props: l, classNames: c } = rW(r), d = _.useMemo(() => t ? {
       ...a.root,
@@ -23086,7 +23086,7 @@ Jo("caption", "caption", {
     captionSide: "bottom"
   }
 });
-const YA = Jo(
+const XA = Jo(
   "tbody",
   "body"
 );
@@ -23104,7 +23104,7 @@ const {
   "span",
   "label"
 ), lW = Xg("button", "closeTrigger", {
-  defaultProps: { type: "button", children: /* @__PURE__ */ P.jsx(kA, {}) }
+  defaultProps: { type: "button", children: /* @__PURE__ */ P.jsx(TA, {}) }
 });
 Xg("span", "startElement");
 const cW = Xg(
@@ -23112,9 +23112,9 @@ const cW = Xg(
   "endElement"
 );
 var Sy = { exports: {} }, Qc = {}, Cy = { exports: {} }, Ey = {};
-var nk;
+var rk;
 function uW() {
-  return nk || (nk = 1, (function(e) {
+  return rk || (rk = 1, (function(e) {
     function t(L, W) {
       var Y = L.length;
       L.push(W);
@@ -23332,15 +23332,15 @@ function uW() {
     };
   })(Ey)), Ey;
 }
-var rk;
-function dW() {
-  return rk || (rk = 1, Cy.exports = uW()), Cy.exports;
-}
 var ok;
+function dW() {
+  return ok || (ok = 1, Cy.exports = uW()), Cy.exports;
+}
+var ik;
 function fW() {
-  if (ok) return Qc;
-  ok = 1;
-  var e = dW(), t = Vu(), r = fR();
+  if (ik) return Qc;
+  ik = 1;
+  var e = dW(), t = Vu(), r = hR();
   function i(n) {
     var o = "https://react.dev/errors/" + n;
     if (1 < arguments.length) {
@@ -23605,11 +23605,11 @@ function fW() {
     switch (He(St, o), He(qt, n), He(gt, null), o.nodeType) {
       case 9:
       case 11:
-        n = (n = o.documentElement) && (n = n.namespaceURI) ? wC(n) : 0;
+        n = (n = o.documentElement) && (n = n.namespaceURI) ? SC(n) : 0;
         break;
       default:
         if (n = o.tagName, o = o.namespaceURI)
-          o = wC(o), n = SC(o, n);
+          o = SC(o), n = CC(o, n);
         else
           switch (n) {
             case "svg":
@@ -23630,7 +23630,7 @@ function fW() {
   function vn(n) {
     var o = n.memoizedState;
     o !== null && (js._currentValue = o.memoizedState, He(Un, n)), o = gt.current;
-    var s = SC(o, n.type);
+    var s = CC(o, n.type);
     o !== s && (He(qt, n), He(gt, s));
   }
   function An(n) {
@@ -24012,7 +24012,7 @@ Error generating stack: ` + u.message + `
   }
   function wd() {
     var n = ue.p;
-    return n !== 0 ? n : (n = window.event, n === void 0 ? 32 : iE(n.type));
+    return n !== 0 ? n : (n = window.event, n === void 0 ? 32 : aE(n.type));
   }
   function Sd(n, o) {
     var s = ue.p;
@@ -24032,9 +24032,9 @@ Error generating stack: ` + u.message + `
     for (var s = n.parentNode; s; ) {
       if (o = s[ti] || s[Ht]) {
         if (s = o.alternate, o.child !== null || s !== null && s.child !== null)
-          for (n = VC(n); n !== null; ) {
+          for (n = HC(n); n !== null; ) {
             if (s = n[Ht]) return s;
-            n = VC(n);
+            n = HC(n);
           }
         return o;
       }
@@ -24075,12 +24075,12 @@ Error generating stack: ` + u.message + `
   }
   var zp = RegExp(
     "^[:A-Z_a-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD][:A-Z_a-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\-.0-9\\u00B7\\u0300-\\u036F\\u203F-\\u2040]*$"
-  ), tc = {}, aw = {};
+  ), tc = {}, sw = {};
   function iP(n) {
-    return ql.call(aw, n) ? !0 : ql.call(tc, n) ? !1 : zp.test(n) ? aw[n] = !0 : (tc[n] = !0, !1);
+    return ql.call(sw, n) ? !0 : ql.call(tc, n) ? !1 : zp.test(n) ? sw[n] = !0 : (tc[n] = !0, !1);
   }
   var Ye = !1;
-  function sw() {
+  function lw() {
     var n = Ye;
     return Ye = !1, n;
   }
@@ -24146,7 +24146,7 @@ Error generating stack: ` + u.message + `
         return "";
     }
   }
-  function lw(n) {
+  function cw(n) {
     var o = n.type;
     return (n = n.nodeName) && n.toLowerCase() === "input" && (o === "checkbox" || o === "radio");
   }
@@ -24182,7 +24182,7 @@ Error generating stack: ` + u.message + `
   }
   function Op(n) {
     if (!n._valueTracker) {
-      var o = lw(n) ? "checked" : "value";
+      var o = cw(n) ? "checked" : "value";
       n._valueTracker = aP(
         n,
         o,
@@ -24190,12 +24190,12 @@ Error generating stack: ` + u.message + `
       );
     }
   }
-  function cw(n) {
+  function uw(n) {
     if (!n) return !1;
     var o = n._valueTracker;
     if (!o) return !0;
     var s = o.getValue(), u = "";
-    return n && (u = lw(n) ? n.checked ? "true" : "false" : n.value), n = u, n !== s ? (o.setValue(n), !0) : !1;
+    return n && (u = cw(n) ? n.checked ? "true" : "false" : n.value), n = u, n !== s ? (o.setValue(n), !0) : !1;
   }
   var sP = /[\n"\\]/g;
   function or(n) {
@@ -24209,7 +24209,7 @@ Error generating stack: ` + u.message + `
   function Ap(n, o, s, u, h, m, E, M) {
     n.name = "", E != null && typeof E != "function" && typeof E != "symbol" && typeof E != "boolean" ? n.type = E : n.removeAttribute("type"), o != null ? E === "number" ? (o === 0 && n.value === "" || n.value != o) && (n.value = "" + Fn(o)) : n.value !== "" + Fn(o) && (n.value = "" + Fn(o)) : E !== "submit" && E !== "reset" || n.removeAttribute("value"), o != null ? E === "number" && n.value == o ? Np(n, Fn(n.value)) : Np(n, Fn(o)) : s != null ? Np(n, Fn(s)) : u != null && n.removeAttribute("value"), h == null && m != null && (n.defaultChecked = !!m), h != null && (n.checked = h && typeof h != "function" && typeof h != "symbol"), M != null && typeof M != "function" && typeof M != "symbol" && typeof M != "boolean" ? n.name = "" + Fn(M) : n.removeAttribute("name");
   }
-  function uw(n, o, s, u, h, m, E, M) {
+  function dw(n, o, s, u, h, m, E, M) {
     if (m != null && typeof m != "function" && typeof m != "symbol" && typeof m != "boolean" && (n.type = m), o != null || s != null) {
       if (!(m !== "submit" && m !== "reset" || o != null)) {
         Op(n);
@@ -24240,14 +24240,14 @@ Error generating stack: ` + u.message + `
       o !== null && (o.selected = !0);
     }
   }
-  function dw(n, o, s) {
+  function fw(n, o, s) {
     if (o != null && (o = "" + Fn(o), o !== n.value && (n.value = o), s == null)) {
       n.defaultValue !== o && (n.defaultValue = o);
       return;
     }
     n.defaultValue = s != null ? "" + Fn(s) : "";
   }
-  function fw(n, o, s, u) {
+  function hw(n, o, s, u) {
     if (o == null) {
       if (u != null) {
         if (s != null) throw Error(i(92));
@@ -24276,21 +24276,21 @@ Error generating stack: ` + u.message + `
       " "
     )
   );
-  function hw(n, o, s) {
+  function gw(n, o, s) {
     var u = o.indexOf("--") === 0;
     s == null || typeof s == "boolean" || s === "" ? u ? n.setProperty(o, "") : o === "float" ? n.cssFloat = "" : n[o] = "" : u ? n.setProperty(o, s) : typeof s != "number" || s === 0 || lP.has(o) ? o === "float" ? n.cssFloat = s : n[o] = ("" + s).trim() : n[o] = s + "px";
   }
-  function gw(n, o, s) {
+  function pw(n, o, s) {
     if (o != null && typeof o != "object")
       throw Error(i(62));
     if (n = n.style, s != null) {
       for (var u in s)
         !s.hasOwnProperty(u) || o != null && o.hasOwnProperty(u) || (u.indexOf("--") === 0 ? n.setProperty(u, "") : u === "float" ? n.cssFloat = "" : n[u] = "", Ye = !0);
       for (var h in o)
-        u = o[h], o.hasOwnProperty(h) && s[h] !== u && (hw(n, h, u), Ye = !0);
+        u = o[h], o.hasOwnProperty(h) && s[h] !== u && (gw(n, h, u), Ye = !0);
     } else
       for (var m in o)
-        o.hasOwnProperty(m) && hw(n, m, o[m]);
+        o.hasOwnProperty(m) && gw(n, m, o[m]);
   }
   function Mp(n) {
     if (n.indexOf("-") === -1) return !1;
@@ -24399,7 +24399,7 @@ Error generating stack: ` + u.message + `
     return n = n.target || n.srcElement || window, n.correspondingUseElement && (n = n.correspondingUseElement), n.nodeType === 3 ? n.parentNode : n;
   }
   var ls = null, cs = null;
-  function pw(n) {
+  function mw(n) {
     var o = ni(n);
     if (o && (n = o.stateNode)) {
       var s = n[hn] || null;
@@ -24438,11 +24438,11 @@ Error generating stack: ` + u.message + `
               }
             }
             for (o = 0; o < s.length; o++)
-              u = s[o], u.form === n.form && cw(u);
+              u = s[o], u.form === n.form && uw(u);
           }
           break e;
         case "textarea":
-          dw(n, s.value, s.defaultValue);
+          fw(n, s.value, s.defaultValue);
           break e;
         case "select":
           o = s.value, o != null && as(n, !!s.multiple, o, !1);
@@ -24450,15 +24450,15 @@ Error generating stack: ` + u.message + `
     }
   }
   var Dp = !1;
-  function mw(n, o, s) {
+  function vw(n, o, s) {
     if (Dp) return n(o, s);
     Dp = !0;
     try {
       var u = n(o);
       return u;
     } finally {
-      if (Dp = !1, (ls !== null || cs !== null) && (Af(), ls && (o = ls, n = cs, cs = ls = null, pw(o), n)))
-        for (o = 0; o < n.length; o++) pw(n[o]);
+      if (Dp = !1, (ls !== null || cs !== null) && (Af(), ls && (o = ls, n = cs, cs = ls = null, mw(o), n)))
+        for (o = 0; o < n.length; o++) mw(n[o]);
     }
   }
   function nc(n, o) {
@@ -24504,7 +24504,7 @@ Error generating stack: ` + u.message + `
       Lp = !1;
     }
   var oi = null, $p = null, Ad = null;
-  function vw() {
+  function yw() {
     if (Ad) return Ad;
     var n, o = $p, s = o.length, u, h = "value" in oi ? oi.value : oi.textContent, m = h.length;
     for (n = 0; n < s && o[n] === h[n]; n++) ;
@@ -24519,7 +24519,7 @@ Error generating stack: ` + u.message + `
   function Md() {
     return !0;
   }
-  function yw() {
+  function bw() {
     return !1;
   }
   function wn(n) {
@@ -24527,7 +24527,7 @@ Error generating stack: ` + u.message + `
       this._reactName = s, this._targetInst = h, this.type = u, this.nativeEvent = m, this.target = E, this.currentTarget = null;
       for (var M in n)
         n.hasOwnProperty(M) && (s = n[M], this[M] = s ? s(m) : m[M]);
-      return this.isDefaultPrevented = (m.defaultPrevented != null ? m.defaultPrevented : m.returnValue === !1) ? Md : yw, this.isPropagationStopped = yw, this;
+      return this.isDefaultPrevented = (m.defaultPrevented != null ? m.defaultPrevented : m.returnValue === !1) ? Md : bw, this.isPropagationStopped = bw, this;
     }
     return N(o.prototype, {
       preventDefault: function() {
@@ -24576,7 +24576,7 @@ Error generating stack: ` + u.message + `
     movementY: function(n) {
       return "movementY" in n ? n.movementY : Hp;
     }
-  }), bw = wn(Id), fP = N({}, Id, { dataTransfer: 0 }), hP = wn(fP), gP = N({}, oc, { relatedTarget: 0 }), Bp = wn(gP), pP = N({}, ii, {
+  }), xw = wn(Id), fP = N({}, Id, { dataTransfer: 0 }), hP = wn(fP), gP = N({}, oc, { relatedTarget: 0 }), Bp = wn(gP), pP = N({}, ii, {
     animationName: 0,
     elapsedTime: 0,
     pseudoElement: 0
@@ -24584,7 +24584,7 @@ Error generating stack: ` + u.message + `
     clipboardData: function(n) {
       return "clipboardData" in n ? n.clipboardData : window.clipboardData;
     }
-  }), yP = wn(vP), bP = N({}, ii, { data: 0 }), xw = wn(bP), xP = {
+  }), yP = wn(vP), bP = N({}, ii, { data: 0 }), ww = wn(bP), xP = {
     Esc: "Escape",
     Spacebar: " ",
     Left: "ArrowLeft",
@@ -24684,7 +24684,7 @@ Error generating stack: ` + u.message + `
     twist: 0,
     pointerType: 0,
     isPrimary: 0
-  }), ww = wn(kP), TP = N({}, ii, { submitter: 0 }), RP = wn(TP), zP = N({}, oc, {
+  }), Sw = wn(kP), TP = N({}, ii, { submitter: 0 }), RP = wn(TP), zP = N({}, oc, {
     touches: 0,
     targetTouches: 0,
     changedTouches: 0,
@@ -24712,8 +24712,8 @@ Error generating stack: ` + u.message + `
     source: 0
   }), DP = wn(IP), LP = [9, 13, 27, 32], Up = So && "CompositionEvent" in window, ac = null;
   So && "documentMode" in document && (ac = document.documentMode);
-  var $P = So && "TextEvent" in window && !ac, Sw = So && (!Up || ac && 8 < ac && 11 >= ac), Cw = " ", Ew = !1;
-  function _w(n, o) {
+  var $P = So && "TextEvent" in window && !ac, Cw = So && (!Up || ac && 8 < ac && 11 >= ac), Ew = " ", _w = !1;
+  function kw(n, o) {
     switch (n) {
       case "keyup":
         return LP.indexOf(o.keyCode) !== -1;
@@ -24727,25 +24727,25 @@ Error generating stack: ` + u.message + `
         return !1;
     }
   }
-  function kw(n) {
+  function Tw(n) {
     return n = n.detail, typeof n == "object" && "data" in n ? n.data : null;
   }
   var us = !1;
   function VP(n, o) {
     switch (n) {
       case "compositionend":
-        return kw(o);
+        return Tw(o);
       case "keypress":
-        return o.which !== 32 ? null : (Ew = !0, Cw);
+        return o.which !== 32 ? null : (_w = !0, Ew);
       case "textInput":
-        return n = o.data, n === Cw && Ew ? null : n;
+        return n = o.data, n === Ew && _w ? null : n;
       default:
         return null;
     }
   }
   function HP(n, o) {
     if (us)
-      return n === "compositionend" || !Up && _w(n, o) ? (n = vw(), Ad = $p = oi = null, us = !1, n) : null;
+      return n === "compositionend" || !Up && kw(n, o) ? (n = yw(), Ad = $p = oi = null, us = !1, n) : null;
     switch (n) {
       case "paste":
         return null;
@@ -24757,7 +24757,7 @@ Error generating stack: ` + u.message + `
         }
         return null;
       case "compositionend":
-        return Sw && o.locale !== "ko" ? null : o.data;
+        return Cw && o.locale !== "ko" ? null : o.data;
       default:
         return null;
     }
@@ -24779,11 +24779,11 @@ Error generating stack: ` + u.message + `
     url: !0,
     week: !0
   };
-  function Tw(n) {
+  function Rw(n) {
     var o = n && n.nodeName && n.nodeName.toLowerCase();
     return o === "input" ? !!BP[n.type] : o === "textarea";
   }
-  function Rw(n, o, s, u) {
+  function zw(n, o, s, u) {
     ls ? cs ? cs.push(u) : cs = [u] : ls = u, o = Lf(o, "onChange"), 0 < o.length && (s = new Pd(
       "onChange",
       "change",
@@ -24794,44 +24794,44 @@ Error generating stack: ` + u.message + `
   }
   var sc = null, lc = null;
   function jP(n) {
-    pC(n, 0);
+    mC(n, 0);
   }
   function Dd(n) {
     var o = Zi(n);
-    if (cw(o)) return n;
+    if (uw(o)) return n;
   }
-  function zw(n, o) {
+  function Ow(n, o) {
     if (n === "change") return o;
   }
-  var Ow = !1;
+  var Aw = !1;
   if (So) {
     var Wp;
     if (So) {
       var Fp = "oninput" in document;
       if (!Fp) {
-        var Aw = document.createElement("div");
-        Aw.setAttribute("oninput", "return;"), Fp = typeof Aw.oninput == "function";
+        var Nw = document.createElement("div");
+        Nw.setAttribute("oninput", "return;"), Fp = typeof Nw.oninput == "function";
       }
       Wp = Fp;
     } else Wp = !1;
-    Ow = Wp && (!document.documentMode || 9 < document.documentMode);
+    Aw = Wp && (!document.documentMode || 9 < document.documentMode);
   }
-  function Nw() {
-    sc && (sc.detachEvent("onpropertychange", Mw), lc = sc = null);
+  function Mw() {
+    sc && (sc.detachEvent("onpropertychange", Pw), lc = sc = null);
   }
-  function Mw(n) {
+  function Pw(n) {
     if (n.propertyName === "value" && Dd(lc)) {
       var o = [];
-      Rw(
+      zw(
         o,
         lc,
         n,
         Ip(n)
-      ), mw(jP, o);
+      ), vw(jP, o);
     }
   }
   function UP(n, o, s) {
-    n === "focusin" ? (Nw(), sc = o, lc = s, sc.attachEvent("onpropertychange", Mw)) : n === "focusout" && Nw();
+    n === "focusin" ? (Mw(), sc = o, lc = s, sc.attachEvent("onpropertychange", Pw)) : n === "focusout" && Mw();
   }
   function WP(n) {
     if (n === "selectionchange" || n === "keyup" || n === "keydown")
@@ -24869,12 +24869,12 @@ Error generating stack: ` + u.message + `
       return n.body;
     }
   }
-  function Pw(n) {
+  function Iw(n) {
     for (; n && n.firstChild; ) n = n.firstChild;
     return n;
   }
-  function Iw(n, o) {
-    var s = Pw(n);
+  function Dw(n, o) {
+    var s = Iw(n);
     n = 0;
     for (var u; s; ) {
       if (s.nodeType === 3) {
@@ -24892,13 +24892,13 @@ Error generating stack: ` + u.message + `
         }
         s = void 0;
       }
-      s = Pw(s);
+      s = Iw(s);
     }
   }
-  function Dw(n, o) {
-    return n && o ? n === o ? !0 : n && n.nodeType === 3 ? !1 : o && o.nodeType === 3 ? Dw(n, o.parentNode) : "contains" in n ? n.contains(o) : n.compareDocumentPosition ? !!(n.compareDocumentPosition(o) & 16) : !1 : !1;
+  function Lw(n, o) {
+    return n && o ? n === o ? !0 : n && n.nodeType === 3 ? !1 : o && o.nodeType === 3 ? Lw(n, o.parentNode) : "contains" in n ? n.contains(o) : n.compareDocumentPosition ? !!(n.compareDocumentPosition(o) & 16) : !1 : !1;
   }
-  function Lw(n) {
+  function $w(n) {
     n = n != null && n.ownerDocument != null && n.ownerDocument.defaultView != null ? n.ownerDocument.defaultView : window;
     for (var o = Gp(n.document); o instanceof n.HTMLIFrameElement; ) {
       try {
@@ -24917,7 +24917,7 @@ Error generating stack: ` + u.message + `
     return o && (o === "input" && (n.type === "text" || n.type === "search" || n.type === "tel" || n.type === "url" || n.type === "password") || o === "textarea" || n.contentEditable === "true");
   }
   var YP = So && "documentMode" in document && 11 >= document.documentMode, ds = null, Yp = null, uc = null, Xp = !1;
-  function $w(n, o, s) {
+  function Vw(n, o, s) {
     var u = s.window === s ? s.document : s.nodeType === 9 ? s : s.ownerDocument;
     Xp || ds == null || ds !== Gp(u) || (u = ds, "selectionStart" in u && qp(u) ? u = { start: u.selectionStart, end: u.selectionEnd } : (u = (u.ownerDocument && u.ownerDocument.defaultView || window).getSelection(), u = {
       anchorNode: u.anchorNode,
@@ -24944,23 +24944,23 @@ Error generating stack: ` + u.message + `
     transitionstart: Ji("Transition", "TransitionStart"),
     transitioncancel: Ji("Transition", "TransitionCancel"),
     transitionend: Ji("Transition", "TransitionEnd")
-  }, Qp = {}, Vw = {};
-  So && (Vw = document.createElement("div").style, "AnimationEvent" in window || (delete fs.animationend.animation, delete fs.animationiteration.animation, delete fs.animationstart.animation), "TransitionEvent" in window || delete fs.transitionend.transition);
+  }, Qp = {}, Hw = {};
+  So && (Hw = document.createElement("div").style, "AnimationEvent" in window || (delete fs.animationend.animation, delete fs.animationiteration.animation, delete fs.animationstart.animation), "TransitionEvent" in window || delete fs.transitionend.transition);
   function ea(n) {
     if (Qp[n]) return Qp[n];
     if (!fs[n]) return n;
     var o = fs[n], s;
     for (s in o)
-      if (o.hasOwnProperty(s) && s in Vw)
+      if (o.hasOwnProperty(s) && s in Hw)
         return Qp[n] = o[s];
     return n;
   }
-  var Hw = ea("animationend"), Bw = ea("animationiteration"), jw = ea("animationstart"), XP = ea("transitionrun"), QP = ea("transitionstart"), KP = ea("transitioncancel"), Uw = ea("transitionend"), Ww = /* @__PURE__ */ new Map(), Kp = "abort auxClick beforeToggle cancel canPlay canPlayThrough click close contextMenu copy cut drag dragEnd dragEnter dragExit dragLeave dragOver dragStart drop durationChange emptied encrypted ended error fullscreenChange fullscreenError gotPointerCapture input invalid keyDown keyPress keyUp load loadedData loadedMetadata loadStart lostPointerCapture mouseDown mouseMove mouseOut mouseOver mouseUp paste pause play playing pointerCancel pointerDown pointerMove pointerOut pointerOver pointerUp progress rateChange reset resize seeked seeking stalled submit suspend timeUpdate touchCancel touchEnd touchStart volumeChange scroll toggle touchMove waiting wheel".split(
+  var Bw = ea("animationend"), jw = ea("animationiteration"), Uw = ea("animationstart"), XP = ea("transitionrun"), QP = ea("transitionstart"), KP = ea("transitioncancel"), Ww = ea("transitionend"), Fw = /* @__PURE__ */ new Map(), Kp = "abort auxClick beforeToggle cancel canPlay canPlayThrough click close contextMenu copy cut drag dragEnd dragEnter dragExit dragLeave dragOver dragStart drop durationChange emptied encrypted ended error fullscreenChange fullscreenError gotPointerCapture input invalid keyDown keyPress keyUp load loadedData loadedMetadata loadStart lostPointerCapture mouseDown mouseMove mouseOut mouseOver mouseUp paste pause play playing pointerCancel pointerDown pointerMove pointerOut pointerOver pointerUp progress rateChange reset resize seeked seeking stalled submit suspend timeUpdate touchCancel touchEnd touchStart volumeChange scroll toggle touchMove waiting wheel".split(
     " "
   );
   Kp.push("scrollEnd");
   function wr(n, o) {
-    Ww.set(n, o), xr(o, [n]);
+    Fw.set(n, o), xr(o, [n]);
   }
   var ZP = 0;
   function Co(n, o) {
@@ -24970,7 +24970,7 @@ Error generating stack: ` + u.message + `
     var s = ZP++;
     return n = "_" + n + "t_" + s.toString(32) + "_", o.autoName = n;
   }
-  function Fw(n) {
+  function Gw(n) {
     if (n == null || typeof n == "string")
       return n;
     var o = null, s = Ns;
@@ -24985,7 +24985,7 @@ Error generating stack: ` + u.message + `
     return o ?? n.default;
   }
   function Eo(n, o) {
-    return n = Fw(n), o = Fw(o), o == null ? n === "auto" ? null : n : o === "auto" ? null : o;
+    return n = Gw(n), o = Gw(o), o == null ? n === "auto" ? null : n : o === "auto" ? null : o;
   }
   var Ld = typeof reportError == "function" ? reportError : function(n) {
     if (typeof window == "object" && typeof window.ErrorEvent == "function") {
@@ -25015,7 +25015,7 @@ Error generating stack: ` + u.message + `
         var E = u.pending;
         E === null ? h.next = h : (h.next = E.next, E.next = h), u.pending = h;
       }
-      m !== 0 && Gw(s, h, m);
+      m !== 0 && qw(s, h, m);
     }
   }
   function Vd(n, o, s, u) {
@@ -25027,7 +25027,7 @@ Error generating stack: ` + u.message + `
   function ta(n, o) {
     return Vd(n, null, null, o), Hd(n);
   }
-  function Gw(n, o, s) {
+  function qw(n, o, s) {
     n.lanes |= s;
     var u = n.alternate;
     u !== null && (u.lanes |= s);
@@ -25061,7 +25061,7 @@ Error generating stack: ` + u.message + `
       n.mode
     ), s.elementType = n.elementType, s.type = n.type, s.stateNode = n.stateNode, s.alternate = n, n.alternate = s) : (s.pendingProps = o, s.type = n.type, s.flags = 0, s.subtreeFlags = 0, s.deletions = null), s.flags = n.flags & 1206910976, s.childLanes = n.childLanes, s.lanes = n.lanes, s.child = n.child, s.memoizedProps = n.memoizedProps, s.memoizedState = n.memoizedState, s.updateQueue = n.updateQueue, o = n.dependencies, s.dependencies = o === null ? null : { lanes: o.lanes, firstContext: o.firstContext }, s.sibling = n.sibling, s.index = n.index, s.ref = n.ref, s.refCleanup = n.refCleanup, s;
   }
-  function qw(n, o) {
+  function Yw(n, o) {
     n.flags &= 1206910978;
     var s = n.alternate;
     return s === null ? (n.childLanes = 0, n.lanes = o, n.child = null, n.subtreeFlags = 0, n.memoizedProps = null, n.memoizedState = null, n.updateQueue = null, n.dependencies = null, n.stateNode = null) : (n.childLanes = s.childLanes, n.lanes = s.lanes, n.child = s.child, n.subtreeFlags = 0, n.deletions = null, n.memoizedProps = s.memoizedProps, n.memoizedState = s.memoizedState, n.updateQueue = s.updateQueue, n.type = s.type, o = s.dependencies, n.dependencies = o === null ? null : {
@@ -25132,7 +25132,7 @@ Error generating stack: ` + u.message + `
   function tm(n, o, s) {
     return n = Nn(6, n, null, o), n.lanes = s, n;
   }
-  function Yw(n) {
+  function Xw(n) {
     var o = Nn(18, null, null, 0);
     return o.stateNode = n, o;
   }
@@ -25148,15 +25148,15 @@ Error generating stack: ` + u.message + `
       implementation: n.implementation
     }, o;
   }
-  var Xw = /* @__PURE__ */ new WeakMap();
+  var Qw = /* @__PURE__ */ new WeakMap();
   function ar(n, o) {
     if (typeof n == "object" && n !== null) {
-      var s = Xw.get(n);
+      var s = Qw.get(n);
       return s !== void 0 ? s : (o = {
         value: n,
         source: o,
         stack: hd(o)
-      }, Xw.set(n, o), o);
+      }, Qw.set(n, o), o);
     }
     return {
       value: n,
@@ -25168,7 +25168,7 @@ Error generating stack: ` + u.message + `
   function ko(n, o) {
     ps[ms++] = dc, ps[ms++] = jd, jd = n, dc = o;
   }
-  function Qw(n, o, s) {
+  function Kw(n, o, s) {
     sr[lr++] = Wr, sr[lr++] = Fr, sr[lr++] = ai, ai = n;
     var u = Wr;
     n = Fr;
@@ -25182,7 +25182,7 @@ Error generating stack: ` + u.message + `
       Wr = 1 << m | s << h | u, Fr = n;
   }
   function Ud(n) {
-    n.return !== null && (ko(n, 1), Qw(n, 1, 0));
+    n.return !== null && (ko(n, 1), Kw(n, 1, 0));
   }
   function rm(n) {
     for (; n === jd; )
@@ -25190,7 +25190,7 @@ Error generating stack: ` + u.message + `
     for (; n === ai; )
       ai = sr[--lr], sr[lr] = null, Fr = sr[--lr], sr[lr] = null, Wr = sr[--lr], sr[lr] = null;
   }
-  function Kw(n, o) {
+  function Zw(n, o) {
     sr[lr++] = Wr, sr[lr++] = Fr, sr[lr++] = ai, Wr = o.id, Fr = o.overflow, ai = n;
   }
   var Yt = null, ct = null, Ve = !1, si = null, cr = !1, om = Error(i(519));
@@ -25204,7 +25204,7 @@ Error generating stack: ` + u.message + `
     );
     throw fc(ar(o, n)), om;
   }
-  function Zw(n) {
+  function Jw(n) {
     var o = n.stateNode, s = n.type, u = n.memoizedProps;
     switch (o[Ht] = n, o[hn] = u, s) {
       case "dialog":
@@ -25232,7 +25232,7 @@ Error generating stack: ` + u.message + `
         Ue("toggle", o);
         break;
       case "input":
-        Ue("invalid", o), uw(
+        Ue("invalid", o), dw(
           o,
           u.value,
           u.defaultValue,
@@ -25247,9 +25247,9 @@ Error generating stack: ` + u.message + `
         Ue("invalid", o);
         break;
       case "textarea":
-        Ue("invalid", o), fw(o, u.value, u.defaultValue, u.children);
+        Ue("invalid", o), hw(o, u.value, u.defaultValue, u.children);
     }
-    s = u.children, typeof s != "string" && typeof s != "number" && typeof s != "bigint" || o.textContent === "" + s || u.suppressHydrationWarning === !0 || bC(o.textContent, s) ? (u.popover != null && (Ue("beforetoggle", o), Ue("toggle", o)), u.onScroll != null && Ue("scroll", o), u.onScrollEnd != null && Ue("scrollend", o), u.onClick != null && (o.onclick = Ur), o = !0) : o = !1, o || li(n, !0);
+    s = u.children, typeof s != "string" && typeof s != "number" && typeof s != "bigint" || o.textContent === "" + s || u.suppressHydrationWarning === !0 || xC(o.textContent, s) ? (u.popover != null && (Ue("beforetoggle", o), Ue("toggle", o)), u.onScroll != null && Ue("scroll", o), u.onScrollEnd != null && Ue("scrollend", o), u.onClick != null && (o.onclick = Ur), o = !0) : o = !1, o || li(n, !0);
   }
   function Wd(n) {
     for (Yt = n.return; Yt; )
@@ -25273,10 +25273,10 @@ Error generating stack: ` + u.message + `
     var o = n.tag, s;
     if ((s = o !== 3 && o !== 27) && ((s = o === 5) && (s = n.type, s = !(s !== "form" && s !== "button") || Pv(n.type, n.memoizedProps)), s = !s), s && ct && li(n), Wd(n), o === 13) {
       if (n = n.memoizedState, n = n !== null ? n.dehydrated : null, !n) throw Error(i(317));
-      ct = $C(n);
+      ct = VC(n);
     } else if (o === 31) {
       if (n = n.memoizedState, n = n !== null ? n.dehydrated : null, !n) throw Error(i(317));
-      ct = $C(n);
+      ct = VC(n);
     } else
       o === 27 ? (o = ct, Ei(n.type) ? (n = Uv, Uv = null, ct = n) : ct = o) : ct = Yt ? dr(n.stateNode.nextSibling) : null;
     return !0;
@@ -25396,12 +25396,12 @@ Error generating stack: ` + u.message + `
     oa = n, To = null, n = n.dependencies, n !== null && (n.firstContext = null);
   }
   function nn(n) {
-    return Jw(oa, n);
+    return e1(oa, n);
   }
   function qd(n, o) {
-    return oa === null && aa(n), Jw(n, o);
+    return oa === null && aa(n), e1(n, o);
   }
-  function Jw(n, o) {
+  function e1(n, o) {
     var s = o._currentValue;
     if (o = { context: o, memoizedValue: s, next: null }, To === null) {
       if (n === null) throw Error(i(308));
@@ -25441,7 +25441,7 @@ Error generating stack: ` + u.message + `
       n.controller.abort();
     });
   }
-  function e1(n, o) {
+  function t1(n, o) {
     if ((n.pendingLanes & 4194048) !== 0) {
       var s = n.transitionTypes;
       for (s === null && (s = n.transitionTypes = []), n = 0; n < o.length; n++) {
@@ -25467,9 +25467,9 @@ Error generating stack: ` + u.message + `
         }
       };
     }
-    return cm++, o.then(t1, t1), o;
+    return cm++, o.then(n1, n1), o;
   }
-  function t1() {
+  function n1() {
     if (--cm === 0 && (gc = null, pc !== null)) {
       ys !== null && (ys.status = "fulfilled");
       var n = pc;
@@ -25497,14 +25497,14 @@ Error generating stack: ` + u.message + `
       }
     ), u;
   }
-  var n1 = le.S;
+  var r1 = le.S;
   le.S = function(n, o) {
-    if (YS = yn(), typeof o == "object" && o !== null && typeof o.then == "function" && o3(n, o), gc !== null)
+    if (XS = yn(), typeof o == "object" && o !== null && typeof o.then == "function" && o3(n, o), gc !== null)
       for (var s = Ds; s !== null; )
-        e1(s, gc), s = s.next;
+        t1(s, gc), s = s.next;
     if (s = n.types, s !== null) {
       for (var u = Ds; u !== null; )
-        e1(u, s), u = u.next;
+        t1(u, s), u = u.next;
       if (sa !== 0) {
         u = gc, u === null && (u = gc = []);
         for (var h = 0; h < s.length; h++) {
@@ -25513,7 +25513,7 @@ Error generating stack: ` + u.message + `
         }
       }
     }
-    n1 !== null && n1(n, o);
+    r1 !== null && r1(n, o);
   };
   var la = Ie(null);
   function um() {
@@ -25523,21 +25523,21 @@ Error generating stack: ` + u.message + `
   function Yd(n, o) {
     o === null ? He(la, la.current) : He(la, o.pool);
   }
-  function r1() {
+  function o1() {
     var n = um();
     return n === null ? null : { parent: Rt._currentValue, pool: n };
   }
   var bs = Error(i(460)), dm = Error(i(474)), Xd = Error(i(542)), Qd = { then: function() {
   } };
-  function o1(n) {
+  function i1(n) {
     return n = n.status, n === "fulfilled" || n === "rejected";
   }
-  function i1(n, o, s) {
+  function a1(n, o, s) {
     switch (s = n[s], s === void 0 ? n.push(o) : s !== o && (o.then(Ur, Ur), o = s), o.status) {
       case "fulfilled":
         return o.value;
       case "rejected":
-        throw n = o.reason, s1(n), n === void 0 && !("reason" in o) ? Error(i(600)) : n;
+        throw n = o.reason, l1(n), n === void 0 && !("reason" in o) ? Error(i(600)) : n;
       default:
         if (typeof o.status == "string") o.then(Ur, Ur);
         else {
@@ -25562,7 +25562,7 @@ Error generating stack: ` + u.message + `
           case "fulfilled":
             return o.value;
           case "rejected":
-            throw n = o.reason, s1(n), n;
+            throw n = o.reason, l1(n), n;
         }
         throw ua = o, bs;
     }
@@ -25576,19 +25576,19 @@ Error generating stack: ` + u.message + `
     }
   }
   var ua = null;
-  function a1() {
+  function s1() {
     if (ua === null) throw Error(i(459));
     var n = ua;
     return ua = null, n;
   }
-  function s1(n) {
+  function l1(n) {
     if (n === bs || n === Xd)
       throw Error(i(483));
   }
   var xs = null, mc = 0;
   function Kd(n) {
     var o = mc;
-    return mc += 1, xs === null && (xs = []), i1(xs, n, o);
+    return mc += 1, xs === null && (xs = []), a1(xs, n, o);
   }
   function ui(n, o) {
     o = o.props.ref, n.ref = o !== void 0 ? o : null;
@@ -25601,7 +25601,7 @@ Error generating stack: ` + u.message + `
       )
     ));
   }
-  function l1(n) {
+  function c1(n) {
     function o(ee, X) {
       if (n) {
         var re = ee.deletions;
@@ -25974,7 +25974,7 @@ Error generating stack: ` + u.message + `
       }
     };
   }
-  var da = l1(!0), c1 = l1(!1), di = !1;
+  var da = c1(!0), u1 = c1(!1), di = !1;
   function fm(n) {
     n.updateQueue = {
       baseState: n.memoizedState,
@@ -26001,7 +26001,7 @@ Error generating stack: ` + u.message + `
     if (u === null) return null;
     if (u = u.shared, (Xe & 2) !== 0) {
       var h = u.pending;
-      return h === null ? o.next = o : (o.next = h.next, h.next = o), u.pending = o, o = Hd(n), Gw(n, null, s), o;
+      return h === null ? o.next = o : (o.next = h.next, h.next = o), u.pending = o, o = Hd(n), qw(n, null, s), o;
     }
     return Vd(n, u, o, s), Hd(n);
   }
@@ -26111,19 +26111,19 @@ Error generating stack: ` + u.message + `
       ie === null && (j = fe), h.baseState = j, h.firstBaseUpdate = te, h.lastBaseUpdate = ie, m === null && (h.shared.lanes = 0), xi |= E, n.lanes = E, n.memoizedState = fe;
     }
   }
-  function u1(n, o) {
+  function d1(n, o) {
     if (typeof n != "function")
       throw Error(i(191, n));
     n.call(o);
   }
-  function d1(n, o) {
+  function f1(n, o) {
     var s = n.callbacks;
     if (s !== null)
       for (n.callbacks = null, n = 0; n < s.length; n++)
-        u1(s[n], o);
+        d1(s[n], o);
   }
   var gi = Ie(null), Jd = Ie(0);
-  function f1(n, o) {
+  function h1(n, o) {
     n = Mo, He(Jd, n), He(gi, o), Mo = n | o.baseLanes;
   }
   function mm() {
@@ -26140,7 +26140,7 @@ Error generating stack: ` + u.message + `
   function ym(n) {
     He(on, on.current), He(rn, n), gn === null && (gn = n);
   }
-  function h1(n) {
+  function g1(n) {
     n.tag === 22 ? (He(on, on.current), He(rn, n), gn === null && (gn = n)) : mi();
   }
   function mi() {
@@ -26188,20 +26188,20 @@ Error generating stack: ` + u.message + `
     return !0;
   }
   function wm(n, o, s, u, h, m) {
-    return zo = m, De = o, o.memoizedState = null, o.updateQueue = null, o.lanes = 0, le.H = n === null || n.memoizedState === null ? Q1 : K1, fa = !1, m = s(u, h), fa = !1, ws && (m = p1(
+    return zo = m, De = o, o.memoizedState = null, o.updateQueue = null, o.lanes = 0, le.H = n === null || n.memoizedState === null ? K1 : Z1, fa = !1, m = s(u, h), fa = !1, ws && (m = m1(
       o,
       s,
       u,
       h
-    )), g1(n), m;
+    )), p1(n), m;
   }
-  function g1(n) {
+  function p1(n) {
     le.H = uf;
     var o = ot !== null && ot.next !== null;
     if (zo = 0, zt = ot = De = null, tf = !1, wc = 0, Ss = null, o) throw Error(i(300));
     n === null || Ot || (n = n.dependencies, n !== null && Gd(n) && (Ot = !0));
   }
-  function p1(n, o, s, u) {
+  function m1(n, o, s, u) {
     De = n;
     var h = 0;
     do {
@@ -26271,7 +26271,7 @@ Error generating stack: ` + u.message + `
   }
   function Sc(n) {
     var o = wc;
-    return wc += 1, Ss === null && (Ss = []), n = i1(Ss, n, o), o = De, (zt === null ? o.memoizedState : zt.next) === null && (o = o.alternate, le.H = o === null || o.memoizedState === null ? Q1 : K1), n;
+    return wc += 1, Ss === null && (Ss = []), n = a1(Ss, n, o), o = De, (zt === null ? o.memoizedState : zt.next) === null && (o = o.alternate, le.H = o === null || o.memoizedState === null ? K1 : Z1), n;
   }
   function of(n) {
     if (n !== null && typeof n == "object") {
@@ -26381,7 +26381,7 @@ Error generating stack: ` + u.message + `
     }
     return [m, u];
   }
-  function m1(n, o, s) {
+  function v1(n, o, s) {
     var u = De, h = Ct(), m = Ve;
     if (m) {
       if (s === void 0) throw Error(i(407));
@@ -26391,31 +26391,31 @@ Error generating stack: ` + u.message + `
       (ot || h).memoizedState,
       s
     );
-    if (E && (h.memoizedState = s, Ot = !0), h = h.queue, Om(b1.bind(null, u, h, n), [
+    if (E && (h.memoizedState = s, Ot = !0), h = h.queue, Om(x1.bind(null, u, h, n), [
       n
     ]), n = h.getSnapshot !== o || E || zt !== null && (zt.memoizedState.tag & 1) !== 0, Cs(
       n ? 9 : 8,
       { destroy: void 0 },
-      y1.bind(null, u, h, s, o),
+      b1.bind(null, u, h, s, o),
       null
     ), n) {
       if (u.flags |= 2048, at === null) throw Error(i(349));
-      m || (zo & 127) !== 0 || v1(u, o, s);
+      m || (zo & 127) !== 0 || y1(u, o, s);
     }
     return s;
   }
-  function v1(n, o, s) {
+  function y1(n, o, s) {
     n.flags |= 16384, n = { getSnapshot: o, value: s }, o = De.updateQueue, o === null ? (o = rf(), De.updateQueue = o, o.stores = [n]) : (s = o.stores, s === null ? o.stores = [n] : s.push(n));
   }
-  function y1(n, o, s, u) {
-    o.value = s, o.getSnapshot = u, x1(o) && w1(n);
+  function b1(n, o, s, u) {
+    o.value = s, o.getSnapshot = u, w1(o) && S1(n);
   }
-  function b1(n, o, s) {
+  function x1(n, o, s) {
     return s(function() {
-      x1(o) && w1(n);
+      w1(o) && S1(n);
     });
   }
-  function x1(n) {
+  function w1(n) {
     var o = n.getSnapshot;
     n = n.value;
     try {
@@ -26425,7 +26425,7 @@ Error generating stack: ` + u.message + `
       return !0;
     }
   }
-  function w1(n) {
+  function S1(n) {
     var o = ta(n, 2);
     o !== null && Dn(o, n, 2);
   }
@@ -26450,7 +26450,7 @@ Error generating stack: ` + u.message + `
       lastRenderedState: n
     }, o;
   }
-  function S1(n, o, s, u) {
+  function C1(n, o, s, u) {
     return n.baseState = s, km(
       n,
       ot,
@@ -26473,17 +26473,17 @@ Error generating stack: ` + u.message + `
           m.listeners.push(E);
         }
       };
-      le.T !== null ? s(!0) : m.isTransition = !1, u(m), s = o.pending, s === null ? (m.next = o.pending = m, C1(o, m)) : (m.next = s.next, o.pending = s.next = m);
+      le.T !== null ? s(!0) : m.isTransition = !1, u(m), s = o.pending, s === null ? (m.next = o.pending = m, E1(o, m)) : (m.next = s.next, o.pending = s.next = m);
     }
   }
-  function C1(n, o) {
+  function E1(n, o) {
     var s = o.action, u = o.payload, h = n.state;
     if (o.isTransition) {
       var m = le.T, E = {};
       E.types = m !== null ? m.types : null, le.T = E;
       try {
         var M = s(h, u), j = le.S;
-        j !== null && j(E, M), E1(n, o, M);
+        j !== null && j(E, M), _1(n, o, M);
       } catch (te) {
         zm(n, o, te);
       } finally {
@@ -26491,42 +26491,42 @@ Error generating stack: ` + u.message + `
       }
     } else
       try {
-        m = s(h, u), E1(n, o, m);
+        m = s(h, u), _1(n, o, m);
       } catch (te) {
         zm(n, o, te);
       }
   }
-  function E1(n, o, s) {
+  function _1(n, o, s) {
     s !== null && typeof s == "object" && typeof s.then == "function" ? s.then(
       function(u) {
-        _1(n, o, u);
+        k1(n, o, u);
       },
       function(u) {
         return zm(n, o, u);
       }
-    ) : _1(n, o, s);
+    ) : k1(n, o, s);
   }
-  function _1(n, o, s) {
-    o.status = "fulfilled", o.value = s, k1(o), n.state = s, o = n.pending, o !== null && (s = o.next, s === o ? n.pending = null : (s = s.next, o.next = s, C1(n, s)));
+  function k1(n, o, s) {
+    o.status = "fulfilled", o.value = s, T1(o), n.state = s, o = n.pending, o !== null && (s = o.next, s === o ? n.pending = null : (s = s.next, o.next = s, E1(n, s)));
   }
   function zm(n, o, s) {
     var u = n.pending;
     if (n.pending = null, u !== null) {
       u = u.next;
       do
-        o.status = "rejected", o.reason = s, k1(o), o = o.next;
+        o.status = "rejected", o.reason = s, T1(o), o = o.next;
       while (o !== u);
     }
     n.action = null;
   }
-  function k1(n) {
+  function T1(n) {
     n = n.listeners;
     for (var o = 0; o < n.length; o++) (0, n[o])();
   }
-  function T1(n, o) {
+  function R1(n, o) {
     return o;
   }
-  function R1(n, o) {
+  function z1(n, o) {
     if (Ve) {
       var s = at.formState;
       if (s !== null) {
@@ -26567,9 +26567,9 @@ Error generating stack: ` + u.message + `
       pending: null,
       lanes: 0,
       dispatch: null,
-      lastRenderedReducer: T1,
+      lastRenderedReducer: R1,
       lastRenderedState: o
-    }, s.queue = u, s = q1.bind(
+    }, s.queue = u, s = Y1.bind(
       null,
       De,
       u
@@ -26591,15 +26591,15 @@ Error generating stack: ` + u.message + `
       s
     ), h.dispatch = s, u.memoizedState = n, [o, s, !1];
   }
-  function z1(n) {
+  function O1(n) {
     var o = Ct();
-    return O1(o, ot, n);
+    return A1(o, ot, n);
   }
-  function O1(n, o, s) {
+  function A1(n, o, s) {
     if (o = km(
       n,
       o,
-      T1
+      R1
     )[0], n = af(Oo)[0], typeof o == "object" && o !== null && typeof o.then == "function")
       try {
         var u = Sc(o);
@@ -26619,10 +26619,10 @@ Error generating stack: ` + u.message + `
   function c3(n, o) {
     n.action = o;
   }
-  function A1(n) {
+  function N1(n) {
     var o = Ct(), s = ot;
     if (s !== null)
-      return O1(o, s, n);
+      return A1(o, s, n);
     Ct(), o = o.memoizedState, s = Ct();
     var u = s.queue.dispatch;
     return s.memoizedState = n, [o, u, !1];
@@ -26630,7 +26630,7 @@ Error generating stack: ` + u.message + `
   function Cs(n, o, s, u) {
     return n = { tag: n, create: s, deps: u, inst: o, next: null }, o = De.updateQueue, o === null && (o = rf(), De.updateQueue = o), s = o.lastEffect, s === null ? o.lastEffect = n.next = n : (u = s.next, s.next = n, n.next = u, o.lastEffect = n), n;
   }
-  function N1() {
+  function M1() {
     return Ct().memoizedState;
   }
   function sf(n, o, s, u) {
@@ -26653,7 +26653,7 @@ Error generating stack: ` + u.message + `
       u
     ));
   }
-  function M1(n, o) {
+  function P1(n, o) {
     sf(8390656, 8, n, o);
   }
   function Om(n, o) {
@@ -26669,20 +26669,20 @@ Error generating stack: ` + u.message + `
       s === null ? o.events = [n] : s.push(n);
     }
   }
-  function P1(n) {
+  function I1(n) {
     var o = Ct().memoizedState;
     return u3({ ref: o, nextImpl: n }), function() {
       if ((Xe & 2) !== 0) throw Error(i(440));
       return o.impl.apply(void 0, arguments);
     };
   }
-  function I1(n, o) {
+  function D1(n, o) {
     return lf(4, 2, n, o);
   }
-  function D1(n, o) {
+  function L1(n, o) {
     return lf(4, 4, n, o);
   }
-  function L1(n, o) {
+  function $1(n, o) {
     if (typeof o == "function") {
       n = n();
       var s = o(n);
@@ -26695,18 +26695,18 @@ Error generating stack: ` + u.message + `
         o.current = null;
       };
   }
-  function $1(n, o, s) {
-    s = s != null ? s.concat([n]) : null, lf(4, 4, L1.bind(null, o, n), s);
+  function V1(n, o, s) {
+    s = s != null ? s.concat([n]) : null, lf(4, 4, $1.bind(null, o, n), s);
   }
   function Am() {
   }
-  function V1(n, o) {
+  function H1(n, o) {
     var s = Ct();
     o = o === void 0 ? null : o;
     var u = s.memoizedState;
     return o !== null && xm(o, u[1]) ? u[0] : (s.memoizedState = [n, o], n);
   }
-  function H1(n, o) {
+  function B1(n, o) {
     var s = Ct();
     o = o === void 0 ? null : o;
     var u = s.memoizedState;
@@ -26723,12 +26723,12 @@ Error generating stack: ` + u.message + `
     return s.memoizedState = [u, o], u;
   }
   function Nm(n, o, s) {
-    return s === void 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? n.memoizedState = o : (n.memoizedState = s, n = QS(), De.lanes |= n, xi |= n, s);
+    return s === void 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? n.memoizedState = o : (n.memoizedState = s, n = KS(), De.lanes |= n, xi |= n, s);
   }
-  function B1(n, o, s, u) {
-    return Gn(s, o) ? s : gi.current !== null ? (n = Nm(n, s, u), Gn(n, o) || (Ot = !0), n) : (zo & 106) === 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? (Ot = !0, n.memoizedState = s) : (n = QS(), De.lanes |= n, xi |= n, o);
+  function j1(n, o, s, u) {
+    return Gn(s, o) ? s : gi.current !== null ? (n = Nm(n, s, u), Gn(n, o) || (Ot = !0), n) : (zo & 106) === 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? (Ot = !0, n.memoizedState = s) : (n = KS(), De.lanes |= n, xi |= n, o);
   }
-  function j1(n, o, s, u, h) {
+  function U1(n, o, s, u, h) {
     var m = ue.p;
     ue.p = m !== 0 && 8 > m ? m : 8;
     var E = le.T, M = {};
@@ -26769,18 +26769,18 @@ Error generating stack: ` + u.message + `
   }
   function Mm(n, o, s, u) {
     if (n.tag !== 5) throw Error(i(476));
-    var h = U1(n).queue;
-    j1(
+    var h = W1(n).queue;
+    U1(
       n,
       h,
       o,
       ve,
       s === null ? d3 : function() {
-        return W1(n), s(u);
+        return F1(n), s(u);
       }
     );
   }
-  function U1(n) {
+  function W1(n) {
     var o = n.memoizedState;
     if (o !== null) return o;
     o = {
@@ -26811,8 +26811,8 @@ Error generating stack: ` + u.message + `
       next: null
     }, n.memoizedState = o, n = n.alternate, n !== null && (n.memoizedState = o), o;
   }
-  function W1(n) {
-    var o = U1(n);
+  function F1(n) {
+    var o = W1(n);
     o.next === null && (o = n.alternate.memoizedState), Cc(
       n,
       o.next.queue,
@@ -26823,10 +26823,10 @@ Error generating stack: ` + u.message + `
   function Pm() {
     return nn(js);
   }
-  function F1() {
+  function G1() {
     return Ct().memoizedState;
   }
-  function G1() {
+  function q1() {
     return Ct().memoizedState;
   }
   function f3(n) {
@@ -26853,9 +26853,9 @@ Error generating stack: ` + u.message + `
       hasEagerState: !1,
       eagerState: null,
       next: null
-    }, cf(n) ? Y1(o, s) : (s = Jp(n, o, s, u), s !== null && (Dn(s, n, u), X1(s, o, u)));
+    }, cf(n) ? X1(o, s) : (s = Jp(n, o, s, u), s !== null && (Dn(s, n, u), Q1(s, o, u)));
   }
-  function q1(n, o, s) {
+  function Y1(n, o, s) {
     var u = Kn();
     Cc(n, o, s, u);
   }
@@ -26869,7 +26869,7 @@ Error generating stack: ` + u.message + `
       eagerState: null,
       next: null
     };
-    if (cf(n)) Y1(o, h);
+    if (cf(n)) X1(o, h);
     else {
       var m = n.alternate;
       if (n.lanes === 0 && (m === null || m.lanes === 0) && (m = o.lastRenderedReducer, m !== null))
@@ -26880,7 +26880,7 @@ Error generating stack: ` + u.message + `
         } catch {
         }
       if (s = Jp(n, o, h, u), s !== null)
-        return Dn(s, n, u), X1(s, o, u), !0;
+        return Dn(s, n, u), Q1(s, o, u), !0;
     }
     return !1;
   }
@@ -26907,12 +26907,12 @@ Error generating stack: ` + u.message + `
     var o = n.alternate;
     return n === De || o !== null && o === De;
   }
-  function Y1(n, o) {
+  function X1(n, o) {
     ws = tf = !0;
     var s = n.pending;
     s === null ? o.next = o : (o.next = s.next, s.next = o), n.pending = o;
   }
-  function X1(n, o, s) {
+  function Q1(n, o, s) {
     if ((s & 4194048) !== 0) {
       var u = o.lanes;
       u &= n.pendingLanes, s |= u, o.lanes = s, bd(n, s);
@@ -26943,7 +26943,7 @@ Error generating stack: ` + u.message + `
     useMemoCache: bt,
     useCacheRefresh: bt,
     useEffectEvent: bt
-  }, Q1 = {
+  }, K1 = {
     readContext: nn,
     use: of,
     useCallback: function(n, o) {
@@ -26953,12 +26953,12 @@ Error generating stack: ` + u.message + `
       ], n;
     },
     useContext: nn,
-    useEffect: M1,
+    useEffect: P1,
     useImperativeHandle: function(n, o, s) {
       s = s != null ? s.concat([n]) : null, sf(
         4194308,
         4,
-        L1.bind(null, o, n),
+        $1.bind(null, o, n),
         s
       );
     },
@@ -27013,7 +27013,7 @@ Error generating stack: ` + u.message + `
     },
     useState: function(n) {
       n = Rm(n);
-      var o = n.queue, s = q1.bind(null, De, o);
+      var o = n.queue, s = Y1.bind(null, De, o);
       return o.dispatch = s, [n.memoizedState, s];
     },
     useDebugValue: Am,
@@ -27023,7 +27023,7 @@ Error generating stack: ` + u.message + `
     },
     useTransition: function() {
       var n = Rm(!1);
-      return n = j1.bind(
+      return n = U1.bind(
         null,
         De,
         n.queue,
@@ -27040,16 +27040,16 @@ Error generating stack: ` + u.message + `
       } else {
         if (s = o(), at === null)
           throw Error(i(349));
-        (We & 127) !== 0 || v1(u, o, s);
+        (We & 127) !== 0 || y1(u, o, s);
       }
       h.memoizedState = s;
       var m = { value: s, getSnapshot: o };
-      return h.queue = m, M1(b1.bind(null, u, m, n), [
+      return h.queue = m, P1(x1.bind(null, u, m, n), [
         n
       ]), u.flags |= 2048, Cs(
         9,
         { destroy: void 0 },
-        y1.bind(
+        b1.bind(
           null,
           u,
           m,
@@ -27069,8 +27069,8 @@ Error generating stack: ` + u.message + `
       return n.memoizedState = o;
     },
     useHostTransitionStatus: Pm,
-    useFormState: R1,
-    useActionState: R1,
+    useFormState: z1,
+    useActionState: z1,
     useOptimistic: function(n) {
       var o = Sn();
       o.memoizedState = o.baseState = n;
@@ -27103,25 +27103,25 @@ Error generating stack: ` + u.message + `
         return s.impl.apply(void 0, arguments);
       };
     }
-  }, K1 = {
+  }, Z1 = {
     readContext: nn,
     use: of,
-    useCallback: V1,
+    useCallback: H1,
     useContext: nn,
     useEffect: Om,
-    useImperativeHandle: $1,
-    useInsertionEffect: I1,
-    useLayoutEffect: D1,
-    useMemo: H1,
+    useImperativeHandle: V1,
+    useInsertionEffect: D1,
+    useLayoutEffect: L1,
+    useMemo: B1,
     useReducer: af,
-    useRef: N1,
+    useRef: M1,
     useState: function() {
       return af(Oo);
     },
     useDebugValue: Am,
     useDeferredValue: function(n, o) {
       var s = Ct();
-      return B1(
+      return j1(
         s,
         ot.memoizedState,
         n,
@@ -27135,37 +27135,37 @@ Error generating stack: ` + u.message + `
         o
       ];
     },
-    useSyncExternalStore: m1,
-    useId: F1,
+    useSyncExternalStore: v1,
+    useId: G1,
     useHostTransitionStatus: Pm,
-    useFormState: z1,
-    useActionState: z1,
+    useFormState: O1,
+    useActionState: O1,
     useOptimistic: function(n, o) {
       var s = Ct();
-      return S1(s, ot, n, o);
+      return C1(s, ot, n, o);
     },
     useMemoCache: _m,
-    useCacheRefresh: G1,
-    useEffectEvent: P1
+    useCacheRefresh: q1,
+    useEffectEvent: I1
   }, g3 = {
     readContext: nn,
     use: of,
-    useCallback: V1,
+    useCallback: H1,
     useContext: nn,
     useEffect: Om,
-    useImperativeHandle: $1,
-    useInsertionEffect: I1,
-    useLayoutEffect: D1,
-    useMemo: H1,
+    useImperativeHandle: V1,
+    useInsertionEffect: D1,
+    useLayoutEffect: L1,
+    useMemo: B1,
     useReducer: Tm,
-    useRef: N1,
+    useRef: M1,
     useState: function() {
       return Tm(Oo);
     },
     useDebugValue: Am,
     useDeferredValue: function(n, o) {
       var s = Ct();
-      return ot === null ? Nm(s, n, o) : B1(
+      return ot === null ? Nm(s, n, o) : j1(
         s,
         ot.memoizedState,
         n,
@@ -27179,18 +27179,18 @@ Error generating stack: ` + u.message + `
         o
       ];
     },
-    useSyncExternalStore: m1,
-    useId: F1,
+    useSyncExternalStore: v1,
+    useId: G1,
     useHostTransitionStatus: Pm,
-    useFormState: A1,
-    useActionState: A1,
+    useFormState: N1,
+    useActionState: N1,
     useOptimistic: function(n, o) {
       var s = Ct();
-      return ot !== null ? S1(s, ot, n, o) : (s.baseState = n, [n, s.queue.dispatch]);
+      return ot !== null ? C1(s, ot, n, o) : (s.baseState = n, [n, s.queue.dispatch]);
     },
     useMemoCache: _m,
-    useCacheRefresh: G1,
-    useEffectEvent: P1
+    useCacheRefresh: q1,
+    useEffectEvent: I1
   };
   function Dm(n, o, s, u) {
     o = n.memoizedState, s = s(u, o), s = s == null ? o : N({}, o, s), n.memoizedState = s, n.lanes === 0 && (n.updateQueue.baseState = s);
@@ -27212,10 +27212,10 @@ Error generating stack: ` + u.message + `
       u.tag = 2, o != null && (u.callback = o), o = hi(n, u, s), o !== null && (Dn(o, n, s), vc(o, n, s));
     }
   };
-  function Z1(n, o, s, u, h, m, E) {
+  function J1(n, o, s, u, h, m, E) {
     return n = n.stateNode, typeof n.shouldComponentUpdate == "function" ? n.shouldComponentUpdate(u, m, E) : o.prototype && o.prototype.isPureReactComponent ? !cc(s, u) || !cc(h, m) : !0;
   }
-  function J1(n, o, s, u) {
+  function eS(n, o, s, u) {
     n = o.state, typeof o.componentWillReceiveProps == "function" && o.componentWillReceiveProps(s, u), typeof o.UNSAFE_componentWillReceiveProps == "function" && o.UNSAFE_componentWillReceiveProps(s, u), o.state !== n && Lm.enqueueReplaceState(o, o.state, null);
   }
   function ha(n, o) {
@@ -27232,13 +27232,13 @@ Error generating stack: ` + u.message + `
     }
     return s;
   }
-  function eS(n) {
+  function tS(n) {
     Ld(n);
   }
-  function tS(n) {
+  function nS(n) {
     console.error(n);
   }
-  function nS(n) {
+  function rS(n) {
     Ld(n);
   }
   function df(n, o) {
@@ -27251,7 +27251,7 @@ Error generating stack: ` + u.message + `
       });
     }
   }
-  function rS(n, o, s) {
+  function oS(n, o, s) {
     try {
       var u = n.onCaughtError;
       u(s.value, {
@@ -27269,22 +27269,22 @@ Error generating stack: ` + u.message + `
       df(n, o);
     }, s;
   }
-  function oS(n) {
+  function iS(n) {
     return n = fi(n), n.tag = 3, n;
   }
-  function iS(n, o, s, u) {
+  function aS(n, o, s, u) {
     var h = s.type.getDerivedStateFromError;
     if (typeof h == "function") {
       var m = u.value;
       n.payload = function() {
         return h(m);
       }, n.callback = function() {
-        rS(o, s, u);
+        oS(o, s, u);
       };
     }
     var E = s.stateNode;
     E !== null && typeof E.componentDidCatch == "function" && (n.callback = function() {
-      rS(o, s, u), typeof h != "function" && (wi === null ? wi = /* @__PURE__ */ new Set([this]) : wi.add(this));
+      oS(o, s, u), typeof h != "function" && (wi === null ? wi = /* @__PURE__ */ new Set([this]) : wi.add(this));
       var M = u.stack;
       this.componentDidCatch(u.value, {
         componentStack: M !== null ? M : ""
@@ -27334,7 +27334,7 @@ Error generating stack: ` + u.message + `
           return s.flags |= 65536, n = h & -h, s.lanes |= n, n = $m(s.stateNode, u, n), gm(s, n), !1;
         case 1:
           if (o = s.type, m = s.stateNode, (s.flags & 128) === 0 && (typeof o.getDerivedStateFromError == "function" || m !== null && typeof m.componentDidCatch == "function" && (wi === null || !wi.has(m))))
-            return s.flags |= 65536, h &= -h, s.lanes |= h, h = oS(h), iS(
+            return s.flags |= 65536, h &= -h, s.lanes |= h, h = iS(h), aS(
               h,
               n,
               s,
@@ -27351,14 +27351,14 @@ Error generating stack: ` + u.message + `
   }
   var Vm = Error(i(461)), Ot = !1;
   function Bt(n, o, s, u) {
-    o.child = n === null ? c1(o, null, s, u) : da(
+    o.child = n === null ? u1(o, null, s, u) : da(
       o,
       n.child,
       s,
       u
     );
   }
-  function aS(n, o, s, u, h) {
+  function sS(n, o, s, u, h) {
     s = s.render;
     var m = o.ref;
     if ("ref" in u) {
@@ -27375,10 +27375,10 @@ Error generating stack: ` + u.message + `
       h
     ), M = Sm(), n !== null && !Ot ? (Cm(n, o, h), Ao(n, o, h)) : (Ve && M && Ud(o), o.flags |= 1, Bt(n, o, u, h), o.child);
   }
-  function sS(n, o, s, u, h) {
+  function lS(n, o, s, u, h) {
     if (n === null) {
       var m = s.type;
-      return typeof m == "function" && !em(m) && m.defaultProps === void 0 && s.compare === null ? (o.tag = 15, o.type = m, lS(
+      return typeof m == "function" && !em(m) && m.defaultProps === void 0 && s.compare === null ? (o.tag = 15, o.type = m, cS(
         n,
         o,
         m,
@@ -27400,7 +27400,7 @@ Error generating stack: ` + u.message + `
     }
     return o.flags |= 1, n = _o(m, u), n.ref = o.ref, n.return = o, o.child = n;
   }
-  function lS(n, o, s, u, h) {
+  function cS(n, o, s, u, h) {
     if (n !== null) {
       var m = n.memoizedProps;
       if (cc(m, u) && n.ref === o.ref)
@@ -27417,7 +27417,7 @@ Error generating stack: ` + u.message + `
       h
     );
   }
-  function cS(n, o, s, u) {
+  function uS(n, o, s, u) {
     var h = u.children, m = n !== null ? n.memoizedState : null;
     if (n === null && o.stateNode === null && (o.stateNode = {
       _visibility: 1,
@@ -27431,7 +27431,7 @@ Error generating stack: ` + u.message + `
             h = h | u.lanes | u.childLanes, u = u.sibling;
           u = h & ~m;
         } else u = 0, o.child = null;
-        return uS(
+        return dS(
           n,
           o,
           m,
@@ -27443,9 +27443,9 @@ Error generating stack: ` + u.message + `
         o.memoizedState = { baseLanes: 0, cachePool: null }, n !== null && Yd(
           o,
           m !== null ? m.cachePool : null
-        ), m !== null ? f1(o, m) : mm(), h1(o);
+        ), m !== null ? h1(o, m) : mm(), g1(o);
       else
-        return u = o.lanes = 536870912, uS(
+        return u = o.lanes = 536870912, dS(
           n,
           o,
           m !== null ? m.baseLanes | s : s,
@@ -27453,7 +27453,7 @@ Error generating stack: ` + u.message + `
           u
         );
     } else
-      m !== null ? (Yd(o, m.cachePool), f1(o, m), mi(), o.memoizedState = null) : (n !== null && Yd(o, null), mm(), mi());
+      m !== null ? (Yd(o, m.cachePool), h1(o, m), mi(), o.memoizedState = null) : (n !== null && Yd(o, null), mm(), mi());
     return Bt(n, o, h, s), o.child;
   }
   function Ec(n, o) {
@@ -27464,12 +27464,12 @@ Error generating stack: ` + u.message + `
       _transitions: null
     }), o.sibling;
   }
-  function uS(n, o, s, u, h) {
+  function dS(n, o, s, u, h) {
     var m = um();
     return m = m === null ? null : { parent: Rt._currentValue, pool: m }, o.memoizedState = {
       baseLanes: s,
       cachePool: m
-    }, n !== null && Yd(o, null), mm(), h1(o), n !== null && ia(n, o, u, !0), o.childLanes = h, null;
+    }, n !== null && Yd(o, null), mm(), g1(o), n !== null && ia(n, o, u, !0), o.childLanes = h, null;
   }
   function ff(n, o) {
     return o = hf(
@@ -27477,7 +27477,7 @@ Error generating stack: ` + u.message + `
       n.mode
     ), o.ref = n.ref, n.child = o, o.return = n, o;
   }
-  function dS(n, o, s) {
+  function fS(n, o, s) {
     return da(o, n.child, null, s), n = ff(o, o.pendingProps), n.flags |= 2, qn(o), o.memoizedState = null, n;
   }
   function m3(n, o, s) {
@@ -27486,7 +27486,7 @@ Error generating stack: ` + u.message + `
       if (Ve) {
         if (u.mode === "hidden")
           return n = ff(o, u), o.lanes = 536870912, n.memoizedState = { baseLanes: 0, cachePool: null }, Ec(null, n);
-        if (ym(o), (n = ct) ? (n = LC(
+        if (ym(o), (n = ct) ? (n = $C(
           n,
           cr
         ), n = n !== null && n.data === "&" ? n : null, n !== null && (o.memoizedState = {
@@ -27494,7 +27494,7 @@ Error generating stack: ` + u.message + `
           treeContext: ai !== null ? { id: Wr, overflow: Fr } : null,
           retryLane: 536870912,
           hydrationErrors: null
-        }, s = Yw(n), s.return = o, o.child = s, Yt = o, ct = null)) : n = null, n === null) throw li(o);
+        }, s = Xw(n), s.return = o, o.child = s, Yt = o, ct = null)) : n = null, n === null) throw li(o);
         return o.lanes = 536870912, null;
       }
       return ff(o, u);
@@ -27504,7 +27504,7 @@ Error generating stack: ` + u.message + `
       var E = m.dehydrated;
       if (ym(o), h)
         if (o.flags & 256)
-          o.flags &= -257, o = dS(
+          o.flags &= -257, o = fS(
             n,
             o,
             s
@@ -27518,13 +27518,13 @@ Error generating stack: ` + u.message + `
             throw m.retryLane = E, ta(n, E), Dn(u, n, E), Vm;
           Nf();
         }
-        o = dS(
+        o = fS(
           n,
           o,
           s
         );
       } else
-        n = m.treeContext, ct = dr(E.nextSibling), Yt = o, Ve = !0, si = null, cr = !1, n !== null && Kw(o, n), o = ff(o, u), o.flags |= 134221824;
+        n = m.treeContext, ct = dr(E.nextSibling), Yt = o, Ve = !0, si = null, cr = !1, n !== null && Zw(o, n), o = ff(o, u), o.flags |= 134221824;
       return o;
     }
     return n = _o(n.child, {
@@ -27552,15 +27552,15 @@ Error generating stack: ` + u.message + `
       h
     ), u = Sm(), n !== null && !Ot ? (Cm(n, o, h), Ao(n, o, h)) : (Ve && u && Ud(o), o.flags |= 1, Bt(n, o, s, h), o.child);
   }
-  function fS(n, o, s, u, h, m) {
-    return aa(o), o.updateQueue = null, s = p1(
+  function hS(n, o, s, u, h, m) {
+    return aa(o), o.updateQueue = null, s = m1(
       o,
       u,
       s,
       h
-    ), g1(n), u = Sm(), n !== null && !Ot ? (Cm(n, o, m), Ao(n, o, m)) : (Ve && u && Ud(o), o.flags |= 1, Bt(n, o, s, m), o.child);
+    ), p1(n), u = Sm(), n !== null && !Ot ? (Cm(n, o, m), Ao(n, o, m)) : (Ve && u && Ud(o), o.flags |= 1, Bt(n, o, s, m), o.child);
   }
-  function hS(n, o, s, u, h) {
+  function gS(n, o, s, u, h) {
     if (aa(o), o.stateNode === null) {
       var m = gs, E = s.contextType;
       typeof E == "object" && E !== null && (m = nn(E)), m = new s(u, m), o.memoizedState = m.state !== null && m.state !== void 0 ? m.state : null, m.updater = Lm, o.stateNode = m, m._reactInternals = o, m = o.stateNode, m.props = u, m.state = o.memoizedState, m.refs = {}, fm(o), E = s.contextType, m.context = typeof E == "object" && E !== null ? nn(E) : gs, m.state = o.memoizedState, E = s.getDerivedStateFromProps, typeof E == "function" && (Dm(
@@ -27576,7 +27576,7 @@ Error generating stack: ` + u.message + `
       var te = m.context, ie = s.contextType;
       E = gs, typeof ie == "object" && ie !== null && (E = nn(ie));
       var fe = s.getDerivedStateFromProps;
-      ie = typeof fe == "function" || typeof m.getSnapshotBeforeUpdate == "function", M = o.pendingProps !== M, ie || typeof m.UNSAFE_componentWillReceiveProps != "function" && typeof m.componentWillReceiveProps != "function" || (M || te !== E) && J1(
+      ie = typeof fe == "function" || typeof m.getSnapshotBeforeUpdate == "function", M = o.pendingProps !== M, ie || typeof m.UNSAFE_componentWillReceiveProps != "function" && typeof m.componentWillReceiveProps != "function" || (M || te !== E) && eS(
         o,
         m,
         u,
@@ -27588,7 +27588,7 @@ Error generating stack: ` + u.message + `
         s,
         fe,
         u
-      ), te = o.memoizedState), (j = di || Z1(
+      ), te = o.memoizedState), (j = di || J1(
         o,
         s,
         j,
@@ -27598,7 +27598,7 @@ Error generating stack: ` + u.message + `
         E
       )) ? (ie || typeof m.UNSAFE_componentWillMount != "function" && typeof m.componentWillMount != "function" || (typeof m.componentWillMount == "function" && m.componentWillMount(), typeof m.UNSAFE_componentWillMount == "function" && m.UNSAFE_componentWillMount()), typeof m.componentDidMount == "function" && (o.flags |= 4194308)) : (typeof m.componentDidMount == "function" && (o.flags |= 4194308), o.memoizedProps = u, o.memoizedState = te), m.props = u, m.state = te, m.context = E, u = j) : (typeof m.componentDidMount == "function" && (o.flags |= 4194308), u = !1);
     } else {
-      m = o.stateNode, hm(n, o), E = o.memoizedProps, ie = ha(s, E), m.props = ie, fe = o.pendingProps, Q = m.context, te = s.contextType, j = gs, typeof te == "object" && te !== null && (j = nn(te)), M = s.getDerivedStateFromProps, (te = typeof M == "function" || typeof m.getSnapshotBeforeUpdate == "function") || typeof m.UNSAFE_componentWillReceiveProps != "function" && typeof m.componentWillReceiveProps != "function" || (E !== fe || Q !== j) && J1(
+      m = o.stateNode, hm(n, o), E = o.memoizedProps, ie = ha(s, E), m.props = ie, fe = o.pendingProps, Q = m.context, te = s.contextType, j = gs, typeof te == "object" && te !== null && (j = nn(te)), M = s.getDerivedStateFromProps, (te = typeof M == "function" || typeof m.getSnapshotBeforeUpdate == "function") || typeof m.UNSAFE_componentWillReceiveProps != "function" && typeof m.componentWillReceiveProps != "function" || (E !== fe || Q !== j) && eS(
         o,
         m,
         u,
@@ -27610,7 +27610,7 @@ Error generating stack: ` + u.message + `
         s,
         M,
         u
-      ), oe = o.memoizedState), (ie = di || Z1(
+      ), oe = o.memoizedState), (ie = di || J1(
         o,
         s,
         ie,
@@ -27640,7 +27640,7 @@ Error generating stack: ` + u.message + `
       h
     ), n;
   }
-  function gS(n, o, s, u) {
+  function pS(n, o, s, u) {
     return ra(), o.flags |= 256, Bt(n, o, s, u), o.child;
   }
   var Bm = {
@@ -27650,16 +27650,16 @@ Error generating stack: ` + u.message + `
     hydrationErrors: null
   };
   function jm(n) {
-    return { baseLanes: n, cachePool: r1() };
+    return { baseLanes: n, cachePool: o1() };
   }
   function Um(n, o, s) {
     return n = n !== null ? n.childLanes & ~s : 0, o && (n |= Qn), n;
   }
-  function pS(n, o, s) {
+  function mS(n, o, s) {
     var u = o.pendingProps, h = !1, m = (o.flags & 128) !== 0, E;
     if ((E = m) || (E = n !== null && n.memoizedState === null ? !1 : (on.current & 2) !== 0), E && (h = !0, o.flags &= -129), E = (o.flags & 32) !== 0, o.flags &= -33, n === null) {
       if (Ve) {
-        if (h ? pi(o) : mi(), (n = ct) ? (n = LC(
+        if (h ? pi(o) : mi(), (n = ct) ? (n = $C(
           n,
           cr
         ), n = n !== null && n.data !== "&" ? n : null, n !== null && (o.memoizedState = {
@@ -27667,7 +27667,7 @@ Error generating stack: ` + u.message + `
           treeContext: ai !== null ? { id: Wr, overflow: Fr } : null,
           retryLane: 536870912,
           hydrationErrors: null
-        }, s = Yw(n), s.return = o, o.child = s, Yt = o, ct = null)) : n = null, n === null) throw li(o);
+        }, s = Xw(n), s.return = o, o.child = s, Yt = o, ct = null)) : n = null, n === null) throw li(o);
         return jv(n) ? o.lanes = 32 : o.lanes = 536870912, null;
       }
       return m = u.children, u = u.fallback, h ? (mi(), h = o.mode, m = hf(
@@ -27707,7 +27707,7 @@ Error generating stack: ` + u.message + `
       m,
       s,
       null
-    ), h.flags |= 2), h.return = o, u.return = o, u.sibling = h, o.child = u, Ec(null, u), u = o.child, h = n.child.memoizedState, h === null ? h = jm(s) : (m = h.cachePool, m !== null ? (M = Rt._currentValue, m = m.parent !== M ? { parent: M, pool: M } : m) : m = r1(), h = {
+    ), h.flags |= 2), h.return = o, u.return = o, u.sibling = h, o.child = u, Ec(null, u), u = o.child, h = n.child.memoizedState, h === null ? h = jm(s) : (m = h.cachePool, m !== null ? (M = Rt._currentValue, m = m.parent !== M ? { parent: M, pool: M } : m) : m = o1(), h = {
       baseLanes: h.baseLanes | s,
       cachePool: m
     }), u.memoizedState = h, u.childLanes = Um(
@@ -27779,17 +27779,17 @@ Error generating stack: ` + u.message + `
         M
       );
     }
-    return Bv(m) ? (o.flags |= 192, o.child = n.child, null) : (n = E.treeContext, ct = dr(m.nextSibling), Yt = o, Ve = !0, si = null, cr = !1, n !== null && Kw(o, n), o = Wm(
+    return Bv(m) ? (o.flags |= 192, o.child = n.child, null) : (n = E.treeContext, ct = dr(m.nextSibling), Yt = o, Ve = !0, si = null, cr = !1, n !== null && Zw(o, n), o = Wm(
       o,
       h.children
     ), o.flags |= 134221824, o);
   }
-  function mS(n, o, s) {
+  function vS(n, o, s) {
     n.lanes |= o;
     var u = n.alternate;
     u !== null && (u.lanes |= o), Fd(n.return, o, s);
   }
-  function vS(n) {
+  function yS(n) {
     for (var o = null; n !== null; ) {
       var s = n.alternate;
       s !== null && ef(s) === null && (o = n), n = n.sibling;
@@ -27825,9 +27825,9 @@ Error generating stack: ` + u.message + `
     if (M ? (E = E & 1 | 2, o.flags |= 128) : E &= 1, xc(o, E), h === "backwards" && n !== null ? (Fm(n), Bt(n, o, u, s), Fm(n)) : Bt(n, o, u, s), u = Ve ? dc : 0, !M && n !== null && (n.flags & 128) !== 0)
       e: for (n = o.child; n !== null; ) {
         if (n.tag === 13)
-          n.memoizedState !== null && mS(n, s, o);
+          n.memoizedState !== null && vS(n, s, o);
         else if (n.tag === 19)
-          mS(n, s, o);
+          vS(n, s, o);
         else if (n.child !== null) {
           n.child.return = n, n = n.child;
           continue;
@@ -27842,7 +27842,7 @@ Error generating stack: ` + u.message + `
       }
     switch (h) {
       case "backwards":
-        s = vS(o.child), s === null ? (h = o.child, o.child = null) : (h = s.sibling, s.sibling = null, Fm(o)), pf(
+        s = yS(o.child), s === null ? (h = o.child, o.child = null) : (h = s.sibling, s.sibling = null, Fm(o)), pf(
           o,
           !0,
           h,
@@ -27882,7 +27882,7 @@ Error generating stack: ` + u.message + `
         o.memoizedState = null;
         break;
       default:
-        s = vS(o.child), s === null ? (h = o.child, o.child = null) : (h = s.sibling, s.sibling = null), pf(
+        s = yS(o.child), s === null ? (h = o.child, o.child = null) : (h = s.sibling, s.sibling = null), pf(
           o,
           !1,
           h,
@@ -27893,7 +27893,7 @@ Error generating stack: ` + u.message + `
     }
     return o.child;
   }
-  function yS(n, o, s) {
+  function bS(n, o, s) {
     var u = o.pendingProps;
     return ci(o, o.type, u.value), Bt(n, o, u.children, s), o.child;
   }
@@ -27955,7 +27955,7 @@ Error generating stack: ` + u.message + `
             !1
           );
           var h = o.child.childLanes;
-          return u || (s & h) !== 0 ? pS(n, o, s) : (pi(o), n = Ao(
+          return u || (s & h) !== 0 ? mS(n, o, s) : (pi(o), n = Ao(
             n,
             o,
             s
@@ -27987,7 +27987,7 @@ Error generating stack: ` + u.message + `
         if (h = o.memoizedState, h !== null && (h.rendering = null, h.tail = null, h.lastEffect = null), xc(o, on.current), u) break;
         return null;
       case 22:
-        return o.lanes = 0, cS(
+        return o.lanes = 0, uS(
           n,
           o,
           s,
@@ -27998,7 +27998,7 @@ Error generating stack: ` + u.message + `
     }
     return Ao(n, o, s);
   }
-  function bS(n, o, s) {
+  function xS(n, o, s) {
     if (n !== null)
       if (n.memoizedProps !== o.pendingProps)
         Ot = !0;
@@ -28012,13 +28012,13 @@ Error generating stack: ` + u.message + `
         Ot = (n.flags & 131072) !== 0;
       }
     else
-      Ot = !1, Ve && (o.flags & 1048576) !== 0 && Qw(o, dc, o.index);
+      Ot = !1, Ve && (o.flags & 1048576) !== 0 && Kw(o, dc, o.index);
     switch (o.lanes = 0, o.tag) {
       case 16:
         e: {
           var u = o.pendingProps;
           if (n = ca(o.elementType), o.type = n, typeof n == "function")
-            em(n) ? (u = ha(n, u), o.tag = 1, o = hS(
+            em(n) ? (u = ha(n, u), o.tag = 1, o = gS(
               null,
               o,
               n,
@@ -28035,7 +28035,7 @@ Error generating stack: ` + u.message + `
             if (n != null) {
               var h = n.$$typeof;
               if (h === L) {
-                o.tag = 11, o = aS(
+                o.tag = 11, o = sS(
                   null,
                   o,
                   n,
@@ -28044,7 +28044,7 @@ Error generating stack: ` + u.message + `
                 );
                 break e;
               } else if (h === ne) {
-                o.tag = 14, o = sS(
+                o.tag = 14, o = lS(
                   null,
                   o,
                   n,
@@ -28053,7 +28053,7 @@ Error generating stack: ` + u.message + `
                 );
                 break e;
               } else if (h === U) {
-                o.tag = 10, o.type = n, o = yS(
+                o.tag = 10, o.type = n, o = bS(
                   null,
                   o,
                   s
@@ -28077,7 +28077,7 @@ Error generating stack: ` + u.message + `
         return u = o.type, h = ha(
           u,
           o.pendingProps
-        ), hS(
+        ), gS(
           n,
           o,
           u,
@@ -28105,7 +28105,7 @@ Error generating stack: ` + u.message + `
               isDehydrated: !1,
               cache: E.cache
             }, o.updateQueue.baseState = m, o.memoizedState = m, o.flags & 256) {
-              o = gS(
+              o = pS(
                 n,
                 o,
                 u,
@@ -28116,7 +28116,7 @@ Error generating stack: ` + u.message + `
               h = ar(
                 Error(i(424)),
                 o
-              ), fc(h), o = gS(
+              ), fc(h), o = pS(
                 n,
                 o,
                 u,
@@ -28124,7 +28124,7 @@ Error generating stack: ` + u.message + `
               );
               break e;
             } else
-              for (n = o.stateNode.containerInfo, n.nodeType === 9 ? n = n.body : n = n.nodeName === "HTML" ? n.ownerDocument.body : n, ct = dr(n.firstChild), Yt = o, Ve = !0, si = null, cr = !0, s = c1(
+              for (n = o.stateNode.containerInfo, n.nodeType === 9 ? n = n.body : n = n.nodeName === "HTML" ? n.ownerDocument.body : n, ct = dr(n.firstChild), Yt = o, Ve = !0, si = null, cr = !0, s = u1(
                 o,
                 null,
                 u,
@@ -28146,24 +28146,24 @@ Error generating stack: ` + u.message + `
         }
         return o;
       case 26:
-        return Es(n, o), n === null ? (s = WC(
+        return Es(n, o), n === null ? (s = FC(
           o.type,
           null,
           o.pendingProps,
           null
-        )) ? o.memoizedState = s : Ve || (o.stateNode = CC(
+        )) ? o.memoizedState = s : Ve || (o.stateNode = EC(
           o.type,
           o.pendingProps,
           St.current,
           o
-        )) : o.memoizedState = WC(
+        )) : o.memoizedState = FC(
           o.type,
           n.memoizedProps,
           o.pendingProps,
           n.memoizedState
         ), null;
       case 27:
-        return vn(o), n === null && Ve && (u = o.stateNode = HC(
+        return vn(o), n === null && Ve && (u = o.stateNode = BC(
           o.type,
           o.pendingProps,
           St.current
@@ -28194,7 +28194,7 @@ Error generating stack: ` + u.message + `
           cr
         ), s !== null ? (o.stateNode = s, Yt = o, ct = null, n = !0) : n = !1), n || li(o)), null;
       case 13:
-        return pS(n, o, s);
+        return mS(n, o, s);
       case 4:
         return fn(
           o,
@@ -28206,7 +28206,7 @@ Error generating stack: ` + u.message + `
           s
         ) : Bt(n, o, u, s), o.child;
       case 11:
-        return aS(
+        return sS(
           n,
           o,
           o.type,
@@ -28230,11 +28230,11 @@ Error generating stack: ` + u.message + `
           s
         ), o.child;
       case 10:
-        return yS(n, o, s);
+        return bS(n, o, s);
       case 9:
         return h = o.type._context, u = o.pendingProps.children, aa(o), h = nn(h), u = u(h), o.flags |= 1, Bt(n, o, u, s), o.child;
       case 14:
-        return sS(
+        return lS(
           n,
           o,
           o.type,
@@ -28242,7 +28242,7 @@ Error generating stack: ` + u.message + `
           s
         );
       case 15:
-        return lS(
+        return cS(
           n,
           o,
           o.type,
@@ -28254,7 +28254,7 @@ Error generating stack: ` + u.message + `
       case 31:
         return m3(n, o, s);
       case 22:
-        return cS(
+        return uS(
           n,
           o,
           s,
@@ -28289,19 +28289,19 @@ Error generating stack: ` + u.message + `
   }
   function Ym(n, o, s, u, h) {
     var m;
-    if ((m = (n.mode & 32) !== 0) && (m = s === null ? YC(o, u) : YC(o, u) && (u.src !== s.src || u.srcSet !== s.srcSet)), m) {
+    if ((m = (n.mode & 32) !== 0) && (m = s === null ? XC(o, u) : XC(o, u) && (u.src !== s.src || u.srcSet !== s.srcSet)), m) {
       if (n.flags |= 16777216, (h & 335544128) === h)
         if (n.stateNode.complete) n.flags |= 8192;
-        else if (eC()) n.flags |= 8192;
+        else if (tC()) n.flags |= 8192;
         else
           throw ua = Qd, dm;
     } else n.flags &= -16777217;
   }
-  function xS(n, o) {
+  function wS(n, o) {
     if (o.type !== "stylesheet" || (o.state.loading & 4) !== 0)
       n.flags &= -16777217;
-    else if (n.flags |= 16777216, !XC(o))
-      if (eC()) n.flags |= 8192;
+    else if (n.flags |= 16777216, !QC(o))
+      if (tC()) n.flags |= 8192;
       else
         throw ua = Qd, dm;
   }
@@ -28353,13 +28353,13 @@ Error generating stack: ` + u.message + `
         return s = o.stateNode, u = null, n !== null && (u = n.memoizedState.cache), o.memoizedState.cache !== u && (o.flags |= 2048), Ro(Rt), On(), s.pendingContext && (s.context = s.pendingContext, s.pendingContext = null), (n === null || n.child === null) && (vs(o) ? No(o) : n === null || n.memoizedState.isDehydrated && (o.flags & 256) === 0 || (o.flags |= 1024, im())), ut(o), null;
       case 26:
         var h = o.type, m = o.memoizedState;
-        return n === null ? (No(o), m !== null ? (ut(o), xS(o, m)) : (ut(o), Ym(
+        return n === null ? (No(o), m !== null ? (ut(o), wS(o, m)) : (ut(o), Ym(
           o,
           h,
           null,
           u,
           s
-        ))) : m ? m !== n.memoizedState ? (No(o), ut(o), xS(o, m)) : (ut(o), o.flags &= -16777217) : (n = n.memoizedProps, n !== u && No(o), ut(o), Ym(
+        ))) : m ? m !== n.memoizedState ? (No(o), ut(o), wS(o, m)) : (ut(o), o.flags &= -16777217) : (n = n.memoizedProps, n !== u && No(o), ut(o), Ym(
           o,
           h,
           n,
@@ -28375,7 +28375,7 @@ Error generating stack: ` + u.message + `
               throw Error(i(166));
             return ut(o), o.subtreeFlags &= -33554433, null;
           }
-          n = gt.current, vs(o) ? Zw(o) : (n = HC(h, u, s), o.stateNode = n, No(o));
+          n = gt.current, vs(o) ? Jw(o) : (n = BC(h, u, s), o.stateNode = n, No(o));
         }
         return ut(o), o.subtreeFlags &= -33554433, null;
       case 5:
@@ -28388,7 +28388,7 @@ Error generating stack: ` + u.message + `
             return ut(o), o.subtreeFlags &= -33554433, null;
           }
           if (m = gt.current, vs(o))
-            Zw(o);
+            Jw(o);
           else {
             var E = Dc(
               St.current
@@ -28487,7 +28487,7 @@ Error generating stack: ` + u.message + `
                 case 5:
                   u = h.memoizedProps;
               }
-            n[Ht] = o, n = !!(n.nodeValue === s || u !== null && u.suppressHydrationWarning === !0 || bC(n.nodeValue, s)), n || li(o, !0);
+            n[Ht] = o, n = !!(n.nodeValue === s || u !== null && u.suppressHydrationWarning === !0 || xC(n.nodeValue, s)), n || li(o, !0);
           } else
             n = Dc(n).createTextNode(
               u
@@ -28541,7 +28541,7 @@ Error generating stack: ` + u.message + `
               for (n = o.child; n !== null; ) {
                 if (m = ef(n), m !== null) {
                   for (o.flags |= 128, _c(u, !1), n = m.updateQueue, o.updateQueue = n, mf(o, n), o.subtreeFlags = 0, n = s, s = o.child; s !== null; )
-                    qw(s, n), s = s.sibling;
+                    Yw(s, n), s = s.sibling;
                   return xc(
                     o,
                     on.current & 1 | 2
@@ -28628,7 +28628,7 @@ Error generating stack: ` + u.message + `
         return null;
     }
   }
-  function wS(n, o) {
+  function SS(n, o) {
     switch (rm(o), o.tag) {
       case 3:
         Ro(Rt), On();
@@ -28710,18 +28710,18 @@ Error generating stack: ` + u.message + `
       tt(o, o.return, ie);
     }
   }
-  function SS(n) {
+  function CS(n) {
     var o = n.updateQueue;
     if (o !== null) {
       var s = n.stateNode;
       try {
-        d1(o, s);
+        f1(o, s);
       } catch (u) {
         tt(n, n.return, u);
       }
     }
   }
-  function CS(n, o, s) {
+  function ES(n, o, s) {
     s.props = ha(
       n.type,
       n.memoizedProps
@@ -28744,7 +28744,7 @@ Error generating stack: ` + u.message + `
             break;
           case 30:
             var h = n.stateNode, m = Co(n.memoizedProps, h);
-            (h.ref === null || h.ref.name !== m) && (h.ref = OC(m)), u = h.ref;
+            (h.ref === null || h.ref.name !== m) && (h.ref = AC(m)), u = h.ref;
             break;
           case 7:
             if (n.stateNode === null) {
@@ -28791,13 +28791,13 @@ Error generating stack: ` + u.message + `
   function vf(n, o) {
     if ((n.tag === 5 || n.tag === 27 || n.tag === 6) && n.alternate === null && o !== null)
       for (var s = 0; s < o.length; s++)
-        DC(
+        LC(
           n.stateNode,
           o[s]
         );
   }
-  function ES(n) {
-    for (var o = n.return; o !== null && (Qm(o) && DC(n.stateNode, o.stateNode), !Xm(o)); )
+  function _S(n) {
+    for (var o = n.return; o !== null && (Qm(o) && LC(n.stateNode, o.stateNode), !Xm(o)); )
       o = o.return;
   }
   function Tc(n) {
@@ -28835,13 +28835,13 @@ Error generating stack: ` + u.message + `
       tt(n, n.return, h);
     }
   }
-  function _S(n) {
+  function kS(n) {
     return n.tag === 5 || n.tag === 3 || n.tag === 26 || n.tag === 27 && Ei(n.type) || n.tag === 4;
   }
   function Jm(n) {
     e: for (; ; ) {
       for (; n.sibling === null; ) {
-        if (n.return === null || _S(n.return)) return null;
+        if (n.return === null || kS(n.return)) return null;
         n = n.return;
       }
       for (n.sibling.return = n.return, n = n.sibling; n.tag !== 5 && n.tag !== 6 && n.tag !== 18; ) {
@@ -28887,7 +28887,7 @@ Error generating stack: ` + u.message + `
           u
         ), n = n.sibling;
   }
-  function kS(n) {
+  function TS(n) {
     var o = n.stateNode, s = n.memoizedProps;
     try {
       for (var u = n.type, h = o.attributes; h.length; )
@@ -28898,17 +28898,17 @@ Error generating stack: ` + u.message + `
     }
   }
   var bf = !1, Yn = null;
-  function TS(n) {
+  function RS(n) {
     (n.tag === 30 || (n.subtreeFlags & 33554432) !== 0) && (bf = !0);
   }
   var qr = null;
-  function RS() {
+  function zS() {
     var n = qr;
     return qr = null, n;
   }
   var Mn = 0;
   function _s(n, o, s, u, h) {
-    return Mn = 0, zS(
+    return Mn = 0, OS(
       n.child,
       o,
       s,
@@ -28916,7 +28916,7 @@ Error generating stack: ` + u.message + `
       h
     );
   }
-  function zS(n, o, s, u, h) {
+  function OS(n, o, s, u, h) {
     for (var m = !1; n !== null; ) {
       if (n.tag === 5) {
         var E = n.stateNode;
@@ -28925,12 +28925,12 @@ Error generating stack: ` + u.message + `
           u.push(M), M.view && (m = !0);
         } else
           m || Lv(E).view && (m = !0);
-        bf = !0, RC(
+        bf = !0, zC(
           E,
           Mn === 0 ? o : o + "_" + Mn,
           s
         ), Mn++;
-      } else (n.tag !== 22 || n.memoizedState === null) && (n.tag === 30 && h || zS(
+      } else (n.tag !== 22 || n.memoizedState === null) && (n.tag === 30 && h || OS(
         n.child,
         o,
         s,
@@ -28943,7 +28943,7 @@ Error generating stack: ` + u.message + `
   }
   function Yr(n, o) {
     for (; n !== null; )
-      n.tag === 5 ? zC(n.stateNode, n.memoizedProps) : (n.tag !== 22 || n.memoizedState === null) && (n.tag === 30 && o || Yr(
+      n.tag === 5 ? OC(n.stateNode, n.memoizedProps) : (n.tag !== 22 || n.memoizedState === null) && (n.tag === 30 && o || Yr(
         n.child,
         o
       )), n = n.sibling;
@@ -29023,7 +29023,7 @@ Error generating stack: ` + u.message + `
     else
       Yn !== null && nv(n);
   }
-  function OS(n) {
+  function AS(n) {
     for (n = n.child; n !== null; ) {
       if (n.tag === 30) {
         var o = n.memoizedProps, s = Co(o, n.stateNode);
@@ -29035,7 +29035,7 @@ Error generating stack: ` + u.message + `
           !1
         );
       } else
-        (n.subtreeFlags & 33554432) !== 0 && OS(n);
+        (n.subtreeFlags & 33554432) !== 0 && AS(n);
       n = n.sibling;
     }
   }
@@ -29060,9 +29060,9 @@ Error generating stack: ` + u.message + `
         wf(n), n = n.sibling;
     else ov(n);
   }
-  function AS(n) {
+  function NS(n) {
     for (n = n.child; n !== null; )
-      n.tag === 30 ? Yr(n.child, !1) : (n.subtreeFlags & 33554432) !== 0 && AS(n), n = n.sibling;
+      n.tag === 30 ? Yr(n.child, !1) : (n.subtreeFlags & 33554432) !== 0 && NS(n), n = n.sibling;
   }
   function iv(n, o, s, u, h, m, E) {
     for (var M = !1; o !== null; ) {
@@ -29081,7 +29081,7 @@ Error generating stack: ` + u.message + `
             }
           fe && (n.flags |= 4), ie.abs ? ie = !te.abs : (te = te.rect, ie = ie.rect, ie = te.height !== ie.height || te.width !== ie.width), ie && (n.flags |= 32);
         } else n.flags |= 32;
-        (n.flags & 4) !== 0 && RC(
+        (n.flags & 4) !== 0 && zC(
           j,
           Mn === 0 ? s : s + "_" + Mn,
           h
@@ -29103,7 +29103,7 @@ Error generating stack: ` + u.message + `
     }
     return M;
   }
-  function NS(n, o) {
+  function MS(n, o) {
     for (n = n.child; n !== null; ) {
       if (n.tag === 30) {
         var s = n.memoizedProps, u = n.stateNode, h = Co(s, u), m = Eo(s.default, s.update), E;
@@ -29119,13 +29119,13 @@ Error generating stack: ` + u.message + `
           !1
         ), (n.flags & 4) !== 0 && h && Ms(n, s.onUpdate);
       } else
-        (n.subtreeFlags & 33554432) !== 0 && NS(n);
+        (n.subtreeFlags & 33554432) !== 0 && MS(n);
       n = n.sibling;
     }
   }
-  var Xt = !1, Ze = !1, Xr = !1, av = !1, MS = typeof WeakSet == "function" ? WeakSet : Set, Qt = null, Qr = !1, Rc = !1, Sf = !1, sv = !1;
+  var Xt = !1, Ze = !1, Xr = !1, av = !1, PS = typeof WeakSet == "function" ? WeakSet : Set, Qt = null, Qr = !1, Rc = !1, Sf = !1, sv = !1;
   function w3(n, o, s) {
-    if (n = n.containerInfo, Nv = Us, n = Lw(n), qp(n)) {
+    if (n = n.containerInfo, Nv = Us, n = $w(n), qp(n)) {
       if ("selectionStart" in n)
         var u = {
           start: n.selectionStart,
@@ -29166,18 +29166,18 @@ Error generating stack: ` + u.message + `
         for (m = 0; m < u.length; m++)
           s && rv(u[m]);
       if (n.alternate === null && (n.flags & 2) !== 0)
-        s && TS(n), Cf(s);
+        s && RS(n), Cf(s);
       else {
         if (n.tag === 22) {
           if (u = n.alternate, n.memoizedState !== null) {
             u !== null && u.memoizedState === null && s && rv(u), Cf(s);
             continue;
           } else if (u !== null && u.memoizedState !== null) {
-            s && TS(n), Cf(s);
+            s && RS(n), Cf(s);
             continue;
           }
         }
-        u = n.child, (n.subtreeFlags & o) !== 0 && u !== null ? (u.return = n, Qt = u) : (s && OS(n), Cf(s));
+        u = n.child, (n.subtreeFlags & o) !== 0 && u !== null ? (u.return = n, Qt = u) : (s && AS(n), Cf(s));
       }
     }
     Yn = null;
@@ -29253,7 +29253,7 @@ Error generating stack: ` + u.message + `
       Qt = o.return;
     }
   }
-  function PS(n, o, s) {
+  function IS(n, o, s) {
     var u = s.flags;
     switch (s.tag) {
       case 0:
@@ -29289,7 +29289,7 @@ Error generating stack: ` + u.message + `
               );
             }
           }
-        u & 64 && SS(s), u & 512 && Gr(s, s.return);
+        u & 64 && CS(s), u & 512 && Gr(s, s.return);
         break;
       case 3:
         if (Kr(n, s), u & 64 && (n = s.updateQueue, n !== null)) {
@@ -29303,14 +29303,14 @@ Error generating stack: ` + u.message + `
                 o = s.child.stateNode;
             }
           try {
-            d1(n, o);
+            f1(n, o);
           } catch (E) {
             tt(s, s.return, E);
           }
         }
         break;
       case 27:
-        o === null && u & 4 && kS(s);
+        o === null && u & 4 && TS(s);
       case 26:
       case 5:
         Kr(n, s), o === null && u & 4 && Km(s), u & 512 && Gr(s, s.return);
@@ -29319,10 +29319,10 @@ Error generating stack: ` + u.message + `
         Kr(n, s);
         break;
       case 31:
-        Kr(n, s), u & 4 && $S(n, s);
+        Kr(n, s), u & 4 && VS(n, s);
         break;
       case 13:
-        Kr(n, s), u & 4 && VS(n, s), u & 64 && (n = s.memoizedState, n !== null && (n = n.dehydrated, n !== null && (s = M3.bind(
+        Kr(n, s), u & 4 && HS(n, s), u & 64 && (n = s.memoizedState, n !== null && (n = n.dehydrated, n !== null && (s = M3.bind(
           null,
           s
         ), gI(n, s))));
@@ -29348,9 +29348,9 @@ Error generating stack: ` + u.message + `
   }
   function lv(n, o) {
     for (n = n.child; n !== null; )
-      IS(n, o), n = n.sibling;
+      DS(n, o), n = n.sibling;
   }
-  function IS(n, o) {
+  function DS(n, o) {
     switch (n.tag) {
       case 5:
       case 26:
@@ -29378,7 +29378,7 @@ Error generating stack: ` + u.message + `
       case 18:
         try {
           var M = n.stateNode;
-          o ? TC(M, !0) : TC(n.stateNode, !1);
+          o ? RC(M, !0) : RC(n.stateNode, !1);
         } catch (j) {
           tt(n, n.return, j);
         }
@@ -29398,7 +29398,7 @@ Error generating stack: ` + u.message + `
           var s = n, u = o;
           switch (s.tag) {
             case 4:
-              IS(s, u);
+              DS(s, u);
               break e;
             case 22:
               s.memoizedState === null && cv(s, u);
@@ -29410,16 +29410,16 @@ Error generating stack: ` + u.message + `
         n = n.sibling;
       }
   }
-  function DS(n) {
+  function LS(n) {
     var o = n.alternate;
-    o !== null && (n.alternate = null, DS(o)), n.child = null, n.deletions = null, n.sibling = null, n.tag === 5 && (o = n.stateNode, o !== null && is(o)), n.stateNode = null, n.return = null, n.dependencies = null, n.memoizedProps = null, n.memoizedState = null, n.pendingProps = null, n.stateNode = null, n.updateQueue = null;
+    o !== null && (n.alternate = null, LS(o)), n.child = null, n.deletions = null, n.sibling = null, n.tag === 5 && (o = n.stateNode, o !== null && is(o)), n.stateNode = null, n.return = null, n.dependencies = null, n.memoizedProps = null, n.memoizedState = null, n.pendingProps = null, n.stateNode = null, n.updateQueue = null;
   }
   var pt = null, Pn = !1;
   function Sr(n, o, s) {
     for (s = s.child; s !== null; )
-      LS(n, o, s), s = s.sibling;
+      $S(n, o, s), s = s.sibling;
   }
-  function LS(n, o, s) {
+  function $S(n, o, s) {
     if (bn && typeof bn.onCommitFiberUnmount == "function")
       try {
         bn.onCommitFiberUnmount(Yi, s);
@@ -29440,7 +29440,7 @@ Error generating stack: ` + u.message + `
           n,
           o,
           s
-        ), BC(
+        ), jC(
           s.stateNode,
           s.type,
           s.memoizedProps
@@ -29476,10 +29476,10 @@ Error generating stack: ` + u.message + `
             }
         break;
       case 18:
-        pt !== null && (Pn ? (n = pt, kC(
+        pt !== null && (Pn ? (n = pt, TC(
           n.nodeType === 9 ? n.body : n.nodeName === "HTML" ? n.ownerDocument.body : n,
           s.stateNode
-        ), Ws(n)) : kC(pt, s.stateNode));
+        ), Ws(n)) : TC(pt, s.stateNode));
         break;
       case 4:
         u = pt, h = Pn, pt = s.stateNode.containerInfo, Pn = !0, Sr(
@@ -29499,7 +29499,7 @@ Error generating stack: ` + u.message + `
         );
         break;
       case 1:
-        Ze || (an(s, o), u = s.stateNode, typeof u.componentWillUnmount == "function" && CS(
+        Ze || (an(s, o), u = s.stateNode, typeof u.componentWillUnmount == "function" && ES(
           s,
           o,
           u
@@ -29545,7 +29545,7 @@ Error generating stack: ` + u.message + `
         );
     }
   }
-  function $S(n, o) {
+  function VS(n, o) {
     if (o.memoizedState === null && (n = o.alternate, n !== null && (n = n.memoizedState, n !== null))) {
       n = n.dehydrated;
       try {
@@ -29555,7 +29555,7 @@ Error generating stack: ` + u.message + `
       }
     }
   }
-  function VS(n, o) {
+  function HS(n, o) {
     if (o.memoizedState === null && (n = o.alternate, n !== null && (n = n.memoizedState, n !== null && (n = n.dehydrated, n !== null))))
       try {
         Ws(n);
@@ -29569,9 +29569,9 @@ Error generating stack: ` + u.message + `
       case 13:
       case 19:
         var o = n.stateNode;
-        return o === null && (o = n.stateNode = new MS()), o;
+        return o === null && (o = n.stateNode = new PS()), o;
       case 22:
-        return n = n.stateNode, o = n._retryCache, o === null && (o = n._retryCache = new MS()), o;
+        return n = n.stateNode, o = n._retryCache, o === null && (o = n._retryCache = new PS()), o;
       default:
         throw Error(i(435, n.tag));
     }
@@ -29610,14 +29610,14 @@ Error generating stack: ` + u.message + `
           j = j.return;
         }
         if (pt === null) throw Error(i(160));
-        LS(E, M, m), pt = null, Pn = !1, E = m.alternate, E !== null && (E.return = null), m.return = null;
+        $S(E, M, m), pt = null, Pn = !1, E = m.alternate, E !== null && (E.return = null), m.return = null;
       }
     if (o.subtreeFlags & 13886)
       for (o = o.child; o !== null; )
-        HS(o, n, s), o = o.sibling;
+        BS(o, n, s), o = o.sibling;
   }
   var Cr = null;
-  function HS(n, o, s) {
+  function BS(n, o, s) {
     var u = n.alternate, h = n.flags;
     switch (n.tag) {
       case 0:
@@ -29640,7 +29640,7 @@ Error generating stack: ` + u.message + `
             if (s === null)
               if (n.stateNode === null)
                 if (Xt)
-                  n.stateNode = CC(
+                  n.stateNode = EC(
                     n.type,
                     n.memoizedProps,
                     o.containerInfo,
@@ -29657,7 +29657,7 @@ Error generating stack: ` + u.message + `
                         )), sn(u, o, s), u[Ht] = n, Tt(u), o = u;
                         break e;
                       case "link":
-                        if (m = qC(
+                        if (m = YC(
                           "link",
                           "href",
                           h
@@ -29671,7 +29671,7 @@ Error generating stack: ` + u.message + `
                         u = h.createElement(o), sn(u, o, s), h.head.appendChild(u);
                         break;
                       case "meta":
-                        if (m = qC(
+                        if (m = YC(
                           "meta",
                           "content",
                           h
@@ -29694,13 +29694,13 @@ Error generating stack: ` + u.message + `
               else
                 Xt || qv(m, n.type, n.stateNode);
             else
-              n.stateNode = GC(
+              n.stateNode = qC(
                 m,
                 s,
                 n.memoizedProps
               );
           else
-            h !== s ? (h === null ? (o = u.stateNode, o === null || Ze || o.parentNode.removeChild(o)) : h.count--, s === null ? Xt || qv(m, n.type, n.stateNode) : GC(m, s, n.memoizedProps)) : s === null && n.stateNode !== null && Zm(
+            h !== s ? (h === null ? (o = u.stateNode, o === null || Ze || o.parentNode.removeChild(o)) : h.count--, s === null ? Xt || qv(m, n.type, n.stateNode) : qC(m, s, n.memoizedProps)) : s === null && n.stateNode !== null && Zm(
               n,
               n.memoizedProps,
               u.memoizedProps
@@ -29747,10 +29747,10 @@ Error generating stack: ` + u.message + `
           } catch (ie) {
             tt(n, n.return, ie);
           }
-        av && (av = !1, BS(n)), Ye = !1;
+        av && (av = !1, jS(n)), Ye = !1;
         break;
       case 4:
-        h = Xr, Xr = Xt, u = sw(), m = Cr, Cr = Lc(
+        h = Xr, Xr = Xt, u = lw(), m = Cr, Cr = Lc(
           n.stateNode.containerInfo
         ), Cn(o, n, s), En(n), Cr = m, Ye && Rc && (Sf = !0), Ye = u, Xr = h;
         break;
@@ -29772,7 +29772,7 @@ Error generating stack: ` + u.message + `
         Cn(o, n, s), En(n), h & 4 && (o = n.updateQueue, o !== null && (n.updateQueue = null, Ef(n, o)));
         break;
       case 30:
-        h & 512 && (Ze || u === null || an(u, u.return)), h = sw(), m = Rc, E = (s & 335544064) === s, M = n.memoizedProps, Rc = E && Eo(
+        h & 512 && (Ze || u === null || an(u, u.return)), h = lw(), m = Rc, E = (s & 335544064) === s, M = n.memoizedProps, Rc = E && Eo(
           M.default,
           M.update
         ) !== "none", Cn(o, n, s), En(n), E && u !== null && Ye && (n.flags |= 4), Rc = m, Ye = h;
@@ -29790,7 +29790,7 @@ Error generating stack: ` + u.message + `
     if (o & 2) {
       try {
         for (var s, u = n.return; u !== null; ) {
-          if (_S(u)) {
+          if (kS(u)) {
             s = u;
             break;
           }
@@ -29848,31 +29848,31 @@ Error generating stack: ` + u.message + `
     }
     o & 4096 && (n.flags &= -4097);
   }
-  function BS(n) {
+  function jS(n) {
     if (n.subtreeFlags & 1024)
       for (n = n.child; n !== null; ) {
         var o = n;
-        BS(o), o.tag === 5 && o.flags & 1024 && (o = o.stateNode, Us = !0, o.reset(), Us = !1), n = n.sibling;
+        jS(o), o.tag === 5 && o.flags & 1024 && (o = o.stateNode, Us = !0, o.reset(), Us = !1), n = n.sibling;
       }
   }
   function ks(n, o) {
     if (o.subtreeFlags & 9270)
       for (o = o.child; o !== null; )
-        jS(o, n), o = o.sibling;
-    else NS(o);
+        US(o, n), o = o.sibling;
+    else MS(o);
   }
-  function jS(n, o) {
+  function US(n, o) {
     var s = n.alternate;
     if (s === null) tv(n, !1);
     else
       switch (n.tag) {
         case 3:
-          if (sv = Qr = !1, RS(), ks(o, n), !Qr && !Sf) {
+          if (sv = Qr = !1, zS(), ks(o, n), !Qr && !Sf) {
             if (n = qr, n !== null)
               for (var u = 0; u < n.length; u += 3) {
                 s = n[u];
                 var h = n[u + 1];
-                zC(s, n[u + 2]), s = s.ownerDocument.documentElement, s !== null && s.animate(
+                OC(s, n[u + 2]), s = s.ownerDocument.documentElement, s !== null && s.animate(
                   { opacity: [0, 0], pointerEvents: ["none", "none"] },
                   {
                     duration: 0,
@@ -29909,7 +29909,7 @@ Error generating stack: ` + u.message + `
           n.memoizedState === null && (s.memoizedState !== null ? tv(n, !1) : ks(o, n));
           break;
         case 30:
-          u = Qr, h = RS(), Qr = !1, ks(o, n), Qr && (n.flags |= 4);
+          u = Qr, h = zS(), Qr = !1, ks(o, n), Qr && (n.flags |= 4);
           var m = n.memoizedProps, E = n.stateNode;
           o = Co(m, E), E = Co(s.memoizedProps, E);
           var M = Eo(m.default, m.update);
@@ -29933,7 +29933,7 @@ Error generating stack: ` + u.message + `
   function Kr(n, o) {
     if (o.subtreeFlags & 8772)
       for (o = o.child; o !== null; )
-        PS(n, o.alternate, o), o = o.sibling;
+        IS(n, o.alternate, o), o = o.sibling;
   }
   function yi(n, o) {
     for (n = n.child; n !== null; ) {
@@ -29951,7 +29951,7 @@ Error generating stack: ` + u.message + `
         case 1:
           an(s, s.return);
           var h = s.stateNode;
-          typeof h.componentWillUnmount == "function" && CS(
+          typeof h.componentWillUnmount == "function" && ES(
             s,
             s.return,
             h
@@ -29961,7 +29961,7 @@ Error generating stack: ` + u.message + `
           );
           break;
         case 27:
-          (u & 2) !== 0 && BC(
+          (u & 2) !== 0 && jC(
             s.stateNode,
             s.type,
             s.memoizedProps
@@ -30034,24 +30034,24 @@ Error generating stack: ` + u.message + `
               var te = h.shared.hiddenCallbacks;
               if (te !== null)
                 for (h.shared.hiddenCallbacks = null, h = 0; h < te.length; h++)
-                  u1(te[h], j);
+                  d1(te[h], j);
             } catch (ie) {
               tt(u, u.return, ie);
             }
           }
-          M && E & 64 && SS(m), Gr(m, m.return);
+          M && E & 64 && CS(m), Gr(m, m.return);
           break;
         case 27:
-          (s & 2) !== 0 && kS(m);
+          (s & 2) !== 0 && TS(m);
         case 5:
-          m.tag !== 5 && m.tag !== 27 || ES(m), Er(
+          m.tag !== 5 && m.tag !== 27 || _S(m), Er(
             h,
             m,
             s
           ), M && u === null && E & 4 && Km(m), Gr(m, m.return);
           break;
         case 6:
-          ES(m);
+          _S(m);
           break;
         case 26:
           j = m.stateNode, m.memoizedState !== null || j === null || Xt || qv(
@@ -30076,14 +30076,14 @@ Error generating stack: ` + u.message + `
             h,
             m,
             s
-          ), M && E & 4 && $S(h, m);
+          ), M && E & 4 && VS(h, m);
           break;
         case 13:
           Er(
             h,
             m,
             s
-          ), M && E & 4 && VS(h, m);
+          ), M && E & 4 && HS(h, m);
           break;
         case 22:
           m.memoizedState === null && Er(
@@ -30122,15 +30122,15 @@ Error generating stack: ` + u.message + `
     var h = (s & 335544064) === s;
     if (o.subtreeFlags & (h ? 10262 : 10256))
       for (o = o.child; o !== null; )
-        US(
+        WS(
           n,
           o,
           s,
           u
         ), o = o.sibling;
-    else h && AS(o);
+    else h && NS(o);
   }
-  function US(n, o, s, u) {
+  function WS(n, o, s, u) {
     var h = (s & 335544064) === s;
     h && o.alternate === null && o.return !== null && o.return.alternate !== null && wf(o);
     var m = o.flags;
@@ -30337,13 +30337,13 @@ Error generating stack: ` + u.message + `
   function pa(n, o, s) {
     if (n.subtreeFlags & ga)
       for (n = n.child; n !== null; )
-        WS(
+        FS(
           n,
           o,
           s
         ), n = n.sibling;
   }
-  function WS(n, o, s) {
+  function FS(n, o, s) {
     switch (n.tag) {
       case 26:
         pa(
@@ -30355,14 +30355,14 @@ Error generating stack: ` + u.message + `
           Cr,
           n.memoizedState,
           n.memoizedProps
-        ) : (n = n.stateNode, (o & 335544128) === o && KC(s, n)));
+        ) : (n = n.stateNode, (o & 335544128) === o && ZC(s, n)));
         break;
       case 5:
         pa(
           n,
           o,
           s
-        ), n.flags & ga && (n = n.stateNode, (o & 335544128) === o && KC(s, n));
+        ), n.flags & ga && (n = n.stateNode, (o & 335544128) === o && ZC(s, n));
         break;
       case 3:
       case 4:
@@ -30403,7 +30403,7 @@ Error generating stack: ` + u.message + `
         );
     }
   }
-  function FS(n) {
+  function GS(n) {
     var o = n.alternate;
     if (o !== null && (n = o.child, n !== null)) {
       o.child = null;
@@ -30418,18 +30418,18 @@ Error generating stack: ` + u.message + `
       if (o !== null)
         for (var s = 0; s < o.length; s++) {
           var u = o[s];
-          Qt = u, qS(
+          Qt = u, YS(
             u,
             n
           );
         }
-      FS(n);
+      GS(n);
     }
     if (n.subtreeFlags & 10256)
       for (n = n.child; n !== null; )
-        GS(n), n = n.sibling;
+        qS(n), n = n.sibling;
   }
-  function GS(n) {
+  function qS(n) {
     switch (n.tag) {
       case 0:
       case 11:
@@ -30456,12 +30456,12 @@ Error generating stack: ` + u.message + `
       if (o !== null)
         for (var s = 0; s < o.length; s++) {
           var u = o[s];
-          Qt = u, qS(
+          Qt = u, YS(
             u,
             n
           );
         }
-      FS(n);
+      GS(n);
     }
     for (n = n.child; n !== null; ) {
       switch (o = n, o.tag) {
@@ -30479,7 +30479,7 @@ Error generating stack: ` + u.message + `
       n = n.sibling;
     }
   }
-  function qS(n, o) {
+  function YS(n, o) {
     for (; Qt !== null; ) {
       var s = Qt;
       switch (s.tag) {
@@ -30503,7 +30503,7 @@ Error generating stack: ` + u.message + `
         e: for (s = n; Qt !== null; ) {
           u = Qt;
           var h = u.sibling, m = u.return;
-          if (DS(u), u === s) {
+          if (LS(u), u === s) {
             Qt = null;
             break e;
           }
@@ -30523,11 +30523,11 @@ Error generating stack: ` + u.message + `
     cacheSignal: function() {
       return nn(Rt).controller.signal;
     }
-  }, E3 = typeof WeakMap == "function" ? WeakMap : Map, Xe = 0, at = null, je = null, We = 0, et = 0, Xn = null, bi = !1, Rs = !1, fv = !1, Mo = 0, xt = 0, xi = 0, ma = 0, kf = 0, Qn = 0, zs = 0, Ac = null, In = null, hv = !1, Tf = 0, YS = 0, Rf = 1 / 0, zf = null, wi = null, vt = 0, _r = null, va = null, Zr = 0, gv = 0, pv = null, XS = null, Os = null, As = null, Ns = null, Nc = 0, Of = null;
+  }, E3 = typeof WeakMap == "function" ? WeakMap : Map, Xe = 0, at = null, je = null, We = 0, et = 0, Xn = null, bi = !1, Rs = !1, fv = !1, Mo = 0, xt = 0, xi = 0, ma = 0, kf = 0, Qn = 0, zs = 0, Ac = null, In = null, hv = !1, Tf = 0, XS = 0, Rf = 1 / 0, zf = null, wi = null, vt = 0, _r = null, va = null, Zr = 0, gv = 0, pv = null, QS = null, Os = null, As = null, Ns = null, Nc = 0, Of = null;
   function Kn() {
     return (Xe & 2) !== 0 && We !== 0 ? We & -We : le.T !== null ? _v() : wd();
   }
-  function QS() {
+  function KS() {
     if (Qn === 0)
       if ((We & 536870912) === 0 || Ve) {
         var n = es;
@@ -30538,7 +30538,7 @@ Error generating stack: ` + u.message + `
   function Ms(n, o) {
     if (o != null) {
       var s = n.stateNode, u = s.ref;
-      u === null && (u = s.ref = OC(
+      u === null && (u = s.ref = AC(
         Co(n.memoizedProps, s)
       )), As === null && (As = []), As.push(o.bind(null, u));
     }
@@ -30556,7 +30556,7 @@ Error generating stack: ` + u.message + `
       !1
     )), Jr(n));
   }
-  function KS(n, o, s) {
+  function ZS(n, o, s) {
     if ((Xe & 6) !== 0) throw Error(i(327));
     var u = !s && (o & 127) === 0 && (o & n.expiredLanes) === 0 || Xi(n, o), h = u ? T3(n, o) : vv(n, o, !0), m = u;
     do {
@@ -30635,7 +30635,7 @@ Error generating stack: ` + u.message + `
               !bi
             ), ns(u, 0, !0) !== 0) break e;
             Zr = o, u.timeoutHandle = Dv(
-              ZS.bind(
+              JS.bind(
                 null,
                 u,
                 s,
@@ -30656,7 +30656,7 @@ Error generating stack: ` + u.message + `
             );
             break e;
           }
-          ZS(
+          JS(
             u,
             s,
             In,
@@ -30678,7 +30678,7 @@ Error generating stack: ` + u.message + `
     } while (!0);
     Jr(n);
   }
-  function ZS(n, o, s, u, h, m, E, M, j, te, ie, fe, Q, oe) {
+  function JS(n, o, s, u, h, m, E, M, j, te, ie, fe, Q, oe) {
     n.timeoutHandle = -1;
     var ye = o.subtreeFlags, we = (m & 335544064) === m;
     if (fe = null, (we || ye & 8192 || (ye & 16785408) === 16785408) && (fe = {
@@ -30690,16 +30690,16 @@ Error generating stack: ` + u.message + `
       waitingForImages: !0,
       waitingForViewTransition: !1,
       unsuspend: Ur
-    }, Yn = null, WS(
+    }, Yn = null, FS(
       o,
       m,
       fe
-    ), we && (ye = fe, we = n.containerInfo, we = (we.nodeType === 9 ? we : we.ownerDocument).__reactViewTransition, we != null && (ye.count++, ye.waitingForViewTransition = !0, ye = Hc.bind(ye), we.finished.then(ye, ye))), ye = (m & 62914560) === m ? Tf - yn() : (m & 4194048) === m ? YS - yn() : 0, ye = zI(
+    ), we && (ye = fe, we = n.containerInfo, we = (we.nodeType === 9 ? we : we.ownerDocument).__reactViewTransition, we != null && (ye.count++, ye.waitingForViewTransition = !0, ye = Hc.bind(ye), we.finished.then(ye, ye))), ye = (m & 62914560) === m ? Tf - yn() : (m & 4194048) === m ? XS - yn() : 0, ye = zI(
       fe,
       ye
     ), ye !== null)) {
       Zr = m, n.cancelPendingCommit = ye(
-        aC.bind(
+        sC.bind(
           null,
           n,
           o,
@@ -30720,7 +30720,7 @@ Error generating stack: ` + u.message + `
       ), Si(n, m, E, !te);
       return;
     }
-    aC(
+    sC(
       n,
       o,
       m,
@@ -30779,7 +30779,7 @@ Error generating stack: ` + u.message + `
       else
         n = je, To = oa = null, Em(n), xs = null, mc = 0, n = je;
       for (; n !== null; )
-        wS(n.alternate, n), n = n.return;
+        SS(n.alternate, n), n = n.return;
       je = null;
     }
   }
@@ -30787,21 +30787,21 @@ Error generating stack: ` + u.message + `
     var s = n.timeoutHandle;
     return s !== -1 && (n.timeoutHandle = -1, X3(s)), s = n.cancelPendingCommit, s !== null && (n.cancelPendingCommit = null, s()), Zr = 0, mv(), at = n, je = s = _o(n.current, null), We = o, et = 0, Xn = null, bi = !1, Rs = Xi(n, o), fv = !1, zs = Qn = kf = ma = xi = xt = 0, In = Ac = null, hv = !1, Mo = Ql(n, o), $d(), s;
   }
-  function JS(n, o) {
-    De = null, le.H = uf, o === bs || o === Xd ? (o = a1(), et = 3) : o === dm ? (o = a1(), et = 4) : et = o === Vm ? 8 : o !== null && typeof o == "object" && typeof o.then == "function" ? 6 : 1, Xn = o, je === null && (xt = 1, df(
+  function eC(n, o) {
+    De = null, le.H = uf, o === bs || o === Xd ? (o = s1(), et = 3) : o === dm ? (o = s1(), et = 4) : et = o === Vm ? 8 : o !== null && typeof o == "object" && typeof o.then == "function" ? 6 : 1, Xn = o, je === null && (xt = 1, df(
       n,
       ar(o, n.current)
     ));
   }
-  function eC() {
+  function tC() {
     var n = rn.current;
     return n === null ? !0 : (We & 4194048) === We ? gn === null : (We & 62914560) === We || (We & 536870912) !== 0 ? n === gn : !1;
   }
-  function tC() {
+  function nC() {
     var n = le.H;
     return le.H = uf, n === null ? uf : n;
   }
-  function nC() {
+  function rC() {
     var n = le.A;
     return le.A = C3, n;
   }
@@ -30816,7 +30816,7 @@ Error generating stack: ` + u.message + `
   function vv(n, o, s) {
     var u = Xe;
     Xe |= 2;
-    var h = tC(), m = nC();
+    var h = nC(), m = rC();
     (at !== n || We !== o) && (zf = null, Ps(n, o)), o = !1;
     var E = xt;
     e: do
@@ -30845,18 +30845,18 @@ Error generating stack: ` + u.message + `
         k3(), E = xt;
         break;
       } catch (ie) {
-        JS(n, ie);
+        eC(n, ie);
       }
     while (!0);
     return o && n.shellSuspendCounter++, To = oa = null, Xe = u, le.H = h, le.A = m, je === null && (at = null, We = 0, $d()), E;
   }
   function k3() {
-    for (; je !== null; ) rC(je);
+    for (; je !== null; ) oC(je);
   }
   function T3(n, o) {
     var s = Xe;
     Xe |= 2;
-    var u = tC(), h = nC();
+    var u = nC(), h = rC();
     at !== n || We !== o ? (zf = null, Rf = yn() + 500, Ps(n, o)) : Rs = Xi(
       n,
       o
@@ -30872,8 +30872,8 @@ Error generating stack: ` + u.message + `
               break;
             case 2:
             case 9:
-              if (o1(m)) {
-                et = 0, Xn = null, oC(o);
+              if (i1(m)) {
+                et = 0, Xn = null, iC(o);
                 break;
               }
               o = function() {
@@ -30887,7 +30887,7 @@ Error generating stack: ` + u.message + `
               et = 5;
               break e;
             case 7:
-              o1(m) ? (et = 0, Xn = null, oC(o)) : (et = 0, Xn = null, Is(n, o, m, 7));
+              i1(m) ? (et = 0, Xn = null, iC(o)) : (et = 0, Xn = null, Is(n, o, m, 7));
               break;
             case 5:
               var E = null;
@@ -30897,7 +30897,7 @@ Error generating stack: ` + u.message + `
                 case 5:
                 case 27:
                   var M = je;
-                  if (E ? XC(E) : M.stateNode.complete) {
+                  if (E ? QC(E) : M.stateNode.complete) {
                     et = 0, Xn = null;
                     var j = M.sibling;
                     if (j !== null) je = j;
@@ -30923,25 +30923,25 @@ Error generating stack: ` + u.message + `
         R3();
         break;
       } catch (ie) {
-        JS(n, ie);
+        eC(n, ie);
       }
     while (!0);
     return To = oa = null, le.H = u, le.A = h, Xe = s, je !== null ? 0 : (at = null, We = 0, $d(), xt);
   }
   function R3() {
     for (; je !== null && !yp(); )
-      rC(je);
-  }
-  function rC(n) {
-    var o = bS(n.alternate, n, Mo);
-    n.memoizedProps = n.pendingProps, o === null ? Mf(n) : je = o;
+      oC(je);
   }
   function oC(n) {
+    var o = xS(n.alternate, n, Mo);
+    n.memoizedProps = n.pendingProps, o === null ? Mf(n) : je = o;
+  }
+  function iC(n) {
     var o = n, s = o.alternate;
     switch (o.tag) {
       case 15:
       case 0:
-        o = fS(
+        o = hS(
           s,
           o,
           o.pendingProps,
@@ -30951,7 +30951,7 @@ Error generating stack: ` + u.message + `
         );
         break;
       case 11:
-        o = fS(
+        o = hS(
           s,
           o,
           o.pendingProps,
@@ -30965,7 +30965,7 @@ Error generating stack: ` + u.message + `
         var u = o;
         u === Yt && (Ve ? (Wd(u), u.tag === 5 && u.stateNode != null && (ct = u.stateNode)) : (Wd(u), Ve = !0));
       default:
-        wS(s, o), o = je = qw(o, Mo), o = bS(s, o, Mo);
+        SS(s, o), o = je = Yw(o, Mo), o = xS(s, o, Mo);
     }
     n.memoizedProps = n.pendingProps, o === null ? Mf(n) : je = o;
   }
@@ -30994,13 +30994,13 @@ Error generating stack: ` + u.message + `
       ), je = null;
       return;
     }
-    o.flags & 32768 ? (Ve || u === 1 ? n = !0 : Rs || (We & 536870912) !== 0 ? n = !1 : (bi = n = !0, (u === 2 || u === 9 || u === 3 || u === 6) && (u = rn.current, u !== null && u.tag === 13 && (u.flags |= 16384))), iC(o, n)) : Mf(o);
+    o.flags & 32768 ? (Ve || u === 1 ? n = !0 : Rs || (We & 536870912) !== 0 ? n = !1 : (bi = n = !0, (u === 2 || u === 9 || u === 3 || u === 6) && (u = rn.current, u !== null && u.tag === 13 && (u.flags |= 16384))), aC(o, n)) : Mf(o);
   }
   function Mf(n) {
     var o = n;
     do {
       if ((o.flags & 32768) !== 0) {
-        iC(
+        aC(
           o,
           bi
         );
@@ -31024,7 +31024,7 @@ Error generating stack: ` + u.message + `
     } while (o !== null);
     xt === 0 && (xt = 5);
   }
-  function iC(n, o) {
+  function aC(n, o) {
     do {
       var s = x3(n.alternate, n);
       if (s !== null) {
@@ -31039,7 +31039,7 @@ Error generating stack: ` + u.message + `
     } while (n !== null);
     xt = 6, je = null;
   }
-  function aC(n, o, s, u, h, m, E, M, j, te, ie, fe) {
+  function sC(n, o, s, u, h, m, E, M, j, te, ie, fe) {
     n.cancelPendingCommit = null;
     do
       Pf();
@@ -31047,7 +31047,7 @@ Error generating stack: ` + u.message + `
     if ((Xe & 6) !== 0) throw Error(i(327));
     if (o !== null) {
       if (o === n.current) throw Error(i(177));
-      n === at && (je = at = null, We = 0), va = o, _r = n, Zr = s, pv = h, XS = u, z3(
+      n === at && (je = at = null, We = 0), va = o, _r = n, Zr = s, pv = h, QS = u, z3(
         n,
         o,
         s,
@@ -31096,7 +31096,7 @@ Error generating stack: ` + u.message + `
     }
   }
   function A3() {
-    vt === 3 && (vt = 0, jS(va, _r), vt = 4);
+    vt === 3 && (vt = 0, US(va, _r), vt = 4);
   }
   function yv() {
     if (vt === 1) {
@@ -31109,9 +31109,9 @@ Error generating stack: ` + u.message + `
         var m = Xe;
         Xe |= 4;
         try {
-          Rc = Sf = !1, HS(o, n, s), s = Mv;
-          var E = Lw(n.containerInfo), M = s.focusedElem, j = s.selectionRange;
-          if (E !== M && M && M.ownerDocument && Dw(
+          Rc = Sf = !1, BS(o, n, s), s = Mv;
+          var E = $w(n.containerInfo), M = s.focusedElem, j = s.selectionRange;
+          if (E !== M && M && M.ownerDocument && Lw(
             M.ownerDocument.documentElement,
             M
           )) {
@@ -31127,10 +31127,10 @@ Error generating stack: ` + u.message + `
                 if (Q.getSelection) {
                   var oe = Q.getSelection(), ye = M.textContent.length, we = Math.min(j.start, ye), Le = j.end === void 0 ? we : Math.min(j.end, ye);
                   !oe.extend && we > Le && (E = Le, Le = we, we = E);
-                  var ee = Iw(
+                  var ee = Dw(
                     M,
                     we
-                  ), X = Iw(
+                  ), X = Dw(
                     M,
                     Le
                   );
@@ -31171,7 +31171,7 @@ Error generating stack: ` + u.message + `
         var h = Xe;
         Xe |= 4;
         try {
-          PS(n, o.alternate, o);
+          IS(n, o.alternate, o);
         } finally {
           Xe = h, ue.p = u, le.T = s;
         }
@@ -31184,8 +31184,8 @@ Error generating stack: ` + u.message + `
       vt = 0;
       var n = Os;
       Os = null, bp();
-      var o = _r, s = va, u = Zr, h = XS, m = (u & 335544064) === u ? 10262 : 10256;
-      if ((s.subtreeFlags & m) !== 0 || (s.flags & m) !== 0 ? vt = 5 : (vt = 0, va = _r = null, sC(o, o.pendingLanes)), m = o.pendingLanes, m === 0 && (wi = null), Jl(u), s = s.stateNode, bn && typeof bn.onCommitFiberRoot == "function")
+      var o = _r, s = va, u = Zr, h = QS, m = (u & 335544064) === u ? 10262 : 10256;
+      if ((s.subtreeFlags & m) !== 0 || (s.flags & m) !== 0 ? vt = 5 : (vt = 0, va = _r = null, lC(o, o.pendingLanes)), m = o.pendingLanes, m === 0 && (wi = null), Jl(u), s = s.stateNode, bn && typeof bn.onCommitFiberRoot == "function")
         try {
           bn.onCommitFiberRoot(
             Yi,
@@ -31216,7 +31216,7 @@ Error generating stack: ` + u.message + `
       (Zr & 3) !== 0 && Pf(), Jr(o), m = o.pendingLanes, (u & 261930) !== 0 && (m & 42) !== 0 ? o === Of ? Nc++ : (Nc = 0, Of = o) : (Nc = 0, Of = null), Mc(0);
     }
   }
-  function sC(n, o) {
+  function lC(n, o) {
     (n.pooledCacheLanes &= o) === 0 && (o = n.pooledCache, o != null && (n.pooledCache = null, hc(o)));
   }
   function Pf() {
@@ -31232,7 +31232,7 @@ Error generating stack: ` + u.message + `
       var m = _r, E = Zr;
       if (vt = 0, va = _r = null, Zr = 0, (Xe & 6) !== 0) throw Error(i(331));
       var M = Xe;
-      if (Xe |= 4, GS(m.current), US(
+      if (Xe |= 4, qS(m.current), WS(
         m,
         m.current,
         E,
@@ -31244,19 +31244,19 @@ Error generating stack: ` + u.message + `
         }
       return !0;
     } finally {
-      ue.p = h, le.T = u, sC(n, o);
+      ue.p = h, le.T = u, lC(n, o);
     }
   }
-  function lC(n, o, s) {
+  function cC(n, o, s) {
     o = ar(s, o), o = $m(n.stateNode, o, 2), n = hi(n, o, 2), n !== null && (Qi(n, 2), Jr(n));
   }
   function tt(n, o, s) {
     if (n.tag === 3)
-      lC(n, n, s);
+      cC(n, n, s);
     else
       for (; o !== null; ) {
         if (o.tag === 3) {
-          lC(
+          cC(
             o,
             n,
             s
@@ -31265,7 +31265,7 @@ Error generating stack: ` + u.message + `
         } else if (o.tag === 1) {
           var u = o.stateNode;
           if (typeof o.type.getDerivedStateFromError == "function" || typeof u.componentDidCatch == "function" && (wi === null || !wi.has(u))) {
-            n = ar(s, n), s = oS(2), u = hi(o, s, 2), u !== null && (iS(
+            n = ar(s, n), s = iS(2), u = hi(o, s, 2), u !== null && (aS(
               s,
               u,
               o,
@@ -31291,12 +31291,12 @@ Error generating stack: ` + u.message + `
     var u = n.pingCache;
     u !== null && u.delete(o), n.pingedLanes |= n.suspendedLanes & s, n.warmLanes &= ~s, at === n && (We & s) === s && ((xt === 4 || xt === 3 && (We & 62914560) === We && 300 > yn() - Tf) && (Xe & 2) === 0 ? Ps(n, 0) : kf |= s, zs === We && (zs = 0)), Jr(n);
   }
-  function cC(n, o) {
+  function uC(n, o) {
     o === 0 && (o = Kl()), n = ta(n, o), n !== null && (Qi(n, o), Jr(n));
   }
   function M3(n) {
     var o = n.memoizedState, s = 0;
-    o !== null && (s = o.retryLane), cC(n, s);
+    o !== null && (s = o.retryLane), uC(n, s);
   }
   function P3(n, o) {
     var s = 0;
@@ -31315,7 +31315,7 @@ Error generating stack: ` + u.message + `
       default:
         throw Error(i(314));
     }
-    u !== null && u.delete(o), cC(n, s);
+    u !== null && u.delete(o), uC(n, s);
   }
   function I3(n, o) {
     return Yl(n, o);
@@ -31336,13 +31336,13 @@ Error generating stack: ` + u.message + `
               var E = u.suspendedLanes, M = u.pingedLanes;
               m = (1 << 31 - xn(42 | n) + 1) - 1, m &= h & ~(E & ~M), m = m & 201326741 ? m & 201326741 | 1 : m ? m | 2 : 0;
             }
-            m !== 0 && (s = !0, hC(u, m));
+            m !== 0 && (s = !0, gC(u, m));
           } else
             m = We, m = ns(
               u,
               u === at ? m : 0,
               u.cancelPendingCommit !== null || u.timeoutHandle !== -1
-            ), (m & 3) === 0 || Xi(u, m) || (s = !0, hC(u, m));
+            ), (m & 3) === 0 || Xi(u, m) || (s = !0, gC(u, m));
           u = u.next;
         }
       while (s);
@@ -31350,19 +31350,19 @@ Error generating stack: ` + u.message + `
     }
   }
   function D3() {
-    uC();
+    dC();
   }
-  function uC() {
+  function dC() {
     If = Cv = !1;
     var n = 0;
     Ci !== 0 && Y3() && (n = Ci);
     for (var o = yn(), s = null, u = Ds; u !== null; ) {
-      var h = u.next, m = dC(u, o);
+      var h = u.next, m = fC(u, o);
       m === 0 ? (u.next = null, s === null ? Ds = h : s.next = h, h === null && (Ls = s)) : (s = u, (n !== 0 || (m & 3) !== 0) && (If = !0)), u = h;
     }
     vt !== 0 && vt !== 5 || Mc(n), Ci !== 0 && (Ci = 0);
   }
-  function dC(n, o) {
+  function fC(n, o) {
     for (var s = n.suspendedLanes, u = n.pingedLanes, h = n.expirationTimes, m = n.pendingLanes & -62914561; 0 < m; ) {
       var E = 31 - xn(m), M = 1 << E, j = h[E];
       j === -1 ? ((M & s) === 0 || (M & u) !== 0) && (h[E] = vd(M, o)) : j <= o && (n.expiredLanes |= M), m &= ~M;
@@ -31389,11 +31389,11 @@ Error generating stack: ` + u.message + `
         default:
           s = Za;
       }
-      return u = fC.bind(null, n), s = Yl(s, u), n.callbackPriority = o, n.callbackNode = s, o;
+      return u = hC.bind(null, n), s = Yl(s, u), n.callbackPriority = o, n.callbackNode = s, o;
     }
     return u !== null && u !== null && Xl(u), n.callbackPriority = 2, n.callbackNode = null, 2;
   }
-  function fC(n, o) {
+  function hC(n, o) {
     if (vt !== 0 && vt !== 5)
       return n.callbackNode = null, n.callbackPriority = 0, null;
     var s = n.callbackNode;
@@ -31404,18 +31404,18 @@ Error generating stack: ` + u.message + `
       n,
       n === at ? u : 0,
       n.cancelPendingCommit !== null || n.timeoutHandle !== -1
-    ), u === 0 ? null : (KS(n, u, o), dC(n, yn()), n.callbackNode != null && n.callbackNode === s ? fC.bind(null, n) : null);
+    ), u === 0 ? null : (ZS(n, u, o), fC(n, yn()), n.callbackNode != null && n.callbackNode === s ? hC.bind(null, n) : null);
   }
-  function hC(n, o) {
+  function gC(n, o) {
     if (Pf()) return null;
-    KS(n, o, !0);
+    ZS(n, o, !0);
   }
   function L3() {
     Q3(function() {
       (Xe & 6) !== 0 ? Yl(
         gd,
         D3
-      ) : uC();
+      ) : dC();
     });
   }
   function _v() {
@@ -31425,15 +31425,15 @@ Error generating stack: ` + u.message + `
     }
     return Ci;
   }
-  function gC(n) {
+  function pC(n) {
     return n == null || typeof n == "symbol" || typeof n == "boolean" ? null : typeof n == "function" ? n : Od(n);
   }
   function $3(n, o, s, u, h) {
     if (o === "submit" && s && s.stateNode === h) {
-      var m = gC(
+      var m = pC(
         (h[hn] || null).action
       ), E = u.submitter;
-      E && (o = (o = E[hn] || null) ? gC(o.formAction) : E.getAttribute("formAction"), o !== null && (m = o, E = null));
+      E && (o = (o = E[hn] || null) ? pC(o.formAction) : E.getAttribute("formAction"), o !== null && (m = o, E = null));
       var M = new Pd(
         "action",
         "action",
@@ -31488,7 +31488,7 @@ Error generating stack: ` + u.message + `
       "on" + H3
     );
   }
-  wr(Hw, "onAnimationEnd"), wr(Bw, "onAnimationIteration"), wr(jw, "onAnimationStart"), wr("dblclick", "onDoubleClick"), wr("focusin", "onFocus"), wr("focusout", "onBlur"), wr(XP, "onTransitionRun"), wr(QP, "onTransitionStart"), wr(KP, "onTransitionCancel"), wr(Uw, "onTransitionEnd"), ri("onMouseEnter", ["mouseout", "mouseover"]), ri("onMouseLeave", ["mouseout", "mouseover"]), ri("onPointerEnter", ["pointerout", "pointerover"]), ri("onPointerLeave", ["pointerout", "pointerover"]), xr(
+  wr(Bw, "onAnimationEnd"), wr(jw, "onAnimationIteration"), wr(Uw, "onAnimationStart"), wr("dblclick", "onDoubleClick"), wr("focusin", "onFocus"), wr("focusout", "onBlur"), wr(XP, "onTransitionRun"), wr(QP, "onTransitionStart"), wr(KP, "onTransitionCancel"), wr(Ww, "onTransitionEnd"), ri("onMouseEnter", ["mouseout", "mouseover"]), ri("onMouseLeave", ["mouseout", "mouseover"]), ri("onPointerEnter", ["pointerout", "pointerover"]), ri("onPointerLeave", ["pointerout", "pointerover"]), xr(
     "onChange",
     "change click focusin focusout input keydown keyup selectionchange".split(" ")
   ), xr(
@@ -31516,7 +31516,7 @@ Error generating stack: ` + u.message + `
   ), B3 = new Set(
     "beforetoggle cancel close invalid load scroll scrollend toggle".split(" ").concat(Pc)
   );
-  function pC(n, o) {
+  function mC(n, o) {
     o = (o & 4) !== 0;
     for (var s = 0; s < n.length; s++) {
       var u = n[s], h = u.event;
@@ -31555,11 +31555,11 @@ Error generating stack: ` + u.message + `
     var s = o[Cd];
     s === void 0 && (s = o[Cd] = /* @__PURE__ */ new Set());
     var u = n + "__bubble";
-    s.has(u) || (mC(o, n, 2, !1), s.add(u));
+    s.has(u) || (vC(o, n, 2, !1), s.add(u));
   }
   function Rv(n, o, s) {
     var u = 0;
-    o && (u |= 4), mC(
+    o && (u |= 4), vC(
       s,
       n,
       u,
@@ -31576,8 +31576,8 @@ Error generating stack: ` + u.message + `
       o === null || o[Df] || (o[Df] = !0, Rv("selectionchange", !1, o));
     }
   }
-  function mC(n, o, s, u) {
-    switch (iE(o)) {
+  function vC(n, o, s, u) {
+    switch (aE(o)) {
       case 2:
         var h = MI;
         break;
@@ -31626,10 +31626,10 @@ Error generating stack: ` + u.message + `
         }
         u = u.return;
       }
-    mw(function() {
+    vw(function() {
       var te = m, ie = Ip(s), fe = [];
       e: {
-        var Q = Ww.get(n);
+        var Q = Fw.get(n);
         if (Q !== void 0) {
           var oe = Pd, ye = n;
           switch (n) {
@@ -31659,7 +31659,7 @@ Error generating stack: ` + u.message + `
             case "mouseout":
             case "mouseover":
             case "contextmenu":
-              oe = bw;
+              oe = xw;
               break;
             case "drag":
             case "dragend":
@@ -31677,12 +31677,12 @@ Error generating stack: ` + u.message + `
             case "touchstart":
               oe = OP;
               break;
-            case Hw:
             case Bw:
             case jw:
+            case Uw:
               oe = mP;
               break;
-            case Uw:
+            case Ww:
               oe = NP;
               break;
             case "scroll":
@@ -31705,7 +31705,7 @@ Error generating stack: ` + u.message + `
             case "pointerout":
             case "pointerover":
             case "pointerup":
-              oe = ww;
+              oe = Sw;
               break;
             case "submit":
               oe = RP;
@@ -31736,7 +31736,7 @@ Error generating stack: ` + u.message + `
         e: {
           if (oe = n === "mouseover" || n === "pointerover", Q = n === "mouseout" || n === "pointerout", oe && s !== Pp && (ye = s.relatedTarget || s.fromElement) && (bo(ye) || ye[ti]))
             break e;
-          (Q || oe) && (ye = ie.window === ie ? ie : (oe = ie.ownerDocument) ? oe.defaultView || oe.parentWindow : window, Q ? (oe = s.relatedTarget || s.toElement, Q = te, oe = oe ? bo(oe) : null, oe !== null && (Le = l(oe), we = oe.tag, oe !== Le || we !== 5 && we !== 27 && we !== 6) && (oe = null)) : (Q = null, oe = te), Q !== oe && (we = bw, de = "onMouseLeave", ee = "onMouseEnter", X = "mouse", (n === "pointerout" || n === "pointerover") && (we = ww, de = "onPointerLeave", ee = "onPointerEnter", X = "pointer"), Le = Q == null ? ye : Zi(Q), re = oe == null ? ye : Zi(oe), ye = new we(
+          (Q || oe) && (ye = ie.window === ie ? ie : (oe = ie.ownerDocument) ? oe.defaultView || oe.parentWindow : window, Q ? (oe = s.relatedTarget || s.toElement, Q = te, oe = oe ? bo(oe) : null, oe !== null && (Le = l(oe), we = oe.tag, oe !== Le || we !== 5 && we !== 27 && we !== 6) && (oe = null)) : (Q = null, oe = te), Q !== oe && (we = xw, de = "onMouseLeave", ee = "onMouseEnter", X = "mouse", (n === "pointerout" || n === "pointerover") && (we = Sw, de = "onPointerLeave", ee = "onPointerEnter", X = "pointer"), Le = Q == null ? ye : Zi(Q), re = oe == null ? ye : Zi(oe), ye = new we(
             de,
             X + "leave",
             Q,
@@ -31752,13 +31752,13 @@ Error generating stack: ` + u.message + `
             Q,
             oe,
             j3
-          ) : null, Q !== null && vC(
+          ) : null, Q !== null && yC(
             fe,
             ye,
             Q,
             we,
             !1
-          ), oe !== null && Le !== null && vC(
+          ), oe !== null && Le !== null && yC(
             fe,
             Le,
             oe,
@@ -31768,18 +31768,18 @@ Error generating stack: ` + u.message + `
         }
         e: {
           if (Q = te ? Zi(te) : window, oe = Q.nodeName && Q.nodeName.toLowerCase(), oe === "select" || oe === "input" && Q.type === "file")
-            var xe = zw;
-          else if (Tw(Q))
-            if (Ow)
+            var xe = Ow;
+          else if (Rw(Q))
+            if (Aw)
               xe = GP;
             else {
               xe = WP;
               var Fe = UP;
             }
           else
-            oe = Q.nodeName, !oe || oe.toLowerCase() !== "input" || Q.type !== "checkbox" && Q.type !== "radio" ? te && Mp(te.elementType) && (xe = zw) : xe = FP;
+            oe = Q.nodeName, !oe || oe.toLowerCase() !== "input" || Q.type !== "checkbox" && Q.type !== "radio" ? te && Mp(te.elementType) && (xe = Ow) : xe = FP;
           if (xe && (xe = xe(n, te))) {
-            Rw(
+            zw(
               fe,
               xe,
               s,
@@ -31791,7 +31791,7 @@ Error generating stack: ` + u.message + `
         }
         switch (Fe = te ? Zi(te) : window, n) {
           case "focusin":
-            (Tw(Fe) || Fe.contentEditable === "true") && (ds = Fe, Yp = te, uc = null);
+            (Rw(Fe) || Fe.contentEditable === "true") && (ds = Fe, Yp = te, uc = null);
             break;
           case "focusout":
             uc = Yp = ds = null;
@@ -31802,13 +31802,13 @@ Error generating stack: ` + u.message + `
           case "contextmenu":
           case "mouseup":
           case "dragend":
-            Xp = !1, $w(fe, s, ie);
+            Xp = !1, Vw(fe, s, ie);
             break;
           case "selectionchange":
             if (YP) break;
           case "keydown":
           case "keyup":
-            $w(fe, s, ie);
+            Vw(fe, s, ie);
         }
         var ke;
         if (Up)
@@ -31827,14 +31827,14 @@ Error generating stack: ` + u.message + `
             Ne = void 0;
           }
         else
-          us ? _w(n, s) && (Ne = "onCompositionEnd") : n === "keydown" && s.keyCode === 229 && (Ne = "onCompositionStart");
-        Ne && (Sw && s.locale !== "ko" && (us || Ne !== "onCompositionStart" ? Ne === "onCompositionEnd" && us && (ke = vw()) : (oi = ie, $p = "value" in oi ? oi.value : oi.textContent, us = !0)), Fe = Lf(te, Ne), 0 < Fe.length && (Ne = new xw(
+          us ? kw(n, s) && (Ne = "onCompositionEnd") : n === "keydown" && s.keyCode === 229 && (Ne = "onCompositionStart");
+        Ne && (Cw && s.locale !== "ko" && (us || Ne !== "onCompositionStart" ? Ne === "onCompositionEnd" && us && (ke = yw()) : (oi = ie, $p = "value" in oi ? oi.value : oi.textContent, us = !0)), Fe = Lf(te, Ne), 0 < Fe.length && (Ne = new ww(
           Ne,
           n,
           null,
           s,
           ie
-        ), fe.push({ event: Ne, listeners: Fe }), ke ? Ne.data = ke : (ke = kw(s), ke !== null && (Ne.data = ke)))), (ke = $P ? VP(n, s) : HP(n, s)) && (Ne = Lf(te, "onBeforeInput"), 0 < Ne.length && (Fe = new xw(
+        ), fe.push({ event: Ne, listeners: Fe }), ke ? Ne.data = ke : (ke = Tw(s), ke !== null && (Ne.data = ke)))), (ke = $P ? VP(n, s) : HP(n, s)) && (Ne = Lf(te, "onBeforeInput"), 0 < Ne.length && (Fe = new ww(
           "onBeforeInput",
           "beforeinput",
           null,
@@ -31851,7 +31851,7 @@ Error generating stack: ` + u.message + `
           ie
         );
       }
-      pC(fe, o);
+      mC(fe, o);
     });
   }
   function Ic(n, o, s) {
@@ -31880,7 +31880,7 @@ Error generating stack: ` + u.message + `
     while (n && n.tag !== 5 && n.tag !== 27);
     return n || null;
   }
-  function vC(n, o, s, u, h) {
+  function yC(n, o, s, u, h) {
     for (var m = o._reactName, E = []; s !== null && s !== u; ) {
       var M = s, j = M.alternate, te = M.stateNode;
       if (M = M.tag, j !== null && j === u) break;
@@ -31893,12 +31893,12 @@ Error generating stack: ` + u.message + `
     E.length !== 0 && n.push({ event: o, listeners: E });
   }
   var U3 = /\r\n?/g, W3 = /\u0000|\uFFFD/g;
-  function yC(n) {
+  function bC(n) {
     return (typeof n == "string" ? n : "" + n).replace(U3, `
 `).replace(W3, "");
   }
-  function bC(n, o) {
-    return o = yC(o), yC(n) === o;
+  function xC(n, o) {
+    return o = bC(o), bC(n) === o;
   }
   function nt(n, o, s, u, h, m) {
     switch (s) {
@@ -31923,7 +31923,7 @@ Error generating stack: ` + u.message + `
         zd(n, s, u);
         break;
       case "style":
-        gw(n, u, m);
+        pw(n, u, m);
         return;
       case "data":
         if (o !== "object") {
@@ -32165,7 +32165,7 @@ Error generating stack: ` + u.message + `
   function Av(n, o, s, u, h, m) {
     switch (s) {
       case "style":
-        gw(n, u, m);
+        pw(n, u, m);
         return;
       case "dangerouslySetInnerHTML":
         if (u != null) {
@@ -32282,7 +32282,7 @@ Error generating stack: ` + u.message + `
                   nt(n, o, u, ie, s, null);
               }
           }
-        uw(
+        dw(
           n,
           m,
           M,
@@ -32331,7 +32331,7 @@ Error generating stack: ` + u.message + `
               default:
                 nt(n, o, E, M, s, null);
             }
-        fw(n, u, h, m);
+        hw(n, u, h, m);
         return;
       case "option":
         for (j in s)
@@ -32545,7 +32545,7 @@ Error generating stack: ` + u.message + `
               default:
                 h !== m && nt(n, o, E, h, u, m);
             }
-        dw(n, Q, oe);
+        fw(n, Q, oe);
         return;
       case "option":
         for (var ye in s)
@@ -32631,7 +32631,7 @@ Error generating stack: ` + u.message + `
     for (fe in u)
       Q = u[fe], oe = s[fe], !u.hasOwnProperty(fe) || Q === oe || Q == null && oe == null || nt(n, o, fe, Q, u, oe);
   }
-  function xC(n) {
+  function wC(n) {
     switch (n) {
       case "css":
       case "script":
@@ -32649,12 +32649,12 @@ Error generating stack: ` + u.message + `
     if (typeof performance.getEntriesByType == "function") {
       for (var n = 0, o = 0, s = performance.getEntriesByType("resource"), u = 0; u < s.length; u++) {
         var h = s[u], m = h.transferSize, E = h.initiatorType, M = h.duration;
-        if (m && M && xC(E)) {
+        if (m && M && wC(E)) {
           for (E = 0, M = h.responseEnd, u += 1; u < s.length; u++) {
             var j = s[u], te = j.startTime;
             if (te > M) break;
             var ie = j.transferSize, fe = j.initiatorType;
-            ie && xC(fe) && (j = j.responseEnd, E += ie * (j < M ? 1 : (M - te) / (j - te)));
+            ie && wC(fe) && (j = j.responseEnd, E += ie * (j < M ? 1 : (M - te) / (j - te)));
           }
           if (--u, o += 8 * (m + E) / (h.duration / 1e3), n++, 10 < n) break;
         }
@@ -32667,7 +32667,7 @@ Error generating stack: ` + u.message + `
   function Dc(n) {
     return n.nodeType === 9 ? n : n.ownerDocument;
   }
-  function wC(n) {
+  function SC(n) {
     switch (n) {
       case "http://www.w3.org/2000/svg":
         return 1;
@@ -32677,7 +32677,7 @@ Error generating stack: ` + u.message + `
         return 0;
     }
   }
-  function SC(n, o) {
+  function CC(n, o) {
     if (n === 0)
       switch (o) {
         case "svg":
@@ -32689,7 +32689,7 @@ Error generating stack: ` + u.message + `
       }
     return n === 1 && o === "foreignObject" ? 0 : n;
   }
-  function CC(n, o, s, u) {
+  function EC(n, o, s, u) {
     return s = Dc(
       s
     ).createElement(n), s[Ht] = u, s[hn] = o, sn(s, n, o), Tt(s), s;
@@ -32702,8 +32702,8 @@ Error generating stack: ` + u.message + `
     var n = window.event;
     return n && n.type === "popstate" ? n === Iv ? !1 : (Iv = n, !0) : (Iv = null, !1);
   }
-  var Dv = typeof setTimeout == "function" ? setTimeout : void 0, X3 = typeof clearTimeout == "function" ? clearTimeout : void 0, EC = typeof Promise == "function" ? Promise : void 0, _C = typeof requestAnimationFrame == "function" ? requestAnimationFrame : Dv, Q3 = typeof queueMicrotask == "function" ? queueMicrotask : typeof EC < "u" ? function(n) {
-    return EC.resolve(null).then(n).catch(K3);
+  var Dv = typeof setTimeout == "function" ? setTimeout : void 0, X3 = typeof clearTimeout == "function" ? clearTimeout : void 0, _C = typeof Promise == "function" ? Promise : void 0, kC = typeof requestAnimationFrame == "function" ? requestAnimationFrame : Dv, Q3 = typeof queueMicrotask == "function" ? queueMicrotask : typeof _C < "u" ? function(n) {
+    return _C.resolve(null).then(n).catch(K3);
   } : Dv;
   function K3(n) {
     setTimeout(function() {
@@ -32713,7 +32713,7 @@ Error generating stack: ` + u.message + `
   function Ei(n) {
     return n === "head";
   }
-  function kC(n, o) {
+  function TC(n, o) {
     var s = o, u = 0;
     do {
       var h = s.nextSibling;
@@ -32742,7 +32742,7 @@ Error generating stack: ` + u.message + `
     } while (s);
     Ws(o);
   }
-  function TC(n, o) {
+  function RC(n, o) {
     var s = n;
     n = 0;
     do {
@@ -32756,7 +32756,7 @@ Error generating stack: ` + u.message + `
       s = u;
     } while (s);
   }
-  function RC(n, o, s) {
+  function zC(n, o, s) {
     if (o = CSS.escape(o) !== o ? "r-" + btoa(o).replace(/=/g, "") : o, n.style.viewTransitionName = o, s != null && (n.style.viewTransitionClass = s), s = getComputedStyle(n), s.display === "inline") {
       if (o = n.getClientRects(), o.length === 1) var u = 1;
       else
@@ -32767,7 +32767,7 @@ Error generating stack: ` + u.message + `
       u === 1 && (n = n.style, n.display = o.length === 1 ? "inline-block" : "block", n.marginTop = "-" + s.paddingTop, n.marginBottom = "-" + s.paddingBottom);
     }
   }
-  function zC(n, o) {
+  function OC(n, o) {
     n = n.style, o = o.style;
     var s = o != null ? o.hasOwnProperty("viewTransitionName") ? o.viewTransitionName : o.hasOwnProperty("view-transition-name") ? o["view-transition-name"] : null : null;
     n.viewTransitionName = s == null || typeof s == "boolean" ? "" : ("" + s).trim(), s = o != null ? o.hasOwnProperty("viewTransitionClass") ? o.viewTransitionClass : o.hasOwnProperty("view-transition-class") ? o["view-transition-class"] : null : null, n.viewTransitionClass = s == null || typeof s == "boolean" ? "" : ("" + s).trim(), n.display === "inline-block" && (o == null ? n.display = n.margin = "" : (s = o.display, n.display = s == null || typeof s == "boolean" ? "" : s, s = o.margin, s != null ? n.margin = s : (s = o.hasOwnProperty("marginTop") ? o.marginTop : o["margin-top"], n.marginTop = s == null || typeof s == "boolean" ? "" : s, o = o.hasOwnProperty("marginBottom") ? o.marginBottom : o["margin-bottom"], n.marginBottom = o == null || typeof o == "boolean" ? "" : o)));
@@ -32804,7 +32804,7 @@ Error generating stack: ` + u.message + `
               if (!re.complete) {
                 var de = re.getBoundingClientRect();
                 if (0 < de.bottom && 0 < de.right && de.top < Q.innerHeight && de.left < Q.innerWidth) {
-                  if (ee += QC(re), ee > Hf) {
+                  if (ee += KC(re), ee > Hf) {
                     we.length = ye;
                     break;
                   }
@@ -32893,7 +32893,7 @@ Error generating stack: ` + u.message + `
   }, ya.prototype.getComputedStyle = function() {
     return getComputedStyle(this._scope, this._selector);
   };
-  function OC(n) {
+  function AC(n) {
     return {
       name: n,
       group: new ya("group", n),
@@ -32910,7 +32910,7 @@ Error generating stack: ` + u.message + `
     if (!(s != null && typeof s != "boolean" && (u = s.signal || null, u !== null && u.aborted))) {
       this._eventListeners === null && (this._eventListeners = []);
       var m = this._eventListeners;
-      if (NC(m, n, o, s) === -1) {
+      if (MC(m, n, o, s) === -1) {
         var E = this, M = o;
         s != null && typeof s != "boolean" && s.once === !0 && (M = function(j) {
           E.removeEventListener(
@@ -32950,7 +32950,7 @@ Error generating stack: ` + u.message + `
   }
   Zn.prototype.removeEventListener = function(n, o, s) {
     var u = this._eventListeners;
-    if (u !== null && (o = NC(
+    if (u !== null && (o = MC(
       u,
       n,
       o,
@@ -32979,15 +32979,15 @@ Error generating stack: ` + u.message + `
   function $s(n) {
     return n != null && typeof n != "boolean" && (n.once === !0 || n.signal instanceof AbortSignal) ? { capture: n.capture, passive: n.passive } : n;
   }
-  function AC(n) {
+  function NC(n) {
     return n == null ? "c=0" : typeof n == "boolean" ? "c=" + (n ? "1" : "0") : "c=" + (n.capture ? "1" : "0");
   }
-  function NC(n, o, s, u) {
+  function MC(n, o, s, u) {
     if (n.length === 0) return -1;
-    u = AC(u);
+    u = NC(u);
     for (var h = 0; h < n.length; h++) {
       var m = n[h];
-      if (m.type === o && m.listener === s && AC(m.optionsOrUseCapture) === u)
+      if (m.type === o && m.listener === s && NC(m.optionsOrUseCapture) === u)
         return h;
     }
     return -1;
@@ -33024,13 +33024,13 @@ Error generating stack: ` + u.message + `
     v(
       this._fragmentFiber.child,
       !0,
-      MC,
+      PC,
       n,
       void 0,
       void 0
     );
   };
-  function MC(n, o) {
+  function PC(n, o) {
     return n.tag === 6 ? !1 : (n = w(n), pI(n, o));
   }
   Zn.prototype.focusLast = function(n) {
@@ -33043,7 +33043,7 @@ Error generating stack: ` + u.message + `
       void 0,
       void 0
     );
-    for (var s = o.length - 1; 0 <= s && !MC(o[s], n); s--) ;
+    for (var s = o.length - 1; 0 <= s && !PC(o[s], n); s--) ;
   };
   function $v(n, o) {
     return o.push(n), !1;
@@ -33243,7 +33243,7 @@ Error generating stack: ` + u.message + `
       u
     ), m = C, T = C = null, o = m !== null)), o) : !1;
   }
-  function PC(n, o) {
+  function IC(n, o) {
     var s = n.ownerDocument.createRange();
     s.selectNodeContents(n), n = s.getBoundingClientRect(), window.scrollTo(
       window.scrollX + n.left,
@@ -33268,7 +33268,7 @@ Error generating stack: ` + u.message + `
       );
       if (u = s ? u[1] || u[0] || y(this._fragmentFiber) : u[0] || u[1], u === null) return;
       if (u.tag === 6) {
-        n = w(u), PC(n, s);
+        n = w(u), IC(n, s);
         return;
       }
       if (u = w(u), u.nodeType !== 9) {
@@ -33281,16 +33281,16 @@ Error generating stack: ` + u.message + `
     }
     for (u = s ? o.length - 1 : 0; u !== (s ? -1 : o.length); ) {
       var h = o[u];
-      h.tag === 6 ? (h = w(h), PC(h, s)) : w(h).scrollIntoView(n), u += s ? -1 : 1;
+      h.tag === 6 ? (h = w(h), IC(h, s)) : w(h).scrollIntoView(n), u += s ? -1 : 1;
     }
   };
   function uI(n, o) {
-    return n = w(n), IC(n, o), !1;
-  }
-  function IC(n, o) {
-    n.reactFragments == null && (n.reactFragments = /* @__PURE__ */ new Set()), n.reactFragments.add(o);
+    return n = w(n), DC(n, o), !1;
   }
   function DC(n, o) {
+    n.reactFragments == null && (n.reactFragments = /* @__PURE__ */ new Set()), n.reactFragments.add(o);
+  }
+  function LC(n, o) {
     var s = o._eventListeners;
     if (s !== null)
       for (var u = 0; u < s.length; u++) {
@@ -33307,7 +33307,7 @@ Error generating stack: ` + u.message + `
         (j.fragmentInstance !== o || j.observer !== m || j.instance !== n) && (kr[E++] = j);
       }
       kr.length = E, m.observe(n);
-    }), IC(n, o));
+    }), DC(n, o));
   }
   function dI(n, o) {
     var s = o._eventListeners;
@@ -33390,7 +33390,7 @@ Error generating stack: ` + u.message + `
       if ((n.nodeType !== 1 || n.nodeName !== "INPUT" || n.type !== "hidden") && !s || (n = dr(n.nextSibling), n === null)) return null;
     return n;
   }
-  function LC(n, o) {
+  function $C(n, o) {
     for (; n.nodeType !== 8; )
       if ((n.nodeType !== 1 || n.nodeName !== "INPUT" || n.type !== "hidden") && !o || (n = dr(n.nextSibling), n === null)) return null;
     return n;
@@ -33426,7 +33426,7 @@ Error generating stack: ` + u.message + `
     return n;
   }
   var Uv = null;
-  function $C(n) {
+  function VC(n) {
     n = n.nextSibling;
     for (var o = 0; n; ) {
       if (n.nodeType === 8) {
@@ -33442,7 +33442,7 @@ Error generating stack: ` + u.message + `
     }
     return null;
   }
-  function VC(n) {
+  function HC(n) {
     n = n.previousSibling;
     for (var o = 0; n; ) {
       if (n.nodeType === 8) {
@@ -33470,13 +33470,13 @@ Error generating stack: ` + u.message + `
     return u;
   }
   function mI(n) {
-    _C(function() {
-      _C(function(o) {
+    kC(function() {
+      kC(function(o) {
         return n(o);
       });
     });
   }
-  function HC(n, o, s) {
+  function BC(n, o, s) {
     switch (o = Dc(s), n) {
       case "html":
         if (n = o.documentElement, !n) throw Error(i(452));
@@ -33491,7 +33491,7 @@ Error generating stack: ` + u.message + `
         throw Error(i(451));
     }
   }
-  function BC(n, o, s) {
+  function jC(n, o, s) {
     for (var u in s) {
       var h = s[u];
       s.hasOwnProperty(u) && h != null && nt(n, o, u, null, F3, h);
@@ -33503,7 +33503,7 @@ Error generating stack: ` + u.message + `
       n.removeAttributeNode(o[0]);
     is(n);
   }
-  var fr = /* @__PURE__ */ new Map(), jC = /* @__PURE__ */ new Set();
+  var fr = /* @__PURE__ */ new Map(), UC = /* @__PURE__ */ new Set();
   function Lc(n) {
     if (typeof n.getRootNode == "function") {
       var o = n.getRootNode();
@@ -33529,21 +33529,21 @@ Error generating stack: ` + u.message + `
   }
   function yI(n) {
     var o = ni(n);
-    o !== null && o.tag === 5 && o.type === "form" ? W1(o) : Po.r(n);
+    o !== null && o.tag === 5 && o.type === "form" ? F1(o) : Po.r(n);
   }
   var Vs = typeof document > "u" ? null : document;
-  function UC(n, o, s) {
+  function WC(n, o, s) {
     var u = Vs;
     if (u && typeof o == "string" && o) {
       var h = or(o);
-      h = 'link[rel="' + n + '"][href="' + h + '"]', typeof s == "string" && (h += '[crossorigin="' + s + '"]'), jC.has(h) || (jC.add(h), n = { rel: n, crossOrigin: s, href: o }, u.querySelector(h) === null && (o = u.createElement("link"), sn(o, "link", n), Tt(o), u.head.appendChild(o)));
+      h = 'link[rel="' + n + '"][href="' + h + '"]', typeof s == "string" && (h += '[crossorigin="' + s + '"]'), UC.has(h) || (UC.add(h), n = { rel: n, crossOrigin: s, href: o }, u.querySelector(h) === null && (o = u.createElement("link"), sn(o, "link", n), Tt(o), u.head.appendChild(o)));
     }
   }
   function bI(n) {
-    Po.D(n), UC("dns-prefetch", n, null);
+    Po.D(n), WC("dns-prefetch", n, null);
   }
   function xI(n, o) {
-    Po.C(n, o), UC("preconnect", n, o);
+    Po.C(n, o), WC("preconnect", n, o);
   }
   function wI(n, o, s) {
     Po.L(n, o, s);
@@ -33669,7 +33669,7 @@ Error generating stack: ` + u.message + `
       }, u.set(h, m));
     }
   }
-  function WC(n, o, s, u) {
+  function FC(n, o, s, u) {
     var h = (h = St.current) ? Lc(h) : null;
     if (!h) throw Error(i(446));
     switch (n) {
@@ -33738,7 +33738,7 @@ Error generating stack: ` + u.message + `
   function $c(n) {
     return 'link[rel="stylesheet"][' + n + "]";
   }
-  function FC(n) {
+  function GC(n) {
     return N({}, n, {
       "data-precedence": n.precedence,
       precedence: null
@@ -33766,7 +33766,7 @@ Error generating stack: ` + u.message + `
   function Vc(n) {
     return "script[async]" + n;
   }
-  function GC(n, o, s) {
+  function qC(n, o, s) {
     if (o.count++, o.instance === null)
       switch (o.type) {
         case "style":
@@ -33791,7 +33791,7 @@ Error generating stack: ` + u.message + `
           );
           if (m)
             return o.state.loading |= 4, o.instance = m, Tt(m), m;
-          u = FC(s), (h = fr.get(h)) && Fv(u, h), m = (n.ownerDocument || n).createElement("link"), Tt(m);
+          u = GC(s), (h = fr.get(h)) && Fv(u, h), m = (n.ownerDocument || n).createElement("link"), Tt(m);
           var E = m;
           return E._p = new Promise(function(M, j) {
             E.onload = M, E.onerror = j;
@@ -33826,7 +33826,7 @@ Error generating stack: ` + u.message + `
     n.crossOrigin == null && (n.crossOrigin = o.crossOrigin), n.referrerPolicy == null && (n.referrerPolicy = o.referrerPolicy), n.integrity == null && (n.integrity = o.integrity);
   }
   var Vf = null;
-  function qC(n, o, s) {
+  function YC(n, o, s) {
     if (Vf === null) {
       var u = /* @__PURE__ */ new Map(), h = Vf = /* @__PURE__ */ new Map();
       h.set(s, u);
@@ -33870,17 +33870,17 @@ Error generating stack: ` + u.message + `
     }
     return !1;
   }
-  function YC(n, o) {
+  function XC(n, o) {
     return n === "img" && o.src != null && o.src !== "" && o.onLoad == null && o.loading !== "lazy";
   }
-  function XC(n) {
+  function QC(n) {
     return !(n.type === "stylesheet" && (n.state.loading & 3) === 0);
   }
-  function QC(n) {
+  function KC(n) {
     return (n.width || 100) * (n.height || 100) * (typeof devicePixelRatio == "number" ? devicePixelRatio : 1) * 0.25;
   }
-  function KC(n, o) {
-    typeof o.decode == "function" && (n.imgCount++, o.complete || (n.imgBytes += QC(o), n.suspenseyImages.push(o)), n = OI.bind(n), o.decode().then(n, n));
+  function ZC(n, o) {
+    typeof o.decode == "function" && (n.imgCount++, o.complete || (n.imgBytes += KC(o), n.suspenseyImages.push(o)), n = OI.bind(n), o.decode().then(n, n));
   }
   function RI(n, o, s, u) {
     if (s.type === "stylesheet" && (typeof u.media != "string" || matchMedia(u.media).matches !== !1) && (s.state.loading & 4) === 0) {
@@ -33892,7 +33892,7 @@ Error generating stack: ` + u.message + `
           o = m._p, o !== null && typeof o == "object" && typeof o.then == "function" && (n.count++, n = Hc.bind(n), o.then(n, n)), s.state.loading |= 4, s.instance = m, Tt(m);
           return;
         }
-        m = o.ownerDocument || o, u = FC(u), (h = fr.get(h)) && Fv(u, h), m = m.createElement("link"), Tt(m);
+        m = o.ownerDocument || o, u = GC(u), (h = fr.get(h)) && Fv(u, h), m = m.createElement("link"), Tt(m);
         var E = m;
         E._p = new Promise(function(M, j) {
           E.onload = M, E.onerror = j;
@@ -33925,7 +33925,7 @@ Error generating stack: ` + u.message + `
       };
     } : null;
   }
-  function ZC(n) {
+  function JC(n) {
     if (n.count === 0 && (n.imgCount === 0 || !n.waitingForImages)) {
       if (n.stylesheets) jf(n, n.stylesheets);
       else if (n.unsuspend) {
@@ -33935,10 +33935,10 @@ Error generating stack: ` + u.message + `
     }
   }
   function Hc() {
-    this.count--, ZC(this);
+    this.count--, JC(this);
   }
   function OI() {
-    this.imgCount--, ZC(this);
+    this.imgCount--, JC(this);
   }
   var Bf = null;
   function jf(n, o) {
@@ -33972,7 +33972,7 @@ Error generating stack: ` + u.message + `
   function NI(n, o, s, u, h, m, E, M, j) {
     this.tag = 1, this.containerInfo = n, this.pingCache = this.current = this.pendingChildren = null, this.timeoutHandle = -1, this.callbackNode = this.next = this.pendingContext = this.context = this.cancelPendingCommit = null, this.callbackPriority = 0, this.expirationTimes = Zl(-1), this.entangledLanes = this.shellSuspendCounter = this.errorRecoveryDisabledLanes = this.expiredLanes = this.warmLanes = this.pingedLanes = this.suspendedLanes = this.pendingLanes = 0, this.entanglements = Zl(0), this.hiddenUpdates = Zl(null), this.identifierPrefix = u, this.onUncaughtError = h, this.onCaughtError = m, this.onRecoverableError = E, this.pooledCache = null, this.pooledCacheLanes = 0, this.formState = j, this.transitionTypes = null, this.incompleteTransitions = /* @__PURE__ */ new Map();
   }
-  function JC(n, o, s, u, h, m, E, M, j, te, ie, fe) {
+  function eE(n, o, s, u, h, m, E, M, j, te, ie, fe) {
     return n = new NI(
       n,
       o,
@@ -33989,28 +33989,28 @@ Error generating stack: ` + u.message + `
       cache: o
     }, fm(m), n;
   }
-  function eE(n) {
+  function tE(n) {
     return n ? (n = gs, n) : gs;
   }
-  function tE(n, o, s, u, h, m) {
-    h = eE(h), u.context === null ? u.context = h : u.pendingContext = h, u = fi(o), u.payload = { element: s }, m = m === void 0 ? null : m, m !== null && (u.callback = m), s = hi(n, u, o), s !== null && (Dn(s, n, o), vc(s, n, o));
+  function nE(n, o, s, u, h, m) {
+    h = tE(h), u.context === null ? u.context = h : u.pendingContext = h, u = fi(o), u.payload = { element: s }, m = m === void 0 ? null : m, m !== null && (u.callback = m), s = hi(n, u, o), s !== null && (Dn(s, n, o), vc(s, n, o));
   }
-  function nE(n, o) {
+  function rE(n, o) {
     if (n = n.memoizedState, n !== null && n.dehydrated !== null) {
       var s = n.retryLane;
       n.retryLane = s !== 0 && s < o ? s : o;
     }
   }
   function Yv(n, o) {
-    nE(n, o), (n = n.alternate) && nE(n, o);
+    rE(n, o), (n = n.alternate) && rE(n, o);
   }
-  function rE(n) {
+  function oE(n) {
     if (n.tag === 13 || n.tag === 31) {
       var o = ta(n, 67108864);
       o !== null && Dn(o, n, 67108864), Yv(n, 67108864);
     }
   }
-  function oE(n) {
+  function iE(n) {
     if (n.tag === 13 || n.tag === 31) {
       var o = Kn();
       o = rs(o);
@@ -34049,7 +34049,7 @@ Error generating stack: ` + u.message + `
           u,
           Uf,
           s
-        ), aE(n, u);
+        ), sE(n, u);
       else if (DI(
         h,
         n,
@@ -34058,7 +34058,7 @@ Error generating stack: ` + u.message + `
         u
       ))
         u.stopPropagation();
-      else if (aE(n, u), o & 4 && -1 < II.indexOf(n)) {
+      else if (sE(n, u), o & 4 && -1 < II.indexOf(n)) {
         for (; h !== null; ) {
           var m = ni(h);
           if (m !== null)
@@ -34125,7 +34125,7 @@ Error generating stack: ` + u.message + `
     }
     return Uf = n, null;
   }
-  function iE(n) {
+  function aE(n) {
     switch (n) {
       case "beforetoggle":
       case "cancel":
@@ -34222,7 +34222,7 @@ Error generating stack: ` + u.message + `
   var Zv = !1, _i = null, ki = null, Ti = null, Bc = /* @__PURE__ */ new Map(), jc = /* @__PURE__ */ new Map(), Ri = [], II = "mousedown mouseup touchcancel touchend touchstart auxclick dblclick pointercancel pointerdown pointerup dragend dragstart drop compositionend compositionstart keydown keypress keyup input textInput copy cut paste click change contextmenu reset".split(
     " "
   );
-  function aE(n, o) {
+  function sE(n, o) {
     switch (n) {
       case "focusin":
       case "focusout":
@@ -34252,7 +34252,7 @@ Error generating stack: ` + u.message + `
       eventSystemFlags: u,
       nativeEvent: m,
       targetContainers: [h]
-    }, o !== null && (o = ni(o), o !== null && rE(o)), n) : (n.eventSystemFlags |= u, o = n.targetContainers, h !== null && o.indexOf(h) === -1 && o.push(h), n);
+    }, o !== null && (o = ni(o), o !== null && oE(o)), n) : (n.eventSystemFlags |= u, o = n.targetContainers, h !== null && o.indexOf(h) === -1 && o.push(h), n);
   }
   function DI(n, o, s, u, h) {
     switch (o) {
@@ -34311,7 +34311,7 @@ Error generating stack: ` + u.message + `
     }
     return !1;
   }
-  function sE(n) {
+  function lE(n) {
     var o = bo(n.target);
     if (o !== null) {
       var s = l(o);
@@ -34319,14 +34319,14 @@ Error generating stack: ` + u.message + `
         if (o = s.tag, o === 13) {
           if (o = c(s), o !== null) {
             n.blockedOn = o, Sd(n.priority, function() {
-              oE(s);
+              iE(s);
             });
             return;
           }
         } else if (o === 31) {
           if (o = d(s), o !== null) {
             n.blockedOn = o, Sd(n.priority, function() {
-              oE(s);
+              iE(s);
             });
             return;
           }
@@ -34350,16 +34350,16 @@ Error generating stack: ` + u.message + `
         );
         Pp = u, s.target.dispatchEvent(u), Pp = null;
       } else
-        return o = ni(s), o !== null && rE(o), n.blockedOn = s, !1;
+        return o = ni(s), o !== null && oE(o), n.blockedOn = s, !1;
       o.shift();
     }
     return !0;
   }
-  function lE(n, o, s) {
+  function cE(n, o, s) {
     Wf(n) && s.delete(o);
   }
   function LI() {
-    Zv = !1, _i !== null && Wf(_i) && (_i = null), ki !== null && Wf(ki) && (ki = null), Ti !== null && Wf(Ti) && (Ti = null), Bc.forEach(lE), jc.forEach(lE);
+    Zv = !1, _i !== null && Wf(_i) && (_i = null), ki !== null && Wf(ki) && (ki = null), Ti !== null && Wf(Ti) && (Ti = null), Bc.forEach(cE), jc.forEach(cE);
   }
   function Ff(n, o) {
     n.blockedOn === o && (n.blockedOn = null, Zv || (Zv = !0, e.unstable_scheduleCallback(
@@ -34368,7 +34368,7 @@ Error generating stack: ` + u.message + `
     )));
   }
   var Gf = null;
-  function cE(n) {
+  function uE(n) {
     Gf !== n && (Gf = n, e.unstable_scheduleCallback(
       e.unstable_NormalPriority,
       function() {
@@ -34406,12 +34406,12 @@ Error generating stack: ` + u.message + `
       u.blockedOn === n && (u.blockedOn = null);
     }
     for (; 0 < Ri.length && (s = Ri[0], s.blockedOn === null); )
-      sE(s), s.blockedOn === null && Ri.shift();
+      lE(s), s.blockedOn === null && Ri.shift();
     if (s = (n.ownerDocument || n).$$reactFormReplay, s != null)
       for (u = 0; u < s.length; u += 3) {
         var h = s[u], m = s[u + 1], E = h[hn] || null;
         if (typeof m == "function")
-          E || cE(s);
+          E || uE(s);
         else if (E) {
           var M = null;
           if (m && m.hasAttribute("formAction")) {
@@ -34419,11 +34419,11 @@ Error generating stack: ` + u.message + `
               M = E.formAction;
             else if (Kv(h) !== null) continue;
           } else M = E.action;
-          typeof M == "function" ? s[u + 1] = M : (s.splice(u, 3), u -= 3), cE(s);
+          typeof M == "function" ? s[u + 1] = M : (s.splice(u, 3), u -= 3), uE(s);
         }
       }
   }
-  function uE() {
+  function dE() {
     function n(m) {
       m.canIntercept && m.info === "react-transition" && m.intercept({
         handler: function() {
@@ -34462,13 +34462,13 @@ Error generating stack: ` + u.message + `
     var o = this._internalRoot;
     if (o === null) throw Error(i(409));
     var s = o.current, u = Kn();
-    tE(s, u, n, o, null, null);
+    nE(s, u, n, o, null, null);
   }, qf.prototype.unmount = Jv.prototype.unmount = function() {
     var n = this._internalRoot;
     if (n !== null) {
       this._internalRoot = null;
       var o = n.containerInfo;
-      tE(n.current, 2, null, n, null, null), Af(), o[ti] = null;
+      nE(n.current, 2, null, n, null, null), Af(), o[ti] = null;
     }
   };
   function qf(n) {
@@ -34479,15 +34479,15 @@ Error generating stack: ` + u.message + `
       var o = wd();
       n = { blockedOn: null, target: n, priority: o };
       for (var s = 0; s < Ri.length && o !== 0 && o < Ri[s].priority; s++) ;
-      Ri.splice(s, 0, n), s === 0 && sE(n);
+      Ri.splice(s, 0, n), s === 0 && lE(n);
     }
   };
-  var dE = t.version;
-  if (dE !== "19.3.1")
+  var fE = t.version;
+  if (fE !== "19.3.1")
     throw Error(
       i(
         527,
-        dE,
+        fE,
         "19.3.1"
       )
     );
@@ -34516,8 +34516,8 @@ Error generating stack: ` + u.message + `
   }
   return Qc.createRoot = function(n, o) {
     if (!a(n)) throw Error(i(299));
-    var s = !1, u = "", h = eS, m = tS, E = nS;
-    return o != null && (o.unstable_strictMode === !0 && (s = !0), o.identifierPrefix !== void 0 && (u = o.identifierPrefix), o.onUncaughtError !== void 0 && (h = o.onUncaughtError), o.onCaughtError !== void 0 && (m = o.onCaughtError), o.onRecoverableError !== void 0 && (E = o.onRecoverableError)), o = JC(
+    var s = !1, u = "", h = tS, m = nS, E = rS;
+    return o != null && (o.unstable_strictMode === !0 && (s = !0), o.identifierPrefix !== void 0 && (u = o.identifierPrefix), o.onUncaughtError !== void 0 && (h = o.onUncaughtError), o.onCaughtError !== void 0 && (m = o.onCaughtError), o.onRecoverableError !== void 0 && (E = o.onRecoverableError)), o = eE(
       n,
       1,
       !1,
@@ -34529,12 +34529,12 @@ Error generating stack: ` + u.message + `
       h,
       m,
       E,
-      uE
+      dE
     ), n[ti] = o.current, zv(n), new Jv(o);
   }, Qc.hydrateRoot = function(n, o, s) {
     if (!a(n)) throw Error(i(299));
-    var u = !1, h = "", m = eS, E = tS, M = nS, j = null;
-    return s != null && (s.unstable_strictMode === !0 && (u = !0), s.identifierPrefix !== void 0 && (h = s.identifierPrefix), s.onUncaughtError !== void 0 && (m = s.onUncaughtError), s.onCaughtError !== void 0 && (E = s.onCaughtError), s.onRecoverableError !== void 0 && (M = s.onRecoverableError), s.formState !== void 0 && (j = s.formState)), o = JC(
+    var u = !1, h = "", m = tS, E = nS, M = rS, j = null;
+    return s != null && (s.unstable_strictMode === !0 && (u = !0), s.identifierPrefix !== void 0 && (h = s.identifierPrefix), s.onUncaughtError !== void 0 && (m = s.onUncaughtError), s.onCaughtError !== void 0 && (E = s.onCaughtError), s.onRecoverableError !== void 0 && (M = s.onRecoverableError), s.formState !== void 0 && (j = s.formState)), o = eE(
       n,
       1,
       !0,
@@ -34546,14 +34546,14 @@ Error generating stack: ` + u.message + `
       m,
       E,
       M,
-      uE
-    ), o.context = eE(null), s = o.current, u = Kn(), u = rs(u), h = fi(u), h.callback = null, hi(s, h, u), s = u, o.current.lanes = s, Qi(o, s), Jr(o), n[ti] = o.current, zv(n), new qf(o);
+      dE
+    ), o.context = tE(null), s = o.current, u = Kn(), u = rs(u), h = fi(u), h.callback = null, hi(s, h, u), s = u, o.current.lanes = s, Qi(o, s), Jr(o), n[ti] = o.current, zv(n), new qf(o);
   }, Qc.version = "19.3.1", Qc;
 }
-var ik;
+var ak;
 function hW() {
-  if (ik) return Sy.exports;
-  ik = 1;
+  if (ak) return Sy.exports;
+  ak = 1;
   function e() {
     if (!(typeof __REACT_DEVTOOLS_GLOBAL_HOOK__ > "u" || typeof __REACT_DEVTOOLS_GLOBAL_HOOK__.checkDCE != "function"))
       try {
@@ -34565,12 +34565,12 @@ function hW() {
   return e(), Sy.exports = fW(), Sy.exports;
 }
 var gW = hW();
-var gx = /^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i, XA = /^[\\/]{2}/;
+var gx = /^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i, QA = /^[\\/]{2}/;
 function pW(e, t) {
   return t + e.replace(/\\/g, "/");
 }
-var ak = "popstate";
-function sk(e) {
+var sk = "popstate";
+function lk(e) {
   return typeof e == "object" && e != null && "pathname" in e && "search" in e && "hash" in e && "state" in e && "key" in e;
 }
 function mW(e = {}) {
@@ -34615,7 +34615,7 @@ function Lr(e, t) {
 function vW() {
   return Math.random().toString(36).substring(2, 10);
 }
-function lk(e, t) {
+function ck(e, t) {
   return {
     usr: e.state,
     key: e.key,
@@ -34672,9 +34672,9 @@ function yW(e, t, r, i = {}) {
   }
   function y(w, C) {
     d = "PUSH";
-    let T = sk(w) ? w : Db(S.location, w, C);
+    let T = lk(w) ? w : Db(S.location, w, C);
     g = p() + 1;
-    let k = lk(T, g), R = S.createHref(T.mask || T);
+    let k = ck(T, g), R = S.createHref(T.mask || T);
     try {
       c.pushState(k, "", R);
     } catch (O) {
@@ -34686,9 +34686,9 @@ function yW(e, t, r, i = {}) {
   }
   function b(w, C) {
     d = "REPLACE";
-    let T = sk(w) ? w : Db(S.location, w, C);
+    let T = lk(w) ? w : Db(S.location, w, C);
     g = p();
-    let k = lk(T, g), R = S.createHref(T.mask || T);
+    let k = ck(T, g), R = S.createHref(T.mask || T);
     c.replaceState(k, "", R), l && f && f({ action: d, location: S.location, delta: 0 });
   }
   function x(w) {
@@ -34704,8 +34704,8 @@ function yW(e, t, r, i = {}) {
     listen(w) {
       if (f)
         throw new Error("A history only accepts one active listener");
-      return a.addEventListener(ak, v), f = w, () => {
-        a.removeEventListener(ak, v), f = null;
+      return a.addEventListener(sk, v), f = w, () => {
+        a.removeEventListener(sk, v), f = null;
       };
     },
     createHref(w) {
@@ -34732,9 +34732,9 @@ function bW(e, t, r = !1) {
   let i = "http://localhost";
   e && (i = e.location.origin !== "null" ? e.location.origin : e.location.href), Ut(i, "No window.location.(origin|href) available to create URL");
   let a = typeof t == "string" ? t : yl(t);
-  return a = a.replace(/ $/, "%20"), !r && XA.test(a) && (a = i + a), new URL(a, i);
+  return a = a.replace(/ $/, "%20"), !r && QA.test(a) && (a = i + a), new URL(a, i);
 }
-function QA(e, t, r = "/") {
+function KA(e, t, r = "/") {
   return xW(e, t, r, !1);
 }
 function xW(e, t, r, i, a) {
@@ -34751,10 +34751,10 @@ function xW(e, t, r, i, a) {
   return f;
 }
 function wW(e) {
-  let t = KA(e);
+  let t = ZA(e);
   return SW(t), t;
 }
-function KA(e, t = [], r = [], i = "", a = !1) {
+function ZA(e, t = [], r = [], i = "", a = !1) {
   let l = (c, d, f = a, g) => {
     let p = {
       relativePath: g === void 0 ? c.path || "" : g,
@@ -34776,7 +34776,7 @@ function KA(e, t = [], r = [], i = "", a = !1) {
       // @ts-expect-error
       c.index !== !0,
       `Index routes must not have child routes. Please remove all child routes from route path "${v}".`
-    ), KA(
+    ), ZA(
       c.children,
       t,
       y,
@@ -34786,7 +34786,7 @@ function KA(e, t = [], r = [], i = "", a = !1) {
       path: v,
       score: zW(v, c.index),
       routesMeta: y.map((b, x) => {
-        let [S, w] = eN(
+        let [S, w] = tN(
           b.relativePath,
           b.caseSensitive,
           x === y.length - 1
@@ -34803,17 +34803,17 @@ function KA(e, t = [], r = [], i = "", a = !1) {
     if (c.path === "" || !c.path?.includes("?"))
       l(c, d);
     else
-      for (let f of ZA(c.path))
+      for (let f of JA(c.path))
         l(c, d, !0, f);
   }), t;
 }
-function ZA(e) {
+function JA(e) {
   let t = e.split("/");
   if (t.length === 0) return [];
   let [r, ...i] = t, a = r.endsWith("?"), l = r.replace(/\?$/, "");
   if (i.length === 0)
     return a ? [l, ""] : [l];
-  let c = ZA(i.join("/")), d = [];
+  let c = JA(i.join("/")), d = [];
   return d.push(
     ...c.map(
       (f) => f === "" ? l : [l, f].join("/")
@@ -34830,10 +34830,10 @@ function SW(e) {
     )
   );
 }
-var CW = /^:[\w-]+$/, EW = 3, _W = 2, kW = 1, TW = 10, RW = -2, ck = (e) => e === "*";
+var CW = /^:[\w-]+$/, EW = 3, _W = 2, kW = 1, TW = 10, RW = -2, uk = (e) => e === "*";
 function zW(e, t) {
   let r = e.split("/"), i = r.length;
-  return r.some(ck) && (i += RW), t && (i += _W), r.filter((a) => !ck(a)).reduce(
+  return r.some(uk) && (i += RW), t && (i += _W), r.filter((a) => !uk(a)).reduce(
     (a, l) => a + (CW.test(l) ? EW : l === "" ? kW : TW),
     i
   );
@@ -34860,7 +34860,7 @@ function AW(e, t, r = !1) {
       end: g
     }, y = (
       // Use precomputed matcher if it exists
-      f.matcher && f.compiledParams ? JA(
+      f.matcher && f.compiledParams ? eN(
         v,
         p,
         f.matcher,
@@ -34890,14 +34890,14 @@ function AW(e, t, r = !1) {
 }
 function ng(e, t) {
   typeof e == "string" && (e = { path: e, caseSensitive: !1, end: !0 });
-  let [r, i] = eN(
+  let [r, i] = tN(
     e.path,
     e.caseSensitive,
     e.end
   );
-  return JA(e, t, r, i);
+  return eN(e, t, r, i);
 }
-function JA(e, t, r, i) {
+function eN(e, t, r, i) {
   let a = t.match(r);
   if (!a) return null;
   let l = a[0], c = bl(l, 1), d = a.slice(1);
@@ -34921,7 +34921,7 @@ function JA(e, t, r, i) {
     pattern: e
   };
 }
-function eN(e, t = !1, r = !0) {
+function tN(e, t = !1, r = !0) {
   Lr(
     e === "*" || !e.endsWith("*") || e.endsWith("/*"),
     `Route path "${e}" will be treated as if it were "${e.replace(/\*$/, "/*")}" because the \`*\` character must always follow a \`/\` in the pattern. To get rid of this warning, please change the route path to "${e.replace(/\*$/, "/*")}".`
@@ -34961,13 +34961,13 @@ function MW(e, t = "/") {
     search: i = "",
     hash: a = ""
   } = typeof e == "string" ? td(e) : e, l;
-  return r ? (r = nN(r), r.startsWith("/") || r.startsWith("\\") ? l = uk(r.substring(1), "/") : l = uk(r, t)) : l = t, {
+  return r ? (r = rN(r), r.startsWith("/") || r.startsWith("\\") ? l = dk(r.substring(1), "/") : l = dk(r, t)) : l = t, {
     pathname: l,
     search: DW(i),
     hash: LW(a)
   };
 }
-function uk(e, t) {
+function dk(e, t) {
   let r = bl(t).split("/");
   return e.split("/").forEach((a) => {
     a === ".." ? r.length > 1 && r.pop() : a !== "." && r.push(a);
@@ -34983,7 +34983,7 @@ function PW(e) {
     (t, r) => r === 0 || t.route.path && t.route.path.length > 0
   );
 }
-function tN(e) {
+function nN(e) {
   let t = PW(e);
   return t.map(
     (r, i) => i === t.length - 1 ? r.pathname : r.pathnameBase
@@ -35017,7 +35017,7 @@ function px(e, t, r, i = !1) {
   let f = MW(a, d), g = c && c !== "/" && c.endsWith("/"), p = (l || c === ".") && r.endsWith("/");
   return !f.pathname.endsWith("/") && (g || p) && (f.pathname += "/"), f;
 }
-var nN = (e) => e.replace(/[\\/]{2,}/g, "/"), Ir = (e) => nN(e.join("/"));
+var rN = (e) => e.replace(/[\\/]{2,}/g, "/"), Ir = (e) => rN(e.join("/"));
 function bl(e, t = 0) {
   let r = e.length;
   for (; r > t && e.charCodeAt(r - 1) === 47; )
@@ -35036,8 +35036,8 @@ function HW(e) {
   let t = e.map((r) => r.route.path).filter(Boolean);
   return Ir(t) || "/";
 }
-var rN = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
-function oN(e, t) {
+var oN = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
+function iN(e, t) {
   let r = e;
   if (typeof r != "string" || !gx.test(r))
     return {
@@ -35046,9 +35046,9 @@ function oN(e, t) {
       to: r
     };
   let i = r, a = !1;
-  if (rN)
+  if (oN)
     try {
-      let l = new URL(window.location.href), c = XA.test(r) ? new URL(pW(r, l.protocol)) : new URL(r), d = Yo(c.pathname, t);
+      let l = new URL(window.location.href), c = QA.test(r) ? new URL(pW(r, l.protocol)) : new URL(r), d = Yo(c.pathname, t);
       c.origin === l.origin && d != null ? r = d + c.search + c.hash : a = !0;
     } catch {
       Lr(
@@ -35063,14 +35063,14 @@ function oN(e, t) {
   };
 }
 Object.getOwnPropertyNames(Object.prototype).sort().join("\0");
-var dk = new URL("http://localhost");
-function iN(e) {
+var fk = new URL("http://localhost");
+function aN(e) {
   if (e.createURL)
     return e.createURL("/");
   try {
-    return new URL(e.createHref("/"), dk);
+    return new URL(e.createHref("/"), fk);
   } catch {
-    return dk;
+    return fk;
   }
 }
 function ky(e, t) {
@@ -35082,7 +35082,7 @@ function BW(e, t) {
   let r = t.protocol.toLowerCase();
   return e.toLowerCase().startsWith(r) ? t.host === "" || e.slice(r.length).startsWith("//") : !1;
 }
-function aN(e, t, r, i) {
+function sN(e, t, r, i) {
   let a = null;
   try {
     a = e == null ? null : new URL(e, r);
@@ -35095,18 +35095,18 @@ function aN(e, t, r, i) {
   } else if (d && (a == null || !BW(e, a) || !ky(a, l)))
     throw new Error("External navigation is not allowed");
 }
-var sN = [
+var lN = [
   "POST",
   "PUT",
   "PATCH",
   "DELETE"
 ];
 new Set(
-  sN
+  lN
 );
 var jW = [
   "GET",
-  ...sN
+  ...lN
 ];
 new Set(jW);
 var UW = [
@@ -35133,14 +35133,14 @@ var Bl = _.createContext(null);
 Bl.displayName = "DataRouter";
 var Qg = _.createContext(null);
 Qg.displayName = "DataRouterState";
-var lN = _.createContext(!1);
+var cN = _.createContext(!1);
 function FW() {
-  return _.useContext(lN);
+  return _.useContext(cN);
 }
-var cN = _.createContext({
+var uN = _.createContext({
   isTransitioning: !1
 });
-cN.displayName = "ViewTransition";
+uN.displayName = "ViewTransition";
 var GW = _.createContext(
   /* @__PURE__ */ new Map()
 );
@@ -35163,9 +35163,9 @@ var ei = _.createContext({
 ei.displayName = "Route";
 var mx = _.createContext(null);
 mx.displayName = "RouteError";
-var uN = "REACT_ROUTER_ERROR", YW = "REDIRECT", XW = "ROUTE_ERROR_RESPONSE";
+var dN = "REACT_ROUTER_ERROR", YW = "REDIRECT", XW = "ROUTE_ERROR_RESPONSE";
 function QW(e) {
-  if (e.startsWith(`${uN}:${YW}:{`))
+  if (e.startsWith(`${dN}:${YW}:{`))
     try {
       let t = JSON.parse(e.slice(28));
       if (typeof t == "object" && t && typeof t.status == "number" && typeof t.statusText == "string" && typeof t.location == "string" && typeof t.reloadDocument == "boolean" && typeof t.replace == "boolean")
@@ -35175,7 +35175,7 @@ function QW(e) {
 }
 function KW(e) {
   if (e.startsWith(
-    `${uN}:${XW}:{`
+    `${dN}:${XW}:{`
   ))
     try {
       let t = JSON.parse(e.slice(40));
@@ -35209,11 +35209,11 @@ function mo() {
     "useLocation() may be used only in the context of a <Router> component."
   ), _.useContext(Kg).location;
 }
-var dN = "You should call navigate() in a React.useEffect(), not when your component is first rendered.";
-function fN(e) {
+var fN = "You should call navigate() in a React.useEffect(), not when your component is first rendered.";
+function hN(e) {
   _.useContext(yr).static || _.useLayoutEffect(e);
 }
-function hN() {
+function gN() {
   let { isDataRoute: e } = _.useContext(ei);
   return e ? dF() : JW();
 }
@@ -35224,12 +35224,12 @@ function JW() {
     // router loaded. We can help them understand how to avoid that.
     "useNavigate() may be used only in the context of a <Router> component."
   );
-  let e = _.useContext(Bl), { basename: t, navigator: r } = _.useContext(yr), { matches: i } = _.useContext(ei), { pathname: a } = mo(), l = JSON.stringify(tN(i)), c = _.useRef(!1);
-  return fN(() => {
+  let e = _.useContext(Bl), { basename: t, navigator: r } = _.useContext(yr), { matches: i } = _.useContext(ei), { pathname: a } = mo(), l = JSON.stringify(nN(i)), c = _.useRef(!1);
+  return hN(() => {
     c.current = !0;
   }), _.useCallback(
     (f, g = {}) => {
-      if (Lr(c.current, dN), !c.current) return;
+      if (Lr(c.current, fN), !c.current) return;
       if (typeof f == "number") {
         r.go(f);
         return;
@@ -35240,10 +35240,10 @@ function JW() {
         a,
         g.relative === "path"
       );
-      e == null && t !== "/" && (p.pathname = p.pathname === "/" ? t : Ir([t, p.pathname])), aN(
+      e == null && t !== "/" && (p.pathname = p.pathname === "/" ? t : Ir([t, p.pathname])), sN(
         typeof f == "string" ? f : yl(f),
         r.createHref(p),
-        iN(r),
+        aN(r),
         "reject"
       ), (g.replace ? r.replace : r.push)(
         p,
@@ -35262,7 +35262,7 @@ function JW() {
 }
 _.createContext(null);
 function rd(e, { relative: t } = {}) {
-  let { matches: r } = _.useContext(ei), { pathname: i } = mo(), a = JSON.stringify(tN(r));
+  let { matches: r } = _.useContext(ei), { pathname: i } = mo(), a = JSON.stringify(nN(r));
   return _.useMemo(
     () => px(
       e,
@@ -35283,7 +35283,7 @@ function eF(e, t, r) {
   let { navigator: i } = _.useContext(yr), { matches: a } = _.useContext(ei), l = a[a.length - 1], c = l ? l.params : {}, d = l ? l.pathname : "/", f = l ? l.pathnameBase : "/", g = l && l.route;
   {
     let w = g && g.path || "";
-    pN(
+    mN(
       d,
       !g || w.endsWith("*") || w.endsWith("*?"),
       `You rendered descendant <Routes> (or called \`useRoutes()\`) at "${d}" (under <Route path="${w}">) but the parent route path has no trailing "*". This means if you navigate deeper, the parent won't match anymore and therefore the child routes will never render.
@@ -35306,7 +35306,7 @@ Please change the parent <Route path="${w}"> to <Route path="${w === "/" ? "*" :
         route: r.manifest[w.route.id] || w.route
       })
     )
-  ) : QA(e, { pathname: b });
+  ) : KA(e, { pathname: b });
   return Lr(
     g || x != null,
     `No routes matched location "${v.pathname}${v.search}${v.hash}" `
@@ -35350,7 +35350,7 @@ function tF() {
     e
   ), c = /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement("p", null, "💿 Hey developer 👋"), /* @__PURE__ */ _.createElement("p", null, "You can provide a way better UX than this when your app throws errors by providing your own ", /* @__PURE__ */ _.createElement("code", { style: l }, "ErrorBoundary"), " or", " ", /* @__PURE__ */ _.createElement("code", { style: l }, "errorElement"), " prop on your route.")), /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement("h2", null, "Unexpected Application Error!"), /* @__PURE__ */ _.createElement("h3", { style: { fontStyle: "italic" } }, t), r ? /* @__PURE__ */ _.createElement("pre", { style: a }, r) : null, c);
 }
-var nF = /* @__PURE__ */ _.createElement(tF, null), gN = class extends _.Component {
+var nF = /* @__PURE__ */ _.createElement(tF, null), pN = class extends _.Component {
   constructor(e) {
     super(e), this.state = {
       location: e.location,
@@ -35394,7 +35394,7 @@ var nF = /* @__PURE__ */ _.createElement(tF, null), gN = class extends _.Compone
     return this.context ? /* @__PURE__ */ _.createElement(rF, { error: e }, t) : t;
   }
 };
-gN.contextType = lN;
+pN.contextType = cN;
 var Ty = /* @__PURE__ */ new WeakMap();
 function rF({
   children: e,
@@ -35406,15 +35406,15 @@ function rF({
     if (a) {
       let l = Ty.get(t);
       if (l) throw l;
-      let c = oN(a.location, r), d = c.absoluteURL || c.to;
-      if (aN(
+      let c = iN(a.location, r), d = c.absoluteURL || c.to;
+      if (sN(
         a.location,
         d,
-        iN(i),
+        aN(i),
         "allow-explicit"
       ), WW(d))
         throw new Error("Invalid redirect location");
-      if (rN && !Ty.get(t))
+      if (oN && !Ty.get(t))
         if (c.isExternal || a.reloadDocument)
           window.location.href = d;
         else {
@@ -35486,7 +35486,7 @@ function iF(e, t = [], r) {
   return a.reduceRight(
     (p, v, y) => {
       let b, x = !1, S = null, w = null;
-      i && (b = l && v.route.id ? l[v.route.id] : void 0, S = v.route.errorElement || nF, c && (d < 0 && y === 0 ? (pN(
+      i && (b = l && v.route.id ? l[v.route.id] : void 0, S = v.route.errorElement || nF, c && (d < 0 && y === 0 ? (mN(
         "route-fallback",
         !1,
         "No `HydrateFallback` element provided to render during initial hydration"
@@ -35507,7 +35507,7 @@ function iF(e, t = [], r) {
         );
       };
       return i && (v.route.ErrorBoundary || v.route.errorElement || y === 0) ? /* @__PURE__ */ _.createElement(
-        gN,
+        pN,
         {
           location: i.location,
           revalidation: i.revalidation,
@@ -35568,18 +35568,18 @@ function dF() {
     "useNavigate"
     /* UseNavigateStable */
   ), r = _.useRef(!1);
-  return fN(() => {
+  return hN(() => {
     r.current = !0;
   }), _.useCallback(
     async (a, l = {}) => {
-      Lr(r.current, dN), r.current && (typeof a == "number" ? await e.navigate(a) : await e.navigate(a, { fromRouteId: t, ...l }));
+      Lr(r.current, fN), r.current && (typeof a == "number" ? await e.navigate(a) : await e.navigate(a, { fromRouteId: t, ...l }));
     },
     [e, t]
   );
 }
-var fk = {};
-function pN(e, t, r) {
-  !t && !fk[e] && (fk[e] = !0, Lr(!1, r));
+var hk = {};
+function mN(e, t, r) {
+  !t && !hk[e] && (hk[e] = !0, Lr(!1, r));
 }
 _.memo(fF);
 function fF({
@@ -35744,7 +35744,7 @@ function bx(e, t) {
   if (e === !1 || e === null || typeof e > "u")
     throw new Error(t);
 }
-function mN(e, t, r, i) {
+function vN(e, t, r, i) {
   let a = typeof e == "string" ? new URL(
     e,
     // This can be called during the SSR flow via PrefetchPageLinksImpl so
@@ -35790,7 +35790,7 @@ async function _F(e, t, r) {
     )
   );
 }
-function hk(e, t, r, i, a, l) {
+function gk(e, t, r, i, a, l) {
   let c = (f, g) => r[g] ? f.route.id !== r[g].route.id : !0, d = (f, g) => (
     // param change, /users/123 -> /users/456
     r[g].pathname !== f.pathname || // splat param changed, which is not present in match.path
@@ -35918,7 +35918,7 @@ function Kc(e, t) {
 }
 function NF({ page: e, ...t }) {
   let r = FW(), { nonce: i } = Jg(), { router: a } = xx(), l = _.useMemo(
-    () => QA(a.routes, e, a.basename),
+    () => KA(a.routes, e, a.basename),
     [a.routes, e, a.basename]
   );
   return l ? (t.nonce == null && i && (t = { ...t, nonce: i }), r ? /* @__PURE__ */ _.createElement(PF, { page: e, matches: l, ...t }) : /* @__PURE__ */ _.createElement(IF, { page: e, matches: l, ...t })) : null;
@@ -35944,7 +35944,7 @@ function PF({
   let i = mo(), { future: a } = Jg(), { basename: l } = xx(), c = _.useMemo(() => {
     if (e === i.pathname + i.search + i.hash)
       return [];
-    let d = mN(
+    let d = vN(
       e,
       l,
       a.v8_trailingSlashAwareDataRequests,
@@ -35968,7 +35968,7 @@ function IF({
   ...r
 }) {
   let i = mo(), { future: a, manifest: l, routeModules: c } = Jg(), { basename: d } = xx(), { loaderData: f, matches: g } = OF(), p = _.useMemo(
-    () => hk(
+    () => gk(
       e,
       t,
       g,
@@ -35978,7 +35978,7 @@ function IF({
     ),
     [e, t, g, l, i]
   ), v = _.useMemo(
-    () => hk(
+    () => gk(
       e,
       t,
       g,
@@ -35996,7 +35996,7 @@ function IF({
       !k || !k.hasLoader || (!p.some((R) => R.route.id === T.route.id) && T.route.id in f && c[T.route.id]?.shouldRevalidate || k.hasClientLoader ? w = !0 : S.add(T.route.id));
     }), S.size === 0)
       return [];
-    let C = mN(
+    let C = vN(
       e,
       d,
       a.v8_trailingSlashAwareDataRequests,
@@ -36076,7 +36076,7 @@ function $F({
     }
   );
 }
-var vN = _.forwardRef(
+var yN = _.forwardRef(
   function({
     onClick: t,
     discover: r = "render",
@@ -36093,7 +36093,7 @@ var vN = _.forwardRef(
     defaultShouldRevalidate: b,
     ...x
   }, S) {
-    let { basename: w, navigator: C, useTransitions: T } = _.useContext(yr), k = typeof p == "string" && gx.test(p), R = oN(p, w);
+    let { basename: w, navigator: C, useTransitions: T } = _.useContext(yr), k = typeof p == "string" && gx.test(p), R = iN(p, w);
     p = R.to;
     let O = ZW(p, { relative: a }), A = mo(), N = null;
     if (d) {
@@ -36140,7 +36140,7 @@ var vN = _.forwardRef(
     return I && !k ? /* @__PURE__ */ _.createElement(_.Fragment, null, D, /* @__PURE__ */ _.createElement(NF, { page: O })) : D;
   }
 );
-vN.displayName = "Link";
+yN.displayName = "Link";
 var VF = _.forwardRef(
   function({
     "aria-current": t = "page",
@@ -36171,7 +36171,7 @@ var VF = _.forwardRef(
     ].filter(Boolean).join(" ");
     let V = typeof l == "function" ? l(N) : l;
     return /* @__PURE__ */ _.createElement(
-      vN,
+      yN,
       {
         ...g,
         "aria-current": I,
@@ -36236,7 +36236,7 @@ HF.displayName = "Form";
 function BF(e) {
   return `${e} must be used within a data router.  See https://reactrouter.com/en/main/routers/picking-a-router.`;
 }
-function yN(e) {
+function bN(e) {
   let t = _.useContext(Bl);
   return Ut(t, BF(e)), t;
 }
@@ -36251,7 +36251,7 @@ function jF(e, {
   defaultShouldRevalidate: f,
   useTransitions: g
 } = {}) {
-  let p = hN(), v = mo(), y = rd(e, { relative: c });
+  let p = gN(), v = mo(), y = rd(e, { relative: c });
   return _.useCallback(
     (b) => {
       if (yF(b, t)) {
@@ -36301,7 +36301,7 @@ function UF(e) {
       )
     ),
     [i.search]
-  ), l = hN(), c = _.useCallback(
+  ), l = gN(), c = _.useCallback(
     (d, f) => {
       const g = Lb(
         typeof d == "function" ? d(new URLSearchParams(a)) : d
@@ -36314,7 +36314,7 @@ function UF(e) {
 }
 var WF = 0, FF = () => `__${String(++WF)}__`;
 function GF() {
-  let { router: e } = yN(
+  let { router: e } = bN(
     "useSubmit"
     /* UseSubmit */
   ), { basename: t } = _.useContext(yr), r = cF(), i = e.fetch, a = e.navigate;
@@ -36369,12 +36369,12 @@ function qF(e, { relative: t } = {}) {
   return (!e || e === ".") && a.route.index && (l.search = l.search ? l.search.replace(/^\?/, "?index&") : "?index"), r !== "/" && (l.pathname = l.pathname === "/" ? r : Ir([r, l.pathname])), yl(l);
 }
 function YF(e, { relative: t } = {}) {
-  let r = _.useContext(cN);
+  let r = _.useContext(uN);
   Ut(
     r != null,
     "`useViewTransitionState` must be used within `react-router-dom`'s `RouterProvider`.  Did you accidentally import `RouterProvider` from `react-router`?"
   );
-  let { basename: i } = yN(
+  let { basename: i } = bN(
     "useViewTransitionState"
     /* useViewTransitionState */
   ), a = rd(e, { relative: t });
@@ -36383,13 +36383,13 @@ function YF(e, { relative: t } = {}) {
   let l = Yo(r.currentLocation.pathname, i) || r.currentLocation.pathname, c = Yo(r.nextLocation.pathname, i) || r.nextLocation.pathname;
   return ng(a.pathname, c) != null || ng(a.pathname, l) != null;
 }
-const bN = _.createContext(void 0), ep = (e) => {
-  const t = _.useContext(bN);
+const xN = _.createContext(void 0), ep = (e) => {
+  const t = _.useContext(xN);
   if (!t) throw new Error("No QueryClient set, use QueryClientProvider to set one");
   return t;
 }, XF = ({ client: e, children: t }) => (_.useEffect(() => (e.mount(), () => {
   e.unmount();
-}), [e]), /* @__PURE__ */ P.jsx(bN.Provider, {
+}), [e]), /* @__PURE__ */ P.jsx(xN.Provider, {
   value: e,
   children: t
 })), QF = {
@@ -36527,16 +36527,16 @@ function kn() {
 function eG(e, t) {
   return typeof e == "function" ? e(t) : e;
 }
-function xN(e) {
+function wN(e) {
   return typeof e == "number" && e >= 0 && e !== 1 / 0;
 }
-function wN(e, t) {
+function SN(e, t) {
   return Math.max(e + (t || 0) - Date.now(), 0);
 }
 function mt(e, t) {
   return typeof e == "function" ? e(t) : e;
 }
-function gk(e, t) {
+function pk(e, t) {
   const { type: r = "all", exact: i, fetchStatus: a, predicate: l, queryKey: c, stale: d } = e;
   if (c) {
     if (i) {
@@ -36549,7 +36549,7 @@ function gk(e, t) {
   }
   return !(typeof d == "boolean" && t.isStale() !== d || a && a !== t.state.fetchStatus || l && !l(t));
 }
-function pk(e, t) {
+function mk(e, t) {
   const { exact: r, status: i, predicate: a, mutationKey: l } = e;
   if (l) {
     if (!t.options.mutationKey) return !1;
@@ -36580,18 +36580,18 @@ function xl(e, t) {
   }
   return !1;
 }
-const SN = Object.prototype.hasOwnProperty;
+const CN = Object.prototype.hasOwnProperty;
 function Cx(e, t, r = 0) {
   if (e === t) return e;
   if (r > 500) return t;
-  const i = mk(e) && mk(t);
+  const i = vk(e) && vk(t);
   if (!i && !($b(e) && $b(t))) return t;
   const a = (i ? e : Object.keys(e)).length, l = i ? t : Object.keys(t), c = l.length, d = i ? new Array(c) : {};
   let f = 0;
   for (let g = 0; g < c; g++) {
     const p = i ? g : l[g], v = e[p], y = t[p];
     if (v === y) {
-      d[p] = v, (i ? g < a : SN.call(e, p)) && f++;
+      d[p] = v, (i ? g < a : CN.call(e, p)) && f++;
       continue;
     }
     if (v === null || y === null || typeof v != "object" || typeof y != "object") {
@@ -36605,21 +36605,21 @@ function Cx(e, t, r = 0) {
 }
 function Mh(e, t) {
   if (!t || Object.keys(e).length !== Object.keys(t).length) return !1;
-  for (const r of Object.keys(e)) if (!SN.call(t, r) || e[r] !== t[r]) return !1;
+  for (const r of Object.keys(e)) if (!CN.call(t, r) || e[r] !== t[r]) return !1;
   return !0;
 }
-function mk(e) {
+function vk(e) {
   return Array.isArray(e) && e.length === Object.keys(e).length;
 }
 function $b(e) {
-  if (!vk(e)) return !1;
+  if (!yk(e)) return !1;
   const t = Object.getPrototypeOf(e), r = t?.constructor;
   if (r === void 0) return !0;
   if (typeof r != "function") return !1;
   const i = r.prototype;
-  return !(!vk(i) || !i.hasOwnProperty("isPrototypeOf") || t !== Object.prototype);
+  return !(!yk(i) || !i.hasOwnProperty("isPrototypeOf") || t !== Object.prototype);
 }
-function vk(e) {
+function yk(e) {
   return Object.prototype.toString.call(e) === "[object Object]";
 }
 function tG(e) {
@@ -36630,7 +36630,7 @@ function tG(e) {
 function Vb(e, t, r) {
   return typeof r.structuralSharing == "function" ? r.structuralSharing(e, t) : r.structuralSharing !== !1 ? Cx(e, t) : t;
 }
-function CN(e) {
+function EN(e) {
   return e;
 }
 function nG(e, t, r = 0) {
@@ -36642,10 +36642,10 @@ function rG(e, t, r = 0) {
   return r && i.length > r ? i.slice(0, r) : i;
 }
 const Ex = /* @__PURE__ */ Symbol();
-function EN(e, t) {
+function _N(e, t) {
   return !e.queryFn && t?.initialPromise ? () => t.initialPromise : !e.queryFn || e.queryFn === Ex ? () => Promise.reject(/* @__PURE__ */ new Error(`Missing queryFn: '${e.queryHash}'`)) : e.queryFn;
 }
-function _N(e, t) {
+function kN(e, t) {
   return typeof e == "function" ? e(...t) : !!e;
 }
 const _x = /* @__PURE__ */ Symbol();
@@ -36969,7 +36969,7 @@ const rg = new cG();
 function uG(e) {
   return Math.min(1e3 * 2 ** e, 3e4);
 }
-function kN(e) {
+function TN(e) {
   return (e ?? "online") === "online" ? rg.isOnline() : !0;
 }
 var Hb = class extends Error {
@@ -36977,7 +36977,7 @@ var Hb = class extends Error {
     super("CancelledError"), this.revert = e?.revert, this.silent = e?.silent;
   }
 };
-function TN(e) {
+function RN(e) {
   let t = !1, r = 0, i, a = "pending", l, c;
   const d = new Promise((T, k) => {
     l = T, c = k;
@@ -36992,7 +36992,7 @@ function TN(e) {
     t = !0;
   }, v = () => {
     t = !1;
-  }, y = () => Tx.isFocused() && (e.networkMode === "always" || rg.isOnline()) && e.canRun(), b = () => kN(e.networkMode) && e.canRun(), x = (T) => {
+  }, y = () => Tx.isFocused() && (e.networkMode === "always" || rg.isOnline()) && e.canRun(), b = () => TN(e.networkMode) && e.canRun(), x = (T) => {
     f() || (i?.(), a = "resolved", l(T));
   }, S = (T) => {
     f() || (i?.(), a = "rejected", c(T));
@@ -37045,7 +37045,7 @@ function dG(e) {
       let p = !1;
       const v = t, y = (S) => {
         oG(S, () => t.signal, () => p = !0, v[_x]);
-      }, b = EN(t.options, t.fetchOptions), x = async (S, w, C) => {
+      }, b = _N(t.options, t.fetchOptions), x = async (S, w, C) => {
         if (p) return Promise.reject(t.signal.reason);
         if (w == null && S.pages.length) return Promise.resolve(S);
         const k = (() => {
@@ -37064,7 +37064,7 @@ function dG(e) {
         };
       };
       if (a && l.length) {
-        const S = a === "backward", w = S ? RN : Bb, C = {
+        const S = a === "backward", w = S ? zN : Bb, C = {
           pages: l,
           pageParams: c
         };
@@ -37091,16 +37091,16 @@ function Bb(e, { pages: t, pageParams: r }) {
   const i = t.length - 1;
   return t.length > 0 ? e.getNextPageParam(t[i], t, r[i], r) : void 0;
 }
-function RN(e, { pages: t, pageParams: r }) {
+function zN(e, { pages: t, pageParams: r }) {
   return t.length > 0 ? e.getPreviousPageParam?.(t[0], t, r[0], r) : void 0;
 }
 function fG(e, t) {
   return t ? Bb(e, t) != null : !1;
 }
 function hG(e, t) {
-  return !t || !e.getPreviousPageParam ? !1 : RN(e, t) != null;
+  return !t || !e.getPreviousPageParam ? !1 : zN(e, t) != null;
 }
-var zN = class {
+var ON = class {
   #t;
   /**
   * Clears the pending garbage collection timeout, so the entry is no longer scheduled for removal.
@@ -37115,7 +37115,7 @@ var zN = class {
   * before. Nothing is scheduled if `gcTime` is `Infinity`.
   */
   scheduleGc() {
-    this.clearGcTimeout(), xN(this.gcTime) && (this.#t = ka.setTimeout(() => {
+    this.clearGcTimeout(), wN(this.gcTime) && (this.#t = ka.setTimeout(() => {
       this.optionalRemove();
     }, this.gcTime));
   }
@@ -37133,7 +37133,7 @@ var zN = class {
   clearGcTimeout() {
     this.#t !== void 0 && (ka.clearTimeout(this.#t), this.#t = void 0);
   }
-}, gG = class extends zN {
+}, gG = class extends ON {
   #t;
   #e;
   #n;
@@ -37144,7 +37144,7 @@ var zN = class {
   #l;
   #c;
   constructor(e) {
-    super(), this.#c = !1, this.#l = e.defaultOptions, this.setOptions(e.options), this.observers = [], this.#o = e.client, this.#r = this.#o.getQueryCache(), this.queryKey = e.queryKey, this.queryHash = e.queryHash, this.#e = bk(this.options), this.state = e.state ?? this.#e, this.scheduleGc();
+    super(), this.#c = !1, this.#l = e.defaultOptions, this.setOptions(e.options), this.observers = [], this.#o = e.client, this.#r = this.#o.getQueryCache(), this.queryKey = e.queryKey, this.queryHash = e.queryHash, this.#e = xk(this.options), this.state = e.state ?? this.#e, this.scheduleGc();
   }
   /**
   * The `meta` object passed in the query's options, if any.
@@ -37180,8 +37180,8 @@ var zN = class {
       ...this.#l,
       ...e
     }, e?._type && (this.#t = e._type), this.updateGcTime(this.options.gcTime), this.state && this.state.data === void 0) {
-      const t = bk(this.options);
-      t.data !== void 0 && (this.setState(yk(t.data, t.dataUpdatedAt)), this.#e = t);
+      const t = xk(this.options);
+      t.data !== void 0 && (this.setState(bk(t.data, t.dataUpdatedAt)), this.#e = t);
     }
   }
   optionalRemove() {
@@ -37329,7 +37329,7 @@ var zN = class {
   * ```
   */
   isStaleByTime(e = 0) {
-    return this.state.data === void 0 ? !0 : e === "static" ? !1 : this.state.isInvalidated ? !0 : !wN(this.state.dataUpdatedAt, e);
+    return this.state.data === void 0 ? !0 : e === "static" ? !1 : this.state.isInvalidated ? !0 : !SN(this.state.dataUpdatedAt, e);
   }
   /**
   * Refetches the query when the window regains focus, if an observer wants that, and continues a
@@ -37439,7 +37439,7 @@ var zN = class {
         }
       });
     }, a = () => {
-      const g = EN(this.options, t), v = (() => {
+      const g = _N(this.options, t), v = (() => {
         const y = {
           client: this.#o,
           queryKey: this.queryKey,
@@ -37463,7 +37463,7 @@ var zN = class {
       type: "fetch",
       meta: c.fetchOptions?.meta
     });
-    const d = this.#i = TN({
+    const d = this.#i = RN({
       initialPromise: t?.initialPromise,
       fn: c.fetchFn,
       onCancel: (g) => {
@@ -37537,13 +37537,13 @@ var zN = class {
         case "fetch":
           return {
             ...r,
-            ...ON(r.data, this.options),
+            ...AN(r.data, this.options),
             fetchMeta: e.meta ?? null
           };
         case "success": {
           const i = {
             ...r,
-            ...yk(e.data, e.dataUpdatedAt),
+            ...bk(e.data, e.dataUpdatedAt),
             dataUpdateCount: r.dataUpdateCount + 1,
             ...!e.manual && {
               fetchStatus: "idle",
@@ -37590,18 +37590,18 @@ var zN = class {
     });
   }
 };
-function ON(e, t) {
+function AN(e, t) {
   return {
     fetchFailureCount: 0,
     fetchFailureReason: null,
-    fetchStatus: kN(t.networkMode) ? "fetching" : "paused",
+    fetchStatus: TN(t.networkMode) ? "fetching" : "paused",
     ...e === void 0 && {
       error: null,
       status: "pending"
     }
   };
 }
-function yk(e, t) {
+function bk(e, t) {
   return {
     data: e,
     dataUpdatedAt: t ?? Date.now(),
@@ -37610,7 +37610,7 @@ function yk(e, t) {
     status: "success"
   };
 }
-function bk(e) {
+function xk(e) {
   const t = typeof e.initialData == "function" ? e.initialData() : e.initialData, r = t !== void 0, i = r ? typeof e.initialDataUpdatedAt == "function" ? e.initialDataUpdatedAt() : e.initialDataUpdatedAt : 0;
   return {
     data: t,
@@ -37653,7 +37653,7 @@ var tp = class extends jl {
     this.refetch = this.refetch.bind(this);
   }
   onSubscribe() {
-    this.listeners.size === 1 && (this.#e.addObserver(this), xk(this.#e, this.options) ? this.#h() : this.updateResult(), this.#b());
+    this.listeners.size === 1 && (this.#e.addObserver(this), wk(this.#e, this.options) ? this.#h() : this.updateResult(), this.#b());
   }
   onUnsubscribe() {
     this.hasListeners() || this.destroy();
@@ -37709,7 +37709,7 @@ var tp = class extends jl {
       observer: this
     });
     const i = this.hasListeners();
-    i && wk(this.#e, r, this.options, t) && this.#h(), this.updateResult(), i && (this.#e !== r || mt(this.options.enabled, this.#e) !== mt(t.enabled, this.#e) || mt(this.options.staleTime, this.#e) !== mt(t.staleTime, this.#e)) && this.#m();
+    i && Sk(this.#e, r, this.options, t) && this.#h(), this.updateResult(), i && (this.#e !== r || mt(this.options.enabled, this.#e) !== mt(t.enabled, this.#e) || mt(this.options.staleTime, this.#e) !== mt(t.staleTime, this.#e)) && this.#m();
     const a = this.#v();
     i && (this.#e !== r || mt(this.options.enabled, this.#e) !== mt(t.enabled, this.#e) || a !== this.#f) && this.#y(a);
   }
@@ -37835,13 +37835,13 @@ var tp = class extends jl {
     return e?.throwOnError || (t = t.catch(kn)), t;
   }
   #p(e) {
-    return !kx() && mt(this.options.enabled, this.#e) !== !1 && xN(e);
+    return !kx() && mt(this.options.enabled, this.#e) !== !1 && wN(e);
   }
   #m() {
     this.#x();
     const e = mt(this.options.staleTime, this.#e);
     if (this.#r.isStale || !this.#p(e)) return;
-    const t = wN(this.#r.dataUpdatedAt, e) + 1;
+    const t = SN(this.#r.dataUpdatedAt, e) + 1;
     this.#u = ka.setTimeout(() => {
       this.#r.isStale || this.updateResult();
     }, t);
@@ -37874,10 +37874,10 @@ var tp = class extends jl {
     const r = this.#e, i = this.options, a = this.#r, l = this.#o, c = this.#i, d = e !== r ? e.state : this.#n, { state: f } = e;
     let g = { ...f }, p = !1, v;
     if (t._optimisticResults) {
-      const O = this.hasListeners(), A = !O && xk(e, t), N = O && wk(e, r, t, i);
+      const O = this.hasListeners(), A = !O && wk(e, t), N = O && Sk(e, r, t, i);
       (A || N) && (g = {
         ...g,
-        ...ON(f.data, e.options)
+        ...AN(f.data, e.options)
       }), t._optimisticResults === "isRestoring" && (g.fetchStatus = "idle");
     }
     let { error: y, errorUpdatedAt: b, status: x } = g;
@@ -37968,7 +37968,7 @@ var tp = class extends jl {
 function pG(e, t) {
   return mt(t.enabled, e) !== !1 && e.state.data === void 0 && !(e.state.status === "error" && mt(t.retryOnMount, e) === !1);
 }
-function xk(e, t) {
+function wk(e, t) {
   return pG(e, t) || e.state.data !== void 0 && jb(e, t, t.refetchOnMount);
 }
 function jb(e, t, r) {
@@ -37978,7 +37978,7 @@ function jb(e, t, r) {
   }
   return !1;
 }
-function wk(e, t, r, i) {
+function Sk(e, t, r, i) {
   return (e !== t || mt(i.enabled, e) === !1) && (!r.suspense || e.state.status !== "error") && Rx(e, r);
 }
 function Rx(e, t) {
@@ -38080,7 +38080,7 @@ var mG = class extends tp {
       isRefetching: l && !p && !y
     };
   }
-}, vG = class extends zN {
+}, vG = class extends ON {
   #t;
   #e;
   #n;
@@ -38192,7 +38192,7 @@ var mG = class extends tp {
       client: this.#t,
       meta: this.options.meta,
       mutationKey: this.options.mutationKey
-    }, i = this.#r = TN({
+    }, i = this.#r = RN({
       fn: () => this.options.mutationFn ? this.options.mutationFn(e, r) : Promise.reject(/* @__PURE__ */ new Error("No mutationFn found")),
       onFail: (c, d) => {
         this.#o({
@@ -38486,7 +38486,7 @@ var bG = class extends jl {
       exact: !0,
       ...e
     };
-    return this.getAll().find((r) => pk(t, r));
+    return this.getAll().find((r) => mk(t, r));
   }
   /**
   * An even more advanced method that can be used to get existing mutation instances from the
@@ -38505,7 +38505,7 @@ var bG = class extends jl {
   * ```
   */
   findAll(e = {}) {
-    return this.getAll().filter((t) => pk(e, t));
+    return this.getAll().filter((t) => mk(e, t));
   }
   /**
   * Notifies every cache listener of an event, in one batch.
@@ -38532,7 +38532,7 @@ var bG = class extends jl {
 function ah(e) {
   return e.options.scope?.id;
 }
-function Sk(e, t) {
+function Ck(e, t) {
   const r = new Set(t);
   return e.filter((i) => !r.has(i));
 }
@@ -38592,9 +38592,9 @@ var xG = class extends jl {
         const y = this.#e[v];
         return !y || !Mh(p, y);
       });
-      !f && !g || (f && (this.#s = i, this.#o = a), this.#e = l, this.hasListeners() && (f && (Sk(r, a).forEach((p) => {
+      !f && !g || (f && (this.#s = i, this.#o = a), this.#e = l, this.hasListeners() && (f && (Ck(r, a).forEach((p) => {
         p.destroy();
-      }), Sk(a, r).forEach((p) => {
+      }), Ck(a, r).forEach((p) => {
         p.subscribe((v) => {
           this.#h(p, v);
         });
@@ -38847,7 +38847,7 @@ var xG = class extends jl {
       exact: !0,
       ...e
     };
-    return this.getAll().find((r) => gk(t, r));
+    return this.getAll().find((r) => pk(t, r));
   }
   /**
   * An even more advanced method that can be used to get existing query instances from the cache
@@ -38867,7 +38867,7 @@ var xG = class extends jl {
   */
   findAll(e = {}) {
     const t = this.getAll();
-    return Object.keys(e).length > 0 ? t.filter((r) => gk(e, r)) : t;
+    return Object.keys(e).length > 0 ? t.filter((r) => pk(e, r)) : t;
   }
   /**
   * Notifies every cache listener of an event, in one batch.
@@ -39551,8 +39551,8 @@ var xG = class extends jl {
     this.#t.clear(), this.#e.clear();
   }
 };
-const AN = _.createContext(!1), NN = () => _.useContext(AN);
-AN.Provider;
+const NN = _.createContext(!1), MN = () => _.useContext(NN);
+NN.Provider;
 function CG() {
   let e = !1;
   return {
@@ -39575,23 +39575,23 @@ function CG() {
     isReset: () => e
   };
 }
-const EG = _.createContext(CG()), MN = () => _.useContext(EG), PN = (e, t, r) => {
-  const i = r?.state.status === "error" && typeof e.throwOnError == "function" ? _N(e.throwOnError, [r.state.error, r]) : e.throwOnError;
+const EG = _.createContext(CG()), PN = () => _.useContext(EG), IN = (e, t, r) => {
+  const i = r?.state.status === "error" && typeof e.throwOnError == "function" ? kN(e.throwOnError, [r.state.error, r]) : e.throwOnError;
   (e.suspense || i) && (t.isReset() || (e.retryOnMount = !1));
-}, IN = (e) => {
+}, DN = (e) => {
   _.useEffect(() => {
     e.clearReset();
   }, [e]);
-}, DN = ({ result: e, errorResetBoundary: t, throwOnError: r, query: i, suspense: a }) => e.isError && !t.isReset() && !e.isFetching && i && (a && e.data === void 0 || _N(r, [e.error, i])), LN = (e) => {
+}, LN = ({ result: e, errorResetBoundary: t, throwOnError: r, query: i, suspense: a }) => e.isError && !t.isReset() && !e.isFetching && i && (a && e.data === void 0 || kN(r, [e.error, i])), $N = (e) => {
   if (e.suspense) {
     const r = (a) => a === "static" ? a : Math.max(a ?? 1e3, 1e3), i = e.staleTime;
     e.staleTime = typeof i == "function" ? (...a) => r(i(...a)) : r(i), typeof e.gcTime == "number" && (e.gcTime = Math.max(e.gcTime, 1e3));
   }
-}, Ub = (e, t) => e?.suspense && t.isPending, $N = (e, t, r) => t.fetchOptimistic(e).catch(() => {
+}, Ub = (e, t) => e?.suspense && t.isPending, VN = (e, t, r) => t.fetchOptimistic(e).catch(() => {
   r.clearReset();
 });
-function VN({ queries: e, ...t }, r) {
-  const i = ep(), a = NN(), l = MN(), c = t.subscribed !== !1, d = _.useMemo(() => e.map((S) => {
+function HN({ queries: e, ...t }, r) {
+  const i = ep(), a = MN(), l = PN(), c = t.subscribed !== !1, d = _.useMemo(() => e.map((S) => {
     const w = i.defaultQueryOptions(S);
     return w._optimisticResults = a ? "isRestoring" : c ? "optimistic" : void 0, w;
   }), [
@@ -39601,10 +39601,10 @@ function VN({ queries: e, ...t }, r) {
     c
   ]);
   d.forEach((S) => {
-    LN(S);
+    $N(S);
     const w = i.getQueryCache().get(S.queryHash);
-    PN(S, l, w);
-  }), IN(l);
+    IN(S, l, w);
+  }), DN(l);
   const [f] = _.useState(() => new xG(i, d, t)), [g, p, v] = f.getOptimisticResult(d, t.combine);
   _.useEffect(() => {
     f.setQueries(d, t);
@@ -39619,14 +39619,14 @@ function VN({ queries: e, ...t }, r) {
     const C = d[w];
     if (C && Ub(C, S)) {
       const T = new tp(i, C);
-      return $N(C, T, l);
+      return VN(C, T, l);
     }
     return [];
   }) : [];
   if (b.length > 0) throw Promise.all(b);
   const x = g.find((S, w) => {
     const C = d[w];
-    return C && DN({
+    return C && LN({
       result: S,
       errorResetBoundary: l,
       throwOnError: C.throwOnError,
@@ -39637,9 +39637,9 @@ function VN({ queries: e, ...t }, r) {
   if (x) throw x.error;
   return p(v());
 }
-function HN(e, t, r) {
-  const i = NN(), a = MN(), l = ep(), c = l.defaultQueryOptions(e), d = l.getQueryCache().get(c.queryHash), f = e.subscribed !== !1;
-  c._optimisticResults = i ? "isRestoring" : f ? "optimistic" : void 0, LN(c), PN(c, a, d), IN(a);
+function BN(e, t, r) {
+  const i = MN(), a = PN(), l = ep(), c = l.defaultQueryOptions(e), d = l.getQueryCache().get(c.queryHash), f = e.subscribed !== !1;
+  c._optimisticResults = i ? "isRestoring" : f ? "optimistic" : void 0, $N(c), IN(c, a, d), DN(a);
   const [g] = _.useState(() => new t(l, c)), p = g.getOptimisticResult(c);
   _.useEffect(() => {
     g.setOptions(c);
@@ -39648,8 +39648,8 @@ function HN(e, t, r) {
   if (_.useSyncExternalStore(_.useCallback((y) => {
     const b = v ? g.subscribe(It.batchCalls(y)) : kn;
     return g.updateResult(), b;
-  }, [g, v]), () => g.getCurrentResult(), () => g.getCurrentResult()), Ub(c, p)) throw $N(c, g, a);
-  if (DN({
+  }, [g, v]), () => g.getCurrentResult(), () => g.getCurrentResult()), Ub(c, p)) throw VN(c, g, a);
+  if (LN({
     result: p,
     errorResetBoundary: a,
     throwOnError: c.throwOnError,
@@ -39659,13 +39659,13 @@ function HN(e, t, r) {
   return c.notifyOnChangeProps ? p : g.trackResult(p);
 }
 function wt(e, t) {
-  return HN(e, tp);
+  return BN(e, tp);
 }
 function _G(e, t) {
-  return HN(e, mG);
+  return BN(e, mG);
 }
 const Wb = /* @__PURE__ */ new Map(), Fb = /* @__PURE__ */ new Set();
-function Ck(e, t) {
+function Ek(e, t) {
   t ? Wb.set(JSON.stringify(e), t) : Wb.delete(JSON.stringify(e)), Fb.forEach((r) => {
     r();
   });
@@ -39704,26 +39704,26 @@ async function Tu(e, t) {
       i = await r.json();
     } catch {
     }
-    throw BN(r.status, i, r.statusText);
+    throw jN(r.status, i, r.statusText);
   }
   return r;
 }
-function BN(e, t, r) {
+function jN(e, t, r) {
   const { detail: i, type: a } = t ?? {};
   return new og(e, typeof i == "string" ? i : r, typeof a == "string" ? a : void 0);
 }
-async function jN(e, t, r) {
+async function UN(e, t, r) {
   if (!r) return await (await Tu(e, t)).json();
   const i = await Tu(e, { ...t, headers: { ...t.headers, Accept: "application/json, text/event-stream" } });
   if (!i.headers.get("Content-Type")?.startsWith("text/event-stream") || !i.body) return await i.json();
   try {
     const { status: a, body: l } = await RG(i.body, (c) => {
-      Ck(r, c);
+      Ek(r, c);
     });
-    if (a >= 400) throw BN(a, l, "the question could not be answered");
+    if (a >= 400) throw jN(a, l, "the question could not be answered");
     return l;
   } finally {
-    Ck(r, void 0);
+    Ek(r, void 0);
   }
 }
 async function RG(e, t) {
@@ -39744,10 +39744,10 @@ async function RG(e, t) {
   }
 }
 async function mn(e, t = {}, r, i) {
-  return jN(Ul(e, t), { signal: r }, i);
+  return UN(Ul(e, t), { signal: r }, i);
 }
 async function go(e, t, r, i) {
-  return jN(Ul(e, {}), np(t, r), i);
+  return UN(Ul(e, {}), np(t, r), i);
 }
 function np(e, t) {
   return { method: "POST", body: JSON.stringify(e), headers: { "Content-Type": "application/json" }, signal: t };
@@ -39755,7 +39755,7 @@ function np(e, t) {
 function zG(e, t, r, i) {
   return Ul(`/datasets/${e}/export`, { version: t, where: r, format: i });
 }
-async function Ek(e, t) {
+async function _k(e, t) {
   return (await Tu(Ul("/trace/graph", { format: t }), np({ ...e, to: null }))).blob();
 }
 async function OG(e, t, r) {
@@ -39765,7 +39765,7 @@ async function AG(e, t, r) {
   return (await Tu(Ul("/trace/export", { node: t, format: r }), np(e))).blob();
 }
 const NG = 1e4;
-function UN(e) {
+function WN(e) {
   const t = /* @__PURE__ */ new Set();
   for (const r of e.split(",")) {
     const i = /^\s*(\d{1,15})(?:-(\d{1,15}))?\s*$/.exec(r);
@@ -39784,15 +39784,15 @@ function Ox(e) {
   }
   return t.join(",");
 }
-const MG = ["backward", "forward", "together", "siblings", "composition", "happened"], Gb = { way: null, to: null, through: null, column: null }, sh = { at: null, all: !1, step: null, tab: null }, _k = { dataset: "", version: null, rows: [], where: [], ...Gb, at: null, all: !1 };
+const MG = ["backward", "forward", "together", "siblings", "composition", "happened"], Gb = { way: null, to: null, through: null, column: null }, sh = { at: null, all: !1, step: null, tab: null }, kk = { dataset: "", version: null, rows: [], where: [], ...Gb, at: null, all: !1 };
 function lh(e) {
   return {
     search: e.get("q") ?? "",
     dataset: e.get("ds") ?? "",
     version: e.get("v"),
-    rows: UN(e.get("rows") ?? ""),
+    rows: WN(e.get("rows") ?? ""),
     where: e.getAll("where"),
-    way: WN(e.get("trace")),
+    way: FN(e.get("trace")),
     to: e.get("to"),
     through: e.get("through"),
     column: e.get("column"),
@@ -39808,7 +39808,7 @@ function Qs(e) {
   const t = new URLSearchParams(), r = (i, a) => a && t.append(i, a);
   return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Ox(e.rows)), e.where.forEach((i) => r("where", i)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("all", e.all ? "1" : ""), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((i) => r("via", PG(i))), t;
 }
-function WN(e) {
+function FN(e) {
   return MG.find((t) => t === e) ?? null;
 }
 function PG(e) {
@@ -39823,9 +39823,9 @@ function IG(e) {
       {
         dataset: r,
         version: t(i),
-        rows: UN(a),
+        rows: WN(a),
         where: l.filter((y) => typeof y == "string"),
-        way: WN(c),
+        way: FN(c),
         to: t(d),
         through: t(f),
         column: t(g),
@@ -39858,13 +39858,13 @@ function kt() {
     [t]
   ), a = _.useCallback(
     (f) => {
-      t(Qs({ ..._k, ...sh, search: "", context: !1, via: [], ...f }));
+      t(Qs({ ...kk, ...sh, search: "", context: !1, via: [], ...f }));
     },
     [t]
   ), l = _.useCallback(
     (f) => {
       const { context: g, via: p, ...v } = lh(Oy()), y = [...p, v].slice(-12);
-      t(Qs({ ..._k, ...sh, search: "", context: g, ...f, via: y }));
+      t(Qs({ ...kk, ...sh, search: "", context: g, ...f, via: y }));
     },
     [t]
   ), c = _.useCallback(() => {
@@ -39897,8 +39897,8 @@ function LG({ root: e }) {
     t.dataset && t.way ? /* @__PURE__ */ ae(P.Fragment, { children: [
       /* @__PURE__ */ z(wy, {}),
       /* @__PURE__ */ z(oh, { children: /* @__PURE__ */ ae(xy, { whiteSpace: "nowrap", children: [
-        GN(t),
-        FN(t)
+        qN(t),
+        GN(t)
       ] }) })
     ] }) : null
   ] }) });
@@ -39910,14 +39910,14 @@ function Ny({ place: e }) {
   const { data: t } = wt({
     queryKey: ["dataset", e.dataset, e.version],
     queryFn: ({ signal: i }) => mn(`/datasets/${e.dataset}`, { version: e.version }, i)
-  }), r = e.rows.length || e.where.length ? ` · ${GN(e)}${FN(e)}` : "";
+  }), r = e.rows.length || e.where.length ? ` · ${qN(e)}${GN(e)}` : "";
   return /* @__PURE__ */ z(P.Fragment, { children: `${t?.label ?? "…"}${r}` });
 }
 const $G = { backward: " ←", forward: " →", together: " · used together", siblings: " · siblings", composition: " · composition", happened: " · what happened" };
-function FN(e) {
+function GN(e) {
   return e.way ? $G[e.way] : "";
 }
-function GN(e) {
+function qN(e) {
   if (e.rows.length) {
     const t = Ox(e.rows);
     return `${e.rows.length === 1 ? "row" : "rows"} ${t.length > 24 ? `${t.slice(0, 22)}…` : t}`;
@@ -39987,7 +39987,7 @@ function Ks(e, t, r) {
     i = d;
   }, c;
 }
-function kk(e, t) {
+function Tk(e, t) {
   if (e === void 0)
     throw new Error("Unexpected undefined");
   return e;
@@ -40144,10 +40144,10 @@ class QG {
     return this._touch;
   }
 }
-const Tk = (e) => {
+const Rk = (e) => {
   const { clientWidth: t, clientHeight: r } = e;
   return { width: t, height: r };
-}, qN = (e) => {
+}, YN = (e) => {
   const t = /* @__PURE__ */ new Set();
   return {
     schedule: (r) => {
@@ -40176,19 +40176,19 @@ const Tk = (e) => {
     const { width: f, height: g } = d;
     t({ width: Math.round(f), height: Math.round(g) });
   };
-  if (a(Tk(r)), !i.ResizeObserver)
+  if (a(Rk(r)), !i.ResizeObserver)
     return () => {
     };
-  const l = qN(i), c = new i.ResizeObserver(() => {
+  const l = YN(i), c = new i.ResizeObserver(() => {
     const d = () => {
-      a(Tk(r));
+      a(Rk(r));
     };
     e.options.useAnimationFrameWithResizeObserver ? l.schedule(d) : d();
   });
   return c.observe(r, { box: "content-box" }), () => {
     c.unobserve(r), l.cancel();
   };
-}, Rk = {
+}, zk = {
   passive: !0
 }, eq = typeof window > "u" ? !0 : "onscrollend" in window, tq = (e, t, r) => {
   const i = e.scrollElement;
@@ -40206,7 +40206,7 @@ const Tk = (e) => {
   ), f = (v) => () => {
     c = r(i), d?.(), t(c, v);
   }, g = f(!0), p = f(!1);
-  return i.addEventListener("scroll", g, Rk), l && i.addEventListener("scrollend", p, Rk), () => {
+  return i.addEventListener("scroll", g, zk), l && i.addEventListener("scrollend", p, zk), () => {
     i.removeEventListener("scroll", g), l && i.removeEventListener("scrollend", p), d?.cancel();
   };
 }, nq = (e, t) => tq(e, t, (r) => {
@@ -40240,7 +40240,7 @@ const Tk = (e) => {
     [c.horizontal ? "left" : "top"]: f ? -d : d,
     behavior: r
   });
-}, iq = oq, zk = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", Jc = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
+}, iq = oq, Ok = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", Jc = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
 function aq(e, t, r, i) {
   if (t === 0) return !1;
   const a = i(0), l = /* @__PURE__ */ new Set();
@@ -40291,7 +40291,7 @@ class sq {
         const g = this.targetWindow;
         if (!g || !g.ResizeObserver)
           return null;
-        const p = i = qN(g);
+        const p = i = YN(g);
         return r = new g.ResizeObserver((v) => {
           const y = () => {
             const b = { sync: !1 };
@@ -40538,7 +40538,7 @@ class sq {
       const { behavior: i } = r;
       this.getMeasurements();
       const a = this.getScrollStateTarget(r);
-      r.lastTargetOffset = a, this._clampedAdjustment = null, r.phase = zk(
+      r.lastTargetOffset = a, this._clampedAdjustment = null, r.phase = Ok(
         i,
         r.index != null && Ea(a, this.getScrollOffset())
       ), this._scrollToOffset(a, { behavior: i }), this.scheduleScrollReconcile();
@@ -40828,13 +40828,13 @@ class sq {
       const a = this.getMeasurements();
       if (a.length === 0)
         return;
-      const l = (i = this._singleLaneMeasurements) == null ? void 0 : i.flat, c = this.options.lanes === 1 && l != null, d = YN(
+      const l = (i = this._singleLaneMeasurements) == null ? void 0 : i.flat, c = this.options.lanes === 1 && l != null, d = XN(
         0,
         a.length - 1,
-        c ? (f) => l[f * 2] : (f) => kk(a[f]).start,
+        c ? (f) => l[f * 2] : (f) => Tk(a[f]).start,
         r
       );
-      return kk(a[d]);
+      return Tk(a[d]);
     }, this._noteClampMax = () => {
       if (!this._awaitingCommandReadBack()) return;
       const r = this._elementMaxScrollOffset();
@@ -41122,14 +41122,14 @@ class sq {
       lastTargetOffset: r,
       stableFrames: 0,
       behavior: i,
-      phase: zk(
+      phase: Ok(
         i,
         t.index != null && Ea(r, this.getScrollOffset())
       )
     }, this._scrollToOffset(r, { behavior: i }), this.scheduleScrollReconcile();
   }
 }
-const YN = (e, t, r, i) => {
+const XN = (e, t, r, i) => {
   for (; e <= t; ) {
     const a = (e + t) / 2 | 0, l = r(a);
     if (l < i)
@@ -41170,7 +41170,7 @@ function cq(e, t, r, i, a) {
       p++;
     return { startIndex: g, endIndex: p };
   }
-  let d = YN(0, l, (g) => e[g].start, r), f = d;
+  let d = XN(0, l, (g) => e[g].start, r), f = d;
   if (i === 1)
     for (; f < l && e[f].end < r + t; )
       f++;
@@ -41287,8 +41287,8 @@ const fq = [
   { way: "composition", text: "What it is composed of" },
   { way: "happened", text: "What happened to it" }
 ];
-function XN({ only: e, many: t, onAsk: r }) {
-  return /* @__PURE__ */ z(TO, { children: /* @__PURE__ */ z(DA, { children: /* @__PURE__ */ z(LA, { minW: "16rem", children: fq.filter((i) => !e || e.includes(i.way)).map(({ way: i, text: a, key: l }) => /* @__PURE__ */ ae($A, { onClick: () => {
+function QN({ only: e, many: t, onAsk: r }) {
+  return /* @__PURE__ */ z(RO, { children: /* @__PURE__ */ z(LA, { children: /* @__PURE__ */ z($A, { minW: "16rem", children: fq.filter((i) => !e || e.includes(i.way)).map(({ way: i, text: a, key: l }) => /* @__PURE__ */ ae(VA, { onClick: () => {
     r(i);
   }, value: i, children: [
     t ? a.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, i === "together" || i === "happened" ? "them" : "they") : a,
@@ -41305,7 +41305,7 @@ function hq({ at: e, onAsk: t, onClose: r }) {
       },
       open: e !== null,
       positioning: { getAnchorRect: () => e?.rect ?? null, placement: "bottom-start" },
-      children: /* @__PURE__ */ z(XN, { many: !1, onAsk: (i) => {
+      children: /* @__PURE__ */ z(QN, { many: !1, onAsk: (i) => {
         e && t(e.row, i);
       } })
     }
@@ -41313,8 +41313,8 @@ function hq({ at: e, onAsk: t, onClose: r }) {
 }
 function gq({ disabled: e, many: t, onAsk: r }) {
   return /* @__PURE__ */ ae(fx, { positioning: { placement: "bottom-end" }, children: [
-    /* @__PURE__ */ z(IA, { asChild: !0, children: /* @__PURE__ */ z(dt, { disabled: e, size: "xs", variant: "outline", children: "More ▾" }) }),
-    /* @__PURE__ */ z(XN, { many: t, onAsk: r, only: ["together", "siblings", "composition", "happened"] })
+    /* @__PURE__ */ z(DA, { asChild: !0, children: /* @__PURE__ */ z(dt, { disabled: e, size: "xs", variant: "outline", children: "More ▾" }) }),
+    /* @__PURE__ */ z(QN, { many: t, onAsk: r, only: ["together", "siblings", "composition", "happened"] })
   ] });
 }
 const pq = {
@@ -41329,9 +41329,9 @@ function zn({ error: e, again: t, title: r }) {
   const i = e instanceof og ? pq[e.type.replace("urn:provspark:", "")] : void 0, a = e instanceof og ? e.status : 0, l = a === 401 ? "You are logged out. Load the page again to log in." : e.message;
   return /* @__PURE__ */ ae(Ug, { role: "alert", status: a === 403 || a === 404 ? "warning" : "error", size: "sm", children: [
     /* @__PURE__ */ z(Fg, {}),
-    /* @__PURE__ */ ae(RA, { children: [
+    /* @__PURE__ */ ae(zA, { children: [
       /* @__PURE__ */ z(Wg, { children: i ?? r }),
-      /* @__PURE__ */ z(TA, { overflowWrap: "anywhere", children: l })
+      /* @__PURE__ */ z(RA, { overflowWrap: "anywhere", children: l })
     ] }),
     t ? /* @__PURE__ */ z(dt, { onClick: t, size: "xs", variant: "outline", children: "Try again" }) : null
   ] });
@@ -41340,9 +41340,9 @@ const Iy = 3;
 function ag({ broken: e }) {
   return e?.length ? /* @__PURE__ */ ae(Ug, { flexShrink: 0, role: "status", size: "sm", status: "warning", children: [
     /* @__PURE__ */ z(Fg, {}),
-    /* @__PURE__ */ ae(RA, { children: [
+    /* @__PURE__ */ ae(zA, { children: [
       /* @__PURE__ */ z(Wg, { children: e.length === 1 ? "A step can't be read, so this may be incomplete" : `${en(e.length, "step")} can't be read, so this may be incomplete` }),
-      /* @__PURE__ */ ae(TA, { as: "div", overflowWrap: "anywhere", children: [
+      /* @__PURE__ */ ae(RA, { as: "div", overflowWrap: "anywhere", children: [
         e.slice(0, Iy).map((t) => /* @__PURE__ */ ae(Se, { children: [
           t.file ? /* @__PURE__ */ ae(P.Fragment, { children: [
             /* @__PURE__ */ z(Pb, { size: "xs", children: t.file }),
@@ -41380,7 +41380,7 @@ clean = ProvSparkOperator(task_id="clean", application="/jobs/clean.py", prov_st
   ] });
 }
 const $o = 100, Yb = 60;
-function QN(e, t, r) {
+function KN(e, t, r) {
   return ["rows", ...e, t, r];
 }
 function Ax(e, t, r, i) {
@@ -41389,14 +41389,14 @@ function Ax(e, t, r, i) {
     queryKey: ["columns", ...e],
     queryFn: async ({ signal: l }) => {
       const c = r <= Yb, d = await t(0, c ? $o : 1, null, l, ["columns", ...e]);
-      return c && a.setQueryData(QN(e, 0, -1), d), d;
+      return c && a.setQueryData(KN(e, 0, -1), d), d;
     },
     enabled: i,
     staleTime: 1 / 0
   });
 }
 const Tn = 30, zu = 12e6;
-function Ok(e, t, r) {
+function Ak(e, t, r) {
   const i = e * Tn, a = Math.min(i, zu);
   if (i <= zu) {
     const d = Math.max(0, Math.floor(t / Tn) - 4);
@@ -41405,7 +41405,7 @@ function Ok(e, t, r) {
   const l = t / Math.max(1, a - r);
   return { first: Math.round(Math.min(1, l) * Math.max(0, e - Math.floor(r / Tn))), height: a, offset: Math.min(t, a - r) };
 }
-function Ak(e, t, r) {
+function Nk(e, t, r) {
   return e * Tn <= zu ? t * Tn : t / Math.max(1, e - Math.floor(r / Tn)) * (zu - r);
 }
 function vq(e, t, r) {
@@ -41422,12 +41422,12 @@ function vq(e, t, r) {
       y.removeEventListener("scroll", b), x.disconnect();
     };
   }, [t, r]);
-  const { first: d, height: f, offset: g } = Ok(e, i, a), p = Math.min(e - 1, d + Math.ceil(a / Tn) + 8), v = _.useCallback(
+  const { first: d, height: f, offset: g } = Ak(e, i, a), p = Math.min(e - 1, d + Math.ceil(a / Tn) + 8), v = _.useCallback(
     (y) => {
       const b = t.current;
       if (!b) return;
-      const x = Math.floor(a / Tn), S = Ok(e, b.scrollTop, a), w = e * Tn <= zu ? Math.ceil(b.scrollTop / Tn) : S.first;
-      y < w ? b.scrollTop = Ak(e, y, a) : y >= w + x && (b.scrollTop = Ak(e, y - x + 1, a));
+      const x = Math.floor(a / Tn), S = Ak(e, b.scrollTop, a), w = e * Tn <= zu ? Math.ceil(b.scrollTop / Tn) : S.first;
+      y < w ? b.scrollTop = Nk(e, y, a) : y >= w + x && (b.scrollTop = Nk(e, y - x + 1, a));
     },
     [e, t, a]
   );
@@ -41435,11 +41435,11 @@ function vq(e, t, r) {
 }
 const eu = 40, Dy = 44, Ph = 148;
 function Nx({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPick: c, onTrace: d, lit: f = null, onLook: g, onColumn: p, columnTitle: v = "Its columns before and after" }) {
-  const y = _.useRef(null), b = _.useId(), [x, S] = _.useState(0), [w, C] = _.useState(!1), [T, k] = _.useState(null), R = vq(a, y, Dy), O = Ph + i.reduce((J, ce) => J + Mk(ce), 0) + 20, A = i.length ? Math.min(80, Math.max(0, Math.floor((R.width - O) / i.length))) : 0, N = dq({
+  const y = _.useRef(null), b = _.useId(), [x, S] = _.useState(0), [w, C] = _.useState(!1), [T, k] = _.useState(null), R = vq(a, y, Dy), O = Ph + i.reduce((J, ce) => J + Pk(ce), 0) + 20, A = i.length ? Math.min(80, Math.max(0, Math.floor((R.width - O) / i.length))) : 0, N = dq({
     horizontal: !0,
     count: i.length,
     getScrollElement: () => y.current,
-    estimateSize: _.useCallback((J) => Mk(i[J]) + A, [i, A]),
+    estimateSize: _.useCallback((J) => Pk(i[J]) + A, [i, A]),
     overscan: 3,
     paddingStart: Ph
   });
@@ -41448,12 +41448,12 @@ function Nx({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
   }, [N, A]);
   const I = N.getVirtualItems(), H = i.length <= Yb ? [-1] : [...new Set(I.map((J) => Math.floor(J.index / eu)))], V = [];
   for (let J = Math.floor(R.first / $o); a > 0 && J <= Math.floor(R.last / $o); J += 1) V.push(J);
-  const q = V.flatMap((J) => H.map((ce) => ({ page: J, block: ce }))), B = VN({
+  const q = V.flatMap((J) => H.map((ce) => ({ page: J, block: ce }))), B = HN({
     queries: q.map(({ page: J, block: ce }) => ({
-      queryKey: QN(t, J, ce),
+      queryKey: KN(t, J, ce),
       queryFn: ({ signal: he }) => r(J * $o, $o, ce < 0 ? null : i.slice(ce * eu, (ce + 1) * eu).map(($) => $.name), he),
       staleTime: 1 / 0,
-      placeholderData: CN
+      placeholderData: EN
     }))
   });
   _.useEffect(() => {
@@ -41524,10 +41524,10 @@ function Nx({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
         _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" },
         children: [
           /* @__PURE__ */ ae(Se, { bg: "bg.subtle", borderBottomWidth: 1, borderColor: "border", h: `${Dy}px`, position: "sticky", role: "row", "aria-rowindex": 1, top: 0, w: `max(100%, ${N.getTotalSize()}px)`, zIndex: 2, children: [
-            /* @__PURE__ */ z(Nk, { at: 0, name: "row", pinned: !0, size: Ph }),
+            /* @__PURE__ */ z(Mk, { at: 0, name: "row", pinned: !0, size: Ph }),
             I.map((J) => {
               const ce = i[J.index];
-              return ce ? /* @__PURE__ */ z(Nk, { at: J.start, index: J.index + 2, masked: ce.masked, name: ce.name, openTitle: v, onOpen: p && !ce.masked ? () => {
+              return ce ? /* @__PURE__ */ z(Mk, { at: J.start, index: J.index + 2, masked: ce.masked, name: ce.name, openTitle: v, onOpen: p && !ce.masked ? () => {
                 p(ce.name);
               } : void 0, right: Xb(ce), size: J.size, type: ce.type }, J.key) : null;
             })
@@ -41585,7 +41585,7 @@ function Nx({ label: e, name: t, load: r, columns: i, count: a, picked: l, onPic
     )
   ] });
 }
-function Nk({ name: e, type: t, at: r, size: i, index: a = 1, masked: l, pinned: c, right: d, onOpen: f, openTitle: g }) {
+function Mk({ name: e, type: t, at: r, size: i, index: a = 1, masked: l, pinned: c, right: d, onOpen: f, openTitle: g }) {
   return /* @__PURE__ */ ae(
     Se,
     {
@@ -41656,7 +41656,7 @@ const bq = _.memo(function({ value: t, at: r, size: i, index: a, right: l, maske
 function Xb(e) {
   return /^(tinyint|smallint|int|bigint|float|double|decimal)/.test(e?.type ?? "");
 }
-function Mk(e) {
+function Pk(e) {
   const t = (e?.name.length ?? 8) * 8 + 24, r = Xb(e) ? 88 : /^(boolean|date)$/.test(e?.type ?? "") ? 100 : 168;
   return Math.min(280, Math.max(t, r));
 }
@@ -41743,7 +41743,7 @@ function Eq(e, t) {
   return `provspark columns ${Ni(t.dataset)} --column ${Ni(e.column ?? "")}${r}`;
 }
 function _q(e) {
-  return `${KN}prov.operations(${zr(e)})
+  return `${ZN}prov.operations(${zr(e)})
 `;
 }
 const kq = { backward: "trace", forward: "trace", together: "co-contributory", siblings: "co-dependency", composition: "composition", happened: "replay" }, Tq = { backward: "backward", forward: "forward", together: "co_contributory", siblings: "co_dependency", composition: "composition", happened: "before_after" };
@@ -41752,12 +41752,12 @@ function Rq(e, t) {
   e.version && a.push(`version=${zr(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...Oq(e)), e.way === "happened" && e.step && a.push(`step=${zr(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${zr(r)}`), i && a.push(`via=${zr(i)}`), e.way === "composition" && a.push(`column=${zr(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');
   const l = !e.rows.length && e.where.length ? `from provspark.index_store.select import parse_condition
 ` : "";
-  return `${KN.replace(`
+  return `${ZN.replace(`
 `, `
 ${l}`)}prov.${zq(e)}(${a.join(", ")})
 `;
 }
-const KN = `import provspark
+const ZN = `import provspark
 
 prov = provspark.open(STORE)  # the store's or catalogue's URL
 `;
@@ -41771,9 +41771,9 @@ function Oq(e) {
 function Aq({ rows: e, where: t }) {
   return e.length ? [`rows=[${e.join(", ")}]`] : t.length ? [`where=[${t.map((r) => `parse_condition(${zr(r)})`).join(", ")}]`] : [];
 }
-const zr = (e) => f2(JSON.stringify(e));
+const zr = (e) => h2(JSON.stringify(e));
 function Ni(e) {
-  return du(e) ? `$'${f2(e.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'` : /^[\w@%+=:,./-]+$/.test(e) ? e : `'${e.replaceAll("'", "'\\''")}'`;
+  return du(e) ? `$'${h2(e.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'` : /^[\w@%+=:,./-]+$/.test(e) ? e : `'${e.replaceAll("'", "'\\''")}'`;
 }
 function id({ items: e }) {
   const [t, r] = _.useState(""), i = async (a) => {
@@ -41787,8 +41787,8 @@ function id({ items: e }) {
     }, 4e3);
   };
   return /* @__PURE__ */ ae(fx, { positioning: { placement: "bottom-end" }, children: [
-    /* @__PURE__ */ z(IA, { asChild: !0, children: /* @__PURE__ */ z(dt, { "aria-live": "polite", size: "xs", variant: "outline", children: t || "Take away ▾" }) }),
-    /* @__PURE__ */ z(TO, { children: /* @__PURE__ */ z(DA, { children: /* @__PURE__ */ z(LA, { children: e.map((a) => /* @__PURE__ */ z($A, { onClick: () => {
+    /* @__PURE__ */ z(DA, { asChild: !0, children: /* @__PURE__ */ z(dt, { "aria-live": "polite", size: "xs", variant: "outline", children: t || "Take away ▾" }) }),
+    /* @__PURE__ */ z(RO, { children: /* @__PURE__ */ z(LA, { children: /* @__PURE__ */ z($A, { children: e.map((a) => /* @__PURE__ */ z(VA, { onClick: () => {
       i(a);
     }, value: a.label, children: a.label }, a.label)) }) }) })
   ] });
@@ -41809,11 +41809,11 @@ async function sg(e) {
   await navigator.clipboard.writeText(e);
 }
 const Nq = 50, Mq = 1e3;
-function ZN(e, t, r, i, a, l) {
+function JN(e, t, r, i, a, l) {
   return go("/composition", { ...Wl(e), source: t.id, column: r, limit: i }, a, l);
 }
 function Pq({ source: e, column: t }) {
-  const { state: r } = kt(), i = _.useMemo(() => ["composition", JSON.stringify(Wl(r)), e.id, t], [t, e.id, r]), a = wt({ queryKey: i, queryFn: ({ signal: f }) => ZN(r, e, t, Nq, f, i) }), { data: l } = a;
+  const { state: r } = kt(), i = _.useMemo(() => ["composition", JSON.stringify(Wl(r)), e.id, t], [t, e.id, r]), a = wt({ queryKey: i, queryFn: ({ signal: f }) => JN(r, e, t, Nq, f, i) }), { data: l } = a;
   if (!l) return /* @__PURE__ */ z(Ka, { failed: "The rows can't be divided", label: "Counting", query: a, queryKey: i });
   if (!l.total_witnesses) return /* @__PURE__ */ z(Rn, { title: `No row of ${e.label} contributes`, children: "There is nothing to divide." });
   const c = l.values[0]?.witnesses ?? 1, d = l.total_witnesses - l.values.reduce((f, g) => f + g.witnesses, 0);
@@ -41823,12 +41823,12 @@ function Pq({ source: e, column: t }) {
       /* @__PURE__ */ z(be, { color: "fg.muted", flex: 1, fontSize: "sm", children: `${en(l.total_witnesses)} of ${e.label}, ${en(l.total_values, "value")}` })
     ] }),
     /* @__PURE__ */ z(Se, { borderColor: "border", borderRadius: "md", borderWidth: 1, flex: 1, minH: "7rem", overflow: "auto", p: 3, tabIndex: 0, role: "group", "aria-label": `Rows of ${e.label} by ${t}`, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, children: /* @__PURE__ */ ae(k0, { alignItems: "center", as: "dl", columnGap: 3, fontSize: "sm", m: 0, rowGap: 1.5, templateColumns: "minmax(4rem, 14rem) 1fr", children: [
-      l.values.map(({ value: f, witnesses: g }) => /* @__PURE__ */ z(Pk, { label: Ru(f), none: f === null, share: g / c, text: `${Me(g)} · ${Ik(g, l.total_witnesses)}` }, Ru(f))),
-      d > 0 ? /* @__PURE__ */ z(Pk, { label: `${Me(l.total_values - l.values.length)} more values`, none: !0, share: 0, text: `${Me(d)} · ${Ik(d, l.total_witnesses)}` }) : null
+      l.values.map(({ value: f, witnesses: g }) => /* @__PURE__ */ z(Ik, { label: Ru(f), none: f === null, share: g / c, text: `${Me(g)} · ${Dk(g, l.total_witnesses)}` }, Ru(f))),
+      d > 0 ? /* @__PURE__ */ z(Ik, { label: `${Me(l.total_values - l.values.length)} more values`, none: !0, share: 0, text: `${Me(d)} · ${Dk(d, l.total_witnesses)}` }) : null
     ] }) })
   ] });
 }
-function Pk({ label: e, none: t, share: r, text: i }) {
+function Ik({ label: e, none: t, share: r, text: i }) {
   return /* @__PURE__ */ ae(_.Fragment, { children: [
     /* @__PURE__ */ z(be, { as: "dt", color: t ? "fg.muted" : "fg", fontStyle: t ? "italic" : void 0, textAlign: "end", title: e.slice(0, 2e3), truncate: !0, children: e.slice(0, 500) }),
     /* @__PURE__ */ ae($e, { align: "center", as: "dd", gap: 2, m: 0, minW: 0, children: [
@@ -41837,12 +41837,12 @@ function Pk({ label: e, none: t, share: r, text: i }) {
     ] })
   ] });
 }
-function Ik(e, t) {
+function Dk(e, t) {
   const r = 100 * e / t;
   return r < 1 ? "< 1 %" : `${Math.round(r)} %`;
 }
 function Iq(e, t, r) {
-  const i = (l) => /[",\n\r]/.test(l) ? `"${l.replaceAll('"', '""')}"` : l, a = () => ZN(e, t, r, Mq);
+  const i = (l) => /[",\n\r]/.test(l) ? `"${l.replaceAll('"', '""')}"` : l, a = () => JN(e, t, r, Mq);
   return [
     {
       label: "Composition as CSV",
@@ -41857,7 +41857,7 @@ function Iq(e, t, r) {
     } }
   ];
 }
-function JN({ way: e, to: t, through: r }, i = !0) {
+function eM({ way: e, to: t, through: r }, i = !0) {
   const { state: a } = kt(), l = _.useMemo(
     () => ({ ...Wl(a), relation: e, to: t.id, via: r?.id ?? null, context: a.context }),
     [a, r?.id, t.id, e]
@@ -41865,12 +41865,12 @@ function JN({ way: e, to: t, through: r }, i = !0) {
   return { asked: l, key: c, answer: d, met: f, found: g };
 }
 function Dq({ way: e, to: t, through: r }) {
-  const { state: i, go: a, on: l } = kt(), { asked: c, key: d, answer: f, met: g, found: p } = JN({ way: e, to: t, through: r }), v = p?.version, y = _.useCallback(
+  const { state: i, go: a, on: l } = kt(), { asked: c, key: d, answer: f, met: g, found: p } = eM({ way: e, to: t, through: r }), v = p?.version, y = _.useCallback(
     (w, C, T, k) => go("/sideways/rows", { ...c, found: v, cursor: w, limit: C, columns: T }, k),
     [c, v]
   ), b = [...d, v], x = Ax(b, y, p?.columns ?? 0, !!v);
   if (!f.data) return /* @__PURE__ */ z(Ka, { failed: "The rows can't be found", label: "Looking sideways", query: f, queryKey: d });
-  const S = e === "together" ? `stand in one derivation with ${Dk(i.rows.length)}` : `share a row of ${r?.label ?? ""} with ${Dk(i.rows.length)}`;
+  const S = e === "together" ? `stand in one derivation with ${Lk(i.rows.length)}` : `share a row of ${r?.label ?? ""} with ${Lk(i.rows.length)}`;
   return p ? /* @__PURE__ */ ae($e, { direction: "column", gap: 2, h: "full", minH: 0, children: [
     /* @__PURE__ */ ae($e, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ z(Fo, { as: "h2", maxW: "16rem", size: "sm", truncate: !0, title: t.name, children: t.label }),
@@ -41901,7 +41901,7 @@ function Dq({ way: e, to: t, through: r }) {
     ) : x.error ? null : /* @__PURE__ */ z(jn, { label: "Loading rows", lines: 4 })
   ] }) : /* @__PURE__ */ z(Rn, { title: `No row of ${t.label} was found`, children: `None ${e === "together" ? "stands" : "shares"} ${S.replace(/^\w+ /, "")}.` });
 }
-function Dk(e) {
+function Lk(e) {
   return e === 1 ? "it" : "them";
 }
 function al({ label: e, name: t, options: r, value: i, onPick: a }) {
@@ -41944,12 +41944,12 @@ async function Vq(e) {
     URL.revokeObjectURL(t);
   }
 }
-const Lk = ["data", "context", "possible"];
-function Hq(e) {
+const Hq = 48, $k = ["data", "context", "possible"];
+function Bq(e) {
   const t = /* @__PURE__ */ new Map(), r = /* @__PURE__ */ new Map(), i = new Map(e.steps.map((g) => [g.step, g])), a = new Map(e.stops.map((g) => [g.step, g.why])), l = (g, p, v, y, b) => {
     const x = `${g} ${p}`, S = r.get(x);
-    (!S || Lk.indexOf(v) < Lk.indexOf(S.way)) && r.set(x, { id: x, source: g, target: p, way: v, rows: y, total: b });
-  }, c = (g, p, v, y, b = Bq(e, y)) => {
+    (!S || $k.indexOf(v) < $k.indexOf(S.way)) && r.set(x, { id: x, source: g, target: p, way: v, rows: y, total: b });
+  }, c = (g, p, v, y, b = jq(e, y)) => {
     const x = i.get(p), S = x ? po(x) : p, w = { kind: "step", step: p, about: x, coverage: v, why: a.get(p) ?? "", says: b };
     t.set(g, { id: g, width: Math.min(190, 46 + S.length * 6.8), height: 34, part: w });
   };
@@ -41978,7 +41978,7 @@ function Hq(e) {
   }
   for (const g of e.endings) {
     const [p, v] = [`s${g.step}:${g.write}`, `d${g.node}`];
-    t.has(p) || c(p, g.step, g.coverage, [], jq(e, g)), r.has(`${v} ${p}`) || l(v, p, "cut", g.read, e.nodes[g.node]?.total);
+    t.has(p) || c(p, g.step, g.coverage, [], Uq(e, g)), r.has(`${v} ${p}`) || l(v, p, "cut", g.read, e.nodes[g.node]?.total);
     const y = r.get(`${v} ${p}`);
     y && ([y.rows, y.kept] = [g.read, g.kept]);
   }
@@ -41996,7 +41996,7 @@ function Hq(e) {
     }
   return { boxes: [...t.values()], lines: [...r.values()] };
 }
-function Bq(e, t) {
+function jq(e, t) {
   const r = e.direction === "backward", i = e.nodes[(r ? t[0]?.target : t[0]?.source) ?? -1];
   if (!i) return "";
   const a = t.map((l) => {
@@ -42005,21 +42005,21 @@ function Bq(e, t) {
   });
   return `${lg(i)} ${r ? "←" : "→"} ${[...new Set(a)].join(", ")}`;
 }
-function jq(e, { node: t }) {
+function Uq(e, { node: t }) {
   const r = e.nodes[t];
   return r ? `${lg(r)} → none` : "";
 }
 function lg(e) {
   return `${e.dataset.label}: ${Fi(e.rows, e.total)} rows`;
 }
-function Uq(e, t) {
+function Wq(e, t) {
   const r = e.nodes[0];
   if (t?.kind === "step") return t.says;
   if (t?.kind !== "dataset" || !r || t.node.id === 0) return r ? lg(r) : "";
   const { node: i } = t, a = (i.context_only ? `, ${Me(i.context_only)} of them context` : "") + (i.possible_only ? `, ${Me(i.possible_only)} of them possible` : "");
   return `${lg(r)} ${e.direction === "backward" ? "←" : "→"} ${i.dataset.label}: ${Fi(i.rows, i.total)}${a}`;
 }
-function Wq(e, t) {
+function Fq(e, t) {
   const r = /* @__PURE__ */ new Set([t]);
   for (const [i, a] of [["source", "target"], ["target", "source"]]) {
     const l = [t];
@@ -42029,7 +42029,7 @@ function Wq(e, t) {
   }
   return r;
 }
-function Fq(e, t) {
+function Gq(e, t) {
   const r = new Set(t), i = e.boxes.filter((a) => !a.id.startsWith("d")).map((a) => a.id);
   for (const a of i) {
     const l = e.lines.some((d) => d.target === a && t.has(d.source)), c = e.lines.some((d) => d.source === a && t.has(d.target));
@@ -42038,52 +42038,56 @@ function Fq(e, t) {
   for (const a of e.lines) r.has(a.source) && r.has(a.target) && r.add(a.id);
   return r;
 }
-function eM({ rows: e, kept: t }) {
+function Px({ rows: e, kept: t }) {
   return e === void 0 ? "" : t === void 0 ? Me(e) : `kept ${Me(t)} of ${Me(e)}`;
 }
-function $k(e, t) {
+function qq(e) {
+  const t = e.lines.filter((r) => r.kept !== void 0).map((r) => Px(r).length);
+  return Math.max(Hq, ...t.map((r) => 28 + r * 5.5));
+}
+function Vk(e, t) {
   const r = (f) => t[f] ?? { x: 0, y: 0 }, i = Math.max(...e.boxes.map((f) => r(f.id).x + f.width)) + 20, a = Math.max(...e.boxes.map((f) => r(f.id).y + f.height)) + 20, l = new Map(e.boxes.map((f) => [f.id, f])), c = e.lines.map((f) => {
     const g = l.get(f.source), p = l.get(f.target);
     if (!g || !p) return "";
-    const [v, y] = [r(g.id).x + g.width, r(g.id).y + g.height / 2], [b, x] = [r(p.id).x, r(p.id).y + p.height / 2], S = Math.max(20, (b - v) / 2), w = f.way === "data" ? "" : ' stroke-dasharray="5 4"', C = eM(f), T = C ? `<text x="${(v + b) / 2}" y="${(y + x) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${C}</text>` : "";
+    const [v, y] = [r(g.id).x + g.width, r(g.id).y + g.height / 2], [b, x] = [r(p.id).x, r(p.id).y + p.height / 2], S = Math.max(20, (b - v) / 2), w = f.way === "data" ? "" : ' stroke-dasharray="5 4"', C = Px(f), T = C ? `<text x="${(v + b) / 2}" y="${(y + x) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${C}</text>` : "";
     return `<path d="M${v} ${y}C${v + S} ${y} ${b - S} ${x} ${b} ${x}" fill="none" stroke="#64748b" stroke-width="1.5"${w}/>${T}`;
   }), d = e.boxes.map((f) => {
-    const { x: g, y: p } = r(f.id), v = f.part.kind === "dataset" ? 6 : f.height / 2, y = f.part.kind === "hidden" || f.part.kind === "step" && f.part.coverage === "untracked" ? ' stroke-dasharray="4 3"' : "", b = f.part.kind === "dataset" ? f.part.node.dataset.label : f.part.kind === "step" ? f.part.about?.task_id ?? f.part.step : "hidden step", x = f.part.kind === "dataset" ? `<text x="${g + 12}" y="${p + 44}" fill="#475569">${Vk(Fi(f.part.node.rows, f.part.node.total))}</text>` : "";
-    return `<rect x="${g}" y="${p}" width="${f.width}" height="${f.height}" rx="${v}" fill="#fff" stroke="#94a3b8"${y}/><text x="${g + 12}" y="${p + (x ? 25 : 22)}" font-weight="600">${Vk(b)}</text>${x}`;
+    const { x: g, y: p } = r(f.id), v = f.part.kind === "dataset" ? 6 : f.height / 2, y = f.part.kind === "hidden" || f.part.kind === "step" && f.part.coverage === "untracked" ? ' stroke-dasharray="4 3"' : "", b = f.part.kind === "dataset" ? f.part.node.dataset.label : f.part.kind === "step" ? f.part.about?.task_id ?? f.part.step : "hidden step", x = f.part.kind === "dataset" ? `<text x="${g + 12}" y="${p + 44}" fill="#475569">${Hk(Fi(f.part.node.rows, f.part.node.total))}</text>` : "";
+    return `<rect x="${g}" y="${p}" width="${f.width}" height="${f.height}" rx="${v}" fill="#fff" stroke="#94a3b8"${y}/><text x="${g + 12}" y="${p + (x ? 25 : 22)}" font-weight="600">${Hk(b)}</text>${x}`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${i}" height="${a}" viewBox="-10 -10 ${i} ${a}" font-family="system-ui, sans-serif" font-size="13">${c.join("")}${d.join("")}</svg>
 `;
 }
-function Vk(e) {
+function Hk(e) {
   return wg(e).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
-const Px = [
+const Ix = [
   { format: "csv", text: "CSV" },
   { format: "json", text: "JSON" },
   { format: "jsonl", text: "JSON lines" },
   { format: "arrow", text: "Arrow stream" }
 ];
-function Gq({ state: e, asked: t, trace: r, node: i, graph: a, spots: l }) {
+function Yq({ state: e, asked: t, trace: r, node: i, graph: a, spots: l }) {
   const { label: c } = i.dataset, d = { dataset: r.nodes[0]?.dataset.name ?? "" }, f = l ? [
     { label: "Graph as SVG", act: () => {
-      Or(new Blob([$k(a, l)], { type: "image/svg+xml" }), "trace.svg");
+      Or(new Blob([Vk(a, l)], { type: "image/svg+xml" }), "trace.svg");
     } },
     { label: "Graph as PNG", act: async () => {
-      Or(await Vq($k(a, l)), "trace.png");
+      Or(await Vq(Vk(a, l)), "trace.png");
     } }
   ] : [];
   return [
-    ...Px.map(({ format: g, text: p }) => ({
+    ...Ix.map(({ format: g, text: p }) => ({
       label: `Rows of ${c} as ${p}`,
       act: async () => {
         Or(await AG(t, i.id, g), `${c}.${g}`);
       }
     })),
     { label: "Rows and edges as PROV-JSON", act: async () => {
-      Or(await Ek(t, "prov_json"), "trace.prov.json");
+      Or(await _k(t, "prov_json"), "trace.prov.json");
     } },
     { label: "Rows and edges as GraphML", act: async () => {
-      Or(await Ek(t, "graphml"), "trace.graphml");
+      Or(await _k(t, "graphml"), "trace.graphml");
     } },
     { label: "Trace as JSON", act: () => {
       Or(new Blob([JSON.stringify(r, null, 1)], { type: "application/json" }), "trace.json");
@@ -42092,16 +42096,16 @@ function Gq({ state: e, asked: t, trace: r, node: i, graph: a, spots: l }) {
     ...rp(e, d)
   ];
 }
-const Hk = [
+const Bk = [
   { value: "together", label: "Used together" },
   { value: "siblings", label: "Siblings" },
   { value: "composition", label: "Composition" }
-], Bk = {
+], jk = {
   together: { title: "Nothing was used together with these rows", text: "No captured step joined what came of this data set with another one." },
   siblings: { title: "These rows have no siblings", text: "They are a source: siblings share a row that both came from." },
   composition: { title: "These rows are a source", text: "A composition tells how the source rows of a result divide over one of their columns." }
 };
-function qq({ way: e }) {
+function Xq({ way: e }) {
   const { state: t, go: r, leave: i } = kt(), { dataset: a, version: l } = t;
   Mx(i);
   const { data: c, error: d, refetch: f } = wt({
@@ -42116,31 +42120,31 @@ function qq({ way: e }) {
   return /* @__PURE__ */ ae($e, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ae($e, { align: "center", columnGap: 3, rowGap: 2, wrap: "wrap", children: [
       /* @__PURE__ */ ae(
-        WA,
+        FA,
         {
           "aria-label": "Question",
           onValueChange: ({ value: y }) => {
-            r({ way: Hk.find((b) => b.value === y)?.value ?? e, to: null, through: null, column: null, at: null });
+            r({ way: Bk.find((b) => b.value === y)?.value ?? e, to: null, through: null, column: null, at: null });
           },
           size: "xs",
           value: e,
           children: [
-            /* @__PURE__ */ z(FA, {}),
-            /* @__PURE__ */ z(GA, { items: Hk })
+            /* @__PURE__ */ z(GA, {}),
+            /* @__PURE__ */ z(qA, { items: Bk })
           ]
         }
       ),
-      p ? /* @__PURE__ */ z(Yq, { choice: p, choices: g, through: v, way: e }) : null,
+      p ? /* @__PURE__ */ z(Qq, { choice: p, choices: g, through: v, way: e }) : null,
       /* @__PURE__ */ z(Va, {}),
-      p ? /* @__PURE__ */ z(Xq, { choice: p, state: t, through: v, way: e }) : null
+      p ? /* @__PURE__ */ z(Kq, { choice: p, state: t, through: v, way: e }) : null
     ] }),
     p ? /* @__PURE__ */ ae($e, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ z(Se, { flex: "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ z(Sq, {}) }),
       /* @__PURE__ */ z(Se, { flex: 1, minH: 0, minW: 0, children: e !== "composition" ? /* @__PURE__ */ z(Dq, { through: v, to: p.dataset, way: e }) : t.column ? /* @__PURE__ */ z(Pq, { column: t.column, source: p.dataset }) : /* @__PURE__ */ z(Rn, { title: "Choose a column", children: `The rows of ${p.dataset.label} that these rows came from are counted by its values.` }) })
-    ] }) : /* @__PURE__ */ z(Rn, { title: Bk[e].title, children: Bk[e].text })
+    ] }) : /* @__PURE__ */ z(Rn, { title: jk[e].title, children: jk[e].text })
   ] });
 }
-function Yq({ way: e, choices: t, choice: r, through: i }) {
+function Qq({ way: e, choices: t, choice: r, through: i }) {
   const { state: a, go: l } = kt(), c = wt({
     queryKey: ["dataset", r.dataset.id, null],
     queryFn: ({ signal: p }) => mn(`/datasets/${r.dataset.id}`, {}, p),
@@ -42167,11 +42171,11 @@ function Yq({ way: e, choices: t, choice: r, through: i }) {
     ] })
   ] });
 }
-function Xq({ way: e, state: t, choice: r, through: i }) {
+function Kq({ way: e, state: t, choice: r, through: i }) {
   const { data: a } = wt({
     queryKey: ["dataset", t.dataset, t.version],
     queryFn: ({ signal: p }) => mn(`/datasets/${t.dataset}`, { version: t.version }, p)
-  }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: i?.name }, c = e === "composition" && t.column ? Iq(t, r.dataset, t.column) : [], { asked: d, found: f } = JN({ way: e === "siblings" ? e : "together", to: r.dataset, through: i }, e !== "composition"), g = f && e !== "composition" ? Px.map(({ format: p, text: v }) => ({
+  }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: i?.name }, c = e === "composition" && t.column ? Iq(t, r.dataset, t.column) : [], { asked: d, found: f } = eM({ way: e === "siblings" ? e : "together", to: r.dataset, through: i }, e !== "composition"), g = f && e !== "composition" ? Ix.map(({ format: p, text: v }) => ({
     label: `Rows found as ${v}`,
     act: async () => {
       Or(await OG(d, f.version, p), `${r.dataset.label}.${p}`);
@@ -42179,19 +42183,19 @@ function Xq({ way: e, state: t, choice: r, through: i }) {
   })) : [];
   return /* @__PURE__ */ z(id, { items: [...g, ...c, ...rp(t, l)] });
 }
-const Qq = {
+const Zq = {
   exact: { palette: "green", text: "exact", why: "captured row by row" },
   coarse: { palette: "orange", text: "coarse", why: "captured as a whole: all its output rows stand for all its input rows" },
   untracked: { palette: "red", text: "untracked", why: "not captured" }
 };
 function wl({ value: e }) {
-  const t = e ? Qq[e] : void 0;
+  const t = e ? Zq[e] : void 0;
   return t ? /* @__PURE__ */ z(ox, { colorPalette: t.palette, size: "sm", title: t.why, variant: e === "untracked" ? "outline" : "subtle", children: t.text }) : null;
 }
-function Kq({ value: e }) {
+function Jq({ value: e }) {
   return /* @__PURE__ */ z(ox, { colorPalette: e === "source" ? "purple" : "blue", size: "sm", variant: "subtle", children: e });
 }
-function Zq() {
+function eY() {
   const { state: e, go: t, open: r } = kt(), [i, a] = _.useState(e.search), l = _.useRef([]);
   _.useEffect(() => {
     const b = l.current.indexOf(e.search);
@@ -42209,12 +42213,12 @@ function Zq() {
     queryFn: ({ pageParam: b, signal: x }) => mn("/datasets", { search: e.search, cursor: b }, x),
     initialPageParam: 0,
     getNextPageParam: (b) => b.next,
-    placeholderData: CN
+    placeholderData: EN
   }), v = c?.pages.flatMap((b) => b.items) ?? [], y = c?.pages[0]?.total ?? 0;
   return /* @__PURE__ */ ae($e, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ae($e, { align: "center", gap: 3, children: [
       /* @__PURE__ */ z(
-        MA,
+        PA,
         {
           "aria-label": "Search data sets",
           id: "provspark-search",
@@ -42241,7 +42245,7 @@ function Zq() {
     !c && !d ? /* @__PURE__ */ z(jn, { label: "Loading data sets" }) : null,
     c && !y ? e.search ? /* @__PURE__ */ z(Rn, { title: `No data set is called “${e.search}”`, children: "Fewer letters find more: all words must be in the name." }) : c.pages[0]?.broken?.length ? /* @__PURE__ */ z(Rn, { title: "No step can be read" }) : /* @__PURE__ */ z(mq, {}) : null,
     y ? /* @__PURE__ */ ae(Se, { borderColor: "border", borderRadius: "md", borderWidth: 1, minH: 0, overflow: "auto", children: [
-      /* @__PURE__ */ ae(qA, { interactive: !0, size: "sm", stickyHeader: !0, children: [
+      /* @__PURE__ */ ae(YA, { interactive: !0, size: "sm", stickyHeader: !0, children: [
         /* @__PURE__ */ z(oW, { children: /* @__PURE__ */ ae(Ib, { bg: "bg.subtle", children: [
           /* @__PURE__ */ z(Xs, { children: "Data set" }),
           /* @__PURE__ */ z(Xs, { textAlign: "end", children: "Rows" }),
@@ -42250,7 +42254,7 @@ function Zq() {
           /* @__PURE__ */ z(Xs, { children: "Is a" }),
           /* @__PURE__ */ z(Xs, { children: "Captured" })
         ] }) }),
-        /* @__PURE__ */ z(YA, { children: v.map((b) => /* @__PURE__ */ ae(Ib, { cursor: "pointer", onClick: () => {
+        /* @__PURE__ */ z(XA, { children: v.map((b) => /* @__PURE__ */ ae(Ib, { cursor: "pointer", onClick: () => {
           r({ dataset: b.id });
         }, children: [
           /* @__PURE__ */ ae(ro, { maxW: "40rem", children: [
@@ -42274,7 +42278,7 @@ function Zq() {
           /* @__PURE__ */ z(ro, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Me(b.rows) }),
           /* @__PURE__ */ z(ro, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Me(b.columns) }),
           /* @__PURE__ */ z(ro, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Me(b.versions) }),
-          /* @__PURE__ */ z(ro, { children: /* @__PURE__ */ z(Kq, { value: b.role }) }),
+          /* @__PURE__ */ z(ro, { children: /* @__PURE__ */ z(Jq, { value: b.role }) }),
           /* @__PURE__ */ z(ro, { children: /* @__PURE__ */ z(wl, { value: b.coverage }) })
         ] }, b.id)) })
       ] }),
@@ -42284,7 +42288,7 @@ function Zq() {
     ] }) : null
   ] });
 }
-function Jq({ dataset: e, version: t, column: r, row: i, onClose: a }) {
+function tY({ dataset: e, version: t, column: r, row: i, onClose: a }) {
   return /* @__PURE__ */ ae($e, { "aria-label": "Column", as: "aside", borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, tabIndex: 0, children: [
     /* @__PURE__ */ ae(Dt, { children: [
       /* @__PURE__ */ z(Fo, { as: "h3", flex: 1, overflowWrap: "anywhere", size: "md", children: i === null ? r : `${r}, row ${Me(i)}` }),
@@ -42293,11 +42297,11 @@ function Jq({ dataset: e, version: t, column: r, row: i, onClose: a }) {
     /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "xs", children: i === null ? "Choose one row to see the cell's own way." : "Of the chosen row alone; clear the choice to see the whole column." }),
     ["backward", "forward"].map((l) => /* @__PURE__ */ ae($e, { direction: "column", gap: 1, children: [
       /* @__PURE__ */ z(Fo, { as: "h4", size: "xs", children: l === "backward" ? "← Came from" : "Went into →" }),
-      i === null ? /* @__PURE__ */ z(eY, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ z(tY, { column: r, dataset: e, direction: l, row: i, version: t })
+      i === null ? /* @__PURE__ */ z(nY, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ z(rY, { column: r, dataset: e, direction: l, row: i, version: t })
     ] }, l))
   ] });
 }
-function eY({ dataset: e, version: t, column: r, direction: i }) {
+function nY({ dataset: e, version: t, column: r, direction: i }) {
   const { on: a } = kt(), { data: l, error: c, refetch: d } = wt({
     queryKey: ["column", e, t, r, i],
     queryFn: ({ signal: p }) => mn(`/datasets/${e}/columns`, { version: t, column: [r], direction: i, existence: "false" }, p)
@@ -42323,7 +42327,7 @@ function eY({ dataset: e, version: t, column: r, direction: i }) {
     /* @__PURE__ */ z(nM, { none: !g.length, stops: l.stops.map((p) => p.why), what: "column" })
   ] });
 }
-function tY({ dataset: e, version: t, column: r, direction: i, row: a }) {
+function rY({ dataset: e, version: t, column: r, direction: i, row: a }) {
   const { on: l } = kt(), { data: c, error: d, refetch: f } = wt({
     queryKey: ["cell", e, t, r, i, a],
     queryFn: ({ signal: p }) => go("/cells", { dataset: e, version: t, rows: [a], columns: [r], direction: i, limit: 50 }, p)
@@ -42365,24 +42369,24 @@ function nM({ none: e, stops: t, what: r }) {
 function rM({ dependence: e, kind: t, exact: r }) {
   return [e, t === "context" ? "context" : "", r ? "" : "at most"].filter(Boolean).join(" · ");
 }
-const nY = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null", "like", "startswith"];
+const oY = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null", "like", "startswith"];
 function Kb(e) {
   return !e.startsWith("is ");
 }
-function rY(e, t, r) {
+function iY(e, t, r) {
   const i = /^[A-Za-z_]\w*$/.test(e) ? e : `\`${e.replaceAll("`", "``")}\``;
   if (!Kb(t)) return `${i} ${t}`;
-  if (t !== "in") return `${i} ${t} ${jk(r)}`;
-  const a = r.split(",").map((l) => jk(l.trim()));
+  if (t !== "in") return `${i} ${t} ${Uk(r)}`;
+  const a = r.split(",").map((l) => Uk(l.trim()));
   return `${i} in (${a.join(", ")})`;
 }
-function jk(e) {
+function Uk(e) {
   return /^[\w.+-]+$/.test(e) ? e : `'${e.replaceAll("'", "''")}'`;
 }
-function oY({ columns: e, where: t, onChange: r }) {
+function aY({ columns: e, where: t, onChange: r }) {
   const i = e.filter((b) => !b.masked), [a, l] = _.useState(""), [c, d] = _.useState("="), [f, g] = _.useState(""), p = i.some((b) => b.name === a) ? a : i[0]?.name ?? "", v = p !== "" && (!Kb(c) || f !== ""), y = () => {
     if (!v) return;
-    const b = rY(p, c, f);
+    const b = iY(p, c, f);
     t.includes(b) || r([...t, b]), g("");
   };
   return /* @__PURE__ */ ae(Dt, { as: "form", "aria-label": "Filter rows", flexWrap: "wrap", gap: 2, onSubmit: (b) => {
@@ -42397,10 +42401,10 @@ function oY({ columns: e, where: t, onChange: r }) {
     /* @__PURE__ */ ae(Jh, { size: "xs", w: "7.5rem", children: [
       /* @__PURE__ */ z(eg, { "aria-label": "Operator", onChange: (b) => {
         d(b.target.value);
-      }, value: c, children: nY.map((b) => /* @__PURE__ */ z("option", { value: b, children: b }, b)) }),
+      }, value: c, children: oY.map((b) => /* @__PURE__ */ z("option", { value: b, children: b }, b)) }),
       /* @__PURE__ */ z(tg, {})
     ] }),
-    Kb(c) ? /* @__PURE__ */ z(MA, { "aria-label": "Value", onChange: (b) => {
+    Kb(c) ? /* @__PURE__ */ z(PA, { "aria-label": "Value", onChange: (b) => {
       g(b.target.value);
     }, placeholder: c === "in" ? "a, b, c" : "value", size: "xs", value: f, w: "10rem" }) : null,
     /* @__PURE__ */ z(dt, { disabled: !v, size: "xs", type: "submit", variant: "outline", children: "Filter" }),
@@ -42412,7 +42416,7 @@ function oY({ columns: e, where: t, onChange: r }) {
     ] }, b))
   ] });
 }
-function iY() {
+function sY() {
   const { state: e, go: t } = kt(), { dataset: r, version: i, where: a, rows: l } = e, c = wt({
     queryKey: ["dataset", r, i],
     queryFn: ({ signal: C }) => mn(`/datasets/${r}`, { version: i }, C)
@@ -42450,7 +42454,7 @@ function iY() {
         id,
         {
           items: [
-            ...Px.map(({ format: C, text: T }) => ({
+            ...Ix.map(({ format: C, text: T }) => ({
               label: `Rows as ${T}`,
               act: () => {
                 Or(zG(r, c.data.version, a, C), `${y}.${C}`);
@@ -42462,7 +42466,7 @@ function iY() {
       )
     ] }),
     /* @__PURE__ */ ae($e, { align: "center", gap: 3, wrap: "wrap", children: [
-      /* @__PURE__ */ z(oY, { columns: b, onChange: (C) => {
+      /* @__PURE__ */ z(aY, { columns: b, onChange: (C) => {
         t({ where: C, rows: [] });
       }, where: a }),
       /* @__PURE__ */ z(Va, {}),
@@ -42511,14 +42515,14 @@ function iY() {
         `${c.data.version} ${a.join(`
 `)}`
       ) }),
-      e.column === null ? null : /* @__PURE__ */ z(Se, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ z(Jq, { column: e.column, dataset: r, onClose: () => {
+      e.column === null ? null : /* @__PURE__ */ z(Se, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ z(tY, { column: e.column, dataset: r, onClose: () => {
         t({ column: null });
       }, row: l.length === 1 ? l[0] ?? null : null, version: c.data.version }) })
     ] }) : /* @__PURE__ */ z(Ka, { failed: "The rows can't be selected", label: a.length ? "Filtering" : "Loading rows", query: g, queryKey: ["columns", ...f] }),
-    /* @__PURE__ */ z(aY, { by: S?.step })
+    /* @__PURE__ */ z(lY, { by: S?.step })
   ] });
 }
-function aY({ by: e }) {
+function lY({ by: e }) {
   return e ? /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "xs", children: [e.dag_id && `DAG ${e.dag_id}`, `task ${po(e)}`, e.run_id && `run ${e.run_id}`, od(e.ended)].filter(Boolean).join(" · ") }) : null;
 }
 const ch = 8, uh = 120;
@@ -42536,8 +42540,8 @@ function $y(e, t, r) {
   });
   return i.length === 1 ? i[0] : void 0;
 }
-const sY = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
-function lY({ stage: e, stages: t, names: r, every: i }) {
+const cY = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
+function uY({ stage: e, stages: t, names: r, every: i }) {
   const a = e.columns.map((f, g) => ({ ...f, place: g })).filter((f) => i || r.has(f.name)), l = [...r].filter(([, f]) => f === "gone").map(([f]) => f), c = a.slice(0, uh), d = e.lines.some((f) => !f.parents.length && f.sources.length);
   return !c.length && !l.length ? null : e.lines[0]?.values === null ? /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "xs", children: [...r].map(([f, g]) => `${f} ${g}`).join(", ") || "values are not shown here" }) : /* @__PURE__ */ ae(Se, { "aria-label": `Rows after ${e.text?.slice(0, 80) ?? e.name}`, maxW: "full", mt: 1, overflowX: "auto", role: "group", tabIndex: 0, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, css: { "& td, & th": { borderWidth: 1, borderColor: "var(--chakra-colors-border-muted)", maxWidth: "15rem", overflow: "hidden", paddingInline: "0.5rem", paddingBlock: "0.15rem", textOverflow: "ellipsis", whiteSpace: "nowrap" } }, children: [
     /* @__PURE__ */ ae(Se, { as: "table", fontSize: "xs", fontVariantNumeric: "tabular-nums", css: { borderCollapse: "collapse" }, children: [
@@ -42553,29 +42557,29 @@ function lY({ stage: e, stages: t, names: r, every: i }) {
         d ? /* @__PURE__ */ z(Se, { as: "td", color: "fg.muted", textAlign: "end", children: f.sources.map((p) => Me(p.row)).join(", ") }) : null,
         c.map((p) => {
           const v = f.added.includes(p.name) ? "new" : f.changed.includes(p.name) ? "changed" : void 0, y = v === "changed" ? $y(f, p.name, t) : void 0;
-          return /* @__PURE__ */ z(Uk, { how: v, masked: p.masked, now: f.values?.[p.place], old: y }, p.place);
+          return /* @__PURE__ */ z(Wk, { how: v, masked: p.masked, now: f.values?.[p.place], old: y }, p.place);
         }),
-        l.map((p) => /* @__PURE__ */ z(Uk, { how: "gone", masked: $y(f, p, t) === void 0, now: void 0, old: $y(f, p, t) }, `gone ${p}`))
+        l.map((p) => /* @__PURE__ */ z(Wk, { how: "gone", masked: $y(f, p, t) === void 0, now: void 0, old: $y(f, p, t) }, `gone ${p}`))
       ] }, g)) })
     ] }),
     e.lines.length > ch || a.length > uh ? /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "xs", children: [e.lines.length > ch ? `${Me(e.lines.length - ch)} more rows` : "", a.length > uh ? `${Me(a.length - uh)} more columns` : ""].filter(Boolean).join(", ") }) : null
   ] });
 }
-function Uk({ how: e, masked: t, now: r, old: i }) {
-  const a = t ? "•••" : e === "gone" ? "" : Wk(r).slice(0, 200), l = i === void 0 || t ? "" : Wk(i).slice(0, 200);
-  return /* @__PURE__ */ ae(Se, { as: "td", bg: e ? sY[e] : void 0, title: l && a ? `${l} → ${a}` : l || a, children: [
+function Wk({ how: e, masked: t, now: r, old: i }) {
+  const a = t ? "•••" : e === "gone" ? "" : Fk(r).slice(0, 200), l = i === void 0 || t ? "" : Fk(i).slice(0, 200);
+  return /* @__PURE__ */ ae(Se, { as: "td", bg: e ? cY[e] : void 0, title: l && a ? `${l} → ${a}` : l || a, children: [
     l ? /* @__PURE__ */ z(be, { as: "del", opacity: 0.85, me: a ? 1.5 : 0, children: l }) : null,
     e && a ? /* @__PURE__ */ z(Se, { as: "ins", textDecoration: "none", children: a }) : a
   ] });
 }
-function Wk(e) {
+function Fk(e) {
   return typeof e == "string" && (e !== e.trim() || !e) ? `“${e}”` : Ru(e);
 }
 const iM = "its text may tell values that are not shown here";
-function cY({ passages: e, every: t }) {
-  return /* @__PURE__ */ z($e, { direction: "column", gap: 5, children: e.map((r) => /* @__PURE__ */ z(uY, { every: t, passage: r }, `${r.step.step} ${r.write}`)) });
+function dY({ passages: e, every: t }) {
+  return /* @__PURE__ */ z($e, { direction: "column", gap: 5, children: e.map((r) => /* @__PURE__ */ z(fY, { every: t, passage: r }, `${r.step.step} ${r.write}`)) });
 }
-function uY({ passage: e, every: t }) {
+function fY({ passage: e, every: t }) {
   const { on: r } = kt(), i = new Map(e.stages.map((l) => [l.operation, l])), a = e.stages.at(-1);
   return /* @__PURE__ */ ae(Se, { as: "section", "aria-label": `${e.dataset.label}, written by ${po(e.step)}`, borderColor: "border", borderRadius: "md", borderWidth: 1, p: 4, children: [
     /* @__PURE__ */ ae(Dt, { gap: 2, mb: 3, wrap: "wrap", children: [
@@ -42588,16 +42592,16 @@ function uY({ passage: e, every: t }) {
     ] }),
     e.why ? /* @__PURE__ */ z(be, { color: "orange.fg", fontSize: "sm", children: e.why }) : null,
     /* @__PURE__ */ ae($e, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, children: [
-      hY(e.stages, i, t).map((l) => {
-        const c = l.map((d) => /* @__PURE__ */ z(gY, { every: t, last: d === a, stage: d, stages: i }, d.operation));
-        return l.length < dY ? c : /* @__PURE__ */ z(Se, { as: "li", children: /* @__PURE__ */ ae(Se, { as: "details", fontSize: "xs", children: [
+      pY(e.stages, i, t).map((l) => {
+        const c = l.map((d) => /* @__PURE__ */ z(mY, { every: t, last: d === a, stage: d, stages: i }, d.operation));
+        return l.length < hY ? c : /* @__PURE__ */ z(Se, { as: "li", children: /* @__PURE__ */ ae(Se, { as: "details", fontSize: "xs", children: [
           /* @__PURE__ */ z(Se, { as: "summary", color: "fg.muted", cursor: "pointer", ps: 3, children: `${Me(l.length)} operations that kept ${en(l.at(-1)?.lines.length ?? 0)} as they came: ${l[0]?.text?.slice(0, 60) ?? ""} …` }),
           /* @__PURE__ */ z($e, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, pt: 1.5, children: c })
         ] }) }, l[0]?.operation);
       }),
       e.endings.map((l) => /* @__PURE__ */ ae(Se, { as: "li", bg: "red.subtle", borderColor: "red.solid", borderLeftWidth: 3, borderRadius: "sm", px: 3, py: 2, children: [
         /* @__PURE__ */ ae(be, { color: "red.fg", fontSize: "sm", fontWeight: "medium", children: [
-          `${en(l.lines.length)} ended here: ${fY[l.cause] ?? l.cause}`,
+          `${en(l.lines.length)} ended here: ${gY[l.cause] ?? l.cause}`,
           l.whole ? "" : ", though other rows made of the same went on"
         ] }),
         /* @__PURE__ */ z(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", children: l.text ?? iM }),
@@ -42607,7 +42611,7 @@ function uY({ passage: e, every: t }) {
     e.notes.map((l) => /* @__PURE__ */ z(be, { color: "orange.fg", fontSize: "xs", mt: 2, overflowWrap: "anywhere", children: l }, l))
   ] });
 }
-const dY = 4, fY = {
+const hY = 4, gY = {
   condition: "the condition does not hold",
   "no partner": "no row of the other side meets it",
   "has a partner": "a row of the other side meets it",
@@ -42617,7 +42621,7 @@ const dY = 4, fY = {
   "nothing to explode": "its array or map is empty",
   "set operator": "the set operator left it out"
 };
-function hY(e, t, r) {
+function pY(e, t, r) {
   const i = [];
   let a = !1;
   for (const l of e) {
@@ -42626,7 +42630,7 @@ function hY(e, t, r) {
   }
   return i;
 }
-function gY({ stage: e, stages: t, every: r, last: i }) {
+function mY({ stage: e, stages: t, every: r, last: i }) {
   const a = e.lines.every((f) => !f.parents.length), l = oM(e, t), c = r || a || i, d = !c && !l.size;
   return /* @__PURE__ */ ae(Se, { as: "li", borderColor: d ? "border.muted" : l.size ? "orange.solid" : "border.emphasized", borderLeftWidth: 3, pl: 3, py: d ? 0 : 1, children: [
     /* @__PURE__ */ ae(Dt, { align: "start", gap: 3, children: [
@@ -42634,11 +42638,11 @@ function gY({ stage: e, stages: t, every: r, last: i }) {
       /* @__PURE__ */ z(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", maxW: "14rem", truncate: !0, title: e.site, children: e.site.split("/").at(-1) }),
       /* @__PURE__ */ z(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", minW: "4.5rem", textAlign: "end", children: `${en(e.lines.length)}${e.cut ? " and more" : ""}` })
     ] }),
-    d ? null : /* @__PURE__ */ z(lY, { every: c, names: l, stage: e, stages: t })
+    d ? null : /* @__PURE__ */ z(uY, { every: c, names: l, stage: e, stages: t })
   ] });
 }
 const Vy = "all";
-function pY() {
+function vY() {
   const { state: e, go: t, leave: r } = kt();
   Mx(r);
   const i = wt({
@@ -42649,7 +42653,7 @@ function pY() {
     i.refetch();
   }, error: i.error, title: "The data set can't be shown" });
   if (!i.data) return /* @__PURE__ */ z(jn, { label: "Loading the data set" });
-  const a = bY(i.data), l = e.at === Vy ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
+  const a = wY(i.data), l = e.at === Vy ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
     ...a.map(({ step: d, made: f }) => ({ value: d.step, label: `${f ? "made by" : "read by"} ${po(d)}`, title: od(d.ended) })),
     { value: Vy, label: "all steps, before and after", title: "" }
   ];
@@ -42666,44 +42670,44 @@ function pY() {
         /* @__PURE__ */ z(ax, { children: "Columns that stayed as they were, too" })
       ] }),
       /* @__PURE__ */ z(Va, {}),
-      /* @__PURE__ */ z(yY, {}),
-      a.length ? /* @__PURE__ */ z(vY, { name: i.data.name, step: l?.step.step ?? null }) : null
+      /* @__PURE__ */ z(xY, {}),
+      a.length ? /* @__PURE__ */ z(bY, { name: i.data.name, step: l?.step.step ?? null }) : null
     ] }),
-    a.length ? /* @__PURE__ */ z(mY, { label: i.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ z(Rn, { title: "No step that you may see made or read these rows", children: "There is nothing to run again." })
+    a.length ? /* @__PURE__ */ z(yY, { label: i.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ z(Rn, { title: "No step that you may see made or read these rows", children: "There is nothing to run again." })
   ] });
 }
 function aM(e) {
   const { state: t } = kt(), r = _.useMemo(() => ({ ...Wl(t), step: e, direction: "both" }), [t, e]), i = _.useMemo(() => ["replay", JSON.stringify(r)], [r]), a = wt({ queryKey: i, queryFn: ({ signal: l }) => go("/replay", r, l, i), staleTime: 1 / 0, retry: !1 });
   return { key: i, answer: a };
 }
-function mY({ label: e, step: t }) {
+function yY({ label: e, step: t }) {
   const { state: r } = kt(), { key: i, answer: a } = aM(t), { data: l } = a;
   return l ? l.passages.length ? /* @__PURE__ */ ae(Se, { "aria-label": "What happened", flex: 1, minH: 0, overflow: "auto", role: "group", tabIndex: 0, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, children: [
     l.passages.some((c) => c.verified === !1) ? /* @__PURE__ */ ae(Ug, { mb: 3, size: "sm", status: "warning", children: [
       /* @__PURE__ */ z(Fg, {}),
       /* @__PURE__ */ z(Wg, { children: "What came out differs from what is stored: the step’s operations don’t tell all that it did." })
     ] }) : null,
-    /* @__PURE__ */ z(cY, { every: r.all, passages: l.passages })
+    /* @__PURE__ */ z(dY, { every: r.all, passages: l.passages })
   ] }) : /* @__PURE__ */ z(Rn, { title: `No captured step made or read these rows of ${e}`, children: "There is nothing to run again." }) : /* @__PURE__ */ z(Ka, { failed: "What happened can't be shown", label: "Running the stored operations again for these rows", query: a, queryKey: i });
 }
-function vY({ name: e, step: t }) {
+function bY({ name: e, step: t }) {
   const { state: r } = kt(), { data: i } = aM(t).answer, a = rp({ ...r, step: t }, { dataset: e });
   return /* @__PURE__ */ z(id, { items: i ? [{ label: "What happened as JSON", act: () => {
     Or(new Blob([JSON.stringify(i, null, 1)], { type: "application/json" }), "happened.json");
   } }, ...a] : a });
 }
-function yY() {
+function xY() {
   return /* @__PURE__ */ ae($e, { fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ z(be, { children: /* @__PURE__ */ z(Se, { as: "span", bg: "orange.subtle", borderRadius: "sm", px: 1, children: "changed" }) }),
     /* @__PURE__ */ z(be, { children: /* @__PURE__ */ z(Se, { as: "span", bg: "green.subtle", borderRadius: "sm", px: 1, children: "new" }) }),
     /* @__PURE__ */ z(be, { children: /* @__PURE__ */ z(Se, { as: "span", bg: "red.subtle", borderRadius: "sm", px: 1, children: "ended" }) })
   ] });
 }
-function bY(e) {
+function wY(e) {
   const t = e.versions.find((i) => i.version === e.version && i.written)?.step, r = e.read_by.filter((i) => i.step !== t?.step);
   return [...t ? [{ step: t, made: !0 }] : [], ...r.map((i) => ({ step: i, made: !1 }))];
 }
-function xY({ where: e }) {
+function SY({ where: e }) {
   const { open: t } = kt(), r = wt({
     queryKey: ["steps", e],
     queryFn: ({ signal: a }) => mn(
@@ -42717,7 +42721,7 @@ function xY({ where: e }) {
       },
       a
     )
-  }), i = VN({
+  }), i = HN({
     queries: (r.data?.items ?? []).map((a) => ({
       queryKey: ["step", a.step],
       queryFn: ({ signal: l }) => mn(`/steps/${encodeURIComponent(a.step)}`, {}, l)
@@ -42740,7 +42744,7 @@ function xY({ where: e }) {
             a.try_number > 1 ? ` · try ${a.try_number}` : ""
           ] })
         ] }),
-        /* @__PURE__ */ z(qA, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ z(YA, { children: (c?.writes ?? []).map((d) => /* @__PURE__ */ ae(Ib, { children: [
+        /* @__PURE__ */ z(YA, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ z(XA, { children: (c?.writes ?? []).map((d) => /* @__PURE__ */ ae(Ib, { children: [
           /* @__PURE__ */ ae(ro, { overflowWrap: "anywhere", w: "38%", children: [
             /* @__PURE__ */ z(dt, { h: "auto", onClick: () => {
               t({ dataset: d.output.id, version: d.output.version });
@@ -42768,18 +42772,18 @@ function xY({ where: e }) {
     /* @__PURE__ */ z(Rn, { title: "No lineage of this was captured", children: "Tasks of ProvSparkOperator show their outputs here once they have run." })
   ] }) : /* @__PURE__ */ z(jn, { label: "Loading steps", lines: 4 });
 }
-const wY = 3;
-function SY({ trace: e, onOperation: t }) {
-  const [r, i] = _.useState(!1), a = [...e.endings].sort((d, f) => Math.sign(d.kept) - Math.sign(f.kept)), l = r ? a : a.slice(0, wY), c = ({ step: d, node: f, ended: g }) => {
+const CY = 3;
+function EY({ trace: e, onOperation: t }) {
+  const [r, i] = _.useState(!1), a = [...e.endings].sort((d, f) => Math.sign(d.kept) - Math.sign(f.kept)), l = r ? a : a.slice(0, CY), c = ({ step: d, node: f, ended: g }) => {
     const p = e.nodes[f];
     p && t({ dataset: p.dataset.id, version: p.version, rows: g, way: "happened", at: d });
   };
   return /* @__PURE__ */ ae(ed, { "aria-label": "Where rows ended", as: "ul", flexShrink: 0, fontSize: "sm", gap: 1, listStyleType: "none", maxH: "8rem", overflow: "auto", role: "list", tabIndex: r ? 0 : void 0, children: [
     l.map((d) => /* @__PURE__ */ ae($e, { align: "center", as: "li", columnGap: 2, wrap: "wrap", children: [
-      /* @__PURE__ */ z(be, { overflowWrap: "anywhere", children: CY(e, d) }),
+      /* @__PURE__ */ z(be, { overflowWrap: "anywhere", children: _Y(e, d) }),
       /* @__PURE__ */ z(dt, { onClick: () => {
         c(d);
-      }, size: "2xs", title: EY(d), variant: "outline", children: "Which operation?" })
+      }, size: "2xs", title: kY(d), variant: "outline", children: "Which operation?" })
     ] }, `${d.step} ${d.write} ${d.node}`)),
     a.length > l.length ? /* @__PURE__ */ z($e, { as: "li", children: /* @__PURE__ */ ae(dt, { onClick: () => {
       i(!0);
@@ -42790,21 +42794,21 @@ function SY({ trace: e, onOperation: t }) {
     ] }) }) : null
   ] });
 }
-function CY(e, { step: t, write: r, dataset: i, node: a, read: l, kept: c, context: d }) {
+function _Y(e, { step: t, write: r, dataset: i, node: a, read: l, kept: c, context: d }) {
   const f = e.steps.find((x) => x.step === t), p = [...e.endings, ...e.edges.filter((x) => !x.read)].filter((x) => x.step === t).map((x) => x.write).some((x) => x !== r) ? ` in ${i.label}` : "", v = e.nodes[a]?.dataset.label ?? "", y = `${f ? po(f) : t} read ${en(l)} of ${v} and kept ${c ? Me(c) : "none"}${p}.`;
   if (!d) return y;
   const b = c ? "the others" : "them";
   return `${y} Values were computed from ${d < l - c ? `${Me(d)} of ${b}` : l === 1 ? "it" : b}.`;
 }
-function EY({ read: e, kept: t, ended: r }) {
+function kY({ read: e, kept: t, ended: r }) {
   const i = e - t;
   return `Runs the stored operations of the step again for ${r.length < i ? `the first ${Me(r.length)} of the ${en(i)}` : i === 1 ? "the row" : `the ${en(i)}`} that it did not keep`;
 }
 const dh = 60;
-function _Y({ write: e }) {
-  return e.inputs.filter((r, i) => e.inputs.findIndex((a) => a.id === r.id) === i).map((r) => /* @__PURE__ */ z(kY, { input: r, output: e.output }, r.id));
+function TY({ write: e }) {
+  return e.inputs.filter((r, i) => e.inputs.findIndex((a) => a.id === r.id) === i).map((r) => /* @__PURE__ */ z(RY, { input: r, output: e.output }, r.id));
 }
-function kY({ output: e, input: t }) {
+function RY({ output: e, input: t }) {
   const { data: r, error: i, refetch: a } = wt({
     queryKey: ["matrix", e.id, e.version, t.id],
     queryFn: ({ signal: v }) => mn(`/datasets/${e.id}/columns`, { version: e.version, to: t.id, existence: "false" }, v)
@@ -42838,19 +42842,19 @@ function kY({ output: e, input: t }) {
     p ? /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "xs", children: `${d.length} of ${c.made.length} columns of ${e.label} and ${f.length} of ${c.from.length} of ${t.label} are shown; a column’s own panel has all of its columns.` }) : null
   ] });
 }
-function TY({ query: e }) {
+function zY({ query: e }) {
   return e.error ? /* @__PURE__ */ z(zn, { again: () => {
     e.refetch();
   }, error: e.error, title: "The operations can't be listed" }) : e.data ? /* @__PURE__ */ z($e, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ae(Se, { as: "li", borderColor: "border", borderLeftWidth: 2, pl: 3, children: [
     /* @__PURE__ */ ae(Dt, { align: "start", gap: 2, children: [
       /* @__PURE__ */ z(be, { flex: 1, fontSize: "sm", fontWeight: "medium", overflowWrap: "anywhere", children: t.name || t.categories.join(", ") }),
-      /* @__PURE__ */ z(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: RY(t) })
+      /* @__PURE__ */ z(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: OY(t) })
     ] }),
     /* @__PURE__ */ z(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", title: t.text ?? void 0, children: t.text ?? "its text may tell values that are not shown here" }),
     /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: [t.site, Hy("reads", t.reads), Hy("makes", t.makes), Hy("drops", t.drops)].filter(Boolean).join(" · ") })
   ] }, `${t.write} ${t.operations.join()}`)) }) : /* @__PURE__ */ z(jn, { label: "Loading the operations", lines: 4 });
 }
-function RY({ rows_in: e, rows_out: t }) {
+function OY({ rows_in: e, rows_out: t }) {
   if (e === null && t === null) return "";
   const r = (i) => i === null ? "?" : Me(i);
   return e === null ? `${r(t)} rows` : `${r(e)} → ${r(t)} rows`;
@@ -42858,8 +42862,8 @@ function RY({ rows_in: e, rows_out: t }) {
 function Hy(e, t) {
   return t.length ? `${e} ${t.slice(0, 6).join(", ")}${t.length > 6 ? ` and ${t.length - 6} more` : ""}` : "";
 }
-const zY = 10;
-function OY({ step: e, writes: t }) {
+const AY = 10;
+function NY({ step: e, writes: t }) {
   const { state: r, go: i } = kt(), a = t.flatMap((v) => v.inputs.map((y) => ({ input: y, output: v.output }))), l = [...new Map(a.map((v) => [`${v.input.id}.${v.output.id}`, v])).entries()], [c, d] = l.find(([v]) => v === r.column) ?? l[0] ?? [], f = ["profiles", e, c], g = wt({
     queryKey: f,
     queryFn: ({ signal: v }) => mn(`/steps/${encodeURIComponent(e)}/profiles`, { source: d?.input.id, output: d?.output.id }, v, f),
@@ -42875,24 +42879,24 @@ function OY({ step: e, writes: t }) {
     }, options: l.map(([v, y]) => ({ value: v, label: `${y.input.label} → ${y.output.label}`, title: y.input.name })), value: c ?? "" }) : null,
     p ? /* @__PURE__ */ ae(P.Fragment, { children: [
       /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "sm", children: `${en(p.before_rows)} of ${p.before.label} before, ${en(p.after_rows)} of ${p.after.label} after` }),
-      p.columns.map((v) => /* @__PURE__ */ z(AY, { pair: v }, v.name)),
+      p.columns.map((v) => /* @__PURE__ */ z(MY, { pair: v }, v.name)),
       p.total > p.columns.length ? /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "xs", children: `The first ${Me(p.columns.length)} of ${Me(p.total)} columns are shown.` }) : null
     ] }) : /* @__PURE__ */ z(Ka, { failed: "The values can't be counted", label: "Counting values", lines: 4, query: g, queryKey: f })
   ] });
 }
-function AY({ pair: e }) {
-  const { before: t, after: r } = e, i = [...new Set([...t?.top ?? [], ...r?.top ?? []].map(([a]) => a))].slice(0, zY);
+function MY({ pair: e }) {
+  const { before: t, after: r } = e, i = [...new Set([...t?.top ?? [], ...r?.top ?? []].map(([a]) => a))].slice(0, AY);
   return /* @__PURE__ */ ae(Se, { as: "section", "aria-label": `Values of ${e.name}`, borderColor: "border.muted", borderTopWidth: 1, pt: 2, children: [
     /* @__PURE__ */ z(be, { fontSize: "sm", fontWeight: "semibold", overflowWrap: "anywhere", children: e.name }),
     e.masked ? /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "xs", children: "masked" }) : /* @__PURE__ */ ae(k0, { gap: 4, templateColumns: "1fr 1fr", children: [
-      /* @__PURE__ */ z(Fk, { column: t, none: "made by this step", title: "before", values: i }),
-      /* @__PURE__ */ z(Fk, { column: r, none: "dropped by this step", title: "after", values: i })
+      /* @__PURE__ */ z(Gk, { column: t, none: "made by this step", title: "before", values: i }),
+      /* @__PURE__ */ z(Gk, { column: r, none: "dropped by this step", title: "after", values: i })
     ] })
   ] });
 }
-function Fk({ column: e, none: t, title: r, values: i }) {
+function Gk({ column: e, none: t, title: r, values: i }) {
   if (!e) return /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "xs", children: t });
-  const a = NY(e, i), l = [`${Me(e.nulls)} null`, e.distinct === null ? "" : `${Me(e.distinct)} distinct`, e.mean === null ? "" : `mean ${Zb(e.mean)}`].filter(Boolean).join(" · "), c = Math.max(1, ...a.map((f) => f.count)), d = a.map((f) => `${f.text}: ${Me(f.count)}`).join(", ");
+  const a = PY(e, i), l = [`${Me(e.nulls)} null`, e.distinct === null ? "" : `${Me(e.distinct)} distinct`, e.mean === null ? "" : `mean ${Zb(e.mean)}`].filter(Boolean).join(" · "), c = Math.max(1, ...a.map((f) => f.count)), d = a.map((f) => `${f.text}: ${Me(f.count)}`).join(", ");
   return /* @__PURE__ */ ae(Se, { minW: 0, children: [
     /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "2xs", truncate: !0, title: `${r}: ${l}`, children: l }),
     /* @__PURE__ */ z($e, { align: "end", "aria-label": `${r}: ${d || "no values"}`, borderBottomWidth: 1, borderColor: "border", gap: "1px", h: 12, mt: 1, role: "img", children: a.map((f, g) => /* @__PURE__ */ z(Se, { bg: r === "after" ? "blue.solid" : "fg.subtle", flex: 1, h: `${Math.max(f.count ? 3 : 0, 100 * f.count / c)}%`, maxW: 6, title: `${f.text}: ${Me(f.count)}` }, g)) }),
@@ -42902,7 +42906,7 @@ function Fk({ column: e, none: t, title: r, values: i }) {
     ] })
   ] });
 }
-function NY(e, t) {
+function PY(e, t) {
   if (e.histogram.length) return e.histogram.map((i) => ({ text: `${Zb(i.low)} to ${Zb(i.high)}`, count: i.count }));
   const r = new Map(e.top);
   return t.map((i) => ({ text: i.slice(0, 200), count: r.get(i) ?? 0 }));
@@ -42910,8 +42914,8 @@ function NY(e, t) {
 function Zb(e) {
   return Math.abs(e) >= 1e7 || e !== 0 && Math.abs(e) < 1e-3 ? e.toExponential(2) : Me(Math.round(e * 100) / 100);
 }
-const MY = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
-function PY({ step: e, onClose: t, onHappened: r }) {
+const IY = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
+function DY({ step: e, onClose: t, onHappened: r }) {
   const i = wt({ queryKey: ["about"], queryFn: ({ signal: y }) => mn("/about", {}, y) }), { data: a, error: l } = wt({
     queryKey: ["step", e],
     queryFn: ({ signal: y }) => mn(`/steps/${encodeURIComponent(e)}`, {}, y)
@@ -42931,7 +42935,7 @@ function PY({ step: e, onClose: t, onHappened: r }) {
     /* @__PURE__ */ ae(Dt, { children: [
       /* @__PURE__ */ z(Fo, { as: "h3", flex: 1, size: "md", children: a ? po(a) : "Step" }),
       /* @__PURE__ */ z(wl, { value: a?.coverage ?? null }),
-      a?.dag_id && i.data?.airflow ? /* @__PURE__ */ z(VU, { colorPalette: "blue", fontSize: "sm", href: DY(a), children: "Task instance in Airflow" }) : null,
+      a?.dag_id && i.data?.airflow ? /* @__PURE__ */ z(VU, { colorPalette: "blue", fontSize: "sm", href: $Y(a), children: "Task instance in Airflow" }) : null,
       /* @__PURE__ */ z(ux, { "aria-label": "Close the step", onClick: t, size: "xs" })
     ] }),
     l ? /* @__PURE__ */ z(zn, { error: l, title: "The step can't be shown" }) : null,
@@ -42951,19 +42955,19 @@ function PY({ step: e, onClose: t, onHappened: r }) {
       /* @__PURE__ */ ae(o6, { lazyMount: !0, onValueChange: ({ value: y }) => {
         f({ tab: y }, !0);
       }, size: "sm", value: v, variant: "line", children: [
-        /* @__PURE__ */ z(a6, { children: p.map((y) => /* @__PURE__ */ z(i6, { px: 2, value: y, children: MY[y] }, y)) }),
+        /* @__PURE__ */ z(a6, { children: p.map((y) => /* @__PURE__ */ z(i6, { px: 2, value: y, children: IY[y] }, y)) }),
         /* @__PURE__ */ ae(Kf, { value: "operations", children: [
           r ? /* @__PURE__ */ z(dt, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the rows asked about" }) : null,
-          /* @__PURE__ */ z(TY, { query: c })
+          /* @__PURE__ */ z(zY, { query: c })
         ] }),
-        /* @__PURE__ */ z(Kf, { value: "columns", children: /* @__PURE__ */ z($e, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ z(_Y, { write: y }, y.index)) }) }),
-        /* @__PURE__ */ z(Kf, { value: "values", children: /* @__PURE__ */ z(OY, { step: e, writes: a.writes }) }),
-        /* @__PURE__ */ z(Kf, { value: "run", children: /* @__PURE__ */ z(IY, { data: a }) })
+        /* @__PURE__ */ z(Kf, { value: "columns", children: /* @__PURE__ */ z($e, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ z(TY, { write: y }, y.index)) }) }),
+        /* @__PURE__ */ z(Kf, { value: "values", children: /* @__PURE__ */ z(NY, { step: e, writes: a.writes }) }),
+        /* @__PURE__ */ z(Kf, { value: "run", children: /* @__PURE__ */ z(LY, { data: a }) })
       ] })
     ] }) : null
   ] });
 }
-function IY({ data: e }) {
+function LY({ data: e }) {
   return /* @__PURE__ */ ae(TU, { orientation: "horizontal", size: "sm", children: [
     e.dag_id ? /* @__PURE__ */ z(Js, { name: "DAG", children: e.dag_id }) : null,
     /* @__PURE__ */ z(Js, { name: "Run", children: e.run_id || "command line" }),
@@ -42980,7 +42984,7 @@ function Js({ name: e, children: t }) {
     /* @__PURE__ */ z(OU, { overflowWrap: "anywhere", children: t })
   ] });
 }
-function DY(e) {
+function $Y(e) {
   const t = e.map_index >= 0 ? `/mapped/${e.map_index}` : "";
   return zx(`dags/${encodeURIComponent(e.dag_id)}/runs/${encodeURIComponent(e.run_id)}/tasks/${encodeURIComponent(e.task_id)}${t}`);
 }
@@ -42995,7 +42999,7 @@ function Vt(e) {
       e[r] && (t += (t && " ") + r);
   return t;
 }
-var LY = { value: () => {
+var VY = { value: () => {
 } };
 function op() {
   for (var e = 0, t = arguments.length, r = {}, i; e < t; ++e) {
@@ -43007,7 +43011,7 @@ function op() {
 function Ih(e) {
   this._ = e;
 }
-function $Y(e, t) {
+function HY(e, t) {
   return e.trim().split(/^|\s+/).map(function(r) {
     var i = "", a = r.indexOf(".");
     if (a >= 0 && (i = r.slice(a + 1), r = r.slice(0, a)), r && !t.hasOwnProperty(r)) throw new Error("unknown type: " + r);
@@ -43017,15 +43021,15 @@ function $Y(e, t) {
 Ih.prototype = op.prototype = {
   constructor: Ih,
   on: function(e, t) {
-    var r = this._, i = $Y(e + "", r), a, l = -1, c = i.length;
+    var r = this._, i = HY(e + "", r), a, l = -1, c = i.length;
     if (arguments.length < 2) {
-      for (; ++l < c; ) if ((a = (e = i[l]).type) && (a = VY(r[a], e.name))) return a;
+      for (; ++l < c; ) if ((a = (e = i[l]).type) && (a = BY(r[a], e.name))) return a;
       return;
     }
     if (t != null && typeof t != "function") throw new Error("invalid callback: " + t);
     for (; ++l < c; )
-      if (a = (e = i[l]).type) r[a] = Gk(r[a], e.name, t);
-      else if (t == null) for (a in r) r[a] = Gk(r[a], e.name, null);
+      if (a = (e = i[l]).type) r[a] = qk(r[a], e.name, t);
+      else if (t == null) for (a in r) r[a] = qk(r[a], e.name, null);
     return this;
   },
   copy: function() {
@@ -43043,20 +43047,20 @@ Ih.prototype = op.prototype = {
     for (var i = this._[e], a = 0, l = i.length; a < l; ++a) i[a].value.apply(t, r);
   }
 };
-function VY(e, t) {
+function BY(e, t) {
   for (var r = 0, i = e.length, a; r < i; ++r)
     if ((a = e[r]).name === t)
       return a.value;
 }
-function Gk(e, t, r) {
+function qk(e, t, r) {
   for (var i = 0, a = e.length; i < a; ++i)
     if (e[i].name === t) {
-      e[i] = LY, e = e.slice(0, i).concat(e.slice(i + 1));
+      e[i] = VY, e = e.slice(0, i).concat(e.slice(i + 1));
       break;
     }
   return r != null && e.push({ name: t, value: r }), e;
 }
-var Jb = "http://www.w3.org/1999/xhtml", qk = {
+var Jb = "http://www.w3.org/1999/xhtml", Yk = {
   svg: "http://www.w3.org/2000/svg",
   xhtml: Jb,
   xlink: "http://www.w3.org/1999/xlink",
@@ -43065,55 +43069,55 @@ var Jb = "http://www.w3.org/1999/xhtml", qk = {
 };
 function ip(e) {
   var t = e += "", r = t.indexOf(":");
-  return r >= 0 && (t = e.slice(0, r)) !== "xmlns" && (e = e.slice(r + 1)), qk.hasOwnProperty(t) ? { space: qk[t], local: e } : e;
+  return r >= 0 && (t = e.slice(0, r)) !== "xmlns" && (e = e.slice(r + 1)), Yk.hasOwnProperty(t) ? { space: Yk[t], local: e } : e;
 }
-function HY(e) {
+function jY(e) {
   return function() {
     var t = this.ownerDocument, r = this.namespaceURI;
     return r === Jb && t.documentElement.namespaceURI === Jb ? t.createElement(e) : t.createElementNS(r, e);
   };
 }
-function BY(e) {
+function UY(e) {
   return function() {
     return this.ownerDocument.createElementNS(e.space, e.local);
   };
 }
 function sM(e) {
   var t = ip(e);
-  return (t.local ? BY : HY)(t);
+  return (t.local ? UY : jY)(t);
 }
-function jY() {
+function WY() {
 }
-function Ix(e) {
-  return e == null ? jY : function() {
+function Dx(e) {
+  return e == null ? WY : function() {
     return this.querySelector(e);
   };
 }
-function UY(e) {
-  typeof e != "function" && (e = Ix(e));
+function FY(e) {
+  typeof e != "function" && (e = Dx(e));
   for (var t = this._groups, r = t.length, i = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = i[a] = new Array(c), f, g, p = 0; p < c; ++p)
       (f = l[p]) && (g = e.call(f, f.__data__, p, l)) && ("__data__" in f && (g.__data__ = f.__data__), d[p] = g);
   return new tr(i, this._parents);
 }
-function WY(e) {
+function GY(e) {
   return e == null ? [] : Array.isArray(e) ? e : Array.from(e);
 }
-function FY() {
+function qY() {
   return [];
 }
 function lM(e) {
-  return e == null ? FY : function() {
+  return e == null ? qY : function() {
     return this.querySelectorAll(e);
   };
 }
-function GY(e) {
+function YY(e) {
   return function() {
-    return WY(e.apply(this, arguments));
+    return GY(e.apply(this, arguments));
   };
 }
-function qY(e) {
-  typeof e == "function" ? e = GY(e) : e = lM(e);
+function XY(e) {
+  typeof e == "function" ? e = YY(e) : e = lM(e);
   for (var t = this._groups, r = t.length, i = [], a = [], l = 0; l < r; ++l)
     for (var c = t[l], d = c.length, f, g = 0; g < d; ++g)
       (f = c[g]) && (i.push(e.call(f, f.__data__, g, c)), a.push(f));
@@ -43129,31 +43133,31 @@ function uM(e) {
     return t.matches(e);
   };
 }
-var YY = Array.prototype.find;
-function XY(e) {
+var QY = Array.prototype.find;
+function KY(e) {
   return function() {
-    return YY.call(this.children, e);
+    return QY.call(this.children, e);
   };
 }
-function QY() {
+function ZY() {
   return this.firstElementChild;
 }
-function KY(e) {
-  return this.select(e == null ? QY : XY(typeof e == "function" ? e : uM(e)));
+function JY(e) {
+  return this.select(e == null ? ZY : KY(typeof e == "function" ? e : uM(e)));
 }
-var ZY = Array.prototype.filter;
-function JY() {
+var eX = Array.prototype.filter;
+function tX() {
   return Array.from(this.children);
 }
-function eX(e) {
+function nX(e) {
   return function() {
-    return ZY.call(this.children, e);
+    return eX.call(this.children, e);
   };
 }
-function tX(e) {
-  return this.selectAll(e == null ? JY : eX(typeof e == "function" ? e : uM(e)));
+function rX(e) {
+  return this.selectAll(e == null ? tX : nX(typeof e == "function" ? e : uM(e)));
 }
-function nX(e) {
+function oX(e) {
   typeof e != "function" && (e = cM(e));
   for (var t = this._groups, r = t.length, i = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = i[a] = [], f, g = 0; g < c; ++g)
@@ -43163,7 +43167,7 @@ function nX(e) {
 function dM(e) {
   return new Array(e.length);
 }
-function rX() {
+function iX() {
   return new tr(this._enter || this._groups.map(dM), this._parents);
 }
 function cg(e, t) {
@@ -43184,18 +43188,18 @@ cg.prototype = {
     return this._parent.querySelectorAll(e);
   }
 };
-function oX(e) {
+function aX(e) {
   return function() {
     return e;
   };
 }
-function iX(e, t, r, i, a, l) {
+function sX(e, t, r, i, a, l) {
   for (var c = 0, d, f = t.length, g = l.length; c < g; ++c)
     (d = t[c]) ? (d.__data__ = l[c], i[c] = d) : r[c] = new cg(e, l[c]);
   for (; c < f; ++c)
     (d = t[c]) && (a[c] = d);
 }
-function aX(e, t, r, i, a, l, c) {
+function lX(e, t, r, i, a, l, c) {
   var d, f, g = /* @__PURE__ */ new Map(), p = t.length, v = l.length, y = new Array(p), b;
   for (d = 0; d < p; ++d)
     (f = t[d]) && (y[d] = b = c.call(f, f.__data__, d, t) + "", g.has(b) ? a[d] = f : g.set(b, f));
@@ -43204,15 +43208,15 @@ function aX(e, t, r, i, a, l, c) {
   for (d = 0; d < p; ++d)
     (f = t[d]) && g.get(y[d]) === f && (a[d] = f);
 }
-function sX(e) {
+function cX(e) {
   return e.__data__;
 }
-function lX(e, t) {
-  if (!arguments.length) return Array.from(this, sX);
-  var r = t ? aX : iX, i = this._parents, a = this._groups;
-  typeof e != "function" && (e = oX(e));
+function uX(e, t) {
+  if (!arguments.length) return Array.from(this, cX);
+  var r = t ? lX : sX, i = this._parents, a = this._groups;
+  typeof e != "function" && (e = aX(e));
   for (var l = a.length, c = new Array(l), d = new Array(l), f = new Array(l), g = 0; g < l; ++g) {
-    var p = i[g], v = a[g], y = v.length, b = cX(e.call(p, p && p.__data__, g, i)), x = b.length, S = d[g] = new Array(x), w = c[g] = new Array(x), C = f[g] = new Array(y);
+    var p = i[g], v = a[g], y = v.length, b = dX(e.call(p, p && p.__data__, g, i)), x = b.length, S = d[g] = new Array(x), w = c[g] = new Array(x), C = f[g] = new Array(y);
     r(p, v, S, w, C, b, t);
     for (var T = 0, k = 0, R, O; T < x; ++T)
       if (R = S[T]) {
@@ -43222,17 +43226,17 @@ function lX(e, t) {
   }
   return c = new tr(c, i), c._enter = d, c._exit = f, c;
 }
-function cX(e) {
+function dX(e) {
   return typeof e == "object" && "length" in e ? e : Array.from(e);
 }
-function uX() {
+function fX() {
   return new tr(this._exit || this._groups.map(dM), this._parents);
 }
-function dX(e, t, r) {
+function hX(e, t, r) {
   var i = this.enter(), a = this, l = this.exit();
   return typeof e == "function" ? (i = e(i), i && (i = i.selection())) : i = i.append(e + ""), t != null && (a = t(a), a && (a = a.selection())), r == null ? l.remove() : r(l), i && a ? i.merge(a).order() : a;
 }
-function fX(e) {
+function gX(e) {
   for (var t = e.selection ? e.selection() : e, r = this._groups, i = t._groups, a = r.length, l = i.length, c = Math.min(a, l), d = new Array(a), f = 0; f < c; ++f)
     for (var g = r[f], p = i[f], v = g.length, y = d[f] = new Array(v), b, x = 0; x < v; ++x)
       (b = g[x] || p[x]) && (y[x] = b);
@@ -43240,14 +43244,14 @@ function fX(e) {
     d[f] = r[f];
   return new tr(d, this._parents);
 }
-function hX() {
+function pX() {
   for (var e = this._groups, t = -1, r = e.length; ++t < r; )
     for (var i = e[t], a = i.length - 1, l = i[a], c; --a >= 0; )
       (c = i[a]) && (l && c.compareDocumentPosition(l) ^ 4 && l.parentNode.insertBefore(c, l), l = c);
   return this;
 }
-function gX(e) {
-  e || (e = pX);
+function mX(e) {
+  e || (e = vX);
   function t(v, y) {
     return v && y ? e(v.__data__, y.__data__) : !v - !y;
   }
@@ -43258,17 +43262,17 @@ function gX(e) {
   }
   return new tr(a, this._parents).order();
 }
-function pX(e, t) {
+function vX(e, t) {
   return e < t ? -1 : e > t ? 1 : e >= t ? 0 : NaN;
 }
-function mX() {
+function yX() {
   var e = arguments[0];
   return arguments[0] = this, e.apply(null, arguments), this;
 }
-function vX() {
+function bX() {
   return Array.from(this);
 }
-function yX() {
+function xX() {
   for (var e = this._groups, t = 0, r = e.length; t < r; ++t)
     for (var i = e[t], a = 0, l = i.length; a < l; ++a) {
       var c = i[a];
@@ -43276,108 +43280,108 @@ function yX() {
     }
   return null;
 }
-function bX() {
+function wX() {
   let e = 0;
   for (const t of this) ++e;
   return e;
 }
-function xX() {
+function SX() {
   return !this.node();
 }
-function wX(e) {
+function CX(e) {
   for (var t = this._groups, r = 0, i = t.length; r < i; ++r)
     for (var a = t[r], l = 0, c = a.length, d; l < c; ++l)
       (d = a[l]) && e.call(d, d.__data__, l, a);
   return this;
 }
-function SX(e) {
+function EX(e) {
   return function() {
     this.removeAttribute(e);
   };
 }
-function CX(e) {
+function _X(e) {
   return function() {
     this.removeAttributeNS(e.space, e.local);
   };
 }
-function EX(e, t) {
+function kX(e, t) {
   return function() {
     this.setAttribute(e, t);
   };
 }
-function _X(e, t) {
+function TX(e, t) {
   return function() {
     this.setAttributeNS(e.space, e.local, t);
   };
 }
-function kX(e, t) {
+function RX(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     r == null ? this.removeAttribute(e) : this.setAttribute(e, r);
   };
 }
-function TX(e, t) {
+function zX(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     r == null ? this.removeAttributeNS(e.space, e.local) : this.setAttributeNS(e.space, e.local, r);
   };
 }
-function RX(e, t) {
+function OX(e, t) {
   var r = ip(e);
   if (arguments.length < 2) {
     var i = this.node();
     return r.local ? i.getAttributeNS(r.space, r.local) : i.getAttribute(r);
   }
-  return this.each((t == null ? r.local ? CX : SX : typeof t == "function" ? r.local ? TX : kX : r.local ? _X : EX)(r, t));
+  return this.each((t == null ? r.local ? _X : EX : typeof t == "function" ? r.local ? zX : RX : r.local ? TX : kX)(r, t));
 }
 function fM(e) {
   return e.ownerDocument && e.ownerDocument.defaultView || e.document && e || e.defaultView;
 }
-function zX(e) {
+function AX(e) {
   return function() {
     this.style.removeProperty(e);
   };
 }
-function OX(e, t, r) {
+function NX(e, t, r) {
   return function() {
     this.style.setProperty(e, t, r);
   };
 }
-function AX(e, t, r) {
+function MX(e, t, r) {
   return function() {
     var i = t.apply(this, arguments);
     i == null ? this.style.removeProperty(e) : this.style.setProperty(e, i, r);
   };
 }
-function NX(e, t, r) {
-  return arguments.length > 1 ? this.each((t == null ? zX : typeof t == "function" ? AX : OX)(e, t, r ?? "")) : Sl(this.node(), e);
+function PX(e, t, r) {
+  return arguments.length > 1 ? this.each((t == null ? AX : typeof t == "function" ? MX : NX)(e, t, r ?? "")) : Sl(this.node(), e);
 }
 function Sl(e, t) {
   return e.style.getPropertyValue(t) || fM(e).getComputedStyle(e, null).getPropertyValue(t);
 }
-function MX(e) {
+function IX(e) {
   return function() {
     delete this[e];
   };
 }
-function PX(e, t) {
+function DX(e, t) {
   return function() {
     this[e] = t;
   };
 }
-function IX(e, t) {
+function LX(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     r == null ? delete this[e] : this[e] = r;
   };
 }
-function DX(e, t) {
-  return arguments.length > 1 ? this.each((t == null ? MX : typeof t == "function" ? IX : PX)(e, t)) : this.node()[e];
+function $X(e, t) {
+  return arguments.length > 1 ? this.each((t == null ? IX : typeof t == "function" ? LX : DX)(e, t)) : this.node()[e];
 }
 function hM(e) {
   return e.trim().split(/^|\s+/);
 }
-function Dx(e) {
+function Lx(e) {
   return e.classList || new gM(e);
 }
 function gM(e) {
@@ -43397,128 +43401,128 @@ gM.prototype = {
   }
 };
 function pM(e, t) {
-  for (var r = Dx(e), i = -1, a = t.length; ++i < a; ) r.add(t[i]);
+  for (var r = Lx(e), i = -1, a = t.length; ++i < a; ) r.add(t[i]);
 }
 function mM(e, t) {
-  for (var r = Dx(e), i = -1, a = t.length; ++i < a; ) r.remove(t[i]);
+  for (var r = Lx(e), i = -1, a = t.length; ++i < a; ) r.remove(t[i]);
 }
-function LX(e) {
+function VX(e) {
   return function() {
     pM(this, e);
   };
 }
-function $X(e) {
+function HX(e) {
   return function() {
     mM(this, e);
   };
 }
-function VX(e, t) {
+function BX(e, t) {
   return function() {
     (t.apply(this, arguments) ? pM : mM)(this, e);
   };
 }
-function HX(e, t) {
+function jX(e, t) {
   var r = hM(e + "");
   if (arguments.length < 2) {
-    for (var i = Dx(this.node()), a = -1, l = r.length; ++a < l; ) if (!i.contains(r[a])) return !1;
+    for (var i = Lx(this.node()), a = -1, l = r.length; ++a < l; ) if (!i.contains(r[a])) return !1;
     return !0;
   }
-  return this.each((typeof t == "function" ? VX : t ? LX : $X)(r, t));
+  return this.each((typeof t == "function" ? BX : t ? VX : HX)(r, t));
 }
-function BX() {
+function UX() {
   this.textContent = "";
 }
-function jX(e) {
+function WX(e) {
   return function() {
     this.textContent = e;
   };
 }
-function UX(e) {
+function FX(e) {
   return function() {
     var t = e.apply(this, arguments);
     this.textContent = t ?? "";
   };
 }
-function WX(e) {
-  return arguments.length ? this.each(e == null ? BX : (typeof e == "function" ? UX : jX)(e)) : this.node().textContent;
+function GX(e) {
+  return arguments.length ? this.each(e == null ? UX : (typeof e == "function" ? FX : WX)(e)) : this.node().textContent;
 }
-function FX() {
+function qX() {
   this.innerHTML = "";
 }
-function GX(e) {
+function YX(e) {
   return function() {
     this.innerHTML = e;
   };
 }
-function qX(e) {
+function XX(e) {
   return function() {
     var t = e.apply(this, arguments);
     this.innerHTML = t ?? "";
   };
 }
-function YX(e) {
-  return arguments.length ? this.each(e == null ? FX : (typeof e == "function" ? qX : GX)(e)) : this.node().innerHTML;
-}
-function XX() {
-  this.nextSibling && this.parentNode.appendChild(this);
-}
-function QX() {
-  return this.each(XX);
+function QX(e) {
+  return arguments.length ? this.each(e == null ? qX : (typeof e == "function" ? XX : YX)(e)) : this.node().innerHTML;
 }
 function KX() {
-  this.previousSibling && this.parentNode.insertBefore(this, this.parentNode.firstChild);
+  this.nextSibling && this.parentNode.appendChild(this);
 }
 function ZX() {
   return this.each(KX);
 }
-function JX(e) {
+function JX() {
+  this.previousSibling && this.parentNode.insertBefore(this, this.parentNode.firstChild);
+}
+function eQ() {
+  return this.each(JX);
+}
+function tQ(e) {
   var t = typeof e == "function" ? e : sM(e);
   return this.select(function() {
     return this.appendChild(t.apply(this, arguments));
   });
 }
-function eQ() {
+function nQ() {
   return null;
 }
-function tQ(e, t) {
-  var r = typeof e == "function" ? e : sM(e), i = t == null ? eQ : typeof t == "function" ? t : Ix(t);
+function rQ(e, t) {
+  var r = typeof e == "function" ? e : sM(e), i = t == null ? nQ : typeof t == "function" ? t : Dx(t);
   return this.select(function() {
     return this.insertBefore(r.apply(this, arguments), i.apply(this, arguments) || null);
   });
 }
-function nQ() {
+function oQ() {
   var e = this.parentNode;
   e && e.removeChild(this);
 }
-function rQ() {
-  return this.each(nQ);
+function iQ() {
+  return this.each(oQ);
 }
-function oQ() {
+function aQ() {
   var e = this.cloneNode(!1), t = this.parentNode;
   return t ? t.insertBefore(e, this.nextSibling) : e;
 }
-function iQ() {
+function sQ() {
   var e = this.cloneNode(!0), t = this.parentNode;
   return t ? t.insertBefore(e, this.nextSibling) : e;
 }
-function aQ(e) {
-  return this.select(e ? iQ : oQ);
+function lQ(e) {
+  return this.select(e ? sQ : aQ);
 }
-function sQ(e) {
+function cQ(e) {
   return arguments.length ? this.property("__data__", e) : this.node().__data__;
 }
-function lQ(e) {
+function uQ(e) {
   return function(t) {
     e.call(this, t, this.__data__);
   };
 }
-function cQ(e) {
+function dQ(e) {
   return e.trim().split(/^|\s+/).map(function(t) {
     var r = "", i = t.indexOf(".");
     return i >= 0 && (r = t.slice(i + 1), t = t.slice(0, i)), { type: t, name: r };
   });
 }
-function uQ(e) {
+function fQ(e) {
   return function() {
     var t = this.__on;
     if (t) {
@@ -43528,9 +43532,9 @@ function uQ(e) {
     }
   };
 }
-function dQ(e, t, r) {
+function hQ(e, t, r) {
   return function() {
-    var i = this.__on, a, l = lQ(t);
+    var i = this.__on, a, l = uQ(t);
     if (i) {
       for (var c = 0, d = i.length; c < d; ++c)
         if ((a = i[c]).type === e.type && a.name === e.name) {
@@ -43541,8 +43545,8 @@ function dQ(e, t, r) {
     this.addEventListener(e.type, l, r), a = { type: e.type, name: e.name, value: t, listener: l, options: r }, i ? i.push(a) : this.__on = [a];
   };
 }
-function fQ(e, t, r) {
-  var i = cQ(e + ""), a, l = i.length, c;
+function gQ(e, t, r) {
+  var i = dQ(e + ""), a, l = i.length, c;
   if (arguments.length < 2) {
     var d = this.node().__on;
     if (d) {
@@ -43553,27 +43557,27 @@ function fQ(e, t, r) {
     }
     return;
   }
-  for (d = t ? dQ : uQ, a = 0; a < l; ++a) this.each(d(i[a], t, r));
+  for (d = t ? hQ : fQ, a = 0; a < l; ++a) this.each(d(i[a], t, r));
   return this;
 }
 function vM(e, t, r) {
   var i = fM(e), a = i.CustomEvent;
   typeof a == "function" ? a = new a(t, r) : (a = i.document.createEvent("Event"), r ? (a.initEvent(t, r.bubbles, r.cancelable), a.detail = r.detail) : a.initEvent(t, !1, !1)), e.dispatchEvent(a);
 }
-function hQ(e, t) {
+function pQ(e, t) {
   return function() {
     return vM(this, e, t);
   };
 }
-function gQ(e, t) {
+function mQ(e, t) {
   return function() {
     return vM(this, e, t.apply(this, arguments));
   };
 }
-function pQ(e, t) {
-  return this.each((typeof t == "function" ? gQ : hQ)(e, t));
+function vQ(e, t) {
+  return this.each((typeof t == "function" ? mQ : pQ)(e, t));
 }
-function* mQ() {
+function* yQ() {
   for (var e = this._groups, t = 0, r = e.length; t < r; ++t)
     for (var i = e[t], a = 0, l = i.length, c; a < l; ++a)
       (c = i[a]) && (yield c);
@@ -43585,56 +43589,56 @@ function tr(e, t) {
 function ad() {
   return new tr([[document.documentElement]], yM);
 }
-function vQ() {
+function bQ() {
   return this;
 }
 tr.prototype = ad.prototype = {
   constructor: tr,
-  select: UY,
-  selectAll: qY,
-  selectChild: KY,
-  selectChildren: tX,
-  filter: nX,
-  data: lX,
-  enter: rX,
-  exit: uX,
-  join: dX,
-  merge: fX,
-  selection: vQ,
-  order: hX,
-  sort: gX,
-  call: mX,
-  nodes: vX,
-  node: yX,
-  size: bX,
-  empty: xX,
-  each: wX,
-  attr: RX,
-  style: NX,
-  property: DX,
-  classed: HX,
-  text: WX,
-  html: YX,
-  raise: QX,
-  lower: ZX,
-  append: JX,
-  insert: tQ,
-  remove: rQ,
-  clone: aQ,
-  datum: sQ,
-  on: fQ,
-  dispatch: pQ,
-  [Symbol.iterator]: mQ
+  select: FY,
+  selectAll: XY,
+  selectChild: JY,
+  selectChildren: rX,
+  filter: oX,
+  data: uX,
+  enter: iX,
+  exit: fX,
+  join: hX,
+  merge: gX,
+  selection: bQ,
+  order: pX,
+  sort: mX,
+  call: yX,
+  nodes: bX,
+  node: xX,
+  size: wX,
+  empty: SX,
+  each: CX,
+  attr: OX,
+  style: PX,
+  property: $X,
+  classed: jX,
+  text: GX,
+  html: QX,
+  raise: ZX,
+  lower: eQ,
+  append: tQ,
+  insert: rQ,
+  remove: iQ,
+  clone: lQ,
+  datum: cQ,
+  on: gQ,
+  dispatch: vQ,
+  [Symbol.iterator]: yQ
 };
 function Jn(e) {
   return typeof e == "string" ? new tr([[document.querySelector(e)]], [document.documentElement]) : new tr([[e]], yM);
 }
-var yQ = 0;
-function Yk() {
-  this._ = "@" + (++yQ).toString(36);
+var xQ = 0;
+function Xk() {
+  this._ = "@" + (++xQ).toString(36);
 }
-Yk.prototype = {
-  constructor: Yk,
+Xk.prototype = {
+  constructor: Xk,
   get: function(e) {
     for (var t = this._; !(t in e); ) if (!(e = e.parentNode)) return;
     return e[t];
@@ -43649,13 +43653,13 @@ Yk.prototype = {
     return this._;
   }
 };
-function bQ(e) {
+function wQ(e) {
   let t;
   for (; t = e.sourceEvent; ) e = t;
   return e;
 }
 function Rr(e, t) {
-  if (e = bQ(e), t === void 0 && (t = e.currentTarget), t) {
+  if (e = wQ(e), t === void 0 && (t = e.currentTarget), t) {
     var r = t.ownerSVGElement || t;
     if (r.createSVGPoint) {
       var i = r.createSVGPoint();
@@ -43668,7 +43672,7 @@ function Rr(e, t) {
   }
   return [e.pageX, e.pageY];
 }
-const xQ = { passive: !1 }, Ou = { capture: !0, passive: !1 };
+const SQ = { passive: !1 }, Ou = { capture: !0, passive: !1 };
 function By(e) {
   e.stopImmediatePropagation();
 }
@@ -43716,22 +43720,22 @@ e0.prototype.on = function() {
   var e = this._.on.apply(this._, arguments);
   return e === this._ ? this : e;
 };
-function wQ(e) {
+function CQ(e) {
   return !e.ctrlKey && !e.button;
 }
-function SQ() {
+function EQ() {
   return this.parentNode;
 }
-function CQ(e, t) {
+function _Q(e, t) {
   return t ?? { x: e.x, y: e.y };
 }
-function EQ() {
+function kQ() {
   return navigator.maxTouchPoints || "ontouchstart" in this;
 }
 function wM() {
-  var e = wQ, t = SQ, r = CQ, i = EQ, a = {}, l = op("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
+  var e = CQ, t = EQ, r = _Q, i = kQ, a = {}, l = op("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
   function y(R) {
-    R.on("mousedown.drag", b).filter(i).on("touchstart.drag", w).on("touchmove.drag", C, xQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
+    R.on("mousedown.drag", b).filter(i).on("touchstart.drag", w).on("touchmove.drag", C, SQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
   function b(R, O) {
     if (!(p || !e.call(this, R, O))) {
@@ -43838,7 +43842,7 @@ function sd(e, t) {
 }
 function Gi() {
 }
-var Ha = 0.7, Cl = 1 / Ha, hl = "\\s*([+-]?\\d+)\\s*", Au = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", so = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", _Q = /^#([0-9a-f]{3,8})$/, kQ = new RegExp(`^rgb\\(${hl},${hl},${hl}\\)$`), TQ = new RegExp(`^rgb\\(${so},${so},${so}\\)$`), RQ = new RegExp(`^rgba\\(${hl},${hl},${hl},${Au}\\)$`), zQ = new RegExp(`^rgba\\(${so},${so},${so},${Au}\\)$`), OQ = new RegExp(`^hsl\\(${Au},${so},${so}\\)$`), AQ = new RegExp(`^hsla\\(${Au},${so},${so},${Au}\\)$`), Xk = {
+var Ha = 0.7, Cl = 1 / Ha, hl = "\\s*([+-]?\\d+)\\s*", Au = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", so = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", TQ = /^#([0-9a-f]{3,8})$/, RQ = new RegExp(`^rgb\\(${hl},${hl},${hl}\\)$`), zQ = new RegExp(`^rgb\\(${so},${so},${so}\\)$`), OQ = new RegExp(`^rgba\\(${hl},${hl},${hl},${Au}\\)$`), AQ = new RegExp(`^rgba\\(${so},${so},${so},${Au}\\)$`), NQ = new RegExp(`^hsl\\(${Au},${so},${so}\\)$`), MQ = new RegExp(`^hsla\\(${Au},${so},${so},${Au}\\)$`), Qk = {
   aliceblue: 15792383,
   antiquewhite: 16444375,
   aqua: 65535,
@@ -43995,41 +43999,41 @@ Fl(Gi, Ba, {
   displayable() {
     return this.rgb().displayable();
   },
-  hex: Qk,
+  hex: Kk,
   // Deprecated! Use color.formatHex.
-  formatHex: Qk,
-  formatHex8: NQ,
-  formatHsl: MQ,
-  formatRgb: Kk,
-  toString: Kk
+  formatHex: Kk,
+  formatHex8: PQ,
+  formatHsl: IQ,
+  formatRgb: Zk,
+  toString: Zk
 });
-function Qk() {
+function Kk() {
   return this.rgb().formatHex();
 }
-function NQ() {
+function PQ() {
   return this.rgb().formatHex8();
 }
-function MQ() {
+function IQ() {
   return SM(this).formatHsl();
 }
-function Kk() {
+function Zk() {
   return this.rgb().formatRgb();
 }
 function Ba(e) {
   var t, r;
-  return e = (e + "").trim().toLowerCase(), (t = _Q.exec(e)) ? (r = t[1].length, t = parseInt(t[1], 16), r === 6 ? Zk(t) : r === 3 ? new Jt(t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, (t & 15) << 4 | t & 15, 1) : r === 8 ? hh(t >> 24 & 255, t >> 16 & 255, t >> 8 & 255, (t & 255) / 255) : r === 4 ? hh(t >> 12 & 15 | t >> 8 & 240, t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, ((t & 15) << 4 | t & 15) / 255) : null) : (t = kQ.exec(e)) ? new Jt(t[1], t[2], t[3], 1) : (t = TQ.exec(e)) ? new Jt(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, 1) : (t = RQ.exec(e)) ? hh(t[1], t[2], t[3], t[4]) : (t = zQ.exec(e)) ? hh(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, t[4]) : (t = OQ.exec(e)) ? tT(t[1], t[2] / 100, t[3] / 100, 1) : (t = AQ.exec(e)) ? tT(t[1], t[2] / 100, t[3] / 100, t[4]) : Xk.hasOwnProperty(e) ? Zk(Xk[e]) : e === "transparent" ? new Jt(NaN, NaN, NaN, 0) : null;
+  return e = (e + "").trim().toLowerCase(), (t = TQ.exec(e)) ? (r = t[1].length, t = parseInt(t[1], 16), r === 6 ? Jk(t) : r === 3 ? new Jt(t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, (t & 15) << 4 | t & 15, 1) : r === 8 ? hh(t >> 24 & 255, t >> 16 & 255, t >> 8 & 255, (t & 255) / 255) : r === 4 ? hh(t >> 12 & 15 | t >> 8 & 240, t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, ((t & 15) << 4 | t & 15) / 255) : null) : (t = RQ.exec(e)) ? new Jt(t[1], t[2], t[3], 1) : (t = zQ.exec(e)) ? new Jt(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, 1) : (t = OQ.exec(e)) ? hh(t[1], t[2], t[3], t[4]) : (t = AQ.exec(e)) ? hh(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, t[4]) : (t = NQ.exec(e)) ? nT(t[1], t[2] / 100, t[3] / 100, 1) : (t = MQ.exec(e)) ? nT(t[1], t[2] / 100, t[3] / 100, t[4]) : Qk.hasOwnProperty(e) ? Jk(Qk[e]) : e === "transparent" ? new Jt(NaN, NaN, NaN, 0) : null;
 }
-function Zk(e) {
+function Jk(e) {
   return new Jt(e >> 16 & 255, e >> 8 & 255, e & 255, 1);
 }
 function hh(e, t, r, i) {
   return i <= 0 && (e = t = r = NaN), new Jt(e, t, r, i);
 }
-function Lx(e) {
+function $x(e) {
   return e instanceof Gi || (e = Ba(e)), e ? (e = e.rgb(), new Jt(e.r, e.g, e.b, e.opacity)) : new Jt();
 }
 function t0(e, t, r, i) {
-  return arguments.length === 1 ? Lx(e) : new Jt(e, t, r, i ?? 1);
+  return arguments.length === 1 ? $x(e) : new Jt(e, t, r, i ?? 1);
 }
 function Jt(e, t, r, i) {
   this.r = +e, this.g = +t, this.b = +r, this.opacity = +i;
@@ -44050,20 +44054,20 @@ Fl(Jt, t0, sd(Gi, {
   displayable() {
     return -0.5 <= this.r && this.r < 255.5 && -0.5 <= this.g && this.g < 255.5 && -0.5 <= this.b && this.b < 255.5 && 0 <= this.opacity && this.opacity <= 1;
   },
-  hex: Jk,
+  hex: eT,
   // Deprecated! Use color.formatHex.
-  formatHex: Jk,
-  formatHex8: PQ,
-  formatRgb: eT,
-  toString: eT
+  formatHex: eT,
+  formatHex8: DQ,
+  formatRgb: tT,
+  toString: tT
 }));
-function Jk() {
+function eT() {
   return `#${Ta(this.r)}${Ta(this.g)}${Ta(this.b)}`;
 }
-function PQ() {
+function DQ() {
   return `#${Ta(this.r)}${Ta(this.g)}${Ta(this.b)}${Ta((isNaN(this.opacity) ? 1 : this.opacity) * 255)}`;
 }
-function eT() {
+function tT() {
   const e = ug(this.opacity);
   return `${e === 1 ? "rgb(" : "rgba("}${Aa(this.r)}, ${Aa(this.g)}, ${Aa(this.b)}${e === 1 ? ")" : `, ${e})`}`;
 }
@@ -44076,7 +44080,7 @@ function Aa(e) {
 function Ta(e) {
   return e = Aa(e), (e < 16 ? "0" : "") + e.toString(16);
 }
-function tT(e, t, r, i) {
+function nT(e, t, r, i) {
   return i <= 0 ? e = t = r = NaN : r <= 0 || r >= 1 ? e = t = NaN : t <= 0 && (e = NaN), new Ar(e, t, r, i);
 }
 function SM(e) {
@@ -44087,13 +44091,13 @@ function SM(e) {
   var t = e.r / 255, r = e.g / 255, i = e.b / 255, a = Math.min(t, r, i), l = Math.max(t, r, i), c = NaN, d = l - a, f = (l + a) / 2;
   return d ? (t === l ? c = (r - i) / d + (r < i) * 6 : r === l ? c = (i - t) / d + 2 : c = (t - r) / d + 4, d /= f < 0.5 ? l + a : 2 - l - a, c *= 60) : d = f > 0 && f < 1 ? 0 : c, new Ar(c, d, f, e.opacity);
 }
-function IQ(e, t, r, i) {
+function LQ(e, t, r, i) {
   return arguments.length === 1 ? SM(e) : new Ar(e, t, r, i ?? 1);
 }
 function Ar(e, t, r, i) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +i;
 }
-Fl(Ar, IQ, sd(Gi, {
+Fl(Ar, LQ, sd(Gi, {
   brighter(e) {
     return e = e == null ? Cl : Math.pow(Cl, e), new Ar(this.h, this.s, this.l * e, this.opacity);
   },
@@ -44110,17 +44114,17 @@ Fl(Ar, IQ, sd(Gi, {
     );
   },
   clamp() {
-    return new Ar(nT(this.h), gh(this.s), gh(this.l), ug(this.opacity));
+    return new Ar(rT(this.h), gh(this.s), gh(this.l), ug(this.opacity));
   },
   displayable() {
     return (0 <= this.s && this.s <= 1 || isNaN(this.s)) && 0 <= this.l && this.l <= 1 && 0 <= this.opacity && this.opacity <= 1;
   },
   formatHsl() {
     const e = ug(this.opacity);
-    return `${e === 1 ? "hsl(" : "hsla("}${nT(this.h)}, ${gh(this.s) * 100}%, ${gh(this.l) * 100}%${e === 1 ? ")" : `, ${e})`}`;
+    return `${e === 1 ? "hsl(" : "hsla("}${rT(this.h)}, ${gh(this.s) * 100}%, ${gh(this.l) * 100}%${e === 1 ? ")" : `, ${e})`}`;
   }
 }));
-function nT(e) {
+function rT(e) {
   return e = (e || 0) % 360, e < 0 ? e + 360 : e;
 }
 function gh(e) {
@@ -44129,21 +44133,21 @@ function gh(e) {
 function jy(e, t, r) {
   return (e < 60 ? t + (r - t) * e / 60 : e < 180 ? r : e < 240 ? t + (r - t) * (240 - e) / 60 : t) * 255;
 }
-const CM = Math.PI / 180, EM = 180 / Math.PI, dg = 18, _M = 0.96422, kM = 1, TM = 0.82521, RM = 4 / 29, gl = 6 / 29, zM = 3 * gl * gl, DQ = gl * gl * gl;
+const CM = Math.PI / 180, EM = 180 / Math.PI, dg = 18, _M = 0.96422, kM = 1, TM = 0.82521, RM = 4 / 29, gl = 6 / 29, zM = 3 * gl * gl, $Q = gl * gl * gl;
 function OM(e) {
   if (e instanceof lo) return new lo(e.l, e.a, e.b, e.opacity);
   if (e instanceof Ho) return AM(e);
-  e instanceof Jt || (e = Lx(e));
+  e instanceof Jt || (e = $x(e));
   var t = Gy(e.r), r = Gy(e.g), i = Gy(e.b), a = Uy((0.2225045 * t + 0.7168786 * r + 0.0606169 * i) / kM), l, c;
   return t === r && r === i ? l = c = a : (l = Uy((0.4360747 * t + 0.3850649 * r + 0.1430804 * i) / _M), c = Uy((0.0139322 * t + 0.0971045 * r + 0.7141733 * i) / TM)), new lo(116 * a - 16, 500 * (l - a), 200 * (a - c), e.opacity);
 }
-function LQ(e, t, r, i) {
+function VQ(e, t, r, i) {
   return arguments.length === 1 ? OM(e) : new lo(e, t, r, i ?? 1);
 }
 function lo(e, t, r, i) {
   this.l = +e, this.a = +t, this.b = +r, this.opacity = +i;
 }
-Fl(lo, LQ, sd(Gi, {
+Fl(lo, VQ, sd(Gi, {
   brighter(e) {
     return new lo(this.l + dg * (e ?? 1), this.a, this.b, this.opacity);
   },
@@ -44161,7 +44165,7 @@ Fl(lo, LQ, sd(Gi, {
   }
 }));
 function Uy(e) {
-  return e > DQ ? Math.pow(e, 1 / 3) : e / zM + RM;
+  return e > $Q ? Math.pow(e, 1 / 3) : e / zM + RM;
 }
 function Wy(e) {
   return e > gl ? e * e * e : zM * (e - RM);
@@ -44172,14 +44176,14 @@ function Fy(e) {
 function Gy(e) {
   return (e /= 255) <= 0.04045 ? e / 12.92 : Math.pow((e + 0.055) / 1.055, 2.4);
 }
-function $Q(e) {
+function HQ(e) {
   if (e instanceof Ho) return new Ho(e.h, e.c, e.l, e.opacity);
   if (e instanceof lo || (e = OM(e)), e.a === 0 && e.b === 0) return new Ho(NaN, 0 < e.l && e.l < 100 ? 0 : NaN, e.l, e.opacity);
   var t = Math.atan2(e.b, e.a) * EM;
   return new Ho(t < 0 ? t + 360 : t, Math.sqrt(e.a * e.a + e.b * e.b), e.l, e.opacity);
 }
-function VQ(e, t, r, i) {
-  return arguments.length === 1 ? $Q(e) : new Ho(e, t, r, i ?? 1);
+function BQ(e, t, r, i) {
+  return arguments.length === 1 ? HQ(e) : new Ho(e, t, r, i ?? 1);
 }
 function Ho(e, t, r, i) {
   this.h = +e, this.c = +t, this.l = +r, this.opacity = +i;
@@ -44189,7 +44193,7 @@ function AM(e) {
   var t = e.h * CM;
   return new lo(e.l, Math.cos(t) * e.c, Math.sin(t) * e.c, e.opacity);
 }
-Fl(Ho, VQ, sd(Gi, {
+Fl(Ho, BQ, sd(Gi, {
   brighter(e) {
     return new Ho(this.h, this.c, this.l + dg * (e ?? 1), this.opacity);
   },
@@ -44200,15 +44204,15 @@ Fl(Ho, VQ, sd(Gi, {
     return AM(this).rgb();
   }
 }));
-var NM = -0.14861, $x = 1.78277, Vx = -0.29227, ap = -0.90649, Nu = 1.97294, rT = Nu * ap, oT = Nu * $x, iT = $x * Vx - ap * NM;
-function HQ(e) {
+var NM = -0.14861, Vx = 1.78277, Hx = -0.29227, ap = -0.90649, Nu = 1.97294, oT = Nu * ap, iT = Nu * Vx, aT = Vx * Hx - ap * NM;
+function jQ(e) {
   if (e instanceof Na) return new Na(e.h, e.s, e.l, e.opacity);
-  e instanceof Jt || (e = Lx(e));
-  var t = e.r / 255, r = e.g / 255, i = e.b / 255, a = (iT * i + rT * t - oT * r) / (iT + rT - oT), l = i - a, c = (Nu * (r - a) - Vx * l) / ap, d = Math.sqrt(c * c + l * l) / (Nu * a * (1 - a)), f = d ? Math.atan2(c, l) * EM - 120 : NaN;
+  e instanceof Jt || (e = $x(e));
+  var t = e.r / 255, r = e.g / 255, i = e.b / 255, a = (aT * i + oT * t - iT * r) / (aT + oT - iT), l = i - a, c = (Nu * (r - a) - Hx * l) / ap, d = Math.sqrt(c * c + l * l) / (Nu * a * (1 - a)), f = d ? Math.atan2(c, l) * EM - 120 : NaN;
   return new Na(f < 0 ? f + 360 : f, d, a, e.opacity);
 }
 function n0(e, t, r, i) {
-  return arguments.length === 1 ? HQ(e) : new Na(e, t, r, i ?? 1);
+  return arguments.length === 1 ? jQ(e) : new Na(e, t, r, i ?? 1);
 }
 function Na(e, t, r, i) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +i;
@@ -44223,8 +44227,8 @@ Fl(Na, n0, sd(Gi, {
   rgb() {
     var e = isNaN(this.h) ? 0 : (this.h + 120) * CM, t = +this.l, r = isNaN(this.s) ? 0 : this.s * t * (1 - t), i = Math.cos(e), a = Math.sin(e);
     return new Jt(
-      255 * (t + r * (NM * i + $x * a)),
-      255 * (t + r * (Vx * i + ap * a)),
+      255 * (t + r * (NM * i + Vx * a)),
+      255 * (t + r * (Hx * i + ap * a)),
       255 * (t + r * (Nu * i)),
       this.opacity
     );
@@ -44236,18 +44240,18 @@ function MM(e, t) {
     return e + r * t;
   };
 }
-function BQ(e, t, r) {
+function UQ(e, t, r) {
   return e = Math.pow(e, r), t = Math.pow(t, r) - e, r = 1 / r, function(i) {
     return Math.pow(e + i * t, r);
   };
 }
-function jQ(e, t) {
+function WQ(e, t) {
   var r = t - e;
   return r ? MM(e, r > 180 || r < -180 ? r - 360 * Math.round(r / 360) : r) : sp(isNaN(e) ? t : e);
 }
-function UQ(e) {
+function FQ(e) {
   return (e = +e) == 1 ? pl : function(t, r) {
-    return r - t ? BQ(t, r, e) : sp(isNaN(t) ? r : t);
+    return r - t ? UQ(t, r, e) : sp(isNaN(t) ? r : t);
   };
 }
 function pl(e, t) {
@@ -44255,7 +44259,7 @@ function pl(e, t) {
   return r ? MM(e, r) : sp(isNaN(e) ? t : e);
 }
 var fg = (function e(t) {
-  var r = UQ(t);
+  var r = FQ(t);
   function i(a, l) {
     var c = r((a = t0(a)).r, (l = t0(l)).r), d = r(a.g, l.g), f = r(a.b, l.b), g = pl(a.opacity, l.opacity);
     return function(p) {
@@ -44264,7 +44268,7 @@ var fg = (function e(t) {
   }
   return i.gamma = e, i;
 })(1);
-function WQ(e, t) {
+function GQ(e, t) {
   t || (t = []);
   var r = e ? Math.min(t.length, e.length) : 0, i = t.slice(), a;
   return function(l) {
@@ -44272,10 +44276,10 @@ function WQ(e, t) {
     return i;
   };
 }
-function FQ(e) {
+function qQ(e) {
   return ArrayBuffer.isView(e) && !(e instanceof DataView);
 }
-function GQ(e, t) {
+function YQ(e, t) {
   var r = t ? t.length : 0, i = e ? Math.min(r, e.length) : 0, a = new Array(i), l = new Array(r), c;
   for (c = 0; c < i; ++c) a[c] = mu(e[c], t[c]);
   for (; c < r; ++c) l[c] = t[c];
@@ -44284,7 +44288,7 @@ function GQ(e, t) {
     return l;
   };
 }
-function qQ(e, t) {
+function XQ(e, t) {
   var r = /* @__PURE__ */ new Date();
   return e = +e, t = +t, function(i) {
     return r.setTime(e * (1 - i) + t * i), r;
@@ -44295,7 +44299,7 @@ function oo(e, t) {
     return e * (1 - r) + t * r;
   };
 }
-function YQ(e, t) {
+function QQ(e, t) {
   var r = {}, i = {}, a;
   (e === null || typeof e != "object") && (e = {}), (t === null || typeof t != "object") && (t = {});
   for (a in t)
@@ -44306,12 +44310,12 @@ function YQ(e, t) {
   };
 }
 var r0 = /[-+]?(?:\d+\.?\d*|\.?\d+)(?:[eE][-+]?\d+)?/g, qy = new RegExp(r0.source, "g");
-function XQ(e) {
+function KQ(e) {
   return function() {
     return e;
   };
 }
-function QQ(e) {
+function ZQ(e) {
   return function(t) {
     return e(t) + "";
   };
@@ -44320,16 +44324,16 @@ function PM(e, t) {
   var r = r0.lastIndex = qy.lastIndex = 0, i, a, l, c = -1, d = [], f = [];
   for (e = e + "", t = t + ""; (i = r0.exec(e)) && (a = qy.exec(t)); )
     (l = a.index) > r && (l = t.slice(r, l), d[c] ? d[c] += l : d[++c] = l), (i = i[0]) === (a = a[0]) ? d[c] ? d[c] += a : d[++c] = a : (d[++c] = null, f.push({ i: c, x: oo(i, a) })), r = qy.lastIndex;
-  return r < t.length && (l = t.slice(r), d[c] ? d[c] += l : d[++c] = l), d.length < 2 ? f[0] ? QQ(f[0].x) : XQ(t) : (t = f.length, function(g) {
+  return r < t.length && (l = t.slice(r), d[c] ? d[c] += l : d[++c] = l), d.length < 2 ? f[0] ? ZQ(f[0].x) : KQ(t) : (t = f.length, function(g) {
     for (var p = 0, v; p < t; ++p) d[(v = f[p]).i] = v.x(g);
     return d.join("");
   });
 }
 function mu(e, t) {
   var r = typeof t, i;
-  return t == null || r === "boolean" ? sp(t) : (r === "number" ? oo : r === "string" ? (i = Ba(t)) ? (t = i, fg) : PM : t instanceof Ba ? fg : t instanceof Date ? qQ : FQ(t) ? WQ : Array.isArray(t) ? GQ : typeof t.valueOf != "function" && typeof t.toString != "function" || isNaN(t) ? YQ : oo)(e, t);
+  return t == null || r === "boolean" ? sp(t) : (r === "number" ? oo : r === "string" ? (i = Ba(t)) ? (t = i, fg) : PM : t instanceof Ba ? fg : t instanceof Date ? XQ : qQ(t) ? GQ : Array.isArray(t) ? YQ : typeof t.valueOf != "function" && typeof t.toString != "function" || isNaN(t) ? QQ : oo)(e, t);
 }
-var aT = 180 / Math.PI, o0 = {
+var sT = 180 / Math.PI, o0 = {
   translateX: 0,
   translateY: 0,
   rotate: 0,
@@ -44342,18 +44346,18 @@ function IM(e, t, r, i, a, l) {
   return (c = Math.sqrt(e * e + t * t)) && (e /= c, t /= c), (f = e * r + t * i) && (r -= e * f, i -= t * f), (d = Math.sqrt(r * r + i * i)) && (r /= d, i /= d, f /= d), e * i < t * r && (e = -e, t = -t, f = -f, c = -c), {
     translateX: a,
     translateY: l,
-    rotate: Math.atan2(t, e) * aT,
-    skewX: Math.atan(f) * aT,
+    rotate: Math.atan2(t, e) * sT,
+    skewX: Math.atan(f) * sT,
     scaleX: c,
     scaleY: d
   };
 }
 var ph;
-function KQ(e) {
+function JQ(e) {
   const t = new (typeof DOMMatrix == "function" ? DOMMatrix : WebKitCSSMatrix)(e + "");
   return t.isIdentity ? o0 : IM(t.a, t.b, t.c, t.d, t.e, t.f);
 }
-function ZQ(e) {
+function eK(e) {
   return e == null || (ph || (ph = document.createElementNS("http://www.w3.org/2000/svg", "g")), ph.setAttribute("transform", e), !(e = ph.transform.baseVal.consolidate())) ? o0 : (e = e.matrix, IM(e.a, e.b, e.c, e.d, e.e, e.f));
 }
 function DM(e, t, r, i) {
@@ -44386,20 +44390,20 @@ function DM(e, t, r, i) {
     };
   };
 }
-var JQ = DM(KQ, "px, ", "px)", "deg)"), eK = DM(ZQ, ", ", ")", ")"), tK = 1e-12;
-function sT(e) {
+var tK = DM(JQ, "px, ", "px)", "deg)"), nK = DM(eK, ", ", ")", ")"), rK = 1e-12;
+function lT(e) {
   return ((e = Math.exp(e)) + 1 / e) / 2;
 }
-function nK(e) {
+function oK(e) {
   return ((e = Math.exp(e)) - 1 / e) / 2;
 }
-function rK(e) {
+function iK(e) {
   return ((e = Math.exp(2 * e)) - 1) / (e + 1);
 }
 var Dh = (function e(t, r, i) {
   function a(l, c) {
     var d = l[0], f = l[1], g = l[2], p = c[0], v = c[1], y = c[2], b = p - d, x = v - f, S = b * b + x * x, w, C;
-    if (S < tK)
+    if (S < rK)
       C = Math.log(y / g) / t, w = function(N) {
         return [
           d + N * b,
@@ -44410,11 +44414,11 @@ var Dh = (function e(t, r, i) {
     else {
       var T = Math.sqrt(S), k = (y * y - g * g + i * S) / (2 * g * r * T), R = (y * y - g * g - i * S) / (2 * y * r * T), O = Math.log(Math.sqrt(k * k + 1) - k), A = Math.log(Math.sqrt(R * R + 1) - R);
       C = (A - O) / t, w = function(N) {
-        var I = N * C, H = sT(O), V = g / (r * T) * (H * rK(t * I + O) - nK(O));
+        var I = N * C, H = lT(O), V = g / (r * T) * (H * iK(t * I + O) - oK(O));
         return [
           d + V * b,
           f + V * x,
-          g * H / sT(t * I + O)
+          g * H / lT(t * I + O)
         ];
       };
     }
@@ -44437,15 +44441,15 @@ function LM(e) {
     return i.gamma = t, i;
   })(1);
 }
-LM(jQ);
+LM(WQ);
 LM(pl);
 var El = 0, cu = 0, tu = 0, $M = 1e3, hg, uu, gg = 0, ja = 0, lp = 0, Mu = typeof performance == "object" && performance.now ? performance : Date, VM = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
   setTimeout(e, 17);
 };
-function Hx() {
-  return ja || (VM(oK), ja = Mu.now() + lp);
+function Bx() {
+  return ja || (VM(aK), ja = Mu.now() + lp);
 }
-function oK() {
+function aK() {
   ja = 0;
 }
 function pg() {
@@ -44455,7 +44459,7 @@ pg.prototype = HM.prototype = {
   constructor: pg,
   restart: function(e, t, r) {
     if (typeof e != "function") throw new TypeError("callback is not a function");
-    r = (r == null ? Hx() : +r) + (t == null ? 0 : +t), !this._next && uu !== this && (uu ? uu._next = this : hg = this, uu = this), this._call = e, this._time = r, i0();
+    r = (r == null ? Bx() : +r) + (t == null ? 0 : +t), !this._next && uu !== this && (uu ? uu._next = this : hg = this, uu = this), this._call = e, this._time = r, i0();
   },
   stop: function() {
     this._call && (this._call = null, this._time = 1 / 0, i0());
@@ -44465,25 +44469,25 @@ function HM(e, t, r) {
   var i = new pg();
   return i.restart(e, t, r), i;
 }
-function iK() {
-  Hx(), ++El;
+function sK() {
+  Bx(), ++El;
   for (var e = hg, t; e; )
     (t = ja - e._time) >= 0 && e._call.call(void 0, t), e = e._next;
   --El;
 }
-function lT() {
+function cT() {
   ja = (gg = Mu.now()) + lp, El = cu = 0;
   try {
-    iK();
+    sK();
   } finally {
-    El = 0, sK(), ja = 0;
+    El = 0, cK(), ja = 0;
   }
 }
-function aK() {
+function lK() {
   var e = Mu.now(), t = e - gg;
   t > $M && (lp -= t, gg = e);
 }
-function sK() {
+function cK() {
   for (var e, t = hg, r, i = 1 / 0; t; )
     t._call ? (i > t._time && (i = t._time), e = t, t = t._next) : (r = t._next, t._next = null, t = e ? e._next = r : hg = r);
   uu = e, i0(i);
@@ -44492,66 +44496,66 @@ function i0(e) {
   if (!El) {
     cu && (cu = clearTimeout(cu));
     var t = e - ja;
-    t > 24 ? (e < 1 / 0 && (cu = setTimeout(lT, Math.ceil(e - Mu.now() - lp) + 1)), tu && (tu = clearInterval(tu))) : (tu || (gg = Mu.now(), tu = setInterval(aK, $M)), El = 1, VM(lT));
+    t > 24 ? (e < 1 / 0 && (cu = setTimeout(cT, Math.ceil(e - Mu.now() - lp) + 1)), tu && (tu = clearInterval(tu))) : (tu || (gg = Mu.now(), tu = setInterval(lK, $M)), El = 1, VM(cT));
   }
 }
-function cT(e, t, r) {
+function uT(e, t, r) {
   var i = new pg();
   return t = t == null ? 0 : +t, i.restart((a) => {
     i.stop(), e(a + t);
   }, t, r), i;
 }
-function lK(e) {
+function uK(e) {
   return ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2;
 }
-var Bx = 3;
+var jx = 3;
 (function e(t) {
   t = +t;
   function r(i) {
     return Math.pow(i, t);
   }
   return r.exponent = e, r;
-})(Bx);
+})(jx);
 (function e(t) {
   t = +t;
   function r(i) {
     return 1 - Math.pow(1 - i, t);
   }
   return r.exponent = e, r;
-})(Bx);
+})(jx);
 (function e(t) {
   t = +t;
   function r(i) {
     return ((i *= 2) <= 1 ? Math.pow(i, t) : 2 - Math.pow(2 - i, t)) / 2;
   }
   return r.exponent = e, r;
-})(Bx);
+})(jx);
 function mg(e) {
   return (Math.pow(2, -10 * e) - 9765625e-10) * 1.0009775171065494;
 }
-var jx = 1.70158;
+var Ux = 1.70158;
 (function e(t) {
   t = +t;
   function r(i) {
     return (i = +i) * i * (t * (i - 1) + i);
   }
   return r.overshoot = e, r;
-})(jx);
+})(Ux);
 (function e(t) {
   t = +t;
   function r(i) {
     return --i * i * ((i + 1) * t + i) + 1;
   }
   return r.overshoot = e, r;
-})(jx);
+})(Ux);
 (function e(t) {
   t = +t;
   function r(i) {
     return ((i *= 2) < 1 ? i * i * ((t + 1) * i - t) : (i -= 2) * i * ((t + 1) * i + t) + 2) / 2;
   }
   return r.overshoot = e, r;
-})(jx);
-var _l = 2 * Math.PI, Ux = 1, Wx = 0.3;
+})(Ux);
+var _l = 2 * Math.PI, Wx = 1, Fx = 0.3;
 (function e(t, r) {
   var i = Math.asin(1 / (t = Math.max(1, t))) * (r /= _l);
   function a(l) {
@@ -44562,7 +44566,7 @@ var _l = 2 * Math.PI, Ux = 1, Wx = 0.3;
   }, a.period = function(l) {
     return e(t, l);
   }, a;
-})(Ux, Wx);
+})(Wx, Fx);
 (function e(t, r) {
   var i = Math.asin(1 / (t = Math.max(1, t))) * (r /= _l);
   function a(l) {
@@ -44573,7 +44577,7 @@ var _l = 2 * Math.PI, Ux = 1, Wx = 0.3;
   }, a.period = function(l) {
     return e(t, l);
   }, a;
-})(Ux, Wx);
+})(Wx, Fx);
 (function e(t, r) {
   var i = Math.asin(1 / (t = Math.max(1, t))) * (r /= _l);
   function a(l) {
@@ -44584,20 +44588,20 @@ var _l = 2 * Math.PI, Ux = 1, Wx = 0.3;
   }, a.period = function(l) {
     return e(t, l);
   }, a;
-})(Ux, Wx);
-var cK = op("start", "end", "cancel", "interrupt"), uK = [], BM = 0, uT = 1, a0 = 2, Lh = 3, dT = 4, s0 = 5, $h = 6;
+})(Wx, Fx);
+var dK = op("start", "end", "cancel", "interrupt"), fK = [], BM = 0, dT = 1, a0 = 2, Lh = 3, fT = 4, s0 = 5, $h = 6;
 function cp(e, t, r, i, a, l) {
   var c = e.__transition;
   if (!c) e.__transition = {};
   else if (r in c) return;
-  dK(e, r, {
+  hK(e, r, {
     name: t,
     index: i,
     // For context during callback.
     group: a,
     // For context during callback.
-    on: cK,
-    tween: uK,
+    on: dK,
+    tween: fK,
     time: l.time,
     delay: l.delay,
     duration: l.duration,
@@ -44606,7 +44610,7 @@ function cp(e, t, r, i, a, l) {
     state: BM
   });
 }
-function Fx(e, t) {
+function Gx(e, t) {
   var r = Vr(e, t);
   if (r.state > BM) throw new Error("too late; already scheduled");
   return r;
@@ -44621,22 +44625,22 @@ function Vr(e, t) {
   if (!r || !(r = r[t])) throw new Error("transition not found");
   return r;
 }
-function dK(e, t, r) {
+function hK(e, t, r) {
   var i = e.__transition, a;
   i[t] = r, r.timer = HM(l, 0, r.time);
   function l(g) {
-    r.state = uT, r.timer.restart(c, r.delay, r.time), r.delay <= g && c(g - r.delay);
+    r.state = dT, r.timer.restart(c, r.delay, r.time), r.delay <= g && c(g - r.delay);
   }
   function c(g) {
     var p, v, y, b;
-    if (r.state !== uT) return f();
+    if (r.state !== dT) return f();
     for (p in i)
       if (b = i[p], b.name === r.name) {
-        if (b.state === Lh) return cT(c);
-        b.state === dT ? (b.state = $h, b.timer.stop(), b.on.call("interrupt", e, e.__data__, b.index, b.group), delete i[p]) : +p < t && (b.state = $h, b.timer.stop(), b.on.call("cancel", e, e.__data__, b.index, b.group), delete i[p]);
+        if (b.state === Lh) return uT(c);
+        b.state === fT ? (b.state = $h, b.timer.stop(), b.on.call("interrupt", e, e.__data__, b.index, b.group), delete i[p]) : +p < t && (b.state = $h, b.timer.stop(), b.on.call("cancel", e, e.__data__, b.index, b.group), delete i[p]);
       }
-    if (cT(function() {
-      r.state === Lh && (r.state = dT, r.timer.restart(d, r.delay, r.time), d(g));
+    if (uT(function() {
+      r.state === Lh && (r.state = fT, r.timer.restart(d, r.delay, r.time), d(g));
     }), r.state = a0, r.on.call("start", e, e.__data__, r.index, r.group), r.state === a0) {
       for (r.state = Lh, a = new Array(y = r.tween.length), p = 0, v = -1; p < y; ++p)
         (b = r.tween[p].value.call(e, e.__data__, r.index, r.group)) && (a[++v] = b);
@@ -44668,12 +44672,12 @@ function Vh(e, t) {
     l && delete e.__transition;
   }
 }
-function fK(e) {
+function gK(e) {
   return this.each(function() {
     Vh(this, e);
   });
 }
-function hK(e, t) {
+function pK(e, t) {
   var r, i;
   return function() {
     var a = vo(this, e), l = a.tween;
@@ -44688,7 +44692,7 @@ function hK(e, t) {
     a.tween = i;
   };
 }
-function gK(e, t, r) {
+function mK(e, t, r) {
   var i, a;
   if (typeof r != "function") throw new Error();
   return function() {
@@ -44705,7 +44709,7 @@ function gK(e, t, r) {
     l.tween = a;
   };
 }
-function pK(e, t) {
+function vK(e, t) {
   var r = this._id;
   if (e += "", arguments.length < 2) {
     for (var i = Vr(this.node(), r).tween, a = 0, l = i.length, c; a < l; ++a)
@@ -44713,9 +44717,9 @@ function pK(e, t) {
         return c.value;
     return null;
   }
-  return this.each((t == null ? hK : gK)(r, e, t));
+  return this.each((t == null ? pK : mK)(r, e, t));
 }
-function Gx(e, t, r) {
+function qx(e, t, r) {
   var i = e._id;
   return e.each(function() {
     var a = vo(this, i);
@@ -44728,139 +44732,139 @@ function jM(e, t) {
   var r;
   return (typeof t == "number" ? oo : t instanceof Ba ? fg : (r = Ba(t)) ? (t = r, fg) : PM)(e, t);
 }
-function mK(e) {
+function yK(e) {
   return function() {
     this.removeAttribute(e);
   };
 }
-function vK(e) {
+function bK(e) {
   return function() {
     this.removeAttributeNS(e.space, e.local);
   };
 }
-function yK(e, t, r) {
+function xK(e, t, r) {
   var i, a = r + "", l;
   return function() {
     var c = this.getAttribute(e);
     return c === a ? null : c === i ? l : l = t(i = c, r);
   };
 }
-function bK(e, t, r) {
+function wK(e, t, r) {
   var i, a = r + "", l;
   return function() {
     var c = this.getAttributeNS(e.space, e.local);
     return c === a ? null : c === i ? l : l = t(i = c, r);
   };
 }
-function xK(e, t, r) {
+function SK(e, t, r) {
   var i, a, l;
   return function() {
     var c, d = r(this), f;
     return d == null ? void this.removeAttribute(e) : (c = this.getAttribute(e), f = d + "", c === f ? null : c === i && f === a ? l : (a = f, l = t(i = c, d)));
   };
 }
-function wK(e, t, r) {
+function CK(e, t, r) {
   var i, a, l;
   return function() {
     var c, d = r(this), f;
     return d == null ? void this.removeAttributeNS(e.space, e.local) : (c = this.getAttributeNS(e.space, e.local), f = d + "", c === f ? null : c === i && f === a ? l : (a = f, l = t(i = c, d)));
   };
 }
-function SK(e, t) {
-  var r = ip(e), i = r === "transform" ? eK : jM;
-  return this.attrTween(e, typeof t == "function" ? (r.local ? wK : xK)(r, i, Gx(this, "attr." + e, t)) : t == null ? (r.local ? vK : mK)(r) : (r.local ? bK : yK)(r, i, t));
+function EK(e, t) {
+  var r = ip(e), i = r === "transform" ? nK : jM;
+  return this.attrTween(e, typeof t == "function" ? (r.local ? CK : SK)(r, i, qx(this, "attr." + e, t)) : t == null ? (r.local ? bK : yK)(r) : (r.local ? wK : xK)(r, i, t));
 }
-function CK(e, t) {
+function _K(e, t) {
   return function(r) {
     this.setAttribute(e, t.call(this, r));
   };
 }
-function EK(e, t) {
+function kK(e, t) {
   return function(r) {
     this.setAttributeNS(e.space, e.local, t.call(this, r));
   };
 }
-function _K(e, t) {
-  var r, i;
-  function a() {
-    var l = t.apply(this, arguments);
-    return l !== i && (r = (i = l) && EK(e, l)), r;
-  }
-  return a._value = t, a;
-}
-function kK(e, t) {
-  var r, i;
-  function a() {
-    var l = t.apply(this, arguments);
-    return l !== i && (r = (i = l) && CK(e, l)), r;
-  }
-  return a._value = t, a;
-}
 function TK(e, t) {
+  var r, i;
+  function a() {
+    var l = t.apply(this, arguments);
+    return l !== i && (r = (i = l) && kK(e, l)), r;
+  }
+  return a._value = t, a;
+}
+function RK(e, t) {
+  var r, i;
+  function a() {
+    var l = t.apply(this, arguments);
+    return l !== i && (r = (i = l) && _K(e, l)), r;
+  }
+  return a._value = t, a;
+}
+function zK(e, t) {
   var r = "attr." + e;
   if (arguments.length < 2) return (r = this.tween(r)) && r._value;
   if (t == null) return this.tween(r, null);
   if (typeof t != "function") throw new Error();
   var i = ip(e);
-  return this.tween(r, (i.local ? _K : kK)(i, t));
+  return this.tween(r, (i.local ? TK : RK)(i, t));
 }
-function RK(e, t) {
+function OK(e, t) {
   return function() {
-    Fx(this, e).delay = +t.apply(this, arguments);
+    Gx(this, e).delay = +t.apply(this, arguments);
   };
-}
-function zK(e, t) {
-  return t = +t, function() {
-    Fx(this, e).delay = t;
-  };
-}
-function OK(e) {
-  var t = this._id;
-  return arguments.length ? this.each((typeof e == "function" ? RK : zK)(t, e)) : Vr(this.node(), t).delay;
 }
 function AK(e, t) {
+  return t = +t, function() {
+    Gx(this, e).delay = t;
+  };
+}
+function NK(e) {
+  var t = this._id;
+  return arguments.length ? this.each((typeof e == "function" ? OK : AK)(t, e)) : Vr(this.node(), t).delay;
+}
+function MK(e, t) {
   return function() {
     vo(this, e).duration = +t.apply(this, arguments);
   };
 }
-function NK(e, t) {
+function PK(e, t) {
   return t = +t, function() {
     vo(this, e).duration = t;
   };
 }
-function MK(e) {
+function IK(e) {
   var t = this._id;
-  return arguments.length ? this.each((typeof e == "function" ? AK : NK)(t, e)) : Vr(this.node(), t).duration;
+  return arguments.length ? this.each((typeof e == "function" ? MK : PK)(t, e)) : Vr(this.node(), t).duration;
 }
-function PK(e, t) {
+function DK(e, t) {
   if (typeof t != "function") throw new Error();
   return function() {
     vo(this, e).ease = t;
   };
 }
-function IK(e) {
+function LK(e) {
   var t = this._id;
-  return arguments.length ? this.each(PK(t, e)) : Vr(this.node(), t).ease;
+  return arguments.length ? this.each(DK(t, e)) : Vr(this.node(), t).ease;
 }
-function DK(e, t) {
+function $K(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     if (typeof r != "function") throw new Error();
     vo(this, e).ease = r;
   };
 }
-function LK(e) {
+function VK(e) {
   if (typeof e != "function") throw new Error();
-  return this.each(DK(this._id, e));
+  return this.each($K(this._id, e));
 }
-function $K(e) {
+function HK(e) {
   typeof e != "function" && (e = cM(e));
   for (var t = this._groups, r = t.length, i = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = i[a] = [], f, g = 0; g < c; ++g)
       (f = l[g]) && e.call(f, f.__data__, g, l) && d.push(f);
   return new Xo(i, this._parents, this._name, this._id);
 }
-function VK(e) {
+function BK(e) {
   if (e._id !== this._id) throw new Error();
   for (var t = this._groups, r = e._groups, i = t.length, a = r.length, l = Math.min(i, a), c = new Array(i), d = 0; d < l; ++d)
     for (var f = t[d], g = r[d], p = f.length, v = c[d] = new Array(p), y, b = 0; b < p; ++b)
@@ -44869,42 +44873,42 @@ function VK(e) {
     c[d] = t[d];
   return new Xo(c, this._parents, this._name, this._id);
 }
-function HK(e) {
+function jK(e) {
   return (e + "").trim().split(/^|\s+/).every(function(t) {
     var r = t.indexOf(".");
     return r >= 0 && (t = t.slice(0, r)), !t || t === "start";
   });
 }
-function BK(e, t, r) {
-  var i, a, l = HK(t) ? Fx : vo;
+function UK(e, t, r) {
+  var i, a, l = jK(t) ? Gx : vo;
   return function() {
     var c = l(this, e), d = c.on;
     d !== i && (a = (i = d).copy()).on(t, r), c.on = a;
   };
 }
-function jK(e, t) {
+function WK(e, t) {
   var r = this._id;
-  return arguments.length < 2 ? Vr(this.node(), r).on.on(e) : this.each(BK(r, e, t));
+  return arguments.length < 2 ? Vr(this.node(), r).on.on(e) : this.each(UK(r, e, t));
 }
-function UK(e) {
+function FK(e) {
   return function() {
     var t = this.parentNode;
     for (var r in this.__transition) if (+r !== e) return;
     t && t.removeChild(this);
   };
 }
-function WK() {
-  return this.on("end.remove", UK(this._id));
+function GK() {
+  return this.on("end.remove", FK(this._id));
 }
-function FK(e) {
+function qK(e) {
   var t = this._name, r = this._id;
-  typeof e != "function" && (e = Ix(e));
+  typeof e != "function" && (e = Dx(e));
   for (var i = this._groups, a = i.length, l = new Array(a), c = 0; c < a; ++c)
     for (var d = i[c], f = d.length, g = l[c] = new Array(f), p, v, y = 0; y < f; ++y)
       (p = d[y]) && (v = e.call(p, p.__data__, y, d)) && ("__data__" in p && (v.__data__ = p.__data__), g[y] = v, cp(g[y], t, r, y, g, Vr(p, r)));
   return new Xo(l, this._parents, t, r);
 }
-function GK(e) {
+function YK(e) {
   var t = this._name, r = this._id;
   typeof e != "function" && (e = lM(e));
   for (var i = this._groups, a = i.length, l = [], c = [], d = 0; d < a; ++d)
@@ -44916,11 +44920,11 @@ function GK(e) {
       }
   return new Xo(l, c, t, r);
 }
-var qK = ad.prototype.constructor;
-function YK() {
-  return new qK(this._groups, this._parents);
+var XK = ad.prototype.constructor;
+function QK() {
+  return new XK(this._groups, this._parents);
 }
-function XK(e, t) {
+function KK(e, t) {
   var r, i, a;
   return function() {
     var l = Sl(this, e), c = (this.style.removeProperty(e), Sl(this, e));
@@ -44932,86 +44936,86 @@ function UM(e) {
     this.style.removeProperty(e);
   };
 }
-function QK(e, t, r) {
+function ZK(e, t, r) {
   var i, a = r + "", l;
   return function() {
     var c = Sl(this, e);
     return c === a ? null : c === i ? l : l = t(i = c, r);
   };
 }
-function KK(e, t, r) {
+function JK(e, t, r) {
   var i, a, l;
   return function() {
     var c = Sl(this, e), d = r(this), f = d + "";
     return d == null && (f = d = (this.style.removeProperty(e), Sl(this, e))), c === f ? null : c === i && f === a ? l : (a = f, l = t(i = c, d));
   };
 }
-function ZK(e, t) {
+function eZ(e, t) {
   var r, i, a, l = "style." + t, c = "end." + l, d;
   return function() {
     var f = vo(this, e), g = f.on, p = f.value[l] == null ? d || (d = UM(t)) : void 0;
     (g !== r || a !== p) && (i = (r = g).copy()).on(c, a = p), f.on = i;
   };
 }
-function JK(e, t, r) {
-  var i = (e += "") == "transform" ? JQ : jM;
-  return t == null ? this.styleTween(e, XK(e, i)).on("end.style." + e, UM(e)) : typeof t == "function" ? this.styleTween(e, KK(e, i, Gx(this, "style." + e, t))).each(ZK(this._id, e)) : this.styleTween(e, QK(e, i, t), r).on("end.style." + e, null);
+function tZ(e, t, r) {
+  var i = (e += "") == "transform" ? tK : jM;
+  return t == null ? this.styleTween(e, KK(e, i)).on("end.style." + e, UM(e)) : typeof t == "function" ? this.styleTween(e, JK(e, i, qx(this, "style." + e, t))).each(eZ(this._id, e)) : this.styleTween(e, ZK(e, i, t), r).on("end.style." + e, null);
 }
-function eZ(e, t, r) {
+function nZ(e, t, r) {
   return function(i) {
     this.style.setProperty(e, t.call(this, i), r);
   };
 }
-function tZ(e, t, r) {
+function rZ(e, t, r) {
   var i, a;
   function l() {
     var c = t.apply(this, arguments);
-    return c !== a && (i = (a = c) && eZ(e, c, r)), i;
+    return c !== a && (i = (a = c) && nZ(e, c, r)), i;
   }
   return l._value = t, l;
 }
-function nZ(e, t, r) {
+function oZ(e, t, r) {
   var i = "style." + (e += "");
   if (arguments.length < 2) return (i = this.tween(i)) && i._value;
   if (t == null) return this.tween(i, null);
   if (typeof t != "function") throw new Error();
-  return this.tween(i, tZ(e, t, r ?? ""));
+  return this.tween(i, rZ(e, t, r ?? ""));
 }
-function rZ(e) {
+function iZ(e) {
   return function() {
     this.textContent = e;
   };
 }
-function oZ(e) {
+function aZ(e) {
   return function() {
     var t = e(this);
     this.textContent = t ?? "";
   };
 }
-function iZ(e) {
-  return this.tween("text", typeof e == "function" ? oZ(Gx(this, "text", e)) : rZ(e == null ? "" : e + ""));
+function sZ(e) {
+  return this.tween("text", typeof e == "function" ? aZ(qx(this, "text", e)) : iZ(e == null ? "" : e + ""));
 }
-function aZ(e) {
+function lZ(e) {
   return function(t) {
     this.textContent = e.call(this, t);
   };
 }
-function sZ(e) {
+function cZ(e) {
   var t, r;
   function i() {
     var a = e.apply(this, arguments);
-    return a !== r && (t = (r = a) && aZ(a)), t;
+    return a !== r && (t = (r = a) && lZ(a)), t;
   }
   return i._value = e, i;
 }
-function lZ(e) {
+function uZ(e) {
   var t = "text";
   if (arguments.length < 1) return (t = this.tween(t)) && t._value;
   if (e == null) return this.tween(t, null);
   if (typeof e != "function") throw new Error();
-  return this.tween(t, sZ(e));
+  return this.tween(t, cZ(e));
 }
-function cZ() {
+function dZ() {
   for (var e = this._name, t = this._id, r = WM(), i = this._groups, a = i.length, l = 0; l < a; ++l)
     for (var c = i[l], d = c.length, f, g = 0; g < d; ++g)
       if (f = c[g]) {
@@ -45025,7 +45029,7 @@ function cZ() {
       }
   return new Xo(i, this._parents, e, r);
 }
-function uZ() {
+function fZ() {
   var e, t, r = this, i = r._id, a = r.size();
   return new Promise(function(l, c) {
     var d = { value: c }, f = { value: function() {
@@ -45037,71 +45041,71 @@ function uZ() {
     }), a === 0 && l();
   });
 }
-var dZ = 0;
+var hZ = 0;
 function Xo(e, t, r, i) {
   this._groups = e, this._parents = t, this._name = r, this._id = i;
 }
 function WM() {
-  return ++dZ;
+  return ++hZ;
 }
 var Lo = ad.prototype;
 Xo.prototype = {
   constructor: Xo,
-  select: FK,
-  selectAll: GK,
+  select: qK,
+  selectAll: YK,
   selectChild: Lo.selectChild,
   selectChildren: Lo.selectChildren,
-  filter: $K,
-  merge: VK,
-  selection: YK,
-  transition: cZ,
+  filter: HK,
+  merge: BK,
+  selection: QK,
+  transition: dZ,
   call: Lo.call,
   nodes: Lo.nodes,
   node: Lo.node,
   size: Lo.size,
   empty: Lo.empty,
   each: Lo.each,
-  on: jK,
-  attr: SK,
-  attrTween: TK,
-  style: JK,
-  styleTween: nZ,
-  text: iZ,
-  textTween: lZ,
-  remove: WK,
-  tween: pK,
-  delay: OK,
-  duration: MK,
-  ease: IK,
-  easeVarying: LK,
-  end: uZ,
+  on: WK,
+  attr: EK,
+  attrTween: zK,
+  style: tZ,
+  styleTween: oZ,
+  text: sZ,
+  textTween: uZ,
+  remove: GK,
+  tween: vK,
+  delay: NK,
+  duration: IK,
+  ease: LK,
+  easeVarying: VK,
+  end: fZ,
   [Symbol.iterator]: Lo[Symbol.iterator]
 };
-var fZ = {
+var gZ = {
   time: null,
   // Set on use.
   delay: 0,
   duration: 250,
-  ease: lK
+  ease: uK
 };
-function hZ(e, t) {
+function pZ(e, t) {
   for (var r; !(r = e.__transition) || !(r = r[t]); )
     if (!(e = e.parentNode))
       throw new Error(`transition ${t} not found`);
   return r;
 }
-function gZ(e) {
+function mZ(e) {
   var t, r;
-  e instanceof Xo ? (t = e._id, e = e._name) : (t = WM(), (r = fZ).time = Hx(), e = e == null ? null : e + "");
+  e instanceof Xo ? (t = e._id, e = e._name) : (t = WM(), (r = gZ).time = Bx(), e = e == null ? null : e + "");
   for (var i = this._groups, a = i.length, l = 0; l < a; ++l)
     for (var c = i[l], d = c.length, f, g = 0; g < d; ++g)
-      (f = c[g]) && cp(f, e, t, g, c, r || hZ(f, t));
+      (f = c[g]) && cp(f, e, t, g, c, r || pZ(f, t));
   return new Xo(i, this._parents, e, t);
 }
-ad.prototype.interrupt = fK;
-ad.prototype.transition = gZ;
+ad.prototype.interrupt = gK;
+ad.prototype.transition = mZ;
 var mh = (e) => () => e;
-function pZ(e, {
+function vZ(e, {
   sourceEvent: t,
   target: r,
   transform: i,
@@ -45166,23 +45170,23 @@ function Yy(e) {
 function nu(e) {
   e.preventDefault(), e.stopImmediatePropagation();
 }
-function mZ(e) {
+function yZ(e) {
   return (!e.ctrlKey || e.type === "wheel") && !e.button;
 }
-function vZ() {
+function bZ() {
   var e = this;
   return e instanceof SVGElement ? (e = e.ownerSVGElement || e, e.hasAttribute("viewBox") ? (e = e.viewBox.baseVal, [[e.x, e.y], [e.x + e.width, e.y + e.height]]) : [[0, 0], [e.width.baseVal.value, e.height.baseVal.value]]) : [[0, 0], [e.clientWidth, e.clientHeight]];
 }
-function fT() {
+function hT() {
   return this.__zoom || up;
 }
-function yZ(e) {
+function xZ(e) {
   return -e.deltaY * (e.deltaMode === 1 ? 0.05 : e.deltaMode ? 1 : 2e-3) * (e.ctrlKey ? 10 : 1);
 }
-function bZ() {
+function wZ() {
   return navigator.maxTouchPoints || "ontouchstart" in this;
 }
-function xZ(e, t, r) {
+function SZ(e, t, r) {
   var i = e.invertX(t[0][0]) - r[0][0], a = e.invertX(t[1][0]) - r[1][0], l = e.invertY(t[0][1]) - r[0][1], c = e.invertY(t[1][1]) - r[1][1];
   return e.translate(
     a > i ? (i + a) / 2 : Math.min(0, i) || Math.max(0, a),
@@ -45190,13 +45194,13 @@ function xZ(e, t, r) {
   );
 }
 function GM() {
-  var e = mZ, t = vZ, r = xZ, i = yZ, a = bZ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = Dh, g = op("start", "zoom", "end"), p, v, y, b = 500, x = 150, S = 0, w = 10;
+  var e = yZ, t = bZ, r = SZ, i = xZ, a = wZ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = Dh, g = op("start", "zoom", "end"), p, v, y, b = 500, x = 150, S = 0, w = 10;
   function C(D) {
-    D.property("__zoom", fT).on("wheel.zoom", I, { passive: !1 }).on("mousedown.zoom", H).on("dblclick.zoom", V).filter(a).on("touchstart.zoom", q).on("touchmove.zoom", B).on("touchend.zoom touchcancel.zoom", G).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
+    D.property("__zoom", hT).on("wheel.zoom", I, { passive: !1 }).on("mousedown.zoom", H).on("dblclick.zoom", V).filter(a).on("touchstart.zoom", q).on("touchmove.zoom", B).on("touchend.zoom touchcancel.zoom", G).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
   C.transform = function(D, U, L, W) {
     var Y = D.selection ? D.selection() : D;
-    Y.property("__zoom", fT), D !== Y ? O(D, U, L, W) : Y.interrupt().each(function() {
+    Y.property("__zoom", hT), D !== Y ? O(D, U, L, W) : Y.interrupt().each(function() {
       A(this, arguments).event(W).start().zoom(null, typeof U == "function" ? U.apply(this, arguments) : U).end();
     });
   }, C.scaleBy = function(D, U, L, W) {
@@ -45276,7 +45280,7 @@ function GM() {
       g.call(
         D,
         this.that,
-        new pZ(D, {
+        new vZ(D, {
           sourceEvent: this.sourceEvent,
           target: C,
           transform: this.that.__zoom,
@@ -45458,25 +45462,25 @@ var Re;
 (function(e) {
   e.Left = "left", e.Top = "top", e.Right = "right", e.Bottom = "bottom";
 })(Re || (Re = {}));
-const hT = {
+const gT = {
   [Re.Left]: Re.Right,
   [Re.Right]: Re.Left,
   [Re.Top]: Re.Bottom,
   [Re.Bottom]: Re.Top
-}, QM = (e) => !!e && typeof e == "object" && "id" in e && "source" in e && "target" in e, wZ = (e) => !!e && typeof e == "object" && "id" in e && "position" in e && !("source" in e) && !("target" in e), qx = (e) => !!e && typeof e == "object" && "id" in e && "internals" in e && !("source" in e) && !("target" in e), ld = (e, t = [0, 0]) => {
+}, QM = (e) => !!e && typeof e == "object" && "id" in e && "source" in e && "target" in e, CZ = (e) => !!e && typeof e == "object" && "id" in e && "position" in e && !("source" in e) && !("target" in e), Yx = (e) => !!e && typeof e == "object" && "id" in e && "internals" in e && !("source" in e) && !("target" in e), ld = (e, t = [0, 0]) => {
   const { width: r, height: i } = Hr(e), a = e.origin ?? t, l = r * a[0], c = i * a[1];
   return {
     x: e.position.x - l,
     y: e.position.y - c
   };
-}, SZ = (e, t = { nodeOrigin: [0, 0] }) => {
+}, EZ = (e, t = { nodeOrigin: [0, 0] }) => {
   if (e.length === 0)
     return { x: 0, y: 0, width: 0, height: 0 };
   let r = !1;
   const i = e.reduce((a, l) => {
     const c = typeof l == "string";
     let d = !t.nodeLookup && !c ? l : void 0;
-    return t.nodeLookup && (d = c ? t.nodeLookup.get(l) : qx(l) ? l : t.nodeLookup.get(l.id)), d ? (r = !0, dp(a, yg(d, t.nodeOrigin))) : a;
+    return t.nodeLookup && (d = c ? t.nodeLookup.get(l) : Yx(l) ? l : t.nodeLookup.get(l.id)), d ? (r = !0, dp(a, yg(d, t.nodeOrigin))) : a;
   }, { x: 1 / 0, y: 1 / 0, x2: -1 / 0, y2: -1 / 0 });
   return r ? fp(i) : { x: 0, y: 0, width: 0, height: 0 };
 }, cd = (e, t = {}) => {
@@ -45484,7 +45488,7 @@ const hT = {
   return e.forEach((a) => {
     (t.filter === void 0 || t.filter(a)) && (r = dp(r, yg(a)), i = !0);
   }), i ? fp(r) : { x: 0, y: 0, width: 0, height: 0 };
-}, Yx = (e, t, [r, i, a] = [0, 0, 1], l = !1, c = !1) => {
+}, Xx = (e, t, [r, i, a] = [0, 0, 1], l = !1, c = !1) => {
   const d = (t.x - r) / a, f = (t.y - i) / a, g = t.width / a, p = t.height / a, v = [];
   for (const y of e.values()) {
     const { measured: b, selectable: x = !0, hidden: S = !1 } = y;
@@ -45494,13 +45498,13 @@ const hT = {
     (!y.internals.handleBounds || A || R >= O || y.dragging) && v.push(y);
   }
   return v;
-}, CZ = (e, t) => {
+}, _Z = (e, t) => {
   const r = /* @__PURE__ */ new Set();
   return e.forEach((i) => {
     r.add(i.id);
   }), t.filter((i) => r.has(i.source) || r.has(i.target));
 };
-function EZ(e, t) {
+function kZ(e, t) {
   const r = /* @__PURE__ */ new Map(), i = t?.nodes ? new Set(t.nodes.map((a) => a.id)) : null;
   return e.forEach((a) => {
     let l;
@@ -45512,10 +45516,10 @@ function EZ(e, t) {
     l && (!i || i.has(a.id)) && r.set(a.id, a);
   }), r;
 }
-async function _Z({ nodes: e, width: t, height: r, panZoom: i, minZoom: a, maxZoom: l }, c) {
+async function TZ({ nodes: e, width: t, height: r, panZoom: i, minZoom: a, maxZoom: l }, c) {
   if (e.size === 0)
     return !0;
-  const d = EZ(e, c), f = cd(d), g = Qx(f, t, r, c?.minZoom ?? a, c?.maxZoom ?? l, c?.padding ?? 0.1);
+  const d = kZ(e, c), f = cd(d), g = Kx(f, t, r, c?.minZoom ?? a, c?.maxZoom ?? l, c?.padding ?? 0.1);
   return await i.setViewport(g, {
     duration: c?.duration,
     ease: c?.ease,
@@ -45548,7 +45552,7 @@ function KM({ nodeId: e, nextPosition: t, nodeLookup: r, nodeOrigin: i = [0, 0],
     positionAbsolute: y
   };
 }
-async function kZ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edges: i, onBeforeDelete: a }) {
+async function RZ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edges: i, onBeforeDelete: a }) {
   const l = new Set(e.map((y) => y.id)), c = [];
   for (const y of r) {
     if (y.deletable === !1)
@@ -45556,7 +45560,7 @@ async function kZ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edge
     const b = l.has(y.id), x = !b && y.parentId && c.find((S) => S.id === y.parentId);
     (b || x) && c.push(y);
   }
-  const d = new Set(t.map((y) => y.id)), f = i.filter((y) => y.deletable !== !1), p = CZ(c, f);
+  const d = new Set(t.map((y) => y.id)), f = i.filter((y) => y.deletable !== !1), p = _Z(c, f);
   for (const y of f)
     d.has(y.id) && !p.find((x) => x.id === y.id) && p.push(y);
   if (!a)
@@ -45581,8 +45585,8 @@ function ZM(e, t, r) {
     [l + i, c + a]
   ], t);
 }
-const gT = (e, t, r) => e < t ? Tl(Math.abs(e - t), 1, t) / t : e > r ? -Tl(Math.abs(e - r), 1, t) / t : 0, Xx = (e, t, r = 15, i = 40) => {
-  const a = gT(e.x, i, t.width - i) * r, l = gT(e.y, i, t.height - i) * r;
+const pT = (e, t, r) => e < t ? Tl(Math.abs(e - t), 1, t) / t : e > r ? -Tl(Math.abs(e - r), 1, t) / t : 0, Qx = (e, t, r = 15, i = 40) => {
+  const a = pT(e.x, i, t.width - i) * r, l = pT(e.y, i, t.height - i) * r;
   return [a, l];
 }, dp = (e, t) => ({
   x: Math.min(e.x, t.x),
@@ -45600,7 +45604,7 @@ const gT = (e, t, r) => e < t ? Tl(Math.abs(e - t), 1, t) / t : e > r ? -Tl(Math
   width: r - e,
   height: i - t
 }), Du = (e, t = [0, 0]) => {
-  const { x: r, y: i } = qx(e) ? e.internals.positionAbsolute : ld(e, t);
+  const { x: r, y: i } = Yx(e) ? e.internals.positionAbsolute : ld(e, t);
   return {
     x: r,
     y: i,
@@ -45608,7 +45612,7 @@ const gT = (e, t, r) => e < t ? Tl(Math.abs(e - t), 1, t) / t : e > r ? -Tl(Math
     height: e.measured?.height ?? e.height ?? e.initialHeight ?? 0
   };
 }, yg = (e, t = [0, 0]) => {
-  const { x: r, y: i } = qx(e) ? e.internals.positionAbsolute : ld(e, t);
+  const { x: r, y: i } = Yx(e) ? e.internals.positionAbsolute : ld(e, t);
   return {
     x: r,
     y: i,
@@ -45618,7 +45622,7 @@ const gT = (e, t, r) => e < t ? Tl(Math.abs(e - t), 1, t) / t : e > r ? -Tl(Math
 }, JM = (e, t) => fp(dp(l0(e), l0(t))), e5 = (e, t, r, i, a, l, c, d) => {
   const f = Math.max(0, Math.min(e + r, a + c) - Math.max(e, a)), g = Math.max(0, Math.min(t + i, l + d) - Math.max(t, l));
   return Math.ceil(f * g);
-}, bg = (e, t) => e5(e.x, e.y, e.width, e.height, t.x, t.y, t.width, t.height), pT = (e) => Nr(e.width) && Nr(e.height) && Nr(e.x) && Nr(e.y), Nr = (e) => !isNaN(e) && isFinite(e), t5 = (e, t) => (r, i) => {
+}, bg = (e, t) => e5(e.x, e.y, e.width, e.height, t.x, t.y, t.width, t.height), mT = (e) => Nr(e.width) && Nr(e.height) && Nr(e.x) && Nr(e.y), Nr = (e) => !isNaN(e) && isFinite(e), t5 = (e, t) => (r, i) => {
 }, ud = (e, t = [1, 1]) => ({
   x: t[0] * Math.round(e.x / t[0]),
   y: t[1] * Math.round(e.y / t[1])
@@ -45647,7 +45651,7 @@ function el(e, t) {
   }
   return console.error(`The padding value "${e}" is invalid. Please provide a number or a string with a valid unit (px or %).`), 0;
 }
-function TZ(e, t, r) {
+function zZ(e, t, r) {
   if (typeof e == "string" || typeof e == "number") {
     const i = el(e, r), a = el(e, t);
     return {
@@ -45665,7 +45669,7 @@ function TZ(e, t, r) {
   }
   return { top: 0, right: 0, bottom: 0, left: 0, x: 0, y: 0 };
 }
-function RZ(e, t, r, i, a, l) {
+function OZ(e, t, r, i, a, l) {
   const { x: c, y: d } = Rl(e, [t, r, i]), { x: f, y: g } = Rl({ x: e.x + e.width, y: e.y + e.height }, [t, r, i]), p = a - f, v = l - g;
   return {
     left: Math.floor(c),
@@ -45674,8 +45678,8 @@ function RZ(e, t, r, i, a, l) {
     bottom: Math.floor(v)
   };
 }
-const Qx = (e, t, r, i, a, l) => {
-  const c = TZ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Tl(g, i, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, S = RZ(e, b, x, p, t, r), w = {
+const Kx = (e, t, r, i, a, l) => {
+  const c = zZ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Tl(g, i, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, S = OZ(e, b, x, p, t, r), w = {
     left: Math.min(S.left - c.left, 0),
     top: Math.min(S.top - c.top, 0),
     right: Math.min(S.right - c.right, 0),
@@ -45707,7 +45711,7 @@ function r5(e, t = { width: 0, height: 0 }, r, i, a) {
   }
   return l;
 }
-function mT(e, t) {
+function vT(e, t) {
   if (e.size !== t.size)
     return !1;
   for (const r of e)
@@ -45715,13 +45719,13 @@ function mT(e, t) {
       return !1;
   return !0;
 }
-function zZ() {
+function AZ() {
   let e, t;
   return { promise: new Promise((i, a) => {
     e = i, t = a;
   }), resolve: e, reject: t };
 }
-function OZ(e) {
+function NZ(e) {
   return { ...YM, ...e || {} };
 }
 function o5(e) {
@@ -45735,13 +45739,13 @@ function vu(e, { snapGrid: t = [0, 0], snapToGrid: r = !1, transform: i, contain
     ...d
   };
 }
-const Kx = (e) => ({
+const Zx = (e) => ({
   width: e.offsetWidth,
   height: e.offsetHeight
-}), i5 = (e) => e?.getRootNode?.() || window?.document, AZ = ["INPUT", "SELECT", "TEXTAREA"];
+}), i5 = (e) => e?.getRootNode?.() || window?.document, MZ = ["INPUT", "SELECT", "TEXTAREA"];
 function a5(e) {
   const t = e.composedPath?.()?.[0] || e.target;
-  return t?.nodeType !== 1 ? !1 : AZ.includes(t.nodeName) || t.hasAttribute("contenteditable") || !!t.closest(".nokey");
+  return t?.nodeType !== 1 ? !1 : MZ.includes(t.nodeName) || t.hasAttribute("contenteditable") || !!t.closest(".nokey");
 }
 const s5 = (e) => "clientX" in e, Mr = (e, t) => {
   const r = s5(e), i = r ? e.clientX : e.touches?.[0].clientX, a = r ? e.clientY : e.touches?.[0].clientY;
@@ -45749,7 +45753,7 @@ const s5 = (e) => "clientX" in e, Mr = (e, t) => {
     x: i - (t?.left ?? 0),
     y: a - (t?.top ?? 0)
   };
-}, vT = (e, t, r, i, a) => {
+}, yT = (e, t, r, i, a) => {
   const l = t.querySelectorAll(`.${e}`);
   return !l || !l.length ? null : Array.from(l).map((c) => {
     const d = c.getBoundingClientRect();
@@ -45760,7 +45764,7 @@ const s5 = (e) => "clientX" in e, Mr = (e, t) => {
       position: c.getAttribute("data-handlepos"),
       x: (d.left - r.left) / i,
       y: (d.top - r.top) / i,
-      ...Kx(c)
+      ...Zx(c)
     };
   });
 };
@@ -45771,7 +45775,7 @@ function l5({ sourceX: e, sourceY: t, targetX: r, targetY: i, sourceControlX: a,
 function vh(e, t) {
   return e >= 0 ? 0.5 * e : t * 25 * Math.sqrt(-e);
 }
-function yT({ pos: e, x1: t, y1: r, x2: i, y2: a, c: l }) {
+function bT({ pos: e, x1: t, y1: r, x2: i, y2: a, c: l }) {
   switch (e) {
     case Re.Left:
       return [t - vh(t - i, l), r];
@@ -45784,14 +45788,14 @@ function yT({ pos: e, x1: t, y1: r, x2: i, y2: a, c: l }) {
   }
 }
 function c5({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i, targetY: a, targetPosition: l = Re.Top, curvature: c = 0.25 }) {
-  const [d, f] = yT({
+  const [d, f] = bT({
     pos: r,
     x1: e,
     y1: t,
     x2: i,
     y2: a,
     c
-  }), [g, p] = yT({
+  }), [g, p] = bT({
     pos: l,
     x1: i,
     y1: a,
@@ -45820,13 +45824,13 @@ function u5({ sourceX: e, sourceY: t, targetX: r, targetY: i }) {
   const a = Math.abs(r - e) / 2, l = r < e ? r + a : r - a, c = Math.abs(i - t) / 2, d = i < t ? i + c : i - c;
   return [l, d, a, c];
 }
-function NZ({ sourceNode: e, targetNode: t, selected: r = !1, zIndex: i = 0, elevateOnSelect: a = !1, zIndexMode: l = "basic" }) {
+function PZ({ sourceNode: e, targetNode: t, selected: r = !1, zIndex: i = 0, elevateOnSelect: a = !1, zIndexMode: l = "basic" }) {
   if (l === "manual")
     return i;
   const c = a && r ? i + 1e3 : i, d = Math.max(e.parentId || a && e.selected ? e.internals.z : 0, t.parentId || a && t.selected ? t.internals.z : 0);
   return c + d;
 }
-function MZ({ sourceNode: e, targetNode: t, width: r, height: i, transform: a }) {
+function IZ({ sourceNode: e, targetNode: t, width: r, height: i, transform: a }) {
   const l = dp(yg(e), yg(t));
   l.x === l.x2 && (l.x2 += 1), l.y === l.y2 && (l.y2 += 1);
   const c = {
@@ -45837,15 +45841,15 @@ function MZ({ sourceNode: e, targetNode: t, width: r, height: i, transform: a })
   };
   return bg(c, fp(l)) > 0;
 }
-const PZ = ({ source: e, sourceHandle: t, target: r, targetHandle: i }) => `xy-edge__${e}${t || ""}-${r}${i || ""}`, IZ = (e, t) => t.some((r) => r.source === e.source && r.target === e.target && (r.sourceHandle === e.sourceHandle || !r.sourceHandle && !e.sourceHandle) && (r.targetHandle === e.targetHandle || !r.targetHandle && !e.targetHandle)), DZ = (e, t, r = {}) => {
+const DZ = ({ source: e, sourceHandle: t, target: r, targetHandle: i }) => `xy-edge__${e}${t || ""}-${r}${i || ""}`, LZ = (e, t) => t.some((r) => r.source === e.source && r.target === e.target && (r.sourceHandle === e.sourceHandle || !r.sourceHandle && !e.sourceHandle) && (r.targetHandle === e.targetHandle || !r.targetHandle && !e.targetHandle)), $Z = (e, t, r = {}) => {
   if (!e.source || !e.target)
     return r.onError?.("006", $r.error006()), t;
-  const i = r.getEdgeId || PZ;
+  const i = r.getEdgeId || DZ;
   let a;
   return QM(e) ? a = { ...e } : a = {
     ...e,
     id: i(e)
-  }, IZ(a, t) ? t : (a.sourceHandle === null && delete a.sourceHandle, a.targetHandle === null && delete a.targetHandle, t.concat(a));
+  }, LZ(a, t) ? t : (a.sourceHandle === null && delete a.sourceHandle, a.targetHandle === null && delete a.targetHandle, t.concat(a));
 };
 function d5({ sourceX: e, sourceY: t, targetX: r, targetY: i }) {
   const [a, l, c, d] = u5({
@@ -45856,14 +45860,14 @@ function d5({ sourceX: e, sourceY: t, targetX: r, targetY: i }) {
   });
   return [`M ${e},${t}L ${r},${i}`, a, l, c, d];
 }
-const bT = {
+const xT = {
   [Re.Left]: { x: -1, y: 0 },
   [Re.Right]: { x: 1, y: 0 },
   [Re.Top]: { x: 0, y: -1 },
   [Re.Bottom]: { x: 0, y: 1 }
-}, LZ = ({ source: e, sourcePosition: t = Re.Bottom, target: r }) => t === Re.Left || t === Re.Right ? e.x < r.x ? { x: 1, y: 0 } : { x: -1, y: 0 } : e.y < r.y ? { x: 0, y: 1 } : { x: 0, y: -1 }, xT = (e, t) => Math.sqrt(Math.pow(t.x - e.x, 2) + Math.pow(t.y - e.y, 2)), $Z = (e, t, r) => e.x === t.x && t.x === r.x && (t.y - e.y) * (r.y - t.y) >= 0 || e.y === t.y && t.y === r.y && (t.x - e.x) * (r.x - t.x) >= 0;
-function VZ({ source: e, sourcePosition: t = Re.Bottom, target: r, targetPosition: i = Re.Top, center: a, offset: l, stepPosition: c }) {
-  const d = bT[t], f = bT[i], g = { x: e.x + d.x * l, y: e.y + d.y * l }, p = { x: r.x + f.x * l, y: r.y + f.y * l }, v = LZ({
+}, VZ = ({ source: e, sourcePosition: t = Re.Bottom, target: r }) => t === Re.Left || t === Re.Right ? e.x < r.x ? { x: 1, y: 0 } : { x: -1, y: 0 } : e.y < r.y ? { x: 0, y: 1 } : { x: 0, y: -1 }, wT = (e, t) => Math.sqrt(Math.pow(t.x - e.x, 2) + Math.pow(t.y - e.y, 2)), HZ = (e, t, r) => e.x === t.x && t.x === r.x && (t.y - e.y) * (r.y - t.y) >= 0 || e.y === t.y && t.y === r.y && (t.x - e.x) * (r.x - t.x) >= 0;
+function BZ({ source: e, sourcePosition: t = Re.Bottom, target: r, targetPosition: i = Re.Top, center: a, offset: l, stepPosition: c }) {
+  const d = xT[t], f = xT[i], g = { x: e.x + d.x * l, y: e.y + d.y * l }, p = { x: r.x + f.x * l, y: r.y + f.y * l }, v = VZ({
     source: g,
     sourcePosition: t,
     target: p
@@ -45904,12 +45908,12 @@ function VZ({ source: e, sourcePosition: t = Re.Bottom, target: r, targetPositio
   const O = { x: g.x + C.x, y: g.y + C.y }, A = { x: p.x + T.x, y: p.y + T.y }, N = [];
   for (const I of [e, O, ...x, A, r]) {
     const [H, V] = N.slice(-2);
-    V && $Z(H, V, I) && N.pop(), N.push(I);
+    V && HZ(H, V, I) && N.pop(), N.push(I);
   }
   return [N, S, w, k, R];
 }
-function HZ(e, t, r, i) {
-  const a = Math.min(xT(e, t) / 2, xT(t, r) / 2, i), { x: l, y: c } = t;
+function jZ(e, t, r, i) {
+  const a = Math.min(wT(e, t) / 2, wT(t, r) / 2, i), { x: l, y: c } = t;
   if (e.x === l && l === r.x || e.y === c && c === r.y)
     return `L${l} ${c}`;
   if (e.y === c) {
@@ -45920,7 +45924,7 @@ function HZ(e, t, r, i) {
   return `L ${l},${c + a * f}Q ${l},${c} ${l + a * d},${c}`;
 }
 function c0({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i, targetY: a, targetPosition: l = Re.Top, borderRadius: c = 5, centerX: d, centerY: f, offset: g = 20, stepPosition: p = 0.5 }) {
-  const [v, y, b, x, S] = VZ({
+  const [v, y, b, x, S] = BZ({
     source: { x: e, y: t },
     sourcePosition: r,
     target: { x: i, y: a },
@@ -45931,17 +45935,17 @@ function c0({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i,
   });
   let w = `M${v[0].x} ${v[0].y}`;
   for (let C = 1; C < v.length - 1; C++)
-    w += HZ(v[C - 1], v[C], v[C + 1], c);
+    w += jZ(v[C - 1], v[C], v[C + 1], c);
   return w += `L${v[v.length - 1].x} ${v[v.length - 1].y}`, [w, y, b, x, S];
 }
-function wT(e) {
+function ST(e) {
   return e && !!(e.internals.handleBounds || e.handles?.length) && !!(e.measured.width || e.width || e.initialWidth);
 }
-function BZ(e) {
+function UZ(e) {
   const { sourceNode: t, targetNode: r } = e;
-  if (!wT(t) || !wT(r))
+  if (!ST(t) || !ST(r))
     return null;
-  const i = t.internals.handleBounds || ST(t.handles), a = r.internals.handleBounds || ST(r.handles), l = CT(i?.source ?? [], e.sourceHandle), c = CT(
+  const i = t.internals.handleBounds || CT(t.handles), a = r.internals.handleBounds || CT(r.handles), l = ET(i?.source ?? [], e.sourceHandle), c = ET(
     // when connection type is loose we can define all handles as sources and connect source -> source
     e.connectionMode === kl.Strict ? a?.target ?? [] : (a?.target ?? []).concat(a?.source ?? []),
     e.targetHandle
@@ -45962,7 +45966,7 @@ function BZ(e) {
     targetPosition: f
   };
 }
-function ST(e) {
+function CT(e) {
   if (!e)
     return null;
   const t = [], r = [];
@@ -45988,13 +45992,13 @@ function Fa(e, t, r = Re.Left, i = !1) {
       return { x: a, y: l + d / 2 };
   }
 }
-function CT(e, t) {
+function ET(e, t) {
   return e && (t ? e.find((r) => r.id === t) : e[0]) || null;
 }
 function u0(e, t) {
   return e ? typeof e == "string" ? e : `${t ? `${t}__` : ""}${Object.keys(e).sort().map((i) => `${i}=${e[i]}`).join("&")}` : "";
 }
-function jZ(e, { id: t, defaultColor: r, defaultMarkerStart: i, defaultMarkerEnd: a }) {
+function WZ(e, { id: t, defaultColor: r, defaultMarkerStart: i, defaultMarkerEnd: a }) {
   const l = /* @__PURE__ */ new Set();
   return e.reduce((c, d) => ([d.markerStart || i, d.markerEnd || a].forEach((f) => {
     if (f && typeof f == "object") {
@@ -46003,33 +46007,33 @@ function jZ(e, { id: t, defaultColor: r, defaultMarkerStart: i, defaultMarkerEnd
     }
   }), c), []).sort((c, d) => c.id.localeCompare(d.id));
 }
-const f5 = 1e3, UZ = 10, Zx = {
+const f5 = 1e3, FZ = 10, Jx = {
   nodeOrigin: [0, 0],
   nodeExtent: Pu,
   elevateNodesOnSelect: !0,
   zIndexMode: "basic",
   defaults: {}
-}, WZ = {
-  ...Zx,
+}, GZ = {
+  ...Jx,
   checkEquality: !0
 };
-function Jx(e, t) {
+function ew(e, t) {
   const r = { ...e };
   for (const i in t)
     t[i] !== void 0 && (r[i] = t[i]);
   return r;
 }
-function FZ(e, t, r) {
-  const i = Jx(Zx, r);
+function qZ(e, t, r) {
+  const i = ew(Jx, r);
   for (const a of e.values())
     if (a.parentId)
-      tw(a, e, t, i);
+      nw(a, e, t, i);
     else {
       const l = ld(a, i.nodeOrigin), c = Wa(a.extent) ? a.extent : i.nodeExtent, d = Ua(l, c, Hr(a));
       a.internals.positionAbsolute = d;
     }
 }
-function GZ(e, t) {
+function YZ(e, t) {
   if (!e.handles)
     return e.measured ? t?.internals.handleBounds : void 0;
   const r = [], i = [];
@@ -46051,11 +46055,11 @@ function GZ(e, t) {
     target: i
   };
 }
-function ew(e) {
+function tw(e) {
   return e === "manual";
 }
 function d0(e, t, r, i = {}) {
-  const a = Jx(WZ, i), l = { i: 0 }, c = new Map(t), d = a?.elevateNodesOnSelect && !ew(a.zIndexMode) ? f5 : 0;
+  const a = ew(GZ, i), l = { i: 0 }, c = new Map(t), d = a?.elevateNodesOnSelect && !tw(a.zIndexMode) ? f5 : 0;
   let f = e.length > 0, g = !1;
   t.clear(), r.clear();
   for (const p of e) {
@@ -46074,30 +46078,30 @@ function d0(e, t, r, i = {}) {
         internals: {
           positionAbsolute: x,
           // if user re-initializes the node or removes `measured` for whatever reason, we reset the handleBounds so that the node gets re-measured
-          handleBounds: GZ(p, v),
+          handleBounds: YZ(p, v),
           z: h5(p, d, a.zIndexMode),
           userNode: p
         }
       }, t.set(p.id, v);
     }
-    (v.measured === void 0 || v.measured.width === void 0 || v.measured.height === void 0) && !v.hidden && (f = !1), p.parentId && tw(v, t, r, i, l), g ||= p.selected ?? !1;
+    (v.measured === void 0 || v.measured.width === void 0 || v.measured.height === void 0) && !v.hidden && (f = !1), p.parentId && nw(v, t, r, i, l), g ||= p.selected ?? !1;
   }
   return { nodesInitialized: f, hasSelectedNodes: g };
 }
-function qZ(e, t) {
+function XZ(e, t) {
   if (!e.parentId)
     return;
   const r = t.get(e.parentId);
   r ? r.set(e.id, e) : t.set(e.parentId, /* @__PURE__ */ new Map([[e.id, e]]));
 }
-function tw(e, t, r, i, a) {
-  const { elevateNodesOnSelect: l, nodeOrigin: c, nodeExtent: d, zIndexMode: f } = Jx(Zx, i), g = e.parentId, p = t.get(g);
+function nw(e, t, r, i, a) {
+  const { elevateNodesOnSelect: l, nodeOrigin: c, nodeExtent: d, zIndexMode: f } = ew(Jx, i), g = e.parentId, p = t.get(g);
   if (!p) {
     console.warn(`Parent node ${g} not found. Please make sure that parent nodes are in front of their child nodes in the nodes array.`);
     return;
   }
-  qZ(e, r), a && !p.parentId && p.internals.rootParentIndex === void 0 && f === "auto" && (p.internals.rootParentIndex = ++a.i, p.internals.z = p.internals.z + a.i * UZ), a && p.internals.rootParentIndex !== void 0 && (a.i = p.internals.rootParentIndex);
-  const v = l && !ew(f) ? f5 : 0, { x: y, y: b, z: x } = YZ(e, p, c, d, v, f), { positionAbsolute: S } = e.internals, w = y !== S.x || b !== S.y;
+  XZ(e, r), a && !p.parentId && p.internals.rootParentIndex === void 0 && f === "auto" && (p.internals.rootParentIndex = ++a.i, p.internals.z = p.internals.z + a.i * FZ), a && p.internals.rootParentIndex !== void 0 && (a.i = p.internals.rootParentIndex);
+  const v = l && !tw(f) ? f5 : 0, { x: y, y: b, z: x } = QZ(e, p, c, d, v, f), { positionAbsolute: S } = e.internals, w = y !== S.x || b !== S.y;
   (w || x !== e.internals.z) && t.set(e.id, {
     ...e,
     internals: {
@@ -46109,9 +46113,9 @@ function tw(e, t, r, i, a) {
 }
 function h5(e, t, r) {
   const i = Nr(e.zIndex) ? e.zIndex : 0;
-  return ew(r) ? i : i + (e.selected ? t : 0);
+  return tw(r) ? i : i + (e.selected ? t : 0);
 }
-function YZ(e, t, r, i, a, l) {
+function QZ(e, t, r, i, a, l) {
   const { x: c, y: d } = t.internals.positionAbsolute, f = Hr(e), g = ld(e, r), p = Wa(e.extent) ? Ua(g, e.extent, f) : g;
   let v = Ua({ x: c + p.x, y: d + p.y }, i, f);
   e.extent === "parent" && (v = ZM(v, f, t));
@@ -46122,7 +46126,7 @@ function YZ(e, t, r, i, a, l) {
     z: b >= y ? b + 1 : y
   };
 }
-function nw(e, t, r, i = [0, 0]) {
+function rw(e, t, r, i = [0, 0]) {
   const a = [], l = /* @__PURE__ */ new Map();
   for (const c of e) {
     const d = t.get(c.parentId);
@@ -46160,7 +46164,7 @@ function nw(e, t, r, i = [0, 0]) {
     });
   }), a;
 }
-function XZ(e, t, r, i, a, l, c) {
+function KZ(e, t, r, i, a, l, c) {
   const d = i?.querySelector(".xyflow__viewport");
   let f = !1;
   if (!d)
@@ -46180,7 +46184,7 @@ function XZ(e, t, r, i, a, l, c) {
       }), f = !0;
       continue;
     }
-    const S = Kx(b.nodeElement), w = x.measured.width !== S.width || x.measured.height !== S.height;
+    const S = Zx(b.nodeElement), w = x.measured.width !== S.width || x.measured.height !== S.height;
     if (!!(S.width && S.height && (w || !x.internals.handleBounds || b.force))) {
       const T = b.nodeElement.getBoundingClientRect(), k = Wa(x.extent) ? x.extent : l;
       let { positionAbsolute: R } = x.internals;
@@ -46195,12 +46199,12 @@ function XZ(e, t, r, i, a, l, c) {
           ...x.internals,
           positionAbsolute: R,
           handleBounds: {
-            source: vT("source", b.nodeElement, T, v, x.id),
-            target: vT("target", b.nodeElement, T, v, x.id)
+            source: yT("source", b.nodeElement, T, v, x.id),
+            target: yT("target", b.nodeElement, T, v, x.id)
           }
         }
       };
-      t.set(x.id, O), x.parentId && tw(O, t, r, { nodeOrigin: a, zIndexMode: c }), f = !0, w && (g.push({
+      t.set(x.id, O), x.parentId && nw(O, t, r, { nodeOrigin: a, zIndexMode: c }), f = !0, w && (g.push({
         id: x.id,
         type: "dimensions",
         dimensions: S
@@ -46212,12 +46216,12 @@ function XZ(e, t, r, i, a, l, c) {
     }
   }
   if (y.length > 0) {
-    const b = nw(y, t, r, a);
+    const b = rw(y, t, r, a);
     g.push(...b);
   }
   return { changes: g, updatedInternals: f };
 }
-async function QZ({ delta: e, panZoom: t, transform: r, translateExtent: i, width: a, height: l }) {
+async function ZZ({ delta: e, panZoom: t, transform: r, translateExtent: i, width: a, height: l }) {
   if (!t || !e.x && !e.y)
     return !1;
   const c = await t.setViewportConstrained({
@@ -46230,7 +46234,7 @@ async function QZ({ delta: e, panZoom: t, transform: r, translateExtent: i, widt
   ], i);
   return !!c && (c.x !== r[0] || c.y !== r[1] || c.k !== r[2]);
 }
-function ET(e, t, r, i, a, l) {
+function _T(e, t, r, i, a, l) {
   let c = a;
   const d = i.get(c) || /* @__PURE__ */ new Map();
   i.set(c, d.set(r, t)), c = `${a}-${e}`;
@@ -46245,7 +46249,7 @@ function g5(e, t, r) {
   e.clear(), t.clear();
   for (const i of r) {
     const { source: a, target: l, sourceHandle: c = null, targetHandle: d = null } = i, f = { edgeId: i.id, source: a, target: l, sourceHandle: c, targetHandle: d }, g = `${a}-${c}--${l}-${d}`, p = `${l}-${d}--${a}-${c}`;
-    ET("source", f, p, e, a, c), ET("target", f, g, e, l, d), t.set(i.id, i);
+    _T("source", f, p, e, a, c), _T("target", f, g, e, l, d), t.set(i.id, i);
   }
 }
 function p5(e, t) {
@@ -46254,7 +46258,7 @@ function p5(e, t) {
   const r = t.get(e.parentId);
   return r ? r.selected ? !0 : p5(r, t) : !1;
 }
-function _T(e, t, r) {
+function kT(e, t, r) {
   let i = e;
   do {
     if (i?.matches?.(t))
@@ -46265,7 +46269,7 @@ function _T(e, t, r) {
   } while (i);
   return !1;
 }
-function KZ(e, t, r, i, a) {
+function JZ(e, t, r, i, a) {
   const l = /* @__PURE__ */ new Map();
   for (const [c, d] of e)
     if ((a ? d.id === i : d.selected || d.id === i) && (a || !d.parentId || !p5(d, e)) && (d.draggable || t && typeof d.draggable > "u")) {
@@ -46314,7 +46318,7 @@ function Xy({ nodeId: e, dragItems: t, nodeLookup: r, dragging: i = !0 }) {
     a
   ];
 }
-function ZZ({ dragItems: e, snapGrid: t, x: r, y: i }) {
+function eJ({ dragItems: e, snapGrid: t, x: r, y: i }) {
   const a = e.values().next().value;
   if (!a)
     return null;
@@ -46327,7 +46331,7 @@ function ZZ({ dragItems: e, snapGrid: t, x: r, y: i }) {
     y: c.y - l.y
   };
 }
-function JZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, onDragStop: a }) {
+function tJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, onDragStop: a }) {
   let l = { x: null, y: null }, c = 0, d = /* @__PURE__ */ new Map(), f = !1, g = { x: 0, y: 0 }, p = null, v = !1, y = null, b = !1, x = !1, S = null;
   function w({ noDragClassName: T, handleSelector: k, domNode: R, isSelectable: O, nodeId: A, nodeClickDistance: N = 0 }) {
     y = Jn(R);
@@ -46335,7 +46339,7 @@ function JZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
       const { nodeLookup: D, nodeExtent: U, snapGrid: L, snapToGrid: W, nodeOrigin: Y, onNodeDrag: ne, onSelectionDrag: se, onError: J, updateNodePositions: ce } = t();
       l = { x: B, y: G };
       let he = !1;
-      const $ = d.size > 1, K = $ && U ? l0(cd(d)) : null, me = $ && W ? ZZ({
+      const $ = d.size > 1, K = $ && U ? l0(cd(d)) : null, me = $ && W ? eJ({
         dragItems: d,
         snapGrid: L,
         x: B,
@@ -46384,7 +46388,7 @@ function JZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
         f = !1, cancelAnimationFrame(c);
         return;
       }
-      const [L, W] = Xx(g, p, D);
+      const [L, W] = Qx(g, p, D);
       (L !== 0 || W !== 0) && (l.x = (l.x ?? 0) - L / B[2], l.y = (l.y ?? 0) - W / B[2], await G({ x: L, y: W }) && I(l)), c = requestAnimationFrame(H);
     }
     function V(B) {
@@ -46393,7 +46397,7 @@ function JZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
       const he = !!A && !D && !G.get(A)?.selected;
       (!ne || !O) && !D && A && (G.get(A)?.selected || ce()), O && ne && A && e?.(A);
       const $ = vu(B.sourceEvent, { transform: L, snapGrid: W, snapToGrid: Y, containerBounds: p });
-      if (l = $, d = KZ(G, U, $, A, he), d.size > 0 && (r || se || !A && J)) {
+      if (l = $, d = JZ(G, U, $, A, he), d.size > 0 && (r || se || !A && J)) {
         const [K, me] = Xy({
           nodeId: A,
           dragItems: d,
@@ -46434,7 +46438,7 @@ function JZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
       }
     }).filter((B) => {
       const G = B.target;
-      return !B.button && (!T || !_T(G, `.${T}`, R)) && (!k || _T(G, k, R));
+      return !B.button && (!T || !kT(G, `.${T}`, R)) && (!k || kT(G, k, R));
     });
     y.call(q);
   }
@@ -46446,7 +46450,7 @@ function JZ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: i, o
     destroy: C
   };
 }
-function eJ(e, t, r) {
+function nJ(e, t, r) {
   const i = [], a = {
     x: e.x - r,
     y: e.y - r,
@@ -46457,10 +46461,10 @@ function eJ(e, t, r) {
     bg(a, Du(l)) > 0 && i.push(l);
   return i;
 }
-const tJ = 250;
-function nJ(e, t, r, i) {
+const rJ = 250;
+function oJ(e, t, r, i) {
   let a = [], l = 1 / 0;
-  const c = eJ(e, r, t + tJ);
+  const c = nJ(e, r, t + rJ);
   for (const d of c) {
     const f = [...d.internals.handleBounds?.source ?? [], ...d.internals.handleBounds?.target ?? []];
     for (const g of f) {
@@ -46488,12 +46492,12 @@ function m5(e, t, r, i, a, l = !1) {
 function v5(e, t) {
   return e || (t?.classList.contains("target") ? "target" : t?.classList.contains("source") ? "source" : null);
 }
-function rJ(e, t) {
+function iJ(e, t) {
   let r = null;
   return t ? r = !0 : e && !t && (r = !1), r;
 }
 const y5 = () => !0;
-function oJ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: S, onConnectEnd: w, isValidConnection: C = y5, onReconnectEnd: T, updateConnection: k, getTransform: R, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: I }) {
+function aJ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: S, onConnectEnd: w, isValidConnection: C = y5, onReconnectEnd: T, updateConnection: k, getTransform: R, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: I }) {
   const H = i5(e.target);
   let V = 0, q;
   const { x: B, y: G } = Mr(e), D = v5(l, I), U = d?.getBoundingClientRect();
@@ -46507,7 +46511,7 @@ function oJ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
   function he() {
     if (!p || !U)
       return;
-    const [le, ue] = Xx(Y, U, A);
+    const [le, ue] = Qx(Y, U, A);
     y({ x: le, y: ue }), V = requestAnimationFrame(he);
   }
   const $ = {
@@ -46525,7 +46529,7 @@ function oJ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
     fromNode: K,
     to: Y,
     toHandle: null,
-    toPosition: hT[$.position],
+    toPosition: gT[$.position],
     toNode: null,
     pointer: Y
   };
@@ -46545,7 +46549,7 @@ function oJ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
       return;
     }
     const ue = R();
-    Y = Mr(le, U), q = nJ(dd(Y, ue, !1, [1, 1]), r, f, $), ne || (he(), ne = !0);
+    Y = Mr(le, U), q = oJ(dd(Y, ue, !1, [1, 1]), r, f, $), ne || (he(), ne = !0);
     const ve = b5(le, {
       handle: q,
       connectionMode: t,
@@ -46558,14 +46562,14 @@ function oJ(e, { connectionMode: t, connectionRadius: r, handleId: i, nodeId: a,
       flowId: v,
       nodeLookup: f
     });
-    ce = ve.handleDomNode, se = ve.connection, J = rJ(!!q, ve.isValid);
+    ce = ve.handleDomNode, se = ve.connection, J = iJ(!!q, ve.isValid);
     const ze = f.get(a), Oe = ze ? Fa(ze, $, Re.Left, !0) : ge.from, Ie = {
       ...ge,
       from: Oe,
       isValid: J,
       to: ve.toHandle && J ? Rl({ x: ve.toHandle.x, y: ve.toHandle.y }, ue) : Y,
       toHandle: ve.toHandle,
-      toPosition: J && ve.toHandle ? ve.toHandle.position : hT[$.position],
+      toPosition: J && ve.toHandle ? ve.toHandle.position : gT[$.position],
       toNode: ve.toHandle ? f.get(ve.toHandle.nodeId) : null,
       pointer: Y
     };
@@ -46610,10 +46614,10 @@ function b5(e, { handle: t, connectionMode: r, fromNodeId: i, fromHandleId: a, f
   return C;
 }
 const f0 = {
-  onPointerDown: oJ,
+  onPointerDown: aJ,
   isValid: b5
 };
-function iJ({ domNode: e, panZoom: t, getTransform: r, getViewScale: i }) {
+function sJ({ domNode: e, panZoom: t, getTransform: r, getViewScale: i }) {
   const a = Jn(e);
   function l({ translateExtent: d, width: f, height: g, zoomStep: p = 1, pannable: v = !0, zoomable: y = !0, inversePan: b = !1 }) {
     const x = (k) => {
@@ -46665,7 +46669,7 @@ const hp = (e) => ({
   x: e.x,
   y: e.y,
   zoom: e.k
-}), Qy = ({ x: e, y: t, zoom: r }) => up.translate(e, t).scale(r), Mi = (e, t) => e.target.closest(`.${t}`), x5 = (e, t) => t === 2 && Array.isArray(e) && e.includes(2), aJ = (e) => ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2, Ky = (e, t = 0, r = aJ, i = () => {
+}), Qy = ({ x: e, y: t, zoom: r }) => up.translate(e, t).scale(r), Mi = (e, t) => e.target.closest(`.${t}`), x5 = (e, t) => t === 2 && Array.isArray(e) && e.includes(2), lJ = (e) => ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2, Ky = (e, t = 0, r = lJ, i = () => {
 }) => {
   const a = typeof t == "number" && t > 0;
   return a || i(), a ? e.transition().duration(t).ease(r).on("end", i) : e;
@@ -46673,7 +46677,7 @@ const hp = (e) => ({
   const t = e.ctrlKey && Lu() ? 10 : 1;
   return -e.deltaY * (e.deltaMode === 1 ? 0.05 : e.deltaMode ? 1 : 2e-3) * t;
 };
-function sJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: i, panOnScrollMode: a, panOnScrollSpeed: l, zoomOnPinch: c, onPanZoomStart: d, onPanZoom: f, onPanZoomEnd: g }) {
+function cJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: i, panOnScrollMode: a, panOnScrollSpeed: l, zoomOnPinch: c, onPanZoomStart: d, onPanZoom: f, onPanZoomEnd: g }) {
   return (p) => {
     if (Mi(p, t))
       return p.ctrlKey && p.preventDefault(), !1;
@@ -46699,7 +46703,7 @@ function sJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: i, 
     }, 150);
   };
 }
-function lJ({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
+function uJ({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
   return function(i, a) {
     const l = i.type === "wheel", c = !t && l && !i.ctrlKey, d = Mi(i, e);
     if (i.ctrlKey && l && d && i.preventDefault(), c || d)
@@ -46707,7 +46711,7 @@ function lJ({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
     i.preventDefault(), r.call(this, i, a);
   };
 }
-function cJ({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
+function dJ({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
   return (i) => {
     if (i.sourceEvent?.internal)
       return;
@@ -46715,12 +46719,12 @@ function cJ({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
     e.mouseButton = i.sourceEvent?.button || 0, e.isZoomingOrPanning = !0, e.prevViewport = a, i.sourceEvent?.type === "mousedown" && t(!0), r && r?.(i.sourceEvent, a);
   };
 }
-function uJ({ zoomPanValues: e, panOnDrag: t, onPaneContextMenu: r, onTransformChange: i, onPanZoom: a }) {
+function fJ({ zoomPanValues: e, panOnDrag: t, onPaneContextMenu: r, onTransformChange: i, onPanZoom: a }) {
   return (l) => {
     e.usedRightMouseButton = !!(r && x5(t, e.mouseButton ?? 0)), l.sourceEvent?.sync || i([l.transform.x, l.transform.y, l.transform.k]), a && !l.sourceEvent?.internal && a?.(l.sourceEvent, hp(l.transform));
   };
 }
-function dJ({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: i, onPanZoomEnd: a, onPaneContextMenu: l }) {
+function hJ({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: i, onPanZoomEnd: a, onPaneContextMenu: l }) {
   return (c) => {
     if (!c.sourceEvent?.internal && (e.isZoomingOrPanning = !1, l && x5(t, e.mouseButton ?? 0) && !e.usedRightMouseButton && c.sourceEvent && l(c.sourceEvent), e.usedRightMouseButton = !1, i(!1), a)) {
       const d = hp(c.transform);
@@ -46734,7 +46738,7 @@ function dJ({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: 
     }
   };
 }
-function fJ({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScroll: r, zoomOnPinch: i, panOnDrag: a, panOnScroll: l, zoomOnDoubleClick: c, userSelectionActive: d, noWheelClassName: f, noPanClassName: g, lib: p, connectionInProgress: v }) {
+function gJ({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScroll: r, zoomOnPinch: i, panOnDrag: a, panOnScroll: l, zoomOnDoubleClick: c, userSelectionActive: d, noWheelClassName: f, noPanClassName: g, lib: p, connectionInProgress: v }) {
   return (y) => {
     const b = t || r, x = i && y.ctrlKey, S = y.type === "wheel";
     if (y.button === 1 && y.type === "mousedown" && (Mi(y, `${p}-flow__node`) || Mi(y, `${p}-flow__edge`) || Mi(y, `${p}-flow__selection`) || Mi(y, `${p}-flow__nodesselection`)))
@@ -46749,7 +46753,7 @@ function fJ({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScr
     return (!y.ctrlKey || S || e) && w;
   };
 }
-function hJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: a, onPanZoom: l, onPanZoomStart: c, onPanZoomEnd: d, onDraggingChange: f }) {
+function pJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: a, onPanZoom: l, onPanZoomStart: c, onPanZoomEnd: d, onDraggingChange: f }) {
   const g = {
     isZoomingOrPanning: !1,
     usedRightMouseButton: !1,
@@ -46791,7 +46795,7 @@ function hJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
     L && !g.isZoomingOrPanning && b.on("zoom", null);
     const ue = W && !me && !L;
     b.clickDistance(le ? 1 / 0 : !Nr(pe) || pe < 0 ? 0 : pe);
-    const ve = ue ? sJ({
+    const ve = ue ? cJ({
       zoomPanValues: g,
       noWheelClassName: G,
       d3Selection: x,
@@ -46802,19 +46806,19 @@ function hJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
       onPanZoomStart: c,
       onPanZoom: l,
       onPanZoomEnd: d
-    }) : lJ({
+    }) : uJ({
       noWheelClassName: G,
       preventScrolling: J,
       d3ZoomHandler: S
     });
     x.on("wheel.zoom", ve, { passive: !1 });
-    const ze = cJ({
+    const ze = dJ({
       zoomPanValues: g,
       onDraggingChange: f,
       onPanZoomStart: c
     });
     b.on("start", ze);
-    const Oe = uJ({
+    const Oe = fJ({
       zoomPanValues: g,
       panOnDrag: Y,
       onPaneContextMenu: !!U,
@@ -46822,7 +46826,7 @@ function hJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
       onTransformChange: F
     });
     b.on("zoom", Oe);
-    const Ie = dJ({
+    const Ie = hJ({
       zoomPanValues: g,
       panOnDrag: Y,
       panOnScroll: W,
@@ -46831,7 +46835,7 @@ function hJ({ domNode: e, minZoom: t, maxZoom: r, translateExtent: i, viewport: 
       onDraggingChange: f
     });
     b.on("end", Ie);
-    const Be = fJ({
+    const Be = gJ({
       panActivationKeyPressed: K,
       zoomActivationKeyPressed: me,
       panOnDrag: Y,
@@ -46906,11 +46910,11 @@ var zl;
 (function(e) {
   e.Line = "line", e.Handle = "handle";
 })(zl || (zl = {}));
-function gJ({ width: e, prevWidth: t, height: r, prevHeight: i, affectsX: a, affectsY: l }) {
+function mJ({ width: e, prevWidth: t, height: r, prevHeight: i, affectsX: a, affectsY: l }) {
   const c = e - t, d = r - i, f = [c > 0 ? 1 : c < 0 ? -1 : 0, d > 0 ? 1 : d < 0 ? -1 : 0];
   return c && a && (f[0] = f[0] * -1), d && l && (f[1] = f[1] * -1), f;
 }
-function kT(e) {
+function TT(e) {
   const t = e.includes("right") || e.includes("left"), r = e.includes("bottom") || e.includes("top"), i = e.includes("left"), a = e.includes("top");
   return {
     isHorizontal: t,
@@ -46928,10 +46932,10 @@ function Ai(e, t) {
 function yh(e, t, r) {
   return Math.max(0, t - e, e - r);
 }
-function TT(e, t) {
+function RT(e, t) {
   return e ? !t : t;
 }
-function pJ(e, t, r, i, a, l, c, d) {
+function vJ(e, t, r, i, a, l, c, d) {
   let { affectsX: f, affectsY: g } = t;
   const { isHorizontal: p, isVertical: v } = t, y = p && v, { xSnapped: b, ySnapped: x } = r, { minWidth: S, maxWidth: w, minHeight: C, maxHeight: T } = i, { x: k, y: R, width: O, height: A, aspectRatio: N } = e;
   let I = Math.floor(p ? b - e.pointerX : 0), H = Math.floor(v ? x - e.pointerY : 0);
@@ -46969,7 +46973,7 @@ function pJ(e, t, r, i, a, l, c, d) {
       }
     }
   }
-  H = H + (H < 0 ? U : -U), I = I + (I < 0 ? D : -D), a && (y ? V > q * N ? H = (TT(f, g) ? -I : I) / N : I = (TT(f, g) ? -H : H) * N : p ? (H = I / N, g = f) : (I = H * N, f = g));
+  H = H + (H < 0 ? U : -U), I = I + (I < 0 ? D : -D), a && (y ? V > q * N ? H = (RT(f, g) ? -I : I) / N : I = (RT(f, g) ? -H : H) * N : p ? (H = I / N, g = f) : (I = H * N, f = g));
   const L = f ? k + I : k, W = g ? R + H : R;
   return {
     width: O + (f ? -I : I),
@@ -46978,23 +46982,23 @@ function pJ(e, t, r, i, a, l, c, d) {
     y: l[1] * H * (g ? -1 : 1) + W
   };
 }
-const S5 = { width: 0, height: 0, x: 0, y: 0 }, mJ = {
+const S5 = { width: 0, height: 0, x: 0, y: 0 }, yJ = {
   ...S5,
   pointerX: 0,
   pointerY: 0,
   aspectRatio: 1
 };
-function vJ(e, t, r) {
+function bJ(e, t, r) {
   const i = t.position.x + e.position.x, a = t.position.y + e.position.y, l = e.measured.width ?? 0, c = e.measured.height ?? 0, d = r[0] * l, f = r[1] * c;
   return [
     [i - d, a - f],
     [i + l - d, a + c - f]
   ];
 }
-function yJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) {
+function xJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) {
   const l = Jn(e);
   let c = {
-    controlDirection: kT("bottom-right"),
+    controlDirection: TT("bottom-right"),
     boundaries: {
       minWidth: 0,
       minHeight: 0,
@@ -47005,12 +47009,12 @@ function yJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
     keepAspectRatio: !1
   };
   function d({ controlPosition: g, boundaries: p, keepAspectRatio: v, resizeDirection: y, onResizeStart: b, onResize: x, onResizeEnd: S, shouldResize: w }) {
-    let C = { ...S5 }, T = { ...mJ };
+    let C = { ...S5 }, T = { ...yJ };
     c = {
       boundaries: p,
       resizeDirection: y,
       keepAspectRatio: v,
-      controlDirection: kT(g)
+      controlDirection: TT(g)
     };
     let k, R = null, O = [], A, N, I;
     const H = wM().on("start", (V) => {
@@ -47044,7 +47048,7 @@ function yJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
           position: { ...se.position },
           extent: se.extent
         }), se.extent === "parent" || se.expandParent)) {
-          const J = vJ(se, k, se.origin ?? U);
+          const J = bJ(se, k, se.origin ?? U);
           I ? I = [
             [Math.min(J[0][0], I[0][0]), Math.min(J[0][1], I[0][1])],
             [Math.max(J[1][0], I[1][0]), Math.max(J[1][1], I[1][1])]
@@ -47060,7 +47064,7 @@ function yJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
       }), L = [];
       if (!k)
         return;
-      const { x: W, y: Y, width: ne, height: se } = C, J = {}, ce = k.origin ?? D, { width: he, height: $, x: K, y: me } = pJ(T, c.controlDirection, U, c.boundaries, c.keepAspectRatio, ce, N, I), ge = he !== ne, F = $ !== se, Z = K !== W && ge, pe = me !== Y && F;
+      const { x: W, y: Y, width: ne, height: se } = C, J = {}, ce = k.origin ?? D, { width: he, height: $, x: K, y: me } = vJ(T, c.controlDirection, U, c.boundaries, c.keepAspectRatio, ce, N, I), ge = he !== ne, F = $ !== se, Z = K !== W && ge, pe = me !== Y && F;
       if (!Z && !pe && !ge && !F)
         return;
       const le = {
@@ -47086,7 +47090,7 @@ function yJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
         const Ie = ce[1] * (J.height ?? 0);
         J.y && J.y < Ie && (C.y = Ie, T.y = T.y - (J.y - Ie));
       }
-      const ue = gJ({
+      const ue = mJ({
         width: C.width,
         prevWidth: ne,
         height: C.height,
@@ -47115,10 +47119,10 @@ function yJ({ domNode: e, nodeId: t, getStoreItems: r, onChange: i, onEnd: a }) 
   };
 }
 var Zy = { exports: {} }, Jy = {}, eb = { exports: {} }, tb = {};
-var RT;
-function bJ() {
-  if (RT) return tb;
-  RT = 1;
+var zT;
+function wJ() {
+  if (zT) return tb;
+  zT = 1;
   var e = Vu();
   function t(v, y) {
     return v === y && (v !== 0 || 1 / v === 1 / y) || v !== v && y !== y;
@@ -47156,15 +47160,15 @@ function bJ() {
   var p = typeof window > "u" || typeof window.document > "u" || typeof window.document.createElement > "u" ? g : d;
   return tb.useSyncExternalStore = e.useSyncExternalStore !== void 0 ? e.useSyncExternalStore : p, tb;
 }
-var zT;
-function xJ() {
-  return zT || (zT = 1, eb.exports = bJ()), eb.exports;
-}
 var OT;
-function wJ() {
-  if (OT) return Jy;
-  OT = 1;
-  var e = Vu(), t = xJ();
+function SJ() {
+  return OT || (OT = 1, eb.exports = wJ()), eb.exports;
+}
+var AT;
+function CJ() {
+  if (AT) return Jy;
+  AT = 1;
+  var e = Vu(), t = SJ();
   function r(g, p) {
     return g === p && (g !== 0 || 1 / g === 1 / p) || g !== g && p !== p;
   }
@@ -47211,12 +47215,12 @@ function wJ() {
     ), f(w), w;
   }, Jy;
 }
-var AT;
-function SJ() {
-  return AT || (AT = 1, Zy.exports = wJ()), Zy.exports;
+var NT;
+function EJ() {
+  return NT || (NT = 1, Zy.exports = CJ()), Zy.exports;
 }
-var CJ = SJ();
-const EJ = /* @__PURE__ */ l2(CJ), _J = {}, NT = (e) => {
+var _J = EJ();
+const kJ = /* @__PURE__ */ c2(_J), TJ = {}, MT = (e) => {
   let t;
   const r = /* @__PURE__ */ new Set(), i = (p, v) => {
     const y = typeof p == "function" ? p(t) : p;
@@ -47225,26 +47229,26 @@ const EJ = /* @__PURE__ */ l2(CJ), _J = {}, NT = (e) => {
       t = v ?? (typeof y != "object" || y === null) ? y : Object.assign({}, t, y), r.forEach((x) => x(t, b));
     }
   }, a = () => t, f = { setState: i, getState: a, getInitialState: () => g, subscribe: (p) => (r.add(p), () => r.delete(p)), destroy: () => {
-    (_J ? "production" : void 0) !== "production" && console.warn(
+    (TJ ? "production" : void 0) !== "production" && console.warn(
       "[DEPRECATED] The `destroy` method will be unsupported in a future version. Instead use unsubscribe function returned by subscribe. Everything will be garbage-collected if store is garbage-collected."
     ), r.clear();
   } }, g = t = e(i, a, f);
   return f;
-}, kJ = (e) => e ? NT(e) : NT, { useDebugValue: TJ } = c2, { useSyncExternalStoreWithSelector: RJ } = EJ, zJ = (e) => e;
-function C5(e, t = zJ, r) {
-  const i = RJ(
+}, RJ = (e) => e ? MT(e) : MT, { useDebugValue: zJ } = u2, { useSyncExternalStoreWithSelector: OJ } = kJ, AJ = (e) => e;
+function C5(e, t = AJ, r) {
+  const i = OJ(
     e.subscribe,
     e.getState,
     e.getServerState || e.getInitialState,
     t,
     r
   );
-  return TJ(i), i;
+  return zJ(i), i;
 }
-const MT = (e, t) => {
-  const r = kJ(e), i = (a, l = t) => C5(r, a, l);
+const PT = (e, t) => {
+  const r = RJ(e), i = (a, l = t) => C5(r, a, l);
   return Object.assign(i, r), i;
-}, OJ = (e, t) => e ? MT(e, t) : MT;
+}, NJ = (e, t) => e ? PT(e, t) : PT;
 function yt(e, t) {
   if (Object.is(e, t))
     return !0;
@@ -47272,7 +47276,7 @@ function yt(e, t) {
       return !1;
   return !0;
 }
-const gp = _.createContext(null), AJ = gp.Provider, E5 = $r.error001("react");
+const gp = _.createContext(null), MJ = gp.Provider, E5 = $r.error001("react");
 function qe(e, t) {
   const r = _.useContext(gp);
   if (r === null)
@@ -47289,7 +47293,7 @@ function ht() {
     subscribe: e.subscribe
   }), [e]);
 }
-const PT = { display: "none" }, NJ = {
+const IT = { display: "none" }, PJ = {
   position: "absolute",
   width: 1,
   height: 1,
@@ -47299,26 +47303,26 @@ const PT = { display: "none" }, NJ = {
   overflow: "hidden",
   clip: "rect(0px, 0px, 0px, 0px)",
   clipPath: "inset(100%)"
-}, _5 = "react-flow__node-desc", k5 = "react-flow__edge-desc", MJ = "react-flow__aria-live", PJ = (e) => e.ariaLiveMessage, IJ = (e) => e.ariaLabelConfig;
-function DJ({ rfId: e }) {
-  const t = qe(PJ);
-  return P.jsx("div", { id: `${MJ}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: NJ, children: t });
+}, _5 = "react-flow__node-desc", k5 = "react-flow__edge-desc", IJ = "react-flow__aria-live", DJ = (e) => e.ariaLiveMessage, LJ = (e) => e.ariaLabelConfig;
+function $J({ rfId: e }) {
+  const t = qe(DJ);
+  return P.jsx("div", { id: `${IJ}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: PJ, children: t });
 }
-function LJ({ rfId: e, disableKeyboardA11y: t }) {
-  const r = qe(IJ);
-  return P.jsxs(P.Fragment, { children: [P.jsx("div", { id: `${_5}-${e}`, style: PT, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), P.jsx("div", { id: `${k5}-${e}`, style: PT, children: r["edge.a11yDescription.default"] }), !t && P.jsx(DJ, { rfId: e })] });
+function VJ({ rfId: e, disableKeyboardA11y: t }) {
+  const r = qe(LJ);
+  return P.jsxs(P.Fragment, { children: [P.jsx("div", { id: `${_5}-${e}`, style: IT, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), P.jsx("div", { id: `${k5}-${e}`, style: IT, children: r["edge.a11yDescription.default"] }), !t && P.jsx($J, { rfId: e })] });
 }
 const fd = _.forwardRef(({ position: e = "top-left", children: t, className: r, style: i, ...a }, l) => {
   const c = `${e}`.split("-");
   return P.jsx("div", { className: Vt(["react-flow__panel", r, ...c]), style: i, ref: l, ...a, children: t });
 });
 fd.displayName = "Panel";
-const IT = "https://reactflow.dev?utm_source=attribution";
-function $J({ proOptions: e, position: t = "bottom-right" }) {
+const DT = "https://reactflow.dev?utm_source=attribution";
+function HJ({ proOptions: e, position: t = "bottom-right" }) {
   return _.useEffect(() => {
-  }, []), e?.hideAttribution ? null : P.jsx(fd, { position: t, className: "react-flow__attribution", "data-message": `Please only hide this attribution when you are subscribed to React Flow Pro: ${IT}`, children: P.jsx("a", { href: IT, target: "_blank", rel: "noopener noreferrer", "aria-label": "React Flow attribution", children: "React Flow" }) });
+  }, []), e?.hideAttribution ? null : P.jsx(fd, { position: t, className: "react-flow__attribution", "data-message": `Please only hide this attribution when you are subscribed to React Flow Pro: ${DT}`, children: P.jsx("a", { href: DT, target: "_blank", rel: "noopener noreferrer", "aria-label": "React Flow attribution", children: "React Flow" }) });
 }
-const VJ = (e) => {
+const BJ = (e) => {
   const t = [], r = [];
   for (const [, i] of e.nodeLookup)
     i.selected && t.push(i.internals.userNode);
@@ -47326,22 +47330,22 @@ const VJ = (e) => {
     i.selected && r.push(i);
   return { selectedNodes: t, selectedEdges: r };
 }, bh = (e) => e.id;
-function HJ(e, t) {
+function jJ(e, t) {
   return yt(e.selectedNodes.map(bh), t.selectedNodes.map(bh)) && yt(e.selectedEdges.map(bh), t.selectedEdges.map(bh));
 }
-function BJ({ onSelectionChange: e }) {
-  const t = ht(), { selectedNodes: r, selectedEdges: i } = qe(VJ, HJ);
+function UJ({ onSelectionChange: e }) {
+  const t = ht(), { selectedNodes: r, selectedEdges: i } = qe(BJ, jJ);
   return _.useEffect(() => {
     const a = { nodes: r, edges: i };
     e?.(a), t.getState().onSelectionChangeHandlers.forEach((l) => l(a));
   }, [r, i, e]), null;
 }
-const jJ = (e) => !!e.onSelectionChangeHandlers;
-function UJ({ onSelectionChange: e }) {
-  const t = qe(jJ);
-  return e || t ? P.jsx(BJ, { onSelectionChange: e }) : null;
+const WJ = (e) => !!e.onSelectionChangeHandlers;
+function FJ({ onSelectionChange: e }) {
+  const t = qe(WJ);
+  return e || t ? P.jsx(UJ, { onSelectionChange: e }) : null;
 }
-const T5 = [0, 0], WJ = { x: 0, y: 0, zoom: 1 }, FJ = [
+const T5 = [0, 0], GJ = { x: 0, y: 0, zoom: 1 }, qJ = [
   "nodes",
   "edges",
   "defaultNodes",
@@ -47400,7 +47404,7 @@ const T5 = [0, 0], WJ = { x: 0, y: 0, zoom: 1 }, FJ = [
   "autoPanSpeed",
   "ariaLabelConfig",
   "zIndexMode"
-], DT = [...FJ, "rfId"], GJ = (e) => ({
+], LT = [...qJ, "rfId"], YJ = (e) => ({
   setNodes: e.setNodes,
   setEdges: e.setEdges,
   setMinZoom: e.setMinZoom,
@@ -47409,7 +47413,7 @@ const T5 = [0, 0], WJ = { x: 0, y: 0, zoom: 1 }, FJ = [
   setNodeExtent: e.setNodeExtent,
   reset: e.reset,
   setDefaultNodesAndEdges: e.setDefaultNodesAndEdges
-}), LT = {
+}), $T = {
   /*
    * these are values that are also passed directly to other components
    * than the StoreUpdater. We can reduce the number of setStore calls
@@ -47423,42 +47427,42 @@ const T5 = [0, 0], WJ = { x: 0, y: 0, zoom: 1 }, FJ = [
   noPanClassName: "nopan",
   rfId: "1"
 };
-function qJ(e) {
-  const { setNodes: t, setEdges: r, setMinZoom: i, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = qe(GJ, yt), g = ht();
+function XJ(e) {
+  const { setNodes: t, setEdges: r, setMinZoom: i, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = qe(YJ, yt), g = ht();
   _.useEffect(() => (f(e.defaultNodes, e.defaultEdges), () => {
-    p.current = LT, d();
+    p.current = $T, d();
   }), []);
-  const p = _.useRef(LT);
+  const p = _.useRef($T);
   return _.useEffect(
     () => {
-      for (const v of DT) {
+      for (const v of LT) {
         const y = e[v], b = p.current[v];
-        y !== b && (typeof e[v] > "u" || (v === "nodes" ? t(y) : v === "edges" ? r(y) : v === "minZoom" ? i(y) : v === "maxZoom" ? a(y) : v === "translateExtent" ? l(y) : v === "nodeExtent" ? c(y) : v === "ariaLabelConfig" ? g.setState({ ariaLabelConfig: OZ(y) }) : v === "fitView" ? g.setState({ fitViewQueued: y }) : v === "fitViewOptions" ? g.setState({ fitViewOptions: y }) : g.setState({ [v]: y })));
+        y !== b && (typeof e[v] > "u" || (v === "nodes" ? t(y) : v === "edges" ? r(y) : v === "minZoom" ? i(y) : v === "maxZoom" ? a(y) : v === "translateExtent" ? l(y) : v === "nodeExtent" ? c(y) : v === "ariaLabelConfig" ? g.setState({ ariaLabelConfig: NZ(y) }) : v === "fitView" ? g.setState({ fitViewQueued: y }) : v === "fitViewOptions" ? g.setState({ fitViewOptions: y }) : g.setState({ [v]: y })));
       }
       p.current = e;
     },
     // Only re-run the effect if one of the fields we track changes
-    DT.map((v) => e[v])
+    LT.map((v) => e[v])
   ), null;
 }
-function $T() {
+function VT() {
   return typeof window > "u" || !window.matchMedia ? null : window.matchMedia("(prefers-color-scheme: dark)");
 }
-function YJ(e) {
+function QJ(e) {
   const [t, r] = _.useState(e === "system" ? null : e);
   return _.useEffect(() => {
     if (e !== "system") {
       r(e);
       return;
     }
-    const i = $T(), a = () => r(i?.matches ? "dark" : "light");
+    const i = VT(), a = () => r(i?.matches ? "dark" : "light");
     return a(), i?.addEventListener("change", a), () => {
       i?.removeEventListener("change", a);
     };
-  }, [e]), t !== null ? t : $T()?.matches ? "dark" : "light";
+  }, [e]), t !== null ? t : VT()?.matches ? "dark" : "light";
 }
-const VT = typeof document < "u" ? document : null;
-function $u(e = null, t = { target: VT, actInsideInputWithModifier: !0 }) {
+const HT = typeof document < "u" ? document : null;
+function $u(e = null, t = { target: HT, actInsideInputWithModifier: !0 }) {
   const [r, i] = _.useState(!1), a = _.useRef(!1), l = _.useRef(/* @__PURE__ */ new Set([])), [c, d] = _.useMemo(() => {
     if (e !== null) {
       const g = (Array.isArray(e) ? e : [e]).filter((v) => typeof v == "string").map((v) => v.replace(/\+/g, `
@@ -47472,19 +47476,19 @@ function $u(e = null, t = { target: VT, actInsideInputWithModifier: !0 }) {
     return [[], []];
   }, [e]);
   return _.useEffect(() => {
-    const f = t?.target ?? VT, g = t?.actInsideInputWithModifier ?? !0;
+    const f = t?.target ?? HT, g = t?.actInsideInputWithModifier ?? !0;
     if (e !== null) {
       const p = (b) => {
         if (a.current = b.ctrlKey || b.metaKey || b.shiftKey || b.altKey, (!a.current || a.current && !g) && a5(b))
           return !1;
-        const S = BT(b.code, d);
-        if (l.current.add(b[S]), HT(c, l.current, !1)) {
+        const S = jT(b.code, d);
+        if (l.current.add(b[S]), BT(c, l.current, !1)) {
           const w = b.composedPath?.()?.[0] || b.target, C = w?.nodeName === "BUTTON" || w?.nodeName === "A";
           t.preventDefault !== !1 && (a.current || !C) && b.preventDefault(), i(!0);
         }
       }, v = (b) => {
-        const x = BT(b.code, d);
-        HT(c, l.current, !0) ? (i(!1), l.current.clear()) : l.current.delete(b[x]), b.key === "Meta" && l.current.clear(), a.current = !1;
+        const x = jT(b.code, d);
+        BT(c, l.current, !0) ? (i(!1), l.current.clear()) : l.current.delete(b[x]), b.key === "Meta" && l.current.clear(), a.current = !1;
       }, y = () => {
         l.current.clear(), i(!1);
       };
@@ -47494,13 +47498,13 @@ function $u(e = null, t = { target: VT, actInsideInputWithModifier: !0 }) {
     }
   }, [e, i]), r;
 }
-function HT(e, t, r) {
+function BT(e, t, r) {
   return e.filter((i) => r || i.length === t.size).some((i) => i.every((a) => t.has(a)));
 }
-function BT(e, t) {
+function jT(e, t) {
   return t.includes(e) ? "code" : "key";
 }
-const XJ = () => {
+const KJ = () => {
   const e = ht();
   return _.useMemo(() => ({
     zoomIn: async (t) => {
@@ -47530,7 +47534,7 @@ const XJ = () => {
     },
     setCenter: async (t, r, i) => e.getState().setCenter(t, r, i),
     fitBounds: async (t, r) => {
-      const { width: i, height: a, minZoom: l, maxZoom: c, panZoom: d } = e.getState(), f = Qx(t, i, a, l, c, r?.padding ?? 0.1);
+      const { width: i, height: a, minZoom: l, maxZoom: c, panZoom: d } = e.getState(), f = Kx(t, i, a, l, c, r?.padding ?? 0.1);
       return d ? (await d.setViewport(f, {
         duration: r?.duration,
         ease: r?.ease,
@@ -47585,14 +47589,14 @@ function R5(e, t) {
     }
     const d = { ...l };
     for (const f of c)
-      QJ(f, d);
+      ZJ(f, d);
     r.push(d);
   }
   return a.length && a.forEach((l) => {
     l.index !== void 0 ? r.splice(l.index, 0, { ...l.item }) : r.push({ ...l.item });
   }), r;
 }
-function QJ(e, t) {
+function ZJ(e, t) {
   switch (e.type) {
     case "select": {
       t.selected = e.selected;
@@ -47610,10 +47614,10 @@ function QJ(e, t) {
     }
   }
 }
-function KJ(e, t) {
+function JJ(e, t) {
   return R5(e, t);
 }
-function ZJ(e, t) {
+function eee(e, t) {
   return R5(e, t);
 }
 function Ca(e, t) {
@@ -47631,7 +47635,7 @@ function sl(e, t = /* @__PURE__ */ new Set()) {
   }
   return r;
 }
-function jT({ items: e = [], lookup: t }) {
+function UT({ items: e = [], lookup: t }) {
   const r = [], i = new Map(e.map((a) => [a.id, a]));
   for (const [a, l] of e.entries()) {
     const c = t.get(l.id), d = c?.internals?.userNode ?? c;
@@ -47641,32 +47645,32 @@ function jT({ items: e = [], lookup: t }) {
     i.get(a) === void 0 && r.push({ id: a, type: "remove" });
   return r;
 }
-function UT(e) {
+function WT(e) {
   return {
     id: e.id,
     type: "remove"
   };
 }
-const JJ = t5();
-function eee(e, t, r = {}) {
-  return DZ(e, t, {
+const tee = t5();
+function nee(e, t, r = {}) {
+  return $Z(e, t, {
     ...r,
-    onError: r.onError ?? JJ
+    onError: r.onError ?? tee
   });
 }
-const WT = (e) => wZ(e), tee = (e) => QM(e);
+const FT = (e) => CZ(e), ree = (e) => QM(e);
 function z5(e) {
   return _.forwardRef(e);
 }
 const O5 = typeof window < "u" ? _.useLayoutEffect : _.useEffect;
-function FT(e) {
-  const [t, r] = _.useState(BigInt(0)), [i] = _.useState(() => nee(() => r((a) => a + BigInt(1))));
+function GT(e) {
+  const [t, r] = _.useState(BigInt(0)), [i] = _.useState(() => oee(() => r((a) => a + BigInt(1))));
   return O5(() => {
     const a = i.get();
     a.length && (e(a), i.reset());
   }, [t]), i;
 }
-function nee(e) {
+function oee(e) {
   let t = [];
   return {
     get: () => t,
@@ -47679,13 +47683,13 @@ function nee(e) {
   };
 }
 const A5 = _.createContext(null);
-function ree({ children: e }) {
+function iee({ children: e }) {
   const t = ht(), r = _.useCallback((d) => {
     const { nodes: f = [], setNodes: g, hasDefaultNodes: p, onNodesChange: v, nodeLookup: y, fitViewQueued: b, onNodesChangeMiddlewareMap: x } = t.getState();
     let S = f;
     for (const C of d)
       S = typeof C == "function" ? C(S) : C;
-    let w = jT({
+    let w = UT({
       items: S,
       lookup: y
     });
@@ -47695,33 +47699,33 @@ function ree({ children: e }) {
       const { fitViewQueued: C, nodes: T, setNodes: k } = t.getState();
       C && k(T);
     });
-  }, []), i = FT(r), a = _.useCallback((d) => {
+  }, []), i = GT(r), a = _.useCallback((d) => {
     const { edges: f = [], setEdges: g, hasDefaultEdges: p, onEdgesChange: v, edgeLookup: y } = t.getState();
     let b = f;
     for (const x of d)
       b = typeof x == "function" ? x(b) : x;
-    p ? g(b) : v && v(jT({
+    p ? g(b) : v && v(UT({
       items: b,
       lookup: y
     }));
-  }, []), l = FT(a), c = _.useMemo(() => ({ nodeQueue: i, edgeQueue: l }), []);
+  }, []), l = GT(a), c = _.useMemo(() => ({ nodeQueue: i, edgeQueue: l }), []);
   return P.jsx(A5.Provider, { value: c, children: e });
 }
-function oee() {
+function aee() {
   const e = _.useContext(A5);
   if (!e)
     throw new Error("useBatchContext must be used within a BatchProvider");
   return e;
 }
-const iee = (e) => !!e.panZoom;
-function rw() {
-  const e = XJ(), t = ht(), r = oee(), i = qe(iee), a = _.useMemo(() => {
+const see = (e) => !!e.panZoom;
+function ow() {
+  const e = KJ(), t = ht(), r = aee(), i = qe(see), a = _.useMemo(() => {
     const l = (v) => t.getState().nodeLookup.get(v), c = (v) => {
       r.nodeQueue.push(v);
     }, d = (v) => {
       r.edgeQueue.push(v);
     }, f = (v) => {
-      const { nodeLookup: y, nodeOrigin: b } = t.getState(), x = WT(v) ? v : y.get(v.id), S = x.parentId ? r5(x.position, x.measured, x.parentId, y, b) : x.position, w = {
+      const { nodeLookup: y, nodeOrigin: b } = t.getState(), x = FT(v) ? v : y.get(v.id), S = x.parentId ? r5(x.position, x.measured, x.parentId, y, b) : x.position, w = {
         ...x,
         position: S,
         width: x.measured?.width ?? x.width,
@@ -47732,7 +47736,7 @@ function rw() {
       c((x) => x.map((S) => {
         if (S.id === v) {
           const w = typeof y == "function" ? y(S) : y;
-          return b.replace && WT(w) ? w : { ...S, ...w };
+          return b.replace && FT(w) ? w : { ...S, ...w };
         }
         return S;
       }));
@@ -47740,7 +47744,7 @@ function rw() {
       d((x) => x.map((S) => {
         if (S.id === v) {
           const w = typeof y == "function" ? y(S) : y;
-          return b.replace && tee(w) ? w : { ...S, ...w };
+          return b.replace && ree(w) ? w : { ...S, ...w };
         }
         return S;
       }));
@@ -47777,7 +47781,7 @@ function rw() {
         };
       },
       deleteElements: async ({ nodes: v = [], edges: y = [] }) => {
-        const { nodes: b, edges: x, onNodesDelete: S, onEdgesDelete: w, triggerNodeChanges: C, triggerEdgeChanges: T, onDelete: k, onBeforeDelete: R } = t.getState(), { nodes: O, edges: A } = await kZ({
+        const { nodes: b, edges: x, onNodesDelete: S, onEdgesDelete: w, triggerNodeChanges: C, triggerEdgeChanges: T, onDelete: k, onBeforeDelete: R } = t.getState(), { nodes: O, edges: A } = await RZ({
           nodesToRemove: v,
           edgesToRemove: y,
           nodes: b,
@@ -47785,11 +47789,11 @@ function rw() {
           onBeforeDelete: R
         }), N = A.length > 0, I = O.length > 0;
         if (N) {
-          const H = A.map(UT);
+          const H = A.map(WT);
           w?.(A), T(H);
         }
         if (I) {
-          const H = O.map(UT);
+          const H = O.map(WT);
           S?.(O), C(H);
         }
         return (I || N) && k?.({ nodes: O, edges: A }), { deletedNodes: O, deletedEdges: A };
@@ -47800,7 +47804,7 @@ function rw() {
        * considered fully intersecting.
        */
       getIntersectingNodes: (v, y = !0, b) => {
-        const x = pT(v), S = x ? v : f(v), w = b !== void 0;
+        const x = mT(v), S = x ? v : f(v), w = b !== void 0;
         if (!S)
           return [];
         const { nodeOrigin: C } = t.getState();
@@ -47813,7 +47817,7 @@ function rw() {
         });
       },
       isNodeIntersecting: (v, y, b = !0) => {
-        const S = pT(v) ? v : f(v);
+        const S = mT(v) ? v : f(v);
         if (!S)
           return !1;
         const w = bg(S, y);
@@ -47835,12 +47839,12 @@ function rw() {
       },
       getNodesBounds: (v) => {
         const { nodeLookup: y, nodeOrigin: b } = t.getState();
-        return SZ(v, { nodeLookup: y, nodeOrigin: b });
+        return EZ(v, { nodeLookup: y, nodeOrigin: b });
       },
       getHandleConnections: ({ type: v, id: y, nodeId: b }) => Array.from(t.getState().connectionLookup.get(`${b}-${v}${y ? `-${y}` : ""}`)?.values() ?? []),
       getNodeConnections: ({ type: v, handleId: y, nodeId: b }) => Array.from(t.getState().connectionLookup.get(`${b}${v ? y ? `-${v}-${y}` : `-${v}` : ""}`)?.values() ?? []),
       fitView: async (v) => {
-        const y = t.getState().fitViewResolver ?? zZ();
+        const y = t.getState().fitViewResolver ?? AZ();
         return t.setState({ fitViewQueued: !0, fitViewOptions: v, fitViewResolver: y }), r.nodeQueue.push((b) => [...b]), y.promise;
       }
     };
@@ -47851,25 +47855,25 @@ function rw() {
     viewportInitialized: i
   }), [i]);
 }
-const GT = (e) => e.selected, aee = typeof window < "u" ? window : void 0;
-function see({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
-  const r = ht(), { deleteElements: i } = rw(), a = $u(e, { actInsideInputWithModifier: !1 }), l = $u(t, { target: aee });
+const qT = (e) => e.selected, lee = typeof window < "u" ? window : void 0;
+function cee({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
+  const r = ht(), { deleteElements: i } = ow(), a = $u(e, { actInsideInputWithModifier: !1 }), l = $u(t, { target: lee });
   _.useEffect(() => {
     if (a) {
       const { edges: c, nodes: d } = r.getState();
-      i({ nodes: d.filter(GT), edges: c.filter(GT) }), r.setState({ nodesSelectionActive: !1 });
+      i({ nodes: d.filter(qT), edges: c.filter(qT) }), r.setState({ nodesSelectionActive: !1 });
     }
   }, [a]), _.useEffect(() => {
     r.setState({ multiSelectionActive: l });
   }, [l]);
 }
-function lee(e) {
+function uee(e) {
   const t = ht();
   _.useEffect(() => {
     const r = () => {
       if (!e.current || !(e.current.checkVisibility?.() ?? !0))
         return !1;
-      const i = Kx(e.current);
+      const i = Zx(e.current);
       (i.height === 0 || i.width === 0) && t.getState().onError?.("004", $r.error004()), t.setState({ width: i.width || 500, height: i.height || 500 });
     };
     if (e.current) {
@@ -47887,20 +47891,20 @@ const pp = {
   height: "100%",
   top: 0,
   left: 0
-}, cee = (e) => ({
+}, dee = (e) => ({
   userSelectionActive: e.userSelectionActive,
   lib: e.lib,
   connectionInProgress: e.connection.inProgress
 });
-function uee({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: i = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Ma.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: S, noWheelClassName: w, noPanClassName: C, onViewportChange: T, isControlledViewport: k, paneClickDistance: R, selectionOnDrag: O }) {
-  const A = ht(), N = _.useRef(null), { userSelectionActive: I, lib: H, connectionInProgress: V } = qe(cee, yt), q = $u(b), B = _.useRef();
-  lee(N);
+function fee({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: i = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Ma.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: S, noWheelClassName: w, noPanClassName: C, onViewportChange: T, isControlledViewport: k, paneClickDistance: R, selectionOnDrag: O }) {
+  const A = ht(), N = _.useRef(null), { userSelectionActive: I, lib: H, connectionInProgress: V } = qe(dee, yt), q = $u(b), B = _.useRef();
+  uee(N);
   const G = _.useCallback((D) => {
     T?.({ x: D[0], y: D[1], zoom: D[2] }), k || A.setState({ transform: D });
   }, [T, k]);
   return _.useEffect(() => {
     if (N.current) {
-      B.current = hJ({
+      B.current = pJ({
         domNode: N.current,
         minZoom: v,
         maxZoom: y,
@@ -47973,12 +47977,12 @@ function uee({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, 
     R
   ]), P.jsx("div", { className: "react-flow__renderer", ref: N, style: pp, children: S });
 }
-const dee = (e) => ({
+const hee = (e) => ({
   userSelectionActive: e.userSelectionActive,
   userSelectionRect: e.userSelectionRect
 });
-function fee() {
-  const { userSelectionActive: e, userSelectionRect: t } = qe(dee, yt);
+function gee() {
+  const { userSelectionActive: e, userSelectionRect: t } = qe(hee, yt);
   return e && t ? P.jsx("div", { className: "react-flow__selection react-flow__container", style: {
     width: t.width,
     height: t.height,
@@ -47987,15 +47991,15 @@ function fee() {
 }
 const nb = (e, t) => (r) => {
   r.target === t.current && e?.(r);
-}, hee = (e) => ({
+}, pee = (e) => ({
   userSelectionActive: e.userSelectionActive,
   elementsSelectable: e.elementsSelectable,
   dragging: e.paneDragging,
   panBy: e.panBy,
   autoPanSpeed: e.autoPanSpeed
 });
-function gee({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Full, panOnDrag: i, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: S }) {
-  const w = _.useRef(0), C = ht(), { userSelectionActive: T, elementsSelectable: k, dragging: R, panBy: O, autoPanSpeed: A } = qe(hee, yt), N = k && (e || T), I = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), q = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), G = _.useRef(!1), D = _.useRef({ x: 0, y: 0 }), U = _.useRef(!1), L = (F) => {
+function mee({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Full, panOnDrag: i, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: S }) {
+  const w = _.useRef(0), C = ht(), { userSelectionActive: T, elementsSelectable: k, dragging: R, panBy: O, autoPanSpeed: A } = qe(pee, yt), N = k && (e || T), I = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), q = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), G = _.useRef(!1), D = _.useRef({ x: 0, y: 0 }), U = _.useRef(!1), L = (F) => {
     if (G.current || B.current || C.getState().connection.inProgress) {
       G.current = !1, B.current = !1;
       return;
@@ -48048,7 +48052,7 @@ function gee({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Ful
       width: Math.abs(F - gt),
       height: Math.abs(Z - qt)
     }, Un = V.current, fn = q.current;
-    V.current = new Set(Yx(ue, St, le, r === Iu.Partial, !0).map((vn) => vn.id)), q.current = /* @__PURE__ */ new Set();
+    V.current = new Set(Xx(ue, St, le, r === Iu.Partial, !0).map((vn) => vn.id)), q.current = /* @__PURE__ */ new Set();
     const On = Be?.selectable ?? !0;
     for (const vn of V.current) {
       const An = ze.get(vn);
@@ -48058,11 +48062,11 @@ function gee({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Ful
           Br && (Br.selectable ?? On) && q.current.add(Wn);
         }
     }
-    if (!mT(Un, V.current)) {
+    if (!vT(Un, V.current)) {
       const vn = sl(ue, V.current);
       Oe(vn);
     }
-    if (!mT(fn, q.current)) {
+    if (!vT(fn, q.current)) {
       const vn = sl(ve, q.current);
       Ie(vn);
     }
@@ -48075,7 +48079,7 @@ function gee({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Ful
   function ce() {
     if (!a || !H.current)
       return;
-    const [F, Z] = Xx(D.current, H.current, A);
+    const [F, Z] = Qx(D.current, H.current, A);
     O({ x: F, y: Z }).then((pe) => {
       if (!G.current || !pe) {
         w.current = requestAnimationFrame(ce);
@@ -48117,7 +48121,7 @@ function gee({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Iu.Ful
   }, me = (F) => {
     F.target?.releasePointerCapture?.(F.pointerId), he();
   }, ge = i === !0 || Array.isArray(i) && i.includes(0);
-  return P.jsxs("div", { className: Vt(["react-flow__pane", { draggable: ge, dragging: R, selection: e }]), onClick: N ? void 0 : nb(L, I), onContextMenu: nb(W, I), onWheel: nb(Y, I), onPointerEnter: N ? void 0 : y, onPointerMove: N ? $ : b, onPointerUp: K, onPointerCancel: N ? me : void 0, onPointerDownCapture: N ? se : void 0, onClickCapture: N ? ne : void 0, onPointerLeave: x, ref: I, style: pp, children: [S, P.jsx(fee, {})] });
+  return P.jsxs("div", { className: Vt(["react-flow__pane", { draggable: ge, dragging: R, selection: e }]), onClick: N ? void 0 : nb(L, I), onContextMenu: nb(W, I), onWheel: nb(Y, I), onPointerEnter: N ? void 0 : y, onPointerMove: N ? $ : b, onPointerUp: K, onPointerCancel: N ? me : void 0, onPointerDownCapture: N ? se : void 0, onClickCapture: N ? ne : void 0, onPointerLeave: x, ref: I, style: pp, children: [S, P.jsx(gee, {})] });
 }
 function h0({ id: e, store: t, unselect: r = !1, nodeRef: i }) {
   const { addSelectedNodes: a, unselectNodesAndEdges: l, multiSelectionActive: c, nodeLookup: d, onError: f } = t.getState(), g = d.get(e);
@@ -48131,7 +48135,7 @@ function N5({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: 
   const d = ht(), [f, g] = _.useState(!1), p = _.useRef();
   return _.useEffect(() => {
     if (!t)
-      return p.current = JZ({
+      return p.current = tJ({
         getStoreItems: () => d.getState(),
         onNodeMouseDown: (v) => {
           h0({
@@ -48160,11 +48164,11 @@ function N5({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: 
     });
   }, [r, i, t, l, e, a, c]), f;
 }
-const pee = (e) => (t) => t.selected && (t.draggable || e && typeof t.draggable > "u");
+const vee = (e) => (t) => t.selected && (t.draggable || e && typeof t.draggable > "u");
 function M5() {
   const e = ht();
   return _.useCallback((r) => {
-    const { nodeExtent: i, snapToGrid: a, snapGrid: l, nodesDraggable: c, onError: d, updateNodePositions: f, nodeLookup: g, nodeOrigin: p } = e.getState(), v = /* @__PURE__ */ new Map(), y = pee(c), b = a ? l[0] : 5, x = a ? l[1] : 5, S = r.direction.x * b * r.factor, w = r.direction.y * x * r.factor;
+    const { nodeExtent: i, snapToGrid: a, snapGrid: l, nodesDraggable: c, onError: d, updateNodePositions: f, nodeLookup: g, nodeOrigin: p } = e.getState(), v = /* @__PURE__ */ new Map(), y = vee(c), b = a ? l[0] : 5, x = a ? l[1] : 5, S = r.direction.x * b * r.factor, w = r.direction.y * x * r.factor;
     for (const [, C] of g) {
       if (!y(C))
         continue;
@@ -48186,24 +48190,24 @@ function M5() {
     f(v);
   }, []);
 }
-const ow = _.createContext(null), mee = ow.Provider;
-ow.Consumer;
-const P5 = () => _.useContext(ow), vee = (e) => ({
+const iw = _.createContext(null), yee = iw.Provider;
+iw.Consumer;
+const P5 = () => _.useContext(iw), bee = (e) => ({
   connectOnClick: e.connectOnClick,
   noPanClassName: e.noPanClassName,
   rfId: e.rfId
 }), I5 = _.createContext(null);
-function yee({ children: e }) {
-  const t = qe(vee, yt);
+function xee({ children: e }) {
+  const t = qe(bee, yt);
   return P.jsx(I5.Provider, { value: t, children: e });
 }
-function bee() {
+function wee() {
   const e = _.useContext(I5);
   if (!e)
     throw new Error("useHandleConfig must be used within a HandleConfigProvider");
   return e;
 }
-const xee = {
+const See = {
   connectingFrom: !1,
   connectingTo: !1,
   clickConnecting: !1,
@@ -48211,10 +48215,10 @@ const xee = {
   connectionInProcess: !1,
   clickConnectionInProcess: !1,
   valid: !1
-}, wee = (e, t, r) => (i) => {
+}, Cee = (e, t, r) => (i) => {
   const { connectionClickStartHandle: a, connectionMode: l, connection: c } = i, { fromHandle: d, toHandle: f, isValid: g } = c;
   if (!d && !a)
-    return xee;
+    return See;
   const p = f?.nodeId === e && f?.id === t && f?.type === r;
   return {
     connectingFrom: d?.nodeId === e && d?.id === t && d?.type === r,
@@ -48226,8 +48230,8 @@ const xee = {
     valid: p && g
   };
 };
-function See({ type: e = "source", position: t = Re.Top, isValidConnection: r, isConnectable: i = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
-  const x = c || null, S = e === "target", w = ht(), C = P5(), { connectOnClick: T, noPanClassName: k, rfId: R } = bee(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: I, connectionInProcess: H, clickConnectionInProcess: V, valid: q } = qe(wee(C, x, e), yt);
+function Eee({ type: e = "source", position: t = Re.Top, isValidConnection: r, isConnectable: i = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
+  const x = c || null, S = e === "target", w = ht(), C = P5(), { connectOnClick: T, noPanClassName: k, rfId: R } = wee(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: I, connectionInProcess: H, clickConnectionInProcess: V, valid: q } = qe(Cee(C, x, e), yt);
   C || w.getState().onError?.("010", $r.error010());
   const B = (U) => {
     const { defaultEdgeOptions: L, onConnect: W, hasDefaultEdges: Y } = w.getState(), ne = {
@@ -48236,7 +48240,7 @@ function See({ type: e = "source", position: t = Re.Top, isValidConnection: r, i
     };
     if (Y) {
       const { edges: se, setEdges: J, onError: ce } = w.getState();
-      J(eee(ne, se, { onError: ce }));
+      J(nee(ne, se, { onError: ce }));
     }
     W?.(ne), d?.(ne);
   }, G = (U) => {
@@ -48323,17 +48327,17 @@ function See({ type: e = "source", position: t = Re.Top, isValidConnection: r, i
     }
   ]), onMouseDown: G, onTouchStart: G, onClick: T ? D : void 0, ref: b, ...y, children: f });
 }
-const Ol = _.memo(z5(See));
-function Cee({ data: e, isConnectable: t, sourcePosition: r = Re.Bottom }) {
+const Ol = _.memo(z5(Eee));
+function _ee({ data: e, isConnectable: t, sourcePosition: r = Re.Bottom }) {
   return P.jsxs(P.Fragment, { children: [e?.label, P.jsx(Ol, { type: "source", position: r, isConnectable: t })] });
 }
-function Eee({ data: e, isConnectable: t, targetPosition: r = Re.Top, sourcePosition: i = Re.Bottom }) {
+function kee({ data: e, isConnectable: t, targetPosition: r = Re.Top, sourcePosition: i = Re.Bottom }) {
   return P.jsxs(P.Fragment, { children: [P.jsx(Ol, { type: "target", position: r, isConnectable: t }), e?.label, P.jsx(Ol, { type: "source", position: i, isConnectable: t })] });
 }
-function _ee() {
+function Tee() {
   return null;
 }
-function kee({ data: e, isConnectable: t, targetPosition: r = Re.Top }) {
+function Ree({ data: e, isConnectable: t, targetPosition: r = Re.Top }) {
   return P.jsxs(P.Fragment, { children: [P.jsx(Ol, { type: "target", position: r, isConnectable: t }), e?.label] });
 }
 const xg = {
@@ -48341,13 +48345,13 @@ const xg = {
   ArrowDown: { x: 0, y: 1 },
   ArrowLeft: { x: -1, y: 0 },
   ArrowRight: { x: 1, y: 0 }
-}, qT = {
-  input: Cee,
-  default: Eee,
-  output: kee,
-  group: _ee
+}, YT = {
+  input: _ee,
+  default: kee,
+  output: Ree,
+  group: Tee
 };
-function Tee(e) {
+function zee(e) {
   return e.internals.handleBounds === void 0 ? {
     width: e.width ?? e.initialWidth ?? e.style?.width,
     height: e.height ?? e.initialHeight ?? e.style?.height
@@ -48356,7 +48360,7 @@ function Tee(e) {
     height: e.height ?? e.style?.height
   };
 }
-const Ree = (e) => {
+const Oee = (e) => {
   const { width: t, height: r, x: i, y: a } = cd(e.nodeLookup, {
     filter: (l) => !!l.selected
   });
@@ -48367,8 +48371,8 @@ const Ree = (e) => {
     transformString: `translate(${e.transform[0]}px,${e.transform[1]}px) scale(${e.transform[2]}) translate(${i}px,${a}px)`
   };
 };
-function zee({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y: r }) {
-  const i = ht(), { width: a, height: l, transformString: c, userSelectionActive: d } = qe(Ree, yt), f = M5(), g = _.useRef(null);
+function Aee({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y: r }) {
+  const i = ht(), { width: a, height: l, transformString: c, userSelectionActive: d } = qe(Oee, yt), f = M5(), g = _.useRef(null);
   _.useEffect(() => {
     r || g.current?.focus({
       preventScroll: !0
@@ -48396,19 +48400,19 @@ function zee({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y
     height: l
   } }) });
 }
-const YT = typeof window < "u" ? window : void 0, Oee = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
+const XT = typeof window < "u" ? window : void 0, Nee = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
 function D5({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: S, zoomActivationKeyCode: w, elementsSelectable: C, zoomOnScroll: T, zoomOnPinch: k, panOnScroll: R, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: I, autoPanOnSelection: H, defaultViewport: V, translateExtent: q, minZoom: B, maxZoom: G, preventScrolling: D, onSelectionContextMenu: U, noWheelClassName: L, noPanClassName: W, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
-  const { nodesSelectionActive: J, userSelectionActive: ce } = qe(Oee, yt), he = $u(g, { target: YT }), $ = $u(S, { target: YT }), K = $ || I, me = $ || R, ge = p && K !== !0, F = he || ce || ge;
-  return see({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(uee, { onPaneContextMenu: l, elementsSelectable: C, zoomOnScroll: T, zoomOnPinch: k, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && K, defaultViewport: V, translateExtent: q, minZoom: B, maxZoom: G, zoomActivationKeyCode: w, preventScrolling: D, noWheelClassName: L, noPanClassName: W, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(gee, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: K, autoPanOnSelection: H, isSelecting: !!F, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(zee, { onSelectionContextMenu: U, noPanClassName: W, disableKeyboardA11y: Y })] }) });
+  const { nodesSelectionActive: J, userSelectionActive: ce } = qe(Nee, yt), he = $u(g, { target: XT }), $ = $u(S, { target: XT }), K = $ || I, me = $ || R, ge = p && K !== !0, F = he || ce || ge;
+  return cee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(fee, { onPaneContextMenu: l, elementsSelectable: C, zoomOnScroll: T, zoomOnPinch: k, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && K, defaultViewport: V, translateExtent: q, minZoom: B, maxZoom: G, zoomActivationKeyCode: w, preventScrolling: D, noWheelClassName: L, noPanClassName: W, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(mee, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: i, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: K, autoPanOnSelection: H, isSelecting: !!F, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(Aee, { onSelectionContextMenu: U, noPanClassName: W, disableKeyboardA11y: Y })] }) });
 }
 D5.displayName = "FlowRenderer";
-const Aee = _.memo(D5), Nee = (e) => (t) => e ? Yx(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
-function Mee(e) {
-  return qe(_.useCallback(Nee(e), [e]), yt);
+const Mee = _.memo(D5), Pee = (e) => (t) => e ? Xx(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
+function Iee(e) {
+  return qe(_.useCallback(Pee(e), [e]), yt);
 }
-const Pee = (e) => e.updateNodeInternals;
-function Iee() {
-  const e = qe(Pee), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
+const Dee = (e) => e.updateNodeInternals;
+function Lee() {
+  const e = qe(Dee), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
     const i = /* @__PURE__ */ new Map();
     r.forEach((a) => {
       const l = a.target.getAttribute("data-id");
@@ -48423,7 +48427,7 @@ function Iee() {
     t?.disconnect();
   }, [t]), t;
 }
-function Dee({ node: e, nodeType: t, hasDimensions: r, resizeObserver: i }) {
+function $ee({ node: e, nodeType: t, hasDimensions: r, resizeObserver: i }) {
   const a = ht(), l = _.useRef(null), c = _.useRef(null), d = _.useRef(e.sourcePosition), f = _.useRef(e.targetPosition), g = _.useRef(t), p = r && !!e.internals.handleBounds;
   return _.useEffect(() => {
     l.current && !e.hidden && (!p || c.current !== l.current) && (c.current && i?.unobserve(c.current), i?.observe(l.current), c.current = l.current);
@@ -48436,7 +48440,7 @@ function Dee({ node: e, nodeType: t, hasDimensions: r, resizeObserver: i }) {
     }
   }, [e.id, t, e.sourcePosition, e.targetPosition]), l;
 }
-function Lee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: S, nodeTypes: w, nodeClickDistance: C, onError: T }) {
+function Vee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: S, nodeTypes: w, nodeClickDistance: C, onError: T }) {
   const { node: k, internals: R, isParent: O } = qe((F) => {
     const Z = F.nodeLookup.get(e), pe = F.parentLookup.has(e);
     return {
@@ -48445,9 +48449,9 @@ function Lee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave:
       isParent: pe
     };
   }, yt);
-  let A = k.type || "default", N = w?.[A] || qT[A];
-  N === void 0 && (T?.("003", $r.error003(A)), A = "default", N = w?.default || qT.default);
-  const I = !!(k.draggable || d && typeof k.draggable > "u"), H = !!(k.selectable || f && typeof k.selectable > "u"), V = !!(k.connectable || g && typeof k.connectable > "u"), q = !!(k.focusable || p && typeof k.focusable > "u"), B = ht(), G = n5(k), D = Dee({ node: k, nodeType: A, hasDimensions: G, resizeObserver: v }), U = N5({
+  let A = k.type || "default", N = w?.[A] || YT[A];
+  N === void 0 && (T?.("003", $r.error003(A)), A = "default", N = w?.default || YT.default);
+  const I = !!(k.draggable || d && typeof k.draggable > "u"), H = !!(k.selectable || f && typeof k.selectable > "u"), V = !!(k.connectable || g && typeof k.connectable > "u"), q = !!(k.focusable || p && typeof k.focusable > "u"), B = ht(), G = n5(k), D = $ee({ node: k, nodeType: A, hasDimensions: G, resizeObserver: v }), U = N5({
     nodeRef: D,
     disabled: k.hidden || !I,
     noDragClassName: y,
@@ -48458,7 +48462,7 @@ function Lee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave:
   }), L = M5();
   if (k.hidden)
     return null;
-  const W = Hr(k), Y = Tee(k), ne = H || I || t || r || i || a, se = r ? (F) => r(F, { ...R.userNode }) : void 0, J = i ? (F) => i(F, { ...R.userNode }) : void 0, ce = a ? (F) => a(F, { ...R.userNode }) : void 0, he = l ? (F) => l(F, { ...R.userNode }) : void 0, $ = c ? (F) => c(F, { ...R.userNode }) : void 0, K = (F) => {
+  const W = Hr(k), Y = zee(k), ne = H || I || t || r || i || a, se = r ? (F) => r(F, { ...R.userNode }) : void 0, J = i ? (F) => i(F, { ...R.userNode }) : void 0, ce = a ? (F) => a(F, { ...R.userNode }) : void 0, he = l ? (F) => l(F, { ...R.userNode }) : void 0, $ = c ? (F) => c(F, { ...R.userNode }) : void 0, K = (F) => {
     const { selectNodesOnDrag: Z, nodeDragThreshold: pe } = B.getState();
     H && (!Z || !I || pe > 0) && h0({
       id: e,
@@ -48496,7 +48500,7 @@ function Lee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave:
     const { transform: F, width: Z, height: pe, autoPanOnNodeFocus: le, setCenter: ue } = B.getState();
     if (!le)
       return;
-    Yx(/* @__PURE__ */ new Map([[e, k]]), { x: 0, y: 0, width: Z, height: pe }, F, !0).length > 0 || ue(k.position.x + W.width / 2, k.position.y + W.height / 2, {
+    Xx(/* @__PURE__ */ new Map([[e, k]]), { x: 0, y: 0, width: Z, height: pe }, F, !0).length > 0 || ue(k.position.x + W.width / 2, k.position.y + W.height / 2, {
       zoom: F[2]
     });
   };
@@ -48522,17 +48526,17 @@ function Lee({ id: e, onClick: t, onMouseEnter: r, onMouseMove: i, onMouseLeave:
     visibility: G ? "visible" : "hidden",
     ...k.style,
     ...Y
-  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: K, onDoubleClick: $, onKeyDown: q ? me : void 0, tabIndex: q ? 0 : void 0, onFocus: q ? ge : void 0, role: k.ariaRole ?? (q ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${_5}-${S}`, "aria-label": k.ariaLabel, ...k.domAttributes, children: P.jsx(mee, { value: e, children: P.jsx(N, { id: e, data: k.data, type: A, positionAbsoluteX: R.positionAbsolute.x, positionAbsoluteY: R.positionAbsolute.y, selected: k.selected ?? !1, selectable: H, draggable: I, deletable: k.deletable ?? !0, isConnectable: V, sourcePosition: k.sourcePosition, targetPosition: k.targetPosition, dragging: U, dragHandle: k.dragHandle, zIndex: R.z, parentId: k.parentId, ...W }) }) });
+  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: K, onDoubleClick: $, onKeyDown: q ? me : void 0, tabIndex: q ? 0 : void 0, onFocus: q ? ge : void 0, role: k.ariaRole ?? (q ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${_5}-${S}`, "aria-label": k.ariaLabel, ...k.domAttributes, children: P.jsx(yee, { value: e, children: P.jsx(N, { id: e, data: k.data, type: A, positionAbsoluteX: R.positionAbsolute.x, positionAbsoluteY: R.positionAbsolute.y, selected: k.selected ?? !1, selectable: H, draggable: I, deletable: k.deletable ?? !0, isConnectable: V, sourcePosition: k.sourcePosition, targetPosition: k.targetPosition, dragging: U, dragHandle: k.dragHandle, zIndex: R.z, parentId: k.parentId, ...W }) }) });
 }
-var $ee = _.memo(Lee);
-const Vee = (e) => ({
+var Hee = _.memo(Vee);
+const Bee = (e) => ({
   nodesConnectable: e.nodesConnectable,
   nodesFocusable: e.nodesFocusable,
   elementsSelectable: e.elementsSelectable,
   onError: e.onError
 });
 function L5(e) {
-  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, onError: a } = qe(Vee, yt), l = Mee(e.onlyRenderVisibleElements), c = Iee();
+  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, onError: a } = qe(Bee, yt), l = Iee(e.onlyRenderVisibleElements), c = Lee();
   return P.jsx("div", { className: "react-flow__nodes", style: pp, children: l.map((d) => (
     /*
      * The split of responsibilities between NodeRenderer and
@@ -48559,12 +48563,12 @@ function L5(e) {
      *   memorized – so if `NodeRenderer` *has* to rerender, it only
      *   needs to regenerate the list of nodes, nothing else.
      */
-    P.jsx($ee, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: c, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
+    P.jsx(Hee, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: c, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: i, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
   )) });
 }
 L5.displayName = "NodeRenderer";
-const Hee = _.memo(L5);
-function Bee(e) {
+const jee = _.memo(L5);
+function Uee(e) {
   return qe(_.useCallback((r) => {
     if (!e)
       return r.edges.map((a) => a.id);
@@ -48572,7 +48576,7 @@ function Bee(e) {
     if (r.width && r.height)
       for (const a of r.edges) {
         const l = r.nodeLookup.get(a.source), c = r.nodeLookup.get(a.target);
-        l && c && MZ({
+        l && c && IZ({
           sourceNode: l,
           targetNode: c,
           width: r.width,
@@ -48583,40 +48587,40 @@ function Bee(e) {
     return i;
   }, [e]), yt);
 }
-const jee = ({ color: e = "none", strokeWidth: t = 1 }) => {
+const Wee = ({ color: e = "none", strokeWidth: t = 1 }) => {
   const r = {
     strokeWidth: t,
     ...e && { stroke: e }
   };
   return P.jsx("polyline", { className: "arrow", style: r, strokeLinecap: "round", fill: "none", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4" });
-}, Uee = ({ color: e = "none", strokeWidth: t = 1 }) => {
+}, Fee = ({ color: e = "none", strokeWidth: t = 1 }) => {
   const r = {
     strokeWidth: t,
     ...e && { stroke: e, fill: e }
   };
   return P.jsx("polyline", { className: "arrowclosed", style: r, strokeLinecap: "round", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4 -5,-4" });
-}, XT = {
-  [vg.Arrow]: jee,
-  [vg.ArrowClosed]: Uee
+}, QT = {
+  [vg.Arrow]: Wee,
+  [vg.ArrowClosed]: Fee
 };
-function Wee(e) {
+function Gee(e) {
   const t = ht();
-  return _.useMemo(() => Object.prototype.hasOwnProperty.call(XT, e) ? XT[e] : (t.getState().onError?.("009", $r.error009(e)), null), [e]);
+  return _.useMemo(() => Object.prototype.hasOwnProperty.call(QT, e) ? QT[e] : (t.getState().onError?.("009", $r.error009(e)), null), [e]);
 }
-const Fee = ({ id: e, type: t, color: r, width: i = 12.5, height: a = 12.5, markerUnits: l = "strokeWidth", strokeWidth: c, orient: d = "auto-start-reverse" }) => {
-  const f = Wee(t);
+const qee = ({ id: e, type: t, color: r, width: i = 12.5, height: a = 12.5, markerUnits: l = "strokeWidth", strokeWidth: c, orient: d = "auto-start-reverse" }) => {
+  const f = Gee(t);
   return f ? P.jsx("marker", { className: "react-flow__arrowhead", id: e, markerWidth: `${i}`, markerHeight: `${a}`, viewBox: "-10 -10 20 20", markerUnits: l, orient: d, refX: "0", refY: "0", children: P.jsx(f, { color: r, strokeWidth: c }) }) : null;
 }, $5 = ({ defaultColor: e, rfId: t }) => {
-  const r = qe((l) => l.edges), i = qe((l) => l.defaultEdgeOptions), a = _.useMemo(() => jZ(r, {
+  const r = qe((l) => l.edges), i = qe((l) => l.defaultEdgeOptions), a = _.useMemo(() => WZ(r, {
     id: t,
     defaultColor: e,
     defaultMarkerStart: i?.markerStart,
     defaultMarkerEnd: i?.markerEnd
   }), [r, i, t, e]);
-  return a.length ? P.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: P.jsx("defs", { children: a.map((l) => P.jsx(Fee, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
+  return a.length ? P.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: P.jsx("defs", { children: a.map((l) => P.jsx(qee, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
 };
 $5.displayName = "MarkerDefinitions";
-var Gee = _.memo($5);
+var Yee = _.memo($5);
 function V5({ x: e, y: t, label: r, labelStyle: i, labelShowBg: a = !0, labelBgStyle: l, labelBgPadding: c = [2, 4], labelBgBorderRadius: d = 2, children: f, className: g, ...p }) {
   const [v, y] = _.useState({ x: 1, y: 0, width: 0, height: 0 }), b = Vt(["react-flow__edge-textwrapper", g]), x = _.useRef(null);
   return _.useEffect(() => {
@@ -48632,21 +48636,21 @@ function V5({ x: e, y: t, label: r, labelStyle: i, labelShowBg: a = !0, labelBgS
   }, [r]), r ? P.jsxs("g", { transform: `translate(${e - v.width / 2} ${t - v.height / 2})`, className: b, visibility: v.width ? "visible" : "hidden", ...p, children: [a && P.jsx("rect", { width: v.width + 2 * c[0], x: -c[0], y: -c[1], height: v.height + 2 * c[1], className: "react-flow__edge-textbg", style: l, rx: d, ry: d }), P.jsx("text", { className: "react-flow__edge-text", y: v.height / 2, dy: "0.3em", ref: x, style: i, children: r }), f] }) : null;
 }
 V5.displayName = "EdgeText";
-const qee = _.memo(V5);
+const Xee = _.memo(V5);
 function mp({ path: e, labelX: t, labelY: r, label: i, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f, interactionWidth: g = 20, ...p }) {
-  return P.jsxs(P.Fragment, { children: [P.jsx("path", { ...p, d: e, fill: "none", className: Vt(["react-flow__edge-path", p.className]) }), g ? P.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: g, className: "react-flow__edge-interaction" }) : null, i && Nr(t) && Nr(r) ? P.jsx(qee, { x: t, y: r, label: i, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f }) : null] });
+  return P.jsxs(P.Fragment, { children: [P.jsx("path", { ...p, d: e, fill: "none", className: Vt(["react-flow__edge-path", p.className]) }), g ? P.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: g, className: "react-flow__edge-interaction" }) : null, i && Nr(t) && Nr(r) ? P.jsx(Xee, { x: t, y: r, label: i, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f }) : null] });
 }
-function QT({ pos: e, x1: t, y1: r, x2: i, y2: a }) {
+function KT({ pos: e, x1: t, y1: r, x2: i, y2: a }) {
   return e === Re.Left || e === Re.Right ? [0.5 * (t + i), r] : [t, 0.5 * (r + a)];
 }
 function H5({ sourceX: e, sourceY: t, sourcePosition: r = Re.Bottom, targetX: i, targetY: a, targetPosition: l = Re.Top }) {
-  const [c, d] = QT({
+  const [c, d] = KT({
     pos: r,
     x1: e,
     y1: t,
     x2: i,
     y2: a
-  }), [f, g] = QT({
+  }), [f, g] = KT({
     pos: l,
     x1: i,
     y1: a,
@@ -48683,8 +48687,8 @@ function B5(e) {
     return P.jsx(mp, { id: O, path: T, labelX: k, labelY: R, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: w, interactionWidth: C });
   });
 }
-const Yee = B5({ isInternal: !1 }), j5 = B5({ isInternal: !0 });
-Yee.displayName = "SimpleBezierEdge";
+const Qee = B5({ isInternal: !1 }), j5 = B5({ isInternal: !0 });
+Qee.displayName = "SimpleBezierEdge";
 j5.displayName = "SimpleBezierEdgeInternal";
 function U5(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, sourcePosition: b = Re.Bottom, targetPosition: x = Re.Top, markerEnd: S, markerStart: w, pathOptions: C, interactionWidth: T }) => {
@@ -48711,8 +48715,8 @@ function G5(e) {
     return P.jsx(W5, { ...r, id: i, pathOptions: _.useMemo(() => ({ borderRadius: 0, offset: r.pathOptions?.offset }), [r.pathOptions?.offset]) });
   });
 }
-const Xee = G5({ isInternal: !1 }), q5 = G5({ isInternal: !0 });
-Xee.displayName = "StepEdge";
+const Kee = G5({ isInternal: !1 }), q5 = G5({ isInternal: !0 });
+Kee.displayName = "StepEdge";
 q5.displayName = "StepEdgeInternal";
 function Y5(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: S }) => {
@@ -48720,8 +48724,8 @@ function Y5(e) {
     return P.jsx(mp, { id: k, path: w, labelX: C, labelY: T, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: S });
   });
 }
-const Qee = Y5({ isInternal: !1 }), X5 = Y5({ isInternal: !0 });
-Qee.displayName = "StraightEdge";
+const Zee = Y5({ isInternal: !1 }), X5 = Y5({ isInternal: !0 });
+Zee.displayName = "StraightEdge";
 X5.displayName = "StraightEdgeInternal";
 function Q5(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: i, targetX: a, targetY: l, sourcePosition: c = Re.Bottom, targetPosition: d = Re.Top, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: w, pathOptions: C, interactionWidth: T }) => {
@@ -48737,16 +48741,16 @@ function Q5(e) {
     return P.jsx(mp, { id: A, path: k, labelX: R, labelY: O, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: S, markerStart: w, interactionWidth: T });
   });
 }
-const Kee = Q5({ isInternal: !1 }), K5 = Q5({ isInternal: !0 });
-Kee.displayName = "BezierEdge";
+const Jee = Q5({ isInternal: !1 }), K5 = Q5({ isInternal: !0 });
+Jee.displayName = "BezierEdge";
 K5.displayName = "BezierEdgeInternal";
-const KT = {
+const ZT = {
   default: K5,
   straight: X5,
   step: q5,
   smoothstep: F5,
   simplebezier: j5
-}, ZT = {
+}, JT = {
   sourceX: null,
   sourceY: null,
   targetX: null,
@@ -48754,11 +48758,11 @@ const KT = {
   sourcePosition: null,
   targetPosition: null,
   zIndex: void 0
-}, Zee = (e, t, r) => r === Re.Left ? e - t : r === Re.Right ? e + t : e, Jee = (e, t, r) => r === Re.Top ? e - t : r === Re.Bottom ? e + t : e, JT = "react-flow__edgeupdater";
-function e2({ position: e, centerX: t, centerY: r, radius: i = 10, onMouseDown: a, onMouseEnter: l, onMouseOut: c, type: d }) {
-  return P.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: c, className: Vt([JT, `${JT}-${d}`]), cx: Zee(t, i, e), cy: Jee(r, i, e), r: i, stroke: "transparent", fill: "transparent" });
+}, ete = (e, t, r) => r === Re.Left ? e - t : r === Re.Right ? e + t : e, tte = (e, t, r) => r === Re.Top ? e - t : r === Re.Bottom ? e + t : e, e2 = "react-flow__edgeupdater";
+function t2({ position: e, centerX: t, centerY: r, radius: i = 10, onMouseDown: a, onMouseEnter: l, onMouseOut: c, type: d }) {
+  return P.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: c, className: Vt([e2, `${e2}-${d}`]), cx: ete(t, i, e), cy: tte(r, i, e), r: i, stroke: "transparent", fill: "transparent" });
 }
-function ete({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: i, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
+function nte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: i, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
   const x = ht(), S = (R, O) => {
     if (R.button !== 0)
       return;
@@ -48793,19 +48797,19 @@ function ete({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: i, sour
       handleDomNode: R.currentTarget
     });
   }, w = (R) => S(R, { nodeId: r.target, id: r.targetHandle ?? null, type: "target" }), C = (R) => S(R, { nodeId: r.source, id: r.sourceHandle ?? null, type: "source" }), T = () => b(!0), k = () => b(!1);
-  return P.jsxs(P.Fragment, { children: [(e === !0 || e === "source") && P.jsx(e2, { position: d, centerX: i, centerY: a, radius: t, onMouseDown: w, onMouseEnter: T, onMouseOut: k, type: "source" }), (e === !0 || e === "target") && P.jsx(e2, { position: f, centerX: l, centerY: c, radius: t, onMouseDown: C, onMouseEnter: T, onMouseOut: k, type: "target" })] });
+  return P.jsxs(P.Fragment, { children: [(e === !0 || e === "source") && P.jsx(t2, { position: d, centerX: i, centerY: a, radius: t, onMouseDown: w, onMouseEnter: T, onMouseOut: k, type: "source" }), (e === !0 || e === "target") && P.jsx(t2, { position: f, centerX: l, centerY: c, radius: t, onMouseDown: C, onMouseEnter: T, onMouseOut: k, type: "target" })] });
 }
-function tte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: i, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: S, noPanClassName: w, onError: C, disableKeyboardA11y: T }) {
+function rte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: i, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: S, noPanClassName: w, onError: C, disableKeyboardA11y: T }) {
   let k = qe((ue) => ue.edgeLookup.get(e));
   const R = qe((ue) => ue.defaultEdgeOptions);
   k = R ? { ...R, ...k } : k;
-  let O = k.type || "default", A = S?.[O] || KT[O];
-  A === void 0 && (C?.("011", $r.error011(O)), O = "default", A = S?.default || KT.default);
+  let O = k.type || "default", A = S?.[O] || ZT[O];
+  A === void 0 && (C?.("011", $r.error011(O)), O = "default", A = S?.default || ZT.default);
   const N = !!(k.focusable || t && typeof k.focusable > "u"), I = typeof v < "u" && (k.reconnectable || r && typeof k.reconnectable > "u"), H = !!(k.selectable || i && typeof k.selectable > "u"), V = _.useRef(null), [q, B] = _.useState(!1), [G, D] = _.useState(!1), U = ht(), { zIndex: L = k.zIndex, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce } = qe(_.useCallback((ue) => {
     const ve = ue.nodeLookup.get(k.source), ze = ue.nodeLookup.get(k.target);
     if (!ve || !ze)
-      return ZT;
-    const Oe = BZ({
+      return JT;
+    const Oe = UZ({
       id: e,
       sourceNode: ve,
       targetNode: ze,
@@ -48813,7 +48817,7 @@ function tte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       targetHandle: k.targetHandle || null,
       connectionMode: ue.connectionMode,
       onError: C
-    }), Ie = NZ({
+    }), Ie = PZ({
       selected: k.selected,
       zIndex: k.zIndex,
       sourceNode: ve,
@@ -48822,7 +48826,7 @@ function tte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       zIndexMode: ue.zIndexMode
     });
     return {
-      ...Oe || ZT,
+      ...Oe || JT,
       zIndex: Ie
     };
   }, [k.source, k.target, k.sourceHandle, k.targetHandle, k.selected, k.zIndex, C]), yt), he = _.useMemo(() => k.markerStart ? `url('#${u0(k.markerStart, x)}')` : void 0, [k.markerStart, x]), $ = _.useMemo(() => k.markerEnd ? `url('#${u0(k.markerEnd, x)}')` : void 0, [k.markerEnd, x]);
@@ -48859,10 +48863,10 @@ function tte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       updating: q,
       selectable: H
     }
-  ]), onClick: K, onDoubleClick: me, onContextMenu: ge, onMouseEnter: F, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: k.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": k.ariaLabel === null ? void 0 : k.ariaLabel || `Edge from ${k.source} to ${k.target}`, "aria-describedby": N ? `${k5}-${x}` : void 0, ref: V, ...k.domAttributes, children: [!G && P.jsx(A, { id: e, source: k.source, target: k.target, type: k.type, selected: k.selected, animated: k.animated, selectable: H, deletable: k.deletable ?? !0, label: k.label, labelStyle: k.labelStyle, labelShowBg: k.labelShowBg, labelBgStyle: k.labelBgStyle, labelBgPadding: k.labelBgPadding, labelBgBorderRadius: k.labelBgBorderRadius, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: k.data, style: k.style, sourceHandleId: k.sourceHandle, targetHandleId: k.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in k ? k.pathOptions : void 0, interactionWidth: k.interactionWidth }), I && P.jsx(ete, { edge: k, isReconnectable: I, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: D })] }) });
+  ]), onClick: K, onDoubleClick: me, onContextMenu: ge, onMouseEnter: F, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: k.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": k.ariaLabel === null ? void 0 : k.ariaLabel || `Edge from ${k.source} to ${k.target}`, "aria-describedby": N ? `${k5}-${x}` : void 0, ref: V, ...k.domAttributes, children: [!G && P.jsx(A, { id: e, source: k.source, target: k.target, type: k.type, selected: k.selected, animated: k.animated, selectable: H, deletable: k.deletable ?? !0, label: k.label, labelStyle: k.labelStyle, labelShowBg: k.labelShowBg, labelBgStyle: k.labelBgStyle, labelBgPadding: k.labelBgPadding, labelBgBorderRadius: k.labelBgBorderRadius, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: k.data, style: k.style, sourceHandleId: k.sourceHandle, targetHandleId: k.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in k ? k.pathOptions : void 0, interactionWidth: k.interactionWidth }), I && P.jsx(nte, { edge: k, isReconnectable: I, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: W, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: D })] }) });
 }
-var nte = _.memo(tte);
-const rte = (e) => ({
+var ote = _.memo(rte);
+const ite = (e) => ({
   edgesFocusable: e.edgesFocusable,
   edgesReconnectable: e.edgesReconnectable,
   elementsSelectable: e.elementsSelectable,
@@ -48870,58 +48874,58 @@ const rte = (e) => ({
   onError: e.onError
 });
 function Z5({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: i, noPanClassName: a, onReconnect: l, onEdgeContextMenu: c, onEdgeMouseEnter: d, onEdgeMouseMove: f, onEdgeMouseLeave: g, onEdgeClick: p, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: S }) {
-  const { edgesFocusable: w, edgesReconnectable: C, elementsSelectable: T, onError: k } = qe(rte, yt), R = Bee(t);
-  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx(Gee, { defaultColor: e, rfId: r }), R.map((O) => P.jsx(nte, { id: O, edgesFocusable: w, edgesReconnectable: C, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: k, edgeTypes: i, disableKeyboardA11y: S }, O))] });
+  const { edgesFocusable: w, edgesReconnectable: C, elementsSelectable: T, onError: k } = qe(ite, yt), R = Uee(t);
+  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx(Yee, { defaultColor: e, rfId: r }), R.map((O) => P.jsx(ote, { id: O, edgesFocusable: w, edgesReconnectable: C, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: k, edgeTypes: i, disableKeyboardA11y: S }, O))] });
 }
 Z5.displayName = "EdgeRenderer";
-const ote = _.memo(Z5), t2 = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
-function ite({ children: e }) {
+const ate = _.memo(Z5), n2 = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
+function ste({ children: e }) {
   const t = ht(), r = _.useRef(null), [i] = _.useState(() => t.getState().transform);
   return O5(() => {
     let a = null;
     const l = () => {
       const c = t.getState().transform;
-      a && c[0] === a[0] && c[1] === a[1] && c[2] === a[2] || (a = c, r.current && (r.current.style.transform = t2(c)));
+      a && c[0] === a[0] && c[1] === a[1] && c[2] === a[2] || (a = c, r.current && (r.current.style.transform = n2(c)));
     };
     return l(), t.subscribe(l);
-  }, [t]), P.jsx("div", { ref: r, className: "react-flow__viewport xyflow__viewport react-flow__container", style: { transform: t2(i) }, children: e });
+  }, [t]), P.jsx("div", { ref: r, className: "react-flow__viewport xyflow__viewport react-flow__container", style: { transform: n2(i) }, children: e });
 }
-function ate(e) {
-  const t = rw(), r = _.useRef(!1);
+function lte(e) {
+  const t = ow(), r = _.useRef(!1);
   _.useEffect(() => {
     !r.current && t.viewportInitialized && e && (setTimeout(() => e(t), 1), r.current = !0);
   }, [e, t.viewportInitialized]);
 }
-const ste = (e) => e.panZoom?.syncViewport;
-function lte(e) {
-  const t = qe(ste), r = ht();
+const cte = (e) => e.panZoom?.syncViewport;
+function ute(e) {
+  const t = qe(cte), r = ht();
   return _.useEffect(() => {
     e && (t?.(e), r.setState({ transform: [e.x, e.y, e.zoom] }));
   }, [e, t]), null;
 }
-function cte(e) {
+function dte(e) {
   return e.connection.inProgress ? { ...e.connection, to: dd(e.connection.to, e.transform) } : { ...e.connection };
 }
-function ute(e) {
-  return cte;
+function fte(e) {
+  return dte;
 }
-function dte(e) {
-  const t = ute();
+function hte(e) {
+  const t = fte();
   return qe(t, yt);
 }
-const fte = (e) => ({
+const gte = (e) => ({
   nodesConnectable: e.nodesConnectable,
   isValid: e.connection.isValid,
   inProgress: e.connection.inProgress,
   width: e.width,
   height: e.height
 });
-function hte({ containerStyle: e, style: t, type: r, component: i }) {
-  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = qe(fte, yt);
+function pte({ containerStyle: e, style: t, type: r, component: i }) {
+  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = qe(gte, yt);
   return !(l && a && f) ? null : P.jsx("svg", { style: e, width: l, height: c, className: "react-flow__connectionline react-flow__container", children: P.jsx("g", { className: Vt(["react-flow__connection", o5(d)]), children: P.jsx(J5, { style: t, type: r, CustomComponent: i, isValid: d }) }) });
 }
 const J5 = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: i }) => {
-  const { inProgress: a, from: l, fromNode: c, fromHandle: d, fromPosition: f, to: g, toNode: p, toHandle: v, toPosition: y, pointer: b } = dte();
+  const { inProgress: a, from: l, fromNode: c, fromHandle: d, fromPosition: f, to: g, toNode: p, toHandle: v, toPosition: y, pointer: b } = hte();
   if (!a)
     return;
   if (r)
@@ -48957,20 +48961,20 @@ const J5 = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: i }) =
   return P.jsx("path", { d: x, fill: "none", className: "react-flow__connection-path", style: e });
 };
 J5.displayName = "ConnectionLine";
-const gte = {};
-function n2(e = gte) {
+const mte = {};
+function r2(e = mte) {
   _.useRef(e), ht(), _.useEffect(() => {
   }, [e]);
 }
-function pte() {
+function vte() {
   ht(), _.useRef(!1), _.useEffect(() => {
   }, []);
 }
 function eP({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: i, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: S, connectionLineComponent: w, connectionLineContainerStyle: C, selectionKeyCode: T, selectionOnDrag: k, selectionMode: R, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: I, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: q, translateExtent: B, minZoom: G, maxZoom: D, preventScrolling: U, defaultMarkerColor: L, zoomOnScroll: W, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: $, onPaneClick: K, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: F, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: ze, onEdgeMouseMove: Oe, onEdgeMouseLeave: Ie, reconnectRadius: Be, onReconnect: He, onReconnectStart: gt, onReconnectEnd: qt, noDragClassName: St, noWheelClassName: Un, noPanClassName: fn, disableKeyboardA11y: On, nodeExtent: vn, rfId: An, viewport: Wn, onViewportChange: Br, nodesDraggable: rr }) {
-  return n2(e), n2(t), pte(), ate(r), lte(Wn), P.jsx(Aee, { onPaneClick: K, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: F, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: I, selectionKeyCode: T, selectionOnDrag: k, selectionMode: R, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: W, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: q, translateExtent: B, minZoom: G, maxZoom: D, onSelectionContextMenu: v, preventScrolling: U, noDragClassName: St, noWheelClassName: Un, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Br, isControlledViewport: !!Wn, children: P.jsxs(ite, { children: [P.jsx(ote, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: gt, onReconnectEnd: qt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: ze, onEdgeMouseMove: Oe, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: L, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(hte, { style: S, type: x, component: w, containerStyle: C }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Hee, { nodeTypes: e, onNodeClick: i, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: St, disableKeyboardA11y: On, nodeExtent: vn, rfId: An, nodesDraggable: rr }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
+  return r2(e), r2(t), vte(), lte(r), ute(Wn), P.jsx(Mee, { onPaneClick: K, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: F, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: I, selectionKeyCode: T, selectionOnDrag: k, selectionMode: R, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: W, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: q, translateExtent: B, minZoom: G, maxZoom: D, onSelectionContextMenu: v, preventScrolling: U, noDragClassName: St, noWheelClassName: Un, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Br, isControlledViewport: !!Wn, children: P.jsxs(ste, { children: [P.jsx(ate, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: gt, onReconnectEnd: qt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: ze, onEdgeMouseMove: Oe, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: L, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(pte, { style: S, type: x, component: w, containerStyle: C }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(jee, { nodeTypes: e, onNodeClick: i, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: St, disableKeyboardA11y: On, nodeExtent: vn, rfId: An, nodesDraggable: rr }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
 }
 eP.displayName = "GraphView";
-const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
+const yte = _.memo(eP), bte = t5(), o2 = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
   const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), C = i ?? t ?? [], T = r ?? e ?? [], k = p ?? [0, 0], R = v ?? Pu;
   g5(S, w, C);
   const { nodesInitialized: O } = d0(T, b, x, {
@@ -48982,7 +48986,7 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
   if (c && a && l) {
     const N = cd(b, {
       filter: (q) => !!((q.width || q.initialWidth) && (q.height || q.initialHeight))
-    }), { x: I, y: H, zoom: V } = Qx(N, a, l, f, g, d?.padding ?? 0.1);
+    }), { x: I, y: H, zoom: V } = Kx(N, a, l, f, g, d?.padding ?? 0.1);
     A = [I, H, V];
   }
   return {
@@ -49040,7 +49044,7 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
     autoPanOnNodeFocus: !0,
     autoPanSpeed: 15,
     connectionRadius: 20,
-    onError: vte,
+    onError: bte,
     isValidConnection: void 0,
     onSelectionChangeHandlers: [],
     lib: "react",
@@ -49072,10 +49076,10 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
     onClickConnectStart: void 0,
     onClickConnectEnd: void 0
   };
-}, yte = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f, maxZoom: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y }) => OJ((b, x) => {
+}, xte = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f, maxZoom: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y }) => NJ((b, x) => {
   async function S() {
     const { nodeLookup: w, panZoom: C, fitViewOptions: T, fitViewResolver: k, width: R, height: O, minZoom: A, maxZoom: N } = x();
-    C && (await _Z({
+    C && (await TZ({
       nodes: w,
       width: R,
       height: O,
@@ -49085,7 +49089,7 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
     }, T), k?.resolve(!0), b({ fitViewResolver: null }));
   }
   return {
-    ...r2({
+    ...o2({
       nodes: e,
       edges: t,
       width: a,
@@ -49136,8 +49140,8 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
      * new dimensions and update the nodes.
      */
     updateNodeInternals: (w) => {
-      const { triggerNodeChanges: C, nodeLookup: T, parentLookup: k, domNode: R, nodeOrigin: O, nodeExtent: A, debug: N, fitViewQueued: I, zIndexMode: H } = x(), { changes: V, updatedInternals: q } = XZ(w, T, k, R, O, A, H);
-      q && (FZ(T, k, { nodeOrigin: O, nodeExtent: A, zIndexMode: H }), I ? (S(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), C?.(V)));
+      const { triggerNodeChanges: C, nodeLookup: T, parentLookup: k, domNode: R, nodeOrigin: O, nodeExtent: A, debug: N, fitViewQueued: I, zIndexMode: H } = x(), { changes: V, updatedInternals: q } = KZ(w, T, k, R, O, A, H);
+      q && (qZ(T, k, { nodeOrigin: O, nodeExtent: A, zIndexMode: H }), I ? (S(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), C?.(V)));
     },
     updateNodePositions: (w, C = !1) => {
       const T = [];
@@ -49168,7 +49172,7 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
         }), k.push(G);
       }
       if (T.length > 0) {
-        const { parentLookup: H, nodeOrigin: V } = x(), q = nw(T, R, H, V);
+        const { parentLookup: H, nodeOrigin: V } = x(), q = rw(T, R, H, V);
         k.push(...q);
       }
       for (const H of I.values())
@@ -49179,7 +49183,7 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
       const { onNodesChange: C, setNodes: T, nodes: k, hasDefaultNodes: R, debug: O } = x();
       if (w?.length) {
         if (R) {
-          const A = KJ(w, k);
+          const A = JJ(w, k);
           T(A);
         }
         O && console.log("React Flow: trigger node changes", w), C?.(w);
@@ -49189,7 +49193,7 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
       const { onEdgesChange: C, setEdges: T, edges: k, hasDefaultEdges: R, debug: O } = x();
       if (w?.length) {
         if (R) {
-          const A = ZJ(w, k);
+          const A = eee(w, k);
           T(A);
         }
         O && console.log("React Flow: trigger edge changes", w), C?.(w);
@@ -49252,7 +49256,7 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
     },
     panBy: (w) => {
       const { transform: C, width: T, height: k, panZoom: R, translateExtent: O } = x();
-      return QZ({ delta: w, panZoom: R, transform: C, translateExtent: O, width: T, height: k });
+      return ZZ({ delta: w, panZoom: R, transform: C, translateExtent: O, width: T, height: k });
     },
     setCenter: async (w, C, T) => {
       const { width: k, height: R, maxZoom: O, panZoom: A } = x();
@@ -49273,11 +49277,11 @@ const mte = _.memo(eP), vte = t5(), r2 = ({ nodes: e, edges: t, defaultNodes: r,
     updateConnection: (w) => {
       b({ connection: w });
     },
-    reset: () => b({ ...r2() })
+    reset: () => b({ ...o2() })
   };
 }, Object.is);
-function bte({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: i, initialWidth: a, initialHeight: l, initialMinZoom: c, initialMaxZoom: d, initialFitViewOptions: f, fitView: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y, children: b }) {
-  const [x] = _.useState(() => yte({
+function wte({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: i, initialWidth: a, initialHeight: l, initialMinZoom: c, initialMaxZoom: d, initialFitViewOptions: f, fitView: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y, children: b }) {
+  const [x] = _.useState(() => xte({
     nodes: e,
     edges: t,
     defaultNodes: r,
@@ -49292,40 +49296,40 @@ function bte({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: 
     nodeExtent: v,
     zIndexMode: y
   }));
-  return P.jsx(AJ, { value: x, children: P.jsx(ree, { children: P.jsx(yee, { children: b }) }) });
+  return P.jsx(MJ, { value: x, children: P.jsx(iee, { children: P.jsx(xee, { children: b }) }) });
 }
-function xte({ children: e, nodes: t, edges: r, defaultNodes: i, defaultEdges: a, width: l, height: c, fitView: d, fitViewOptions: f, minZoom: g, maxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b }) {
-  return _.useContext(gp) ? P.jsx(P.Fragment, { children: e }) : P.jsx(bte, { initialNodes: t, initialEdges: r, defaultNodes: i, defaultEdges: a, initialWidth: l, initialHeight: c, fitView: d, initialFitViewOptions: f, initialMinZoom: g, initialMaxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
+function Ste({ children: e, nodes: t, edges: r, defaultNodes: i, defaultEdges: a, width: l, height: c, fitView: d, fitViewOptions: f, minZoom: g, maxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b }) {
+  return _.useContext(gp) ? P.jsx(P.Fragment, { children: e }) : P.jsx(wte, { initialNodes: t, initialEdges: r, defaultNodes: i, defaultEdges: a, initialWidth: l, initialHeight: c, fitView: d, initialFitViewOptions: f, initialMinZoom: g, initialMaxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
 }
-const wte = {
+const Cte = {
   width: "100%",
   height: "100%",
   overflow: "hidden",
   position: "relative",
   zIndex: 0
 };
-function Ste({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: w, onClickConnectEnd: C, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: R, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: I, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: q, onDelete: B, onSelectionChange: G, onSelectionDragStart: D, onSelectionDrag: U, onSelectionDragStop: L, onSelectionContextMenu: W, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: K, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: F = !1, selectionMode: Z = Iu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Lu() ? "Meta" : "Control", zoomActivationKeyCode: ue = Lu() ? "Meta" : "Control", snapToGrid: ve, snapGrid: ze, onlyRenderVisibleElements: Oe = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: gt, nodesFocusable: qt, nodeOrigin: St = T5, edgesFocusable: Un, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: vn = WJ, minZoom: An = 0.5, maxZoom: Wn = 2, translateExtent: Br = Pu, preventScrolling: rr = !0, nodeExtent: qi, defaultMarkerColor: Gl = "#b1b1b7", zoomOnScroll: vp = !0, zoomOnPinch: hd = !0, panOnScroll: ql = !1, panOnScrollSpeed: Yl = 0.5, panOnScrollMode: Xl = Ma.Free, zoomOnDoubleClick: yp = !0, panOnDrag: bp = !0, onPaneClick: yn, onPaneMouseEnter: xp, onPaneMouseMove: gd, onPaneMouseLeave: pd, onPaneScroll: Za, onPaneContextMenu: wp, paneClickDistance: md = 1, nodeClickDistance: Sp = 0, children: Cp, onReconnect: Yi, onReconnectStart: bn, onReconnectEnd: jr, onEdgeContextMenu: xn, onEdgeDoubleClick: Ep, onEdgeMouseEnter: _p, onEdgeMouseMove: kp, onEdgeMouseLeave: Ja, reconnectRadius: es = 10, onNodesChange: ts, onEdgesChange: yo, noDragClassName: ns = "nodrag", noWheelClassName: Xi = "nowheel", noPanClassName: Ql = "nopan", fitView: vd, fitViewOptions: Kl, connectOnClick: Zl, attributionPosition: Qi, proOptions: Tp, defaultEdgeOptions: yd, elevateNodesOnSelect: bd = !0, elevateEdgesOnSelect: xd = !1, disableKeyboardA11y: rs = !1, autoPanOnConnect: Jl, autoPanOnNodeDrag: wd, autoPanOnSelection: Sd = !0, autoPanSpeed: br, connectionRadius: Ht, isValidConnection: hn, onError: ti, style: Cd, id: Ed, nodeDragThreshold: Rp, connectionDragThreshold: _d, viewport: Ki, onViewportChange: os, width: is, height: bo, colorMode: ni = "light", debug: Zi, onScroll: xo, ariaLabelConfig: Tt, zIndexMode: ec = "basic", ...kd }, Td) {
-  const xr = Ed || "1", ri = YJ(ni), zp = _.useCallback((tc) => {
+function Ete({ nodes: e, edges: t, defaultNodes: r, defaultEdges: i, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: w, onClickConnectEnd: C, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: R, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: I, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: q, onDelete: B, onSelectionChange: G, onSelectionDragStart: D, onSelectionDrag: U, onSelectionDragStop: L, onSelectionContextMenu: W, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: K, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: F = !1, selectionMode: Z = Iu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Lu() ? "Meta" : "Control", zoomActivationKeyCode: ue = Lu() ? "Meta" : "Control", snapToGrid: ve, snapGrid: ze, onlyRenderVisibleElements: Oe = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: gt, nodesFocusable: qt, nodeOrigin: St = T5, edgesFocusable: Un, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: vn = GJ, minZoom: An = 0.5, maxZoom: Wn = 2, translateExtent: Br = Pu, preventScrolling: rr = !0, nodeExtent: qi, defaultMarkerColor: Gl = "#b1b1b7", zoomOnScroll: vp = !0, zoomOnPinch: hd = !0, panOnScroll: ql = !1, panOnScrollSpeed: Yl = 0.5, panOnScrollMode: Xl = Ma.Free, zoomOnDoubleClick: yp = !0, panOnDrag: bp = !0, onPaneClick: yn, onPaneMouseEnter: xp, onPaneMouseMove: gd, onPaneMouseLeave: pd, onPaneScroll: Za, onPaneContextMenu: wp, paneClickDistance: md = 1, nodeClickDistance: Sp = 0, children: Cp, onReconnect: Yi, onReconnectStart: bn, onReconnectEnd: jr, onEdgeContextMenu: xn, onEdgeDoubleClick: Ep, onEdgeMouseEnter: _p, onEdgeMouseMove: kp, onEdgeMouseLeave: Ja, reconnectRadius: es = 10, onNodesChange: ts, onEdgesChange: yo, noDragClassName: ns = "nodrag", noWheelClassName: Xi = "nowheel", noPanClassName: Ql = "nopan", fitView: vd, fitViewOptions: Kl, connectOnClick: Zl, attributionPosition: Qi, proOptions: Tp, defaultEdgeOptions: yd, elevateNodesOnSelect: bd = !0, elevateEdgesOnSelect: xd = !1, disableKeyboardA11y: rs = !1, autoPanOnConnect: Jl, autoPanOnNodeDrag: wd, autoPanOnSelection: Sd = !0, autoPanSpeed: br, connectionRadius: Ht, isValidConnection: hn, onError: ti, style: Cd, id: Ed, nodeDragThreshold: Rp, connectionDragThreshold: _d, viewport: Ki, onViewportChange: os, width: is, height: bo, colorMode: ni = "light", debug: Zi, onScroll: xo, ariaLabelConfig: Tt, zIndexMode: ec = "basic", ...kd }, Td) {
+  const xr = Ed || "1", ri = QJ(ni), zp = _.useCallback((tc) => {
     tc.currentTarget.scrollTo({ top: 0, left: 0, behavior: "instant" }), xo?.(tc);
   }, [xo]);
-  return P.jsx("div", { "data-testid": "rf__wrapper", ...kd, onScroll: zp, style: { ...Cd, ...wte }, ref: Td, className: Vt(["react-flow", a, ri]), id: Ed, role: "application", children: P.jsxs(xte, { nodes: e, edges: t, width: is, height: bo, fitView: vd, fitViewOptions: Kl, minZoom: An, maxZoom: Wn, nodeOrigin: St, nodeExtent: qi, zIndexMode: ec, children: [P.jsx(qJ, { nodes: e, edges: t, defaultNodes: r, defaultEdges: i, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: w, onClickConnectEnd: C, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: gt, nodesFocusable: qt, edgesFocusable: Un, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: bd, elevateEdgesOnSelect: xd, minZoom: An, maxZoom: Wn, nodeExtent: qi, onNodesChange: ts, onEdgesChange: yo, snapToGrid: ve, snapGrid: ze, connectionMode: J, translateExtent: Br, connectOnClick: Zl, defaultEdgeOptions: yd, fitView: vd, fitViewOptions: Kl, onNodesDelete: V, onEdgesDelete: q, onDelete: B, onNodeDragStart: N, onNodeDrag: I, onNodeDragStop: H, onSelectionDrag: U, onSelectionDragStart: D, onSelectionDragStop: L, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: Ql, nodeOrigin: St, rfId: xr, autoPanOnConnect: Jl, autoPanOnNodeDrag: wd, autoPanSpeed: br, onError: ti, connectionRadius: Ht, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: Rp, connectionDragThreshold: _d, onBeforeDelete: se, debug: Zi, ariaLabelConfig: Tt, zIndexMode: ec }), P.jsx(mte, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: R, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: K, selectionKeyCode: ge, selectionOnDrag: F, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Oe, defaultViewport: vn, translateExtent: Br, minZoom: An, maxZoom: Wn, preventScrolling: rr, zoomOnScroll: vp, zoomOnPinch: hd, zoomOnDoubleClick: yp, panOnScroll: ql, panOnScrollSpeed: Yl, panOnScrollMode: Xl, panOnDrag: bp, autoPanOnSelection: Sd, onPaneClick: yn, onPaneMouseEnter: xp, onPaneMouseMove: gd, onPaneMouseLeave: pd, onPaneScroll: Za, onPaneContextMenu: wp, paneClickDistance: md, nodeClickDistance: Sp, onSelectionContextMenu: W, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Yi, onReconnectStart: bn, onReconnectEnd: jr, onEdgeContextMenu: xn, onEdgeDoubleClick: Ep, onEdgeMouseEnter: _p, onEdgeMouseMove: kp, onEdgeMouseLeave: Ja, reconnectRadius: es, defaultMarkerColor: Gl, noDragClassName: ns, noWheelClassName: Xi, noPanClassName: Ql, rfId: xr, disableKeyboardA11y: rs, nodeExtent: qi, viewport: Ki, onViewportChange: os, nodesDraggable: Be }), P.jsx(UJ, { onSelectionChange: G }), Cp, P.jsx($J, { proOptions: Tp, position: Qi }), P.jsx(LJ, { rfId: xr, disableKeyboardA11y: rs })] }) });
+  return P.jsx("div", { "data-testid": "rf__wrapper", ...kd, onScroll: zp, style: { ...Cd, ...Cte }, ref: Td, className: Vt(["react-flow", a, ri]), id: Ed, role: "application", children: P.jsxs(Ste, { nodes: e, edges: t, width: is, height: bo, fitView: vd, fitViewOptions: Kl, minZoom: An, maxZoom: Wn, nodeOrigin: St, nodeExtent: qi, zIndexMode: ec, children: [P.jsx(XJ, { nodes: e, edges: t, defaultNodes: r, defaultEdges: i, onConnect: b, onConnectStart: x, onConnectEnd: S, onClickConnectStart: w, onClickConnectEnd: C, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: gt, nodesFocusable: qt, edgesFocusable: Un, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: bd, elevateEdgesOnSelect: xd, minZoom: An, maxZoom: Wn, nodeExtent: qi, onNodesChange: ts, onEdgesChange: yo, snapToGrid: ve, snapGrid: ze, connectionMode: J, translateExtent: Br, connectOnClick: Zl, defaultEdgeOptions: yd, fitView: vd, fitViewOptions: Kl, onNodesDelete: V, onEdgesDelete: q, onDelete: B, onNodeDragStart: N, onNodeDrag: I, onNodeDragStop: H, onSelectionDrag: U, onSelectionDragStart: D, onSelectionDragStop: L, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: Ql, nodeOrigin: St, rfId: xr, autoPanOnConnect: Jl, autoPanOnNodeDrag: wd, autoPanSpeed: br, onError: ti, connectionRadius: Ht, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: Rp, connectionDragThreshold: _d, onBeforeDelete: se, debug: Zi, ariaLabelConfig: Tt, zIndexMode: ec }), P.jsx(yte, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: R, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: K, selectionKeyCode: ge, selectionOnDrag: F, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Oe, defaultViewport: vn, translateExtent: Br, minZoom: An, maxZoom: Wn, preventScrolling: rr, zoomOnScroll: vp, zoomOnPinch: hd, zoomOnDoubleClick: yp, panOnScroll: ql, panOnScrollSpeed: Yl, panOnScrollMode: Xl, panOnDrag: bp, autoPanOnSelection: Sd, onPaneClick: yn, onPaneMouseEnter: xp, onPaneMouseMove: gd, onPaneMouseLeave: pd, onPaneScroll: Za, onPaneContextMenu: wp, paneClickDistance: md, nodeClickDistance: Sp, onSelectionContextMenu: W, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Yi, onReconnectStart: bn, onReconnectEnd: jr, onEdgeContextMenu: xn, onEdgeDoubleClick: Ep, onEdgeMouseEnter: _p, onEdgeMouseMove: kp, onEdgeMouseLeave: Ja, reconnectRadius: es, defaultMarkerColor: Gl, noDragClassName: ns, noWheelClassName: Xi, noPanClassName: Ql, rfId: xr, disableKeyboardA11y: rs, nodeExtent: qi, viewport: Ki, onViewportChange: os, nodesDraggable: Be }), P.jsx(FJ, { onSelectionChange: G }), Cp, P.jsx(HJ, { proOptions: Tp, position: Qi }), P.jsx(VJ, { rfId: xr, disableKeyboardA11y: rs })] }) });
 }
-var Cte = z5(Ste);
-function Ete({ dimensions: e, lineWidth: t, variant: r, className: i }) {
+var _te = z5(Ete);
+function kte({ dimensions: e, lineWidth: t, variant: r, className: i }) {
   return P.jsx("path", { strokeWidth: t, d: `M${e[0] / 2} 0 V${e[1]} M0 ${e[1] / 2} H${e[0]}`, className: Vt(["react-flow__background-pattern", r, i]) });
 }
-function _te({ radius: e, className: t }) {
+function Tte({ radius: e, className: t }) {
   return P.jsx("circle", { cx: e, cy: e, r: e, className: Vt(["react-flow__background-pattern", "dots", t]) });
 }
 var Wo;
 (function(e) {
   e.Lines = "lines", e.Dots = "dots", e.Cross = "cross";
 })(Wo || (Wo = {}));
-const kte = {
+const Rte = {
   [Wo.Dots]: 1,
   [Wo.Lines]: 1,
   [Wo.Cross]: 6
-}, Tte = (e) => ({ transform: e.transform, patternId: `pattern-${e.rfId}` });
+}, zte = (e) => ({ transform: e.transform, patternId: `pattern-${e.rfId}` });
 function tP({
   id: e,
   variant: t = Wo.Dots,
@@ -49341,7 +49345,7 @@ function tP({
   className: g,
   patternClassName: p
 }) {
-  const v = _.useRef(null), { transform: y, patternId: b } = qe(Tte, yt), x = i || kte[t], S = t === Wo.Dots, w = t === Wo.Cross, C = Array.isArray(r) ? r : [r, r], T = [C[0] * y[2] || 1, C[1] * y[2] || 1], k = x * y[2], R = Array.isArray(l) ? l : [l, l], O = w ? [k, k] : T, A = [
+  const v = _.useRef(null), { transform: y, patternId: b } = qe(zte, yt), x = i || Rte[t], S = t === Wo.Dots, w = t === Wo.Cross, C = Array.isArray(r) ? r : [r, r], T = [C[0] * y[2] || 1, C[1] * y[2] || 1], k = x * y[2], R = Array.isArray(l) ? l : [l, l], O = w ? [k, k] : T, A = [
     R[0] * y[2] + O[0] / 2,
     R[1] * y[2] + O[1] / 2
   ], N = `${b}${e || ""}`;
@@ -49350,36 +49354,36 @@ function tP({
     ...pp,
     "--xy-background-color-props": d,
     "--xy-background-pattern-color-props": c
-  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: S ? P.jsx(_te, { radius: k / 2, className: p }) : P.jsx(Ete, { dimensions: O, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
+  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: S ? P.jsx(Tte, { radius: k / 2, className: p }) : P.jsx(kte, { dimensions: O, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
 }
 tP.displayName = "Background";
-const Rte = _.memo(tP);
-function zte() {
+const Ote = _.memo(tP);
+function Ate() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 32", children: P.jsx("path", { d: "M32 18.133H18.133V32h-4.266V18.133H0v-4.266h13.867V0h4.266v13.867H32z" }) });
 }
-function Ote() {
+function Nte() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 5", children: P.jsx("path", { d: "M0 0h32v4.2H0z" }) });
 }
-function Ate() {
+function Mte() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 30", children: P.jsx("path", { d: "M3.692 4.63c0-.53.4-.938.939-.938h5.215V0H4.708C2.13 0 0 2.054 0 4.63v5.216h3.692V4.631zM27.354 0h-5.2v3.692h5.17c.53 0 .984.4.984.939v5.215H32V4.631A4.624 4.624 0 0027.354 0zm.954 24.83c0 .532-.4.94-.939.94h-5.215v3.768h5.215c2.577 0 4.631-2.13 4.631-4.707v-5.139h-3.692v5.139zm-23.677.94c-.531 0-.939-.4-.939-.94v-5.138H0v5.139c0 2.577 2.13 4.707 4.708 4.707h5.138V25.77H4.631z" }) });
 }
-function Nte() {
+function Pte() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: P.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0 8 0 4.571 3.429 4.571 7.619v3.048H3.048A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047zm4.724-13.866H7.467V7.619c0-2.59 2.133-4.724 4.723-4.724 2.591 0 4.724 2.133 4.724 4.724v3.048z" }) });
 }
-function Mte() {
+function Ite() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: P.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0c-4.114 1.828-1.37 2.133.305 2.438 1.676.305 4.42 2.59 4.42 5.181v3.048H3.047A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047z" }) });
 }
 function xh({ children: e, className: t, ...r }) {
   return P.jsx("button", { type: "button", className: Vt(["react-flow__controls-button", t]), ...r, children: e });
 }
-const Pte = (e) => ({
+const Dte = (e) => ({
   isInteractive: e.nodesDraggable || e.nodesConnectable || e.elementsSelectable,
   minZoomReached: e.transform[2] <= e.minZoom,
   maxZoomReached: e.transform[2] >= e.maxZoom,
   ariaLabelConfig: e.ariaLabelConfig
 });
 function nP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: i = !0, fitViewOptions: a, onZoomIn: l, onZoomOut: c, onFitView: d, onInteractiveChange: f, className: g, children: p, position: v = "bottom-left", orientation: y = "vertical", "aria-label": b }) {
-  const x = ht(), { isInteractive: S, minZoomReached: w, maxZoomReached: C, ariaLabelConfig: T } = qe(Pte, yt), { zoomIn: k, zoomOut: R, fitView: O } = rw(), A = () => {
+  const x = ht(), { isInteractive: S, minZoomReached: w, maxZoomReached: C, ariaLabelConfig: T } = qe(Dte, yt), { zoomIn: k, zoomOut: R, fitView: O } = ow(), A = () => {
     k(), l?.();
   }, N = () => {
     R(), c?.();
@@ -49392,11 +49396,11 @@ function nP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: 
       elementsSelectable: !S
     }), f?.(!S);
   }, V = y === "horizontal" ? "horizontal" : "vertical";
-  return P.jsxs(fd, { className: Vt(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(xh, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: C, children: P.jsx(zte, {}) }), P.jsx(xh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: w, children: P.jsx(Ote, {}) })] }), r && P.jsx(xh, { className: "react-flow__controls-fitview", onClick: I, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(Ate, {}) }), i && P.jsx(xh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: S ? P.jsx(Mte, {}) : P.jsx(Nte, {}) }), p] });
+  return P.jsxs(fd, { className: Vt(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(xh, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: C, children: P.jsx(Ate, {}) }), P.jsx(xh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: w, children: P.jsx(Nte, {}) })] }), r && P.jsx(xh, { className: "react-flow__controls-fitview", onClick: I, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(Mte, {}) }), i && P.jsx(xh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: S ? P.jsx(Ite, {}) : P.jsx(Pte, {}) }), p] });
 }
 nP.displayName = "Controls";
-const Ite = _.memo(nP);
-function Dte({ id: e, x: t, y: r, width: i, height: a, style: l, color: c, strokeColor: d, strokeWidth: f, className: g, borderRadius: p, shapeRendering: v, selected: y, onClick: b }) {
+const Lte = _.memo(nP);
+function $te({ id: e, x: t, y: r, width: i, height: a, style: l, color: c, strokeColor: d, strokeWidth: f, className: g, borderRadius: p, shapeRendering: v, selected: y, onClick: b }) {
   const { background: x, backgroundColor: S } = l || {}, w = c || x || S;
   return P.jsx("rect", { className: Vt(["react-flow__minimap-node", { selected: y }, g]), x: t, y: r, rx: p, ry: p, width: i, height: a, style: {
     fill: w,
@@ -49404,8 +49408,8 @@ function Dte({ id: e, x: t, y: r, width: i, height: a, style: l, color: c, strok
     strokeWidth: f
   }, shapeRendering: v, onClick: b ? (C) => b(C, e) : void 0 });
 }
-const Lte = _.memo(Dte), $te = (e) => e.nodes.map((t) => t.id), rb = (e) => e instanceof Function ? e : () => e;
-function Vte({
+const Vte = _.memo($te), Hte = (e) => e.nodes.map((t) => t.id), rb = (e) => e instanceof Function ? e : () => e;
+function Bte({
   nodeStrokeColor: e,
   nodeColor: t,
   nodeClassName: r = "",
@@ -49415,10 +49419,10 @@ function Vte({
    * We need to rename the prop to be `CapitalCase` so that JSX will render it as
    * a component properly.
    */
-  nodeComponent: l = Lte,
+  nodeComponent: l = Vte,
   onClick: c
 }) {
-  const d = qe($te, yt), f = rb(t), g = rb(e), p = rb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
+  const d = qe(Hte, yt), f = rb(t), g = rb(e), p = rb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
   return P.jsx(P.Fragment, { children: d.map((y) => (
     /*
      * The split of responsibilities between MiniMapNodes and
@@ -49427,10 +49431,10 @@ function Vte({
      *
      * For more details, see a similar commit in `NodeRenderer/index.tsx`.
      */
-    P.jsx(Bte, { id: y, nodeColorFunc: f, nodeStrokeColorFunc: g, nodeClassNameFunc: p, nodeBorderRadius: i, nodeStrokeWidth: a, NodeComponent: l, onClick: c, shapeRendering: v }, y)
+    P.jsx(Ute, { id: y, nodeColorFunc: f, nodeStrokeColorFunc: g, nodeClassNameFunc: p, nodeBorderRadius: i, nodeStrokeWidth: a, NodeComponent: l, onClick: c, shapeRendering: v }, y)
   )) });
 }
-function Hte({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: i, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: c, NodeComponent: d, onClick: f }) {
+function jte({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: i, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: c, NodeComponent: d, onClick: f }) {
   const { node: g, x: p, y: v, width: y, height: b } = qe((x) => {
     const S = x.nodeLookup.get(e);
     if (!S)
@@ -49446,9 +49450,9 @@ function Hte({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFun
   }, yt);
   return !g || g.hidden || !n5(g) ? null : P.jsx(d, { x: p, y: v, width: y, height: b, style: g.style, selected: !!g.selected, className: i(g), color: t(g), borderRadius: a, strokeColor: r(g), strokeWidth: l, shapeRendering: c, onClick: f, id: g.id });
 }
-const Bte = _.memo(Hte);
-var jte = _.memo(Vte);
-const Ute = 200, Wte = 150, Fte = (e) => !e.hidden, Gte = (e) => {
+const Ute = _.memo(jte);
+var Wte = _.memo(Bte);
+const Fte = 200, Gte = 150, qte = (e) => !e.hidden, Yte = (e) => {
   const t = {
     x: -e.transform[0] / e.transform[2],
     y: -e.transform[1] / e.transform[2],
@@ -49463,7 +49467,7 @@ const Ute = 200, Wte = 150, Fte = (e) => !e.hidden, Gte = (e) => {
     }
   return {
     viewBB: t,
-    boundingRect: r ? JM(cd(e.nodeLookup, { filter: Fte }), t) : t,
+    boundingRect: r ? JM(cd(e.nodeLookup, { filter: qte }), t) : t,
     rfId: e.rfId,
     panZoom: e.panZoom,
     translateExtent: e.translateExtent,
@@ -49471,7 +49475,7 @@ const Ute = 200, Wte = 150, Fte = (e) => !e.hidden, Gte = (e) => {
     flowHeight: e.height,
     ariaLabelConfig: e.ariaLabelConfig
   };
-}, o2 = (e, t) => e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height, qte = (e, t) => o2(e.viewBB, t.viewBB) && o2(e.boundingRect, t.boundingRect) && e.rfId === t.rfId && e.panZoom === t.panZoom && e.translateExtent === t.translateExtent && e.flowWidth === t.flowWidth && e.flowHeight === t.flowHeight && e.ariaLabelConfig === t.ariaLabelConfig, Yte = "react-flow__minimap-desc";
+}, i2 = (e, t) => e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height, Xte = (e, t) => i2(e.viewBB, t.viewBB) && i2(e.boundingRect, t.boundingRect) && e.rfId === t.rfId && e.panZoom === t.panZoom && e.translateExtent === t.translateExtent && e.flowWidth === t.flowWidth && e.flowHeight === t.flowHeight && e.ariaLabelConfig === t.ariaLabelConfig, Qte = "react-flow__minimap-desc";
 function rP({
   style: e,
   className: t,
@@ -49499,11 +49503,11 @@ function rP({
   zoomStep: k = 1,
   offsetScale: R = 5
 }) {
-  const O = ht(), A = _.useRef(null), { boundingRect: N, panZoom: I, viewBB: H, rfId: V, translateExtent: q, flowWidth: B, flowHeight: G, ariaLabelConfig: D } = qe(Gte, qte), U = e?.width ?? Ute, L = e?.height ?? Wte, W = N.width / U, Y = N.height / L, ne = Math.max(W, Y), se = ne * U, J = ne * L, ce = R * ne, he = N.x - (se - N.width) / 2 - ce, $ = N.y - (J - N.height) / 2 - ce, K = se + ce * 2, me = J + ce * 2, ge = `${Yte}-${V}`, F = _.useRef(0), Z = _.useRef();
+  const O = ht(), A = _.useRef(null), { boundingRect: N, panZoom: I, viewBB: H, rfId: V, translateExtent: q, flowWidth: B, flowHeight: G, ariaLabelConfig: D } = qe(Yte, Xte), U = e?.width ?? Fte, L = e?.height ?? Gte, W = N.width / U, Y = N.height / L, ne = Math.max(W, Y), se = ne * U, J = ne * L, ce = R * ne, he = N.x - (se - N.width) / 2 - ce, $ = N.y - (J - N.height) / 2 - ce, K = se + ce * 2, me = J + ce * 2, ge = `${Qte}-${V}`, F = _.useRef(0), Z = _.useRef();
   F.current = ne, _.useEffect(() => {
     const ze = O.getState().panZoom;
     if (A.current && ze)
-      return Z.current = iJ({
+      return Z.current = sJ({
         domNode: A.current,
         panZoom: ze,
         getTransform: () => O.getState().transform,
@@ -49538,19 +49542,19 @@ function rP({
     "--xy-minimap-node-background-color-props": typeof i == "string" ? i : void 0,
     "--xy-minimap-node-stroke-color-props": typeof r == "string" ? r : void 0,
     "--xy-minimap-node-stroke-width-props": typeof c == "number" ? c : void 0
-  }, className: Vt(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: P.jsxs("svg", { width: U, height: L, viewBox: `${he} ${$} ${K} ${me}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ge, ref: A, onClick: pe, children: [ve && P.jsx("title", { id: ge, children: ve }), P.jsx(jte, { onClick: ue, nodeColor: i, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: c, nodeComponent: d }), P.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ce},${$ - ce}h${K + ce * 2}v${me + ce * 2}h${-K - ce * 2}z
+  }, className: Vt(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: P.jsxs("svg", { width: U, height: L, viewBox: `${he} ${$} ${K} ${me}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ge, ref: A, onClick: pe, children: [ve && P.jsx("title", { id: ge, children: ve }), P.jsx(Wte, { onClick: ue, nodeColor: i, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: c, nodeComponent: d }), P.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ce},${$ - ce}h${K + ce * 2}v${me + ce * 2}h${-K - ce * 2}z
         M${H.x},${H.y}h${H.width}v${H.height}h${-H.width}z`, fillRule: "evenodd", pointerEvents: "none" })] }) });
 }
 rP.displayName = "MiniMap";
-const Xte = _.memo(rP), Qte = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, Kte = {
+const Kte = _.memo(rP), Zte = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, Jte = {
   [zl.Line]: "right",
   [zl.Handle]: "bottom-right"
 };
-function Zte({ nodeId: e, position: t, variant: r = zl.Handle, className: i, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: S, onResize: w, onResizeEnd: C }) {
-  const T = P5(), k = typeof e == "string" ? e : T, R = ht(), O = _.useRef(null), A = r === zl.Handle, N = qe(_.useCallback(Qte(A && b), [A, b]), yt), I = _.useRef(null), H = t ?? Kte[r];
+function ene({ nodeId: e, position: t, variant: r = zl.Handle, className: i, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: S, onResize: w, onResizeEnd: C }) {
+  const T = P5(), k = typeof e == "string" ? e : T, R = ht(), O = _.useRef(null), A = r === zl.Handle, N = qe(_.useCallback(Zte(A && b), [A, b]), yt), I = _.useRef(null), H = t ?? Jte[r];
   _.useEffect(() => {
     if (!(!O.current || !k))
-      return I.current || (I.current = yJ({
+      return I.current || (I.current = xJ({
         domNode: O.current,
         nodeId: k,
         getStoreItems: () => {
@@ -49578,7 +49582,7 @@ function Zte({ nodeId: e, position: t, variant: r = zl.Handle, className: i, sty
                   y: q.y ?? ne.position.y
                 }, { width: J, height: ce }, ne.parentId, D, se)
               }
-            }, $ = nw([he], D, U, L);
+            }, $ = rw([he], D, U, L);
             W.push(...$), Y.x = q.x ? Math.max(se[0] * J, q.x) : void 0, Y.y = q.y ? Math.max(se[1] * ce, q.y) : void 0;
           }
           if (Y.x !== void 0 && Y.y !== void 0) {
@@ -49659,16 +49663,16 @@ function Zte({ nodeId: e, position: t, variant: r = zl.Handle, className: i, sty
     ...c && { [A ? "backgroundColor" : "borderColor"]: c }
   }, children: l });
 }
-_.memo(Zte);
-const Jte = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
-function ene(e) {
+_.memo(ene);
+const tne = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
+function nne(e) {
   const t = new MutationObserver(e);
   return t.observe(document.documentElement, { attributes: !0, attributeFilter: ["class"] }), () => {
     t.disconnect();
   };
 }
-function tne() {
-  return _.useSyncExternalStore(ene, () => document.documentElement.classList.contains("dark"));
+function rne() {
+  return _.useSyncExternalStore(nne, () => document.documentElement.classList.contains("dark"));
 }
 async function oP() {
   return await import(
@@ -49676,16 +49680,16 @@ async function oP() {
     zx("provspark/static/layout.js")
   ), globalThis.ProvSparkLayout;
 }
-function nne(e, t) {
+function one(e, t) {
   return wt({
     queryKey: ["layout", ...t],
-    queryFn: async () => e ? (await oP())(e.boxes.map(({ id: r, width: i, height: a }) => ({ id: r, width: i, height: a })), e.lines.map(({ id: r, source: i, target: a }) => ({ id: r, source: i, target: a }))) : {},
+    queryFn: async () => e ? (await oP())(e.boxes.map(({ id: r, width: i, height: a }) => ({ id: r, width: i, height: a })), e.lines.map(({ id: r, source: i, target: a }) => ({ id: r, source: i, target: a })), qq(e)) : {},
     enabled: !!e,
     staleTime: 1 / 0
   });
 }
-function rne({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoose: c, onHover: d }) {
-  const f = tne(), [g, p] = _.useState(null), v = e.boxes.some((w) => w.id === g) ? g : e.boxes.some((w) => w.id === i) ? i : e.boxes[0]?.id;
+function ine({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoose: c, onHover: d }) {
+  const f = rne(), [g, p] = _.useState(null), v = e.boxes.some((w) => w.id === g) ? g : e.boxes.some((w) => w.id === i) ? i : e.boxes[0]?.id;
   if (r) return /* @__PURE__ */ z(zn, { error: r, title: "The graph can't be drawn" });
   if (!t) return /* @__PURE__ */ z(jn, { label: "Drawing the graph", lines: 4 });
   const y = e.boxes.map((w) => ({
@@ -49694,7 +49698,7 @@ function rne({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
     position: t[w.id] ?? { x: 0, y: 0 },
     width: w.width,
     height: w.height,
-    ariaLabel: wg(dne(w.part)),
+    ariaLabel: wg(hne(w.part)),
     domAttributes: { tabIndex: w.id === v ? 0 : -1, "aria-current": w.id === i ? "true" : void 0 },
     data: { part: w.part, faded: a !== null && !a.has(w.id), chosen: w.id === i }
   })), b = e.lines.map((w) => {
@@ -49704,7 +49708,7 @@ function rne({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
       source: w.source,
       target: w.target,
       focusable: !1,
-      label: ane(w),
+      label: lne(w),
       style: { stroke: T, strokeWidth: w.way === "data" ? 2 : 1.5, strokeDasharray: w.way === "data" ? void 0 : w.way === "possible" ? "2 4" : "5 4", opacity: C ? 0.15 : 1, transition: "opacity 120ms" },
       labelStyle: { fill: "var(--chakra-colors-fg)", fontSize: 10, fontVariantNumeric: "tabular-nums", opacity: C ? 0.15 : 1 },
       labelBgPadding: [3, 2],
@@ -49715,7 +49719,7 @@ function rne({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
     if (T) {
       if (w.key === "Enter" || w.key === " ") c(T.part);
       else {
-        const k = ine(e, t, T, w.key);
+        const k = sne(e, t, T, w.key);
         if (k === void 0) return;
         w.currentTarget.querySelector(`.react-flow__node[data-id="${CSS.escape(k.id)}"]`)?.focus();
       }
@@ -49743,17 +49747,17 @@ function rne({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
       role: "group",
       css: { "& .react-flow__node:focus-visible": { outline: "none" }, "& .react-flow__node:focus-visible > div": { outline: "3px solid", outlineColor: "var(--chakra-colors-blue-focus-ring)", outlineOffset: "2px" } },
       children: [
-        /* @__PURE__ */ z("style", { children: Jte }),
+        /* @__PURE__ */ z("style", { children: tne }),
         /* @__PURE__ */ ae(
-          Cte,
+          _te,
           {
             colorMode: f ? "dark" : "light",
             edges: b,
             fitView: !0,
-            fitViewOptions: { padding: sne, maxZoom: 1.1, nodes: une(e, t) },
+            fitViewOptions: { padding: cne, maxZoom: 1.1, nodes: fne(e, t) },
             maxZoom: 2,
             minZoom: 0.05,
-            nodeTypes: vne,
+            nodeTypes: bne,
             nodes: y,
             nodesConnectable: !1,
             nodesDraggable: !1,
@@ -49767,12 +49771,12 @@ function rne({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
               d(null);
             },
             proOptions: { hideAttribution: !0 },
-            style: mne,
+            style: yne,
             children: [
-              /* @__PURE__ */ z(Rte, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Wo.Dots }),
-              /* @__PURE__ */ z(Ite, { showInteractive: !1 }),
+              /* @__PURE__ */ z(Ote, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Wo.Dots }),
+              /* @__PURE__ */ z(Lte, { showInteractive: !1 }),
               /* @__PURE__ */ z(fd, { position: "top-left", children: /* @__PURE__ */ z(be, { "aria-live": "polite", bg: "bg", borderRadius: "sm", color: "fg.muted", fontSize: "xs", fontVariantNumeric: "tabular-nums", maxW: "60rem", px: 1, children: l }) }),
-              e.boxes.length > lne ? /* @__PURE__ */ z(Xte, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
+              e.boxes.length > une ? /* @__PURE__ */ z(Kte, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
             ]
           },
           e.boxes.map((w) => w.id).join()
@@ -49784,9 +49788,9 @@ function rne({ graph: e, spots: t, error: r, chosen: i, lit: a, says: l, onChoos
 function ob(e) {
   return e instanceof Element && e.closest(".react-flow__node")?.dataset.id || null;
 }
-const one = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-function ine(e, t, r, i) {
-  const a = one[i];
+const ane = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+function sne(e, t, r, i) {
+  const a = ane[i];
   if (!a) return;
   const l = (g) => ({ x: (t[g.id]?.x ?? 0) + g.width / 2, y: (t[g.id]?.y ?? 0) + g.height / 2 }), c = l(r), d = new Set(e.lines.flatMap((g) => g.source === r.id ? [g.target] : g.target === r.id ? [g.source] : []));
   return e.boxes.flatMap((g) => {
@@ -49794,22 +49798,22 @@ function ine(e, t, r, i) {
     return g.id !== r.id && v > 1 ? [{ box: g, far: v + 2 * y + (a[0] && !d.has(g.id) ? 1e4 : 0) }] : [];
   }).sort((g, p) => g.far - p.far)[0]?.box;
 }
-function ane(e) {
+function lne(e) {
   const { way: t } = e;
-  return [t === "context" || t === "possible" ? t : t === "files" ? "same files" : "", eM(e)].filter(Boolean).join(" · ") || void 0;
+  return [t === "context" || t === "possible" ? t : t === "files" ? "same files" : "", Px(e)].filter(Boolean).join(" · ") || void 0;
 }
-const sne = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, lne = 24, cne = 1700;
-function une(e, t) {
+const cne = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, une = 24, dne = 1700;
+function fne(e, t) {
   const r = t.d0;
-  return r ? e.boxes.filter((i) => Math.abs((t[i.id]?.x ?? 0) - r.x) < cne) : e.boxes;
+  return r ? e.boxes.filter((i) => Math.abs((t[i.id]?.x ?? 0) - r.x) < dne) : e.boxes;
 }
-function dne(e) {
+function hne(e) {
   return e.kind === "dataset" ? `Data set ${e.node.dataset.label}: ${Fi(e.node.rows, e.node.total)} rows` : e.kind === "hidden" ? "Hidden step: no access" : [`Step ${e.about?.task_id ?? e.step}, ${e.coverage}`, e.says, e.why].filter(Boolean).join(". ");
 }
-const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
+const aw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
   /* @__PURE__ */ z(Ol, { isConnectable: !1, position: Re.Left, style: { opacity: 0 }, type: "target" }),
   /* @__PURE__ */ z(Ol, { isConnectable: !1, position: Re.Right, style: { opacity: 0 }, type: "source" })
-] }), fne = _.memo(function({ data: t }) {
+] }), gne = _.memo(function({ data: t }) {
   if (t.part.kind !== "dataset") return null;
   const { node: r } = t.part;
   return /* @__PURE__ */ ae(
@@ -49828,7 +49832,7 @@ const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
       title: r.dataset.name,
       transition: "opacity 120ms",
       children: [
-        /* @__PURE__ */ z(iw, {}),
+        /* @__PURE__ */ z(aw, {}),
         /* @__PURE__ */ ae(Dt, { gap: 1, children: [
           /* @__PURE__ */ z(be, { flex: 1, fontSize: "sm", fontWeight: "semibold", truncate: !0, children: r.dataset.label }),
           r.role === "between" ? null : /* @__PURE__ */ z(be, { color: "fg.muted", fontSize: "2xs", children: r.role === "asked" ? "asked" : "end" })
@@ -49840,7 +49844,7 @@ const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
       ]
     }
   );
-}), hne = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", gne = _.memo(function({ data: t }) {
+}), pne = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", mne = _.memo(function({ data: t }) {
   if (t.part.kind !== "step") return null;
   const { about: r, coverage: i, says: a, step: l, why: c } = t.part, d = i === "untracked";
   return /* @__PURE__ */ ae(
@@ -49848,7 +49852,7 @@ const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
     {
       alignItems: "center",
       bg: i === "coarse" ? void 0 : "bg.muted",
-      bgImage: i === "coarse" ? hne : void 0,
+      bgImage: i === "coarse" ? pne : void 0,
       borderColor: d ? "red.solid" : i === "coarse" ? "orange.solid" : t.chosen ? "blue.solid" : "border",
       borderRadius: "full",
       borderStyle: d ? "dashed" : "solid",
@@ -49864,7 +49868,7 @@ const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
 `),
       transition: "opacity 120ms",
       children: [
-        /* @__PURE__ */ z(iw, {}),
+        /* @__PURE__ */ z(aw, {}),
         /* @__PURE__ */ ae(be, { fontSize: "xs", truncate: !0, children: [
           d ? "⚠ " : "⚙ ",
           r ? po(r) : l
@@ -49872,24 +49876,24 @@ const iw = () => /* @__PURE__ */ ae(P.Fragment, { children: [
       ]
     }
   );
-}), pne = _.memo(function({ data: t }) {
+}), vne = _.memo(function({ data: t }) {
   return /* @__PURE__ */ ae(Se, { alignItems: "center", bg: "bg", borderColor: "border.emphasized", borderRadius: "full", borderStyle: "dashed", borderWidth: 1, color: "fg.muted", display: "flex", h: "full", justifyContent: "center", opacity: t.faded ? 0.25 : 1, title: "A step of a DAG that you may not read. No access to what lies beyond.", children: [
-    /* @__PURE__ */ z(iw, {}),
+    /* @__PURE__ */ z(aw, {}),
     /* @__PURE__ */ z(be, { fontSize: "xs", children: "hidden step" })
   ] });
-}), mne = {
+}), yne = {
   background: "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color": "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color-hover": "var(--chakra-colors-bg-muted)",
   "--xy-controls-button-color": "var(--chakra-colors-fg)",
   "--xy-controls-button-color-hover": "var(--chakra-colors-fg)",
   "--xy-controls-button-border-color": "var(--chakra-colors-border)"
-}, vne = { dataset: fne, step: gne, hidden: pne }, yne = 120, bne = 1e3;
-function xne(e, t, r, i) {
+}, bne = { dataset: gne, step: mne, hidden: vne }, xne = 120, wne = 1e3;
+function Sne(e, t, r, i) {
   const [a, l] = _.useState(null), c = _.useRef(void 0), d = _.useCallback((b) => {
     clearTimeout(c.current), c.current = setTimeout(() => {
       l(b);
-    }, yne);
+    }, xne);
   }, []);
   _.useEffect(() => () => {
     clearTimeout(c.current);
@@ -49901,7 +49905,7 @@ function xne(e, t, r, i) {
   }, [e.context, f, a, g, t]), v = (b, x) => b.dataset.id === x.dataset.id && b.version === x.version, { data: y } = wt({
     queryKey: ["look", p, g?.version],
     queryFn: async ({ signal: b }) => {
-      const x = await go("/trace", p, b), S = x.nodes.find((C) => g && v(C, g)), w = S ? await go("/trace/rows", { ...p, node: S.id, limit: bne, columns: [] }, b) : void 0;
+      const x = await go("/trace", p, b), S = x.nodes.find((C) => g && v(C, g)), w = S ? await go("/trace/rows", { ...p, node: S.id, limit: wne, columns: [] }, b) : void 0;
       return { nodes: x.nodes, rows: new Set(w?.rows), all: !w?.next };
     },
     enabled: !!p,
@@ -49909,17 +49913,17 @@ function xne(e, t, r, i) {
   });
   return _.useMemo(() => {
     if (!t || !r || !a || !f || !g || !y) return { look: d, boxes: null, rows: () => null };
-    const b = t.nodes.filter((w) => y.nodes.some((C) => v(C, w))), x = Fq(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((w) => `d${w.id}`)])), S = /* @__PURE__ */ new Set([a.row]);
+    const b = t.nodes.filter((w) => y.nodes.some((C) => v(C, w))), x = Gq(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((w) => `d${w.id}`)])), S = /* @__PURE__ */ new Set([a.row]);
     return { look: d, boxes: x, rows: (w) => w.id === f.id ? S : w.id === g.id && y.all ? y.rows : null };
   }, [y, f, r, d, a, g, t]);
 }
-function wne() {
+function Cne() {
   const { state: e, go: t, on: r, leave: i } = kt(), a = _.useMemo(() => DG(e), [e]), l = _.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = wt({ queryKey: l, queryFn: ({ signal: I }) => go("/trace", a, I, l) });
   _.useEffect(() => {
     oP().catch(() => {
     });
   }, []);
-  const { data: d } = c, f = _.useMemo(() => d ? Hq(d) : void 0, [d]), g = nne(f, l), [p, v] = _.useState(null), y = d?.nodes.find((I) => e.at === i2(I)) ?? kne(d), b = xne(a, d, f, y);
+  const { data: d } = c, f = _.useMemo(() => d ? Bq(d) : void 0, [d]), g = one(f, l), [p, v] = _.useState(null), y = d?.nodes.find((I) => e.at === a2(I)) ?? Rne(d), b = Sne(a, d, f, y);
   Mx(i);
   const x = _.useRef(null);
   _.useEffect(() => {
@@ -49927,9 +49931,9 @@ function wne() {
   }, [e.step]);
   const S = d?.nodes[0];
   if (!d || !f || !y || !S) return /* @__PURE__ */ z(Ka, { failed: "The trace failed", label: "Tracing", query: c, queryKey: l });
-  const w = d.direction === "backward", C = d.nodes.length === 1 && !d.stops.length && !S.hidden, T = d.endings.length ? /* @__PURE__ */ z(SY, { onOperation: r, trace: d }) : null, k = (I) => {
-    I.kind === "dataset" && t({ at: i2(I.node), step: null }), I.kind === "step" && t({ step: I.step, tab: null });
-  }, R = e.step ? f.boxes.find((I) => I.part.kind === "step" && I.part.step === e.step)?.id : `d${y.id}`, O = p ? Wq(f, p) : b.boxes, A = Uq(d, f.boxes.find((I) => I.id === (p ?? R))?.part), N = (I) => ({
+  const w = d.direction === "backward", C = d.nodes.length === 1 && !d.stops.length && !S.hidden, T = d.endings.length ? /* @__PURE__ */ z(EY, { onOperation: r, trace: d }) : null, k = (I) => {
+    I.kind === "dataset" && t({ at: a2(I.node), step: null }), I.kind === "step" && t({ step: I.step, tab: null });
+  }, R = e.step ? f.boxes.find((I) => I.part.kind === "step" && I.part.step === e.step)?.id : `d${y.id}`, O = p ? Fq(f, p) : b.boxes, A = Wq(d, f.boxes.find((I) => I.id === (p ?? R))?.part), N = (I) => ({
     asked: a,
     node: I,
     faded: O !== null && !O.has(`d${I.id}`),
@@ -49946,11 +49950,11 @@ function wne() {
   });
   return /* @__PURE__ */ ae($e, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ae($e, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
-      /* @__PURE__ */ ae(WA, { "aria-label": "Direction", onValueChange: ({ value: I }) => {
+      /* @__PURE__ */ ae(FA, { "aria-label": "Direction", onValueChange: ({ value: I }) => {
         t({ way: I === "forward" ? "forward" : "backward", at: null, step: null, all: !1 });
       }, size: "xs", value: d.direction, children: [
-        /* @__PURE__ */ z(FA, {}),
-        /* @__PURE__ */ z(GA, { items: [{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }] })
+        /* @__PURE__ */ z(GA, {}),
+        /* @__PURE__ */ z(qA, { items: [{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }] })
       ] }),
       /* @__PURE__ */ ae(ix, { checked: e.context, onCheckedChange: ({ checked: I }) => {
         t({ context: I === !0, at: null, step: null });
@@ -49960,16 +49964,16 @@ function wne() {
         /* @__PURE__ */ z(ax, { children: "Also rows that values were computed from" })
       ] }),
       /* @__PURE__ */ z(Va, {}),
-      /* @__PURE__ */ z(_ne, {}),
-      /* @__PURE__ */ z(id, { items: Gq({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
+      /* @__PURE__ */ z(Tne, {}),
+      /* @__PURE__ */ z(id, { items: Yq({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
     ] }),
-    /* @__PURE__ */ z(Sne, { trace: d }),
+    /* @__PURE__ */ z(Ene, { trace: d }),
     /* @__PURE__ */ z(ag, { broken: d.broken }),
     C ? null : T,
-    /* @__PURE__ */ z(Se, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ z(rne, { chosen: R ?? "", error: g.error, graph: f, lit: O, onChoose: k, onHover: v, says: A, spots: g.data }) }),
+    /* @__PURE__ */ z(Se, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ z(ine, { chosen: R ?? "", error: g.error, graph: f, lit: O, onChoose: k, onHover: v, says: A, spots: g.data }) }),
     /* @__PURE__ */ ae($e, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ z(Se, { flex: y.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ z(Qb, { ...N(S), title: "asked about" }) }),
-      e.step ? /* @__PURE__ */ z(Se, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ z(PY, { onHappened: S.rows > 20 ? void 0 : () => {
+      e.step ? /* @__PURE__ */ z(Se, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ z(DY, { onHappened: S.rows > 20 ? void 0 : () => {
         r({ ...zy(e), way: "happened", at: "all" });
       }, onClose: () => {
         t({ step: null, tab: null });
@@ -49996,21 +50000,21 @@ function wne() {
     ] }) : null
   ] });
 }
-function Sne({ trace: e }) {
-  return e.stops.map((t) => /* @__PURE__ */ ae(Ug, { flexShrink: 0, size: "sm", status: Cne.has(t.what) ? "error" : "warning", children: [
+function Ene({ trace: e }) {
+  return e.stops.map((t) => /* @__PURE__ */ ae(Ug, { flexShrink: 0, size: "sm", status: _ne.has(t.what) ? "error" : "warning", children: [
     /* @__PURE__ */ z(Fg, {}),
     /* @__PURE__ */ ae(Wg, { overflowWrap: "anywhere", children: [
-      Ene(t),
+      kne(t),
       t.why
     ] })
   ] }, `${t.step} ${t.dataset.id} ${t.what} ${t.why}`));
 }
-const Cne = /* @__PURE__ */ new Set(["untracked", "unlinked", "returned", "task", "outside"]);
-function Ene(e) {
+const _ne = /* @__PURE__ */ new Set(["untracked", "unlinked", "returned", "task", "outside"]);
+function kne(e) {
   const { label: t } = e.dataset;
   return e.what === "coarse" ? `${t} was captured as a whole, so each of its rows counts as made from all rows read: ` : e.what === "untracked" ? `The path ends: ${t} was written without capture: ` : e.what === "driver-reads-off" ? `The step that wrote ${t} ran without capture of what its driver read: ` : e.what === "before-format-3" ? `The step that wrote ${t} was stored before driver reads were recorded: ` : e.what === "task" ? `A task next to the step of ${t} ran without capture: ` : e.what === "declared" ? `${t} was not captured, and is linked as declared: ` : e.what === "outside" ? `A source of ${t} was written without capture: ` : `The path ends at ${t}: `;
 }
-function _ne() {
+function Tne() {
   return /* @__PURE__ */ ae(Dt, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ ae(Dt, { gap: 1, children: [
       /* @__PURE__ */ z(Se, { borderColor: "blue.solid", borderTopWidth: 2, w: 5 }),
@@ -50027,14 +50031,14 @@ function _ne() {
     /* @__PURE__ */ z(be, { children: "number: rows on the way" })
   ] });
 }
-function i2(e) {
+function a2(e) {
   return `${e.dataset.id}.${e.version.slice(0, 12)}`;
 }
-function kne(e) {
+function Rne(e) {
   const t = e?.nodes.slice(1) ?? [], r = t.filter((i) => i.role === "end");
   return [...r.length ? r : t].sort((i, a) => a.rows - i.rows)[0] ?? e?.nodes[0];
 }
-const Tne = new SG({
+const zne = new SG({
   defaultOptions: {
     queries: {
       staleTime: 3e4,
@@ -50043,10 +50047,10 @@ const Tne = new SG({
     }
   }
 });
-function Rne({ theme: e, ...t }) {
-  return /* @__PURE__ */ z(XF, { client: Tne, children: /* @__PURE__ */ z(zne, { theme: e, where: t }) });
+function One({ theme: e, ...t }) {
+  return /* @__PURE__ */ z(XF, { client: zne, children: /* @__PURE__ */ z(Ane, { theme: e, where: t }) });
 }
-function zne({ theme: e, where: t }) {
+function Ane({ theme: e, where: t }) {
   const { state: r, open: i } = kt(), a = !!t.dagId;
   return _.useEffect(() => {
     const l = (c) => {
@@ -50077,24 +50081,24 @@ function zne({ theme: e, where: t }) {
       ] }),
       e ? /* @__PURE__ */ z(dt, { "aria-label": e.dark ? "Light colours" : "Dark colours", onClick: e.toggle, size: "xs", variant: "ghost", children: e.dark ? "☀" : "☾" }) : null
     ] }),
-    /* @__PURE__ */ z(Se, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ z(wne, {}) : r.way === "happened" ? /* @__PURE__ */ z(pY, {}) : /* @__PURE__ */ z(qq, { way: r.way }) : /* @__PURE__ */ z(iY, {}) : a ? /* @__PURE__ */ z(xY, { where: t }) : /* @__PURE__ */ z(Zq, {}) })
+    /* @__PURE__ */ z(Se, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ z(Cne, {}) : r.way === "happened" ? /* @__PURE__ */ z(vY, {}) : /* @__PURE__ */ z(Xq, { way: r.way }) : /* @__PURE__ */ z(sY, {}) : a ? /* @__PURE__ */ z(SY, { where: t }) : /* @__PURE__ */ z(eY, {}) })
   ] });
 }
 function ru({ children: e }) {
   return /* @__PURE__ */ z(be, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
 }
-const One = bA(EA, { globalCss: { "html, body, #root": { height: "100%" } } }), a2 = "provspark-theme";
-function Ane() {
+const Nne = xA(_A, { globalCss: { "html, body, #root": { height: "100%" } } }), s2 = "provspark-theme";
+function Mne() {
   const [e, t] = _.useState(
-    () => (localStorage.getItem(a2) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
+    () => (localStorage.getItem(s2) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
   );
   return _.useEffect(() => {
-    document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(a2, e ? "dark" : "light");
-  }, [e]), /* @__PURE__ */ z(Q4, { value: One, children: /* @__PURE__ */ z($F, { children: /* @__PURE__ */ z(Se, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ z(Rne, { theme: { dark: e, toggle: () => {
+    document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(s2, e ? "dark" : "light");
+  }, [e]), /* @__PURE__ */ z(Q4, { value: Nne, children: /* @__PURE__ */ z($F, { children: /* @__PURE__ */ z(Se, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ z(One, { theme: { dark: e, toggle: () => {
     t((r) => !r);
   } } }) }) }) });
 }
-const s2 = document.getElementById("root");
-s2 && gW.createRoot(s2).render(
-  /* @__PURE__ */ z(_.StrictMode, { children: /* @__PURE__ */ z(Ane, {}) })
+const l2 = document.getElementById("root");
+l2 && gW.createRoot(l2).render(
+  /* @__PURE__ */ z(_.StrictMode, { children: /* @__PURE__ */ z(Mne, {}) })
 );
