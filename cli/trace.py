@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,6 +33,8 @@ __all__ = ["trace"]
 @json_option
 def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: Any) -> None:
     """Trace rows of DATASET back to the rows they came from, or forward to those they went into.
+
+    Forward, it also tells the steps that read rows and did not keep all of them.
 
     DATASET is a path or a URL, as `provspark ls` lists them. Without --row and --where all its rows are traced.
 
@@ -132,6 +135,7 @@ class _Report:
             self._nothing(target, backward)
         for gone in self._found.gone:
             self._out.print(Text(f"{gone}."))
+        self._endings()
         for stop in self._found.stops:
             if stop.what == "unreadable":  # `open_provenance` has named it
                 continue
@@ -145,6 +149,14 @@ class _Report:
         verb = "went into these rows" if backward else "came from these rows"
         known = ", as far as was captured" if self._found.stops else ""
         self._out.print(Text(f"{what} {verb}{known}."))
+
+    def _endings(self) -> None:
+        ended = self._found.ended
+        for ending in ended:
+            self._out.print(Text(f"Ended: {ending}."))
+        for ending in list(ended)[:1]:
+            rows = f"{quote(ending.source)} --version {ending.version} --row {ended[ending].starts[0]}"
+            self._out.print(Text(f"Which operation: provspark history {rows} --direction forward", "dim"))
 
     def _line(self, node: TraceNode) -> Text:
         out = Text()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from provspark.index_store.boxes import concat
 from provspark.index_store.model import Boxes, Coverage, Dataset, Kind, jsonable
 from provspark.index_store.query.around import stops_of_tasks
 from provspark.index_store.query.current import Current, Currents, Gone, VersionUsed
+from provspark.index_store.query.endings import Arrivals, Ending
 from provspark.index_store.query.graph import Direction, Node, Sighting
-from provspark.index_store.query.links import Linker
+from provspark.index_store.query.links import Linker, between
 from provspark.index_store.query.reach import towards
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.returned import stops_around
@@ -83,10 +85,25 @@ class Trace:
     used: tuple[VersionUsed, ...] = ()
     """The versions whose row ids it tells, and what chose them: of the rows asked about first."""
     currents: tuple[Current, ...] = ()
+    arrivals: Arrivals = field(default_factory=Arrivals, repr=False)
+    """What came to each write; endings are counted from it."""
 
     def about(self, current: Current) -> Trace:
         """The same, of rows that were asked about in the current version of their dataset, which was not named."""
         return replace(self, used=(current.used, *(u for u in self.used[1:] if u != current.used)))
+
+    @property
+    def endings(self) -> tuple[Ending, ...]:
+        """For a trace forward, the writes that read rows and did not keep all of them; none backward.
+
+        They are counted when first asked for. With `to`, writes that do not lead to that data set have none.
+        """
+        return tuple(self.ended)
+
+    @property
+    def ended(self) -> Mapping[Ending, Runs]:
+        """For each ending the rows that were not kept."""
+        return self.arrivals.ended
 
     def as_dict(self, max_runs: int = 1000) -> dict[str, Any]:
         """The trace as JSON takes it; a row set is a count and at most `max_runs` pairs [first row, rows]."""
@@ -111,6 +128,7 @@ class Trace:
             "trusted": jsonable(self.trusted),
             "gone": jsonable(self.gone),
             "versions": jsonable(self.used),
+            "endings": [{**jsonable(e), "ended": _runs(rows, max_runs)} for e, rows in self.ended.items()],
         }
 
 
@@ -131,7 +149,7 @@ def trace(
     Parameters
     ----------
     to : Dataset, optional
-        Writes that do not lead to it are left out.
+        Writes that do not lead to it are left out, and so are rows that ended in them.
     trust : Trust, optional
         What it matches is left out.
     currents : Currents, optional
@@ -141,9 +159,9 @@ def trace(
     """
     trust = trust or Trust()
     route = plan(linker, [start], direction)
-    sink = _Draw(start, rows, direction, to, currents)
     context = "context" in frozenset(kinds)
     ways = Ways(useful=towards(linker, route, to), trust=trust)
+    sink = _Draw(start, rows, direction, to, currents, Arrivals(context, ways.useful))
     walk(linker, route, [Stand(start, gathered(rows))], sink, context=context, ways=ways)
     if direction == "forward" and to is not None and linker.drivers:
         sink.stops |= stops_around(linker, start, sink.driver_ends, to, trust)
@@ -153,9 +171,15 @@ def trace(
 
 class _Draw:
     def __init__(
-        self, start: Sighting, rows: Runs, direction: Direction, to: Dataset | None, currents: Currents | None
+        self,
+        start: Sighting,
+        rows: Runs,
+        direction: Direction,
+        to: Dataset | None,
+        currents: Currents | None,
+        arrivals: Arrivals,
     ) -> None:
-        self.direction, self.to, self.currents = direction, to, currents
+        self.direction, self.to, self.currents, self.arrivals = direction, to, currents, arrivals
         self.here: dict[Dataset, Current] = {}
         self.numbers: dict[object, int] = {}
         self.placed: dict[Sighting, dict[int, Runs]] = {start: {0: rows}}
@@ -207,6 +231,8 @@ class _Draw:
     def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
         if via is not None and at.version.dataset == self.to:
             self._end(Stand(at, rel, occurrence, kind))
+        if self.direction == "forward":
+            self.arrivals.take(at, origin, via, image(rel))
         placed, before = self.placed.setdefault(at, {}), self.placed[origin]
         same = self.currents and via is None and at.version.dataset == origin.version.dataset
         for where, rows, own, gone in self._now(at, image(rel)):
@@ -285,6 +311,7 @@ class _Draw:
             for e, rows in self.edges.items()
             if e.source in number and e.target in number
         }
+        self.arrivals.drawn = lambda at: self._drawn(at, number)
         gone = self.currents.gone(self.older) if self.currents else ()
         used = tuple(sorted(c.used for c in self.here.values()))
         return Trace(
@@ -297,7 +324,17 @@ class _Draw:
             gone,
             used,
             tuple(self.here.values()),
+            self.arrivals,
         )
+
+    def _drawn(self, at: Sighting, number: Mapping[int, int]) -> list[tuple[int, Boxes | None]]:
+        """The nodes, what is not gone first, in which rows of a version are drawn, and how their row ids lead there."""
+        found: list[tuple[int, Boxes | None]] = []
+        for n in sorted((n for n in self.placed.get(at, ()) if n in number), key=lambda n: n in self.gone):
+            there = self.at[n]
+            same = at.key == there.key
+            found.append((number[n], None if same else concat([x.boxes for x in between(at, there).links])))
+        return found
 
     def _kept(self) -> list[int]:
         """The nodes whose rows are there, and those on the way to them."""

@@ -7,10 +7,13 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
+import numpy as np
+
 from provspark import __version__
 from provspark.index_store.model import Dataset, Manifest, Version
 from provspark.index_store.query.beside import Beside
 from provspark.index_store.query.current import VersionUsed
+from provspark.index_store.query.endings import Ending
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceEdge
@@ -153,12 +156,14 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
     alike: dict[tuple[object, ...], list[TraceEdge]] = {}
     for e in found.edges:
         alike.setdefault((e.source, e.target, e.step, e.write, e.read, e.kind), []).append(e)
-    steps = {e.step for e in found.edges} | {s.step for s in found.stops} | {g.step for g in found.gone}
+    told = (found.edges, found.stops, found.endings, found.gone)
+    steps = {x.step for some in told for x in some}
     return models.Trace(
         direction=found.direction,
         nodes=nodes,
         edges=[_edge(same, [found.through[e] for e in same]) for same in alike.values()],
         stops=stops(found.stops, scope.visible),
+        endings=[_ending(e, rows, scope.visible) for e, rows in found.ended.items()],
         steps=[step(m) for name, m in scope.manifests.items() if name in steps],
         gone=[
             models.Gone(dataset=dataset(Dataset.parse(g.dataset), scope.visible), step=g.step or None, rows=g.rows)
@@ -209,6 +214,21 @@ def _edge(same: list[TraceEdge], rows: list[Runs]) -> models.Edge:
         coverage=e.coverage,
         rows=reduce(or_, rows).count,
         read=e.read,
+    )
+
+
+def _ending(e: Ending, rows: Runs, visible: Visible) -> models.Ending:
+    first = rows.at(np.arange(min(rows.count, models.MAX_REPLAYED)))
+    return models.Ending(
+        step=e.step,
+        write=e.write,
+        dataset=dataset(Dataset.parse(e.dataset), visible),
+        node=e.node,
+        read=e.read,
+        kept=e.kept,
+        context=e.context,
+        coverage=e.coverage,
+        ended=first.tolist(),
     )
 
 

@@ -16,6 +16,8 @@ from provspark.web.limits import LIMITS, Limits, named
 
 MAX_ROWS = 10_000
 MAX_COLUMNS = 10_000
+MAX_REPLAYED = 20
+"""Rows of a replay."""
 
 DatasetId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`id` of a data set, as `/datasets` lists it")]
 VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version` of a data set")]
@@ -292,6 +294,25 @@ class Gone(Model):
     rows: int
 
 
+class Ending(Model):
+    """A write that read rows of a trace forward and kept only some of them, or none."""
+
+    step: str
+    write: int
+    dataset: Dataset
+    """What it wrote."""
+    node: int
+    """The node whose rows it read."""
+    read: int
+    kept: int
+    """Rows that a row of the output was made of."""
+    context: int
+    """Rows not kept that values of the output were computed from."""
+    coverage: Coverage
+    ended: list[int]
+    """The first rows of the node that were not kept, as many as a replay takes: it tells the operation."""
+
+
 class Trace(Model):
     """What rows came through or went into, as a graph; node 0 is what was asked about."""
 
@@ -299,6 +320,8 @@ class Trace(Model):
     nodes: list[Node]
     edges: list[Edge]
     stops: list[Stop]
+    endings: list[Ending]
+    """For a trace forward, where rows ended."""
     steps: list[Step]
     gone: list[Gone] = Field(default_factory=list)
     versions: list[VersionUsed] = Field(default_factory=list)

@@ -23,7 +23,6 @@ __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
-_MOST = 20
 _TOP = 12
 _COLUMNS = 200
 _REPLAY, _SPREAD = TypeAdapter(told.Replay), TypeAdapter(told.OperationSpread)
@@ -39,8 +38,8 @@ async def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> Resp
 
     def asked() -> dict[str, Any]:
         at, ids = scope.asked(query)
-        if not 0 < len(ids) <= _MOST:
-            raise HTTPException(422, f"{len(ids):,} rows were selected to replay; select 1 to {_MOST}")
+        if not 0 < len(ids) <= models.MAX_REPLAYED:
+            raise HTTPException(422, f"{len(ids):,} rows were selected to replay; select 1 to {models.MAX_REPLAYED}")
         if query.step is not None:
             scope.step(query.step)
         return {

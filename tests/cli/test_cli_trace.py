@@ -8,6 +8,9 @@ from pathlib import Path
 
 from click.testing import Result
 
+import provspark
+from provspark.index_store.model import Dataset
+
 Cli = Callable[..., Result]
 
 
@@ -72,6 +75,20 @@ def test_nothing_is_said_in_words(cli: Cli, folder: Path) -> None:
     assert "No captured step wrote these rows." in cli("trace", folder / "people.csv", "--row", 1).output
 
 
+def test_where_rows_ended_is_told_and_how_to_ask_for_the_operation(cli: Cli, folder: Path) -> None:
+    text = cli("trace", folder / "people.csv", "--row", 1, "--forward").output.replace("\n", "")
+    version = provspark.open(str(folder / "prov")).graph.find(Dataset.parse(str(folder / "people.csv"))).version.id
+    people = f"file://{folder}/people.csv"
+    assert f"which wrote file://{folder}/clean.csv, read 1 row of {people} and kept none." in text
+    assert f"Which operation: provspark history {people} --version {version} --row 1 --direction forward" in text
+    text = cli("trace", folder / "people.csv", "--forward").output.replace("\n", "")
+    assert f"read 5 rows of {people} and kept 3." in text
+    text = (
+        cli("trace", folder / "people.csv", "--row", 0, "--forward").output + cli("trace", folder / "clean.csv").output
+    )
+    assert "Ended" not in text and "Which operation" not in text
+
+
 def test_an_untracked_step_is_named(cli: Cli, folder: Path) -> None:
     result = cli("trace", folder / "model.csv", "--row", 0)
     assert result.exit_code == 0
@@ -100,6 +117,14 @@ def test_json(cli: Cli, folder: Path) -> None:
     assert answer["values"] is None
     assert answer["first"] == [0, 2]
     assert "written again" in answer["why"]
+
+
+def test_json_tells_where_rows_ended(cli: Cli, folder: Path) -> None:
+    (ending,) = json.loads(cli("trace", folder / "people.csv", "--forward", "--json").stdout)["endings"]
+    assert (ending["dataset"], ending["source"]) == (f"file://{folder}/clean.csv", f"file://{folder}/people.csv")
+    assert (ending["read"], ending["kept"], ending["node"]) == (5, 3, 0)
+    assert ending["ended"] == {"count": 2, "runs": [[1, 1], [4, 1]]}
+    assert json.loads(cli("trace", folder / "clean.csv", "--json").stdout)["endings"] == []
 
 
 def test_errors_are_one_line_and_exit_2(cli: Cli, folder: Path) -> None:

@@ -117,6 +117,12 @@ def test_a_row_that_was_not_read_has_none(through: Provenance) -> None:
         assert (ahead.num_rows, possible_of(ahead).num_rows, ends_of(ahead), stops_of(ahead)) == (0, 0, (), ())
 
 
+def test_rows_that_a_read_leaves_out_are_no_endings(through: Provenance) -> None:
+    assert through.trace("/src", [0], "forward").endings == ()
+    (ending,) = through.trace("/src", [1], "forward", kinds=["data", "possible"]).endings
+    assert (ending.dataset, ending.source, ending.read, ending.kept) == ("file:///next", "file:///made", 2, 1)
+
+
 def test_a_read_of_one_number_counts_in_strict_answers(through: Provenance) -> None:
     strict = through.forward("/src", [0], to="/next", strict=True)
     assert found(possible_of(strict)) == {(0, "file:///next", 0)}

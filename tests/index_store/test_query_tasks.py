@@ -281,6 +281,16 @@ def test_inlets_and_outlets_link_what_was_captured_before_and_after(linked: Worl
     assert linked.stops("forward", "/src", [1], to="/report").keys() == {"task"}  # it went nowhere that is known
 
 
+def test_rows_end_in_captured_steps_and_not_in_what_a_task_declares(tmp_path: Path) -> None:
+    world, empty = World(tmp_path), version("/other", {"o": 0})
+    world.step("clean", write(CLEAN, [(SRC, [(0, 0), (1, 2)])]), (*DECLARED, *DAG[2:]))
+    world.step("report", write(version("/report", {"r": 0}, "r"), [(empty, [])]), (*DECLARED, *DAG[2:]))
+    prov = provspark.open(str(tmp_path))
+    assert any(node.declared for node in prov.graph.nodes)
+    (ending,) = prov.trace("/src", direction="forward").endings
+    assert (ending.dataset, ending.read, ending.kept) == ("file:///clean", 4, 2)
+
+
 def test_what_a_captured_step_made_is_not_linked_as_declared(tmp_path: Path) -> None:
     world = World(tmp_path)
     dag = (*DECLARED, *DAG[2:])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from _http import BASE, PEOPLE, SCRIPT, build, client, id_of, publish
+from _http import BASE, PEOPLE, SCRIPT, build, client, id_of, on_disk, publish
 from _steps import read, write
 from fastapi.testclient import TestClient
 
@@ -17,6 +17,7 @@ from provspark.index_store.model import Dataset, Field, Files, PendingVersion, S
 from provspark.index_store.store import Store
 from provspark.web import source
 from provspark.web.policy import Policy
+from provspark.web.visible import HIDDEN
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +131,46 @@ def test_context_forward_and_to(api: TestClient, root: Path) -> None:
     assert {e["kind"] for e in both["edges"]} == {"data", "context"}
     to = post(api, "/trace", dataset=id_of(root, "raw"), rows=[1], direction="forward", to=id_of(root, "secret"))
     assert [(n["dataset"]["label"], n["rows"]) for n in to["nodes"]] == [("raw", 1), ("people", 1), ("secret", 1)]
+
+
+def test_a_trace_forward_tells_where_rows_ended(api: TestClient, root: Path) -> None:
+    found = post(api, "/trace", dataset=id_of(root, "raw"), direction="forward")
+    labels, named = [n["dataset"]["label"] for n in found["nodes"]], {s["step"]: s["task_id"] for s in found["steps"]}
+    told = {
+        (named[e["step"]], e["write"], e["dataset"]["label"], labels[e["node"]]): (
+            e["read"],
+            e["kept"],
+            e["context"],
+            e["ended"],
+        )
+        for e in found["endings"]
+    }
+    assert told == {
+        ("clean", 0, "people", "raw"): (5, 4, 0, [3]),
+        ("hide", 0, "secret", "people"): (4, 2, 0, [2, 3]),
+        ("loose", 0, "loose", "raw"): (5, 2, 0, [2, 3, 4]),
+        ("report", 0, "report", "people"): (4, 0, 1, [0, 1, 2, 3]),
+    }
+    assert {e["coverage"] for e in found["endings"]} == {"exact"}
+    followed = post(api, "/trace", dataset=id_of(root, "raw"), direction="forward", context=True)["endings"]
+    assert [(e["kept"], e["context"], e["ended"]) for e in followed if e["dataset"]["label"] == "report"] == [
+        (1, 0, [0, 1, 2])
+    ]
+    assert post(api, "/trace", dataset=id_of(root, "report"), rows=[0])["endings"] == []
+
+
+def test_no_more_rows_that_ended_are_listed_than_a_replay_takes(tmp_path: Path) -> None:
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    many = {"name": ["Ann"] * 50, "age": [1] * 50, "e_mail": ["a@x"] * 50}
+    raw, one = on_disk(tmp_path / "raw", many, written=False), {name: values[:1] for name, values in many.items()}
+    out = on_disk(tmp_path / "e_mail=a@x" / "out", one, written=True)
+    publish(store, 1, StepKey("clean", "r1", "shop"), write(out, [(raw, [(0, 3)])]))
+    asked = {"dataset": id_of(tmp_path, "raw"), "direction": "forward"}
+    (ending,) = post(client(tmp_path), "/trace", **asked)["endings"]
+    assert (ending["read"], ending["kept"]) == (50, 1)
+    assert ending["ended"] == [0, 1, 2, *range(4, 21)]
+    (ending,) = post(client(tmp_path, policy=Policy.of(True, "e_mail")), "/trace", **asked, rows=[0])["endings"]
+    assert ending["dataset"]["name"].endswith(f"/e_mail={HIDDEN}/out")
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "jsonl", "arrow"])

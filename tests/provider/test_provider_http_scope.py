@@ -67,6 +67,18 @@ def test_a_trace_ends_at_a_hidden_step(shop: TestClient, root: Path) -> None:
     ]
 
 
+def test_where_rows_ended_in_hidden_steps_is_not_told(shop: TestClient, root: Path) -> None:
+    def ended(api: TestClient, **asked: object) -> set[tuple[str, int, int]]:
+        body = {"dataset": id_of(root, "raw"), "direction": "forward", **asked}
+        told = api.post(f"{BASE}/trace", json=body).json()
+        return {(e["dataset"]["label"], e["read"], e["kept"]) for e in told["endings"]}
+
+    assert ended(shop, rows=[3]) == {("people", 1, 0)}
+    assert ended(shop, rows=[4], context=True) == set()
+    assert ended(client(root), rows=[3]) == {("people", 1, 0), ("loose", 1, 0)}
+    assert ended(client(root), rows=[4], context=True) == {("secret", 1, 0), ("loose", 1, 0)}
+
+
 def test_guessed_ids_are_as_if_not_there(root: Path) -> None:
     vault = client(root, ["vault"])
     hidden = [id_of(root, "report"), id_of(root, "raw"), id_of(root, "loose")]

@@ -308,6 +308,20 @@ def test_what_happened_to_a_record_and_where_it_ended(tab: Tab, server: Server, 
     tab.check()
 
 
+def test_line_14_of_the_census_ended_in_clean(tab: Tab, server: Server) -> None:
+    census = dataset_id(Dataset.parse(str(ROOT / "dags_examples" / "data" / "census.csv")))
+    tab.page.goto(f"{server.url}/plugin/provspark?ds={census}&rows=14&trace=forward")
+    tab.counted(people="1 of 32,561")
+    ended = tab.view.get_by_role("list", name="Where rows ended")
+    ended.get_by_text("clean read 1 row of people and kept none.", exact=True).wait_for()
+    tab.page.locator(".react-flow__edge-text", has_text="kept 0 of 1").wait_for()
+    tab.page.locator(".react-flow__node-step[aria-label^='Step clean, exact.']").wait_for()
+    tab.check()
+    ended.get_by_role("button", name="Which operation?").click()
+    tab.view.get_by_text("1 row ended here: the condition does not hold").wait_for(timeout=120_000)
+    tab.check()
+
+
 def test_a_replay_ends_where_the_client_goes_away(server: Server, home: Path) -> None:
     clean = dataset_id(Dataset.parse(str(home / "data" / "clean")))
     asked = {"dataset": clean, "rows": [1]}

@@ -22,6 +22,7 @@ from provspark.index_store.watch import tell
 from provspark.web.local import local_app
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
+from provspark.web.scope import dataset_id
 from provspark.web.source import Source
 
 pytestmark = pytest.mark.long
@@ -268,5 +269,47 @@ def test_untracked_and_coarse_steps_are_marked_with_their_reason(tmp_path: Path,
         assert lost.locator("> div").evaluate("e => getComputedStyle(e).borderStyle") == "dashed"
         tab.view.get_by_text("was captured as a whole").wait_for()
         tab.view.get_by_text("was written without capture").wait_for()
+        tab.check()
+        tab.close()
+
+
+def test_a_trace_forward_names_the_step_that_kept_none_of_the_rows(tmp_path: Path, chromium: Any) -> None:
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    tables = {
+        n: pa.table({"n": [str(i) for i in range(rows)]}) for n, rows in (("raw", 6), ("people", 6), ("clean", 2))
+    }
+    raw, people, clean = (data_set(tmp_path / n, table, {}, written=n != "raw") for n, table in tables.items())
+    publish(store, "load", write(people, [(raw, [(i, i) for i in range(6)])]))
+    publish(store, "clean", write(clean, [(read(people), [(0, 1), (1, 3)])]))
+    source, middle = (dataset_id(Dataset.parse(str(tmp_path / n))) for n in ("raw", "people"))
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        base = url.split("?")[0]
+        tab.page.goto(f"{base}?ds={source}&rows=4&trace=forward")
+        tab.counted(raw="1 of 6", people="1 of 6")
+        ended = tab.view.get_by_role("list", name="Where rows ended")
+        ended.get_by_text("clean read 1 row of people and kept none.", exact=True).wait_for()
+        box = tab.page.locator(".react-flow__node-step", has_text="clean")
+        assert box.get_attribute("aria-label") == "Step clean, exact. people: 1 of 6 rows → none"
+        tab.page.locator(".react-flow__edge-text", has_text="kept 0 of 1").wait_for()
+        assert "clean" not in tab.counts()
+        tab.check()
+        ended.get_by_role("button", name="Which operation?").click()
+        tab.page.wait_for_url(f"**ds={middle}**rows=4&trace=happened**at=dag-clean-**")
+        tab.page.go_back()
+        tab.page.goto(f"{base}?ds={middle}&rows=0&trace=forward")
+        tab.view.get_by_text("Nothing that was captured was made of these rows").wait_for()
+        ended.get_by_text("clean read 1 row of people and kept none.", exact=True).wait_for()
+        tab.check()
+        tab.page.goto(f"{base}?ds={source}&trace=forward")
+        ended.get_by_text("clean read 6 rows of people and kept 2.", exact=True).wait_for()
+        tab.page.locator(".react-flow__edge-text", has_text="kept 2 of 6").wait_for()
+        tab.check()
+        tab.page.goto(f"{base}?ds={source}&rows=1&trace=forward")
+        tab.counted(clean="1 of 2")
+        tab.has(ended, 0)
+        tab.page.goto(f"{base}?ds={dataset_id(Dataset.parse(str(tmp_path / 'clean')))}&rows=1&trace=forward")
+        tab.view.get_by_text("No captured step read them.").wait_for()
         tab.check()
         tab.close()

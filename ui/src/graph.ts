@@ -1,6 +1,7 @@
 // A trace as boxes and lines: data sets, the steps between them, and what stands where a path ends early.
-import type { Edge, Node, Step, Stop, Trace } from "./api/client";
+import type { Edge, Ending, Node, Step, Stop, Trace } from "./api/client";
 import type { Box, Line } from "./layout";
+import { ACROSS } from "./layered";
 import { number, share, task } from "./words";
 
 export type Part =
@@ -9,8 +10,8 @@ export type Part =
   | { kind: "hidden"; side: "before" | "after" };
 
 export type Drawn = Box & { part: Part };
-// `rows` came along a line, of `total` in the data set that it joins to a step.
-export type Joined = Line & { way: "data" | "context" | "possible" | "files" | "cut"; rows?: number; total?: number };
+// `rows` came along a line, of `total` in the data set that it joins to a step; of some the step kept only `kept`.
+export type Joined = Line & { way: "data" | "context" | "possible" | "files" | "cut"; rows?: number; total?: number; kept?: number };
 const SURENESS: Joined["way"][] = ["data", "context", "possible"];
 export type Graph = { boxes: Drawn[]; lines: Joined[] };
 
@@ -25,10 +26,10 @@ export function draw(trace: Trace): Graph {
     // Rows that came by surer edges too are drawn as such.
     if (!known || SURENESS.indexOf(way) < SURENESS.indexOf(known.way)) lines.set(id, { id, source, target, way, rows, total });
   };
-  const step = (id: string, name: string, coverage: string, edges: Edge[]) => {
+  const step = (id: string, name: string, coverage: string, edges: Edge[], says = sentence(trace, edges)) => {
     const about = steps.get(name);
     const text = about ? task(about) : name;
-    const part: Part = { kind: "step", step: name, about, coverage, why: whys.get(name) ?? "", says: sentence(trace, edges) };
+    const part: Part = { kind: "step", step: name, about, coverage, why: whys.get(name) ?? "", says };
     boxes.set(id, { id, width: Math.min(190, 46 + text.length * 6.8), height: 34, part });
   };
   for (const node of trace.nodes) {
@@ -58,6 +59,13 @@ export function draw(trace: Trace): Graph {
       join(`d${source}`, id, kind, back ? rows : from.rows, from.total);
       join(id, `d${target}`, kind, back ? into.rows : made, into.total);
     }
+  }
+  for (const ending of trace.endings) {
+    const [id, from] = [`s${ending.step}:${ending.write}`, `d${ending.node}`];
+    if (!boxes.has(id)) step(id, ending.step, ending.coverage, [], lost(trace, ending));
+    if (!lines.has(`${from} ${id}`)) join(from, id, "cut", ending.read, trace.nodes[ending.node]?.total);
+    const line = lines.get(`${from} ${id}`);
+    if (line) [line.rows, line.kept] = [ending.read, ending.kept];
   }
   for (const node of trace.nodes) {
     if (node.hidden) {
@@ -89,6 +97,12 @@ function sentence(trace: Trace, edges: Edge[]): string {
     return node ? `${node.dataset.label}: ${share(e.rows, node.total)}${e.kind === "data" ? "" : ` (${e.kind})`}` : "";
   });
   return `${between(near)} ${back ? "←" : "→"} ${[...new Set(far)].join(", ")}`;
+}
+
+// "people: 1 of 32,561 rows → none": a step that kept no row of the trace.
+function lost(trace: Trace, { node }: Ending): string {
+  const from = trace.nodes[node];
+  return from ? `${between(from)} → none` : "";
 }
 
 function between(node: Node): string {
@@ -135,4 +149,16 @@ export function among(graph: Graph, datasets: Set<string>): Set<string> {
   }
   for (const line of graph.lines) if (found.has(line.source) && found.has(line.target)) found.add(line.id);
   return found;
+}
+
+// What a line says of the rows that came along it.
+export function counted({ rows, kept }: Joined): string {
+  if (rows === undefined) return "";
+  return kept === undefined ? number(rows) : `kept ${number(kept)} of ${number(rows)}`;
+}
+
+// Room between boxes, so that what a line says of rows that were kept stands between them.
+export function across(graph: Graph): number {
+  const said = graph.lines.filter((line) => line.kept !== undefined).map((line) => counted(line).length);
+  return Math.max(ACROSS, ...said.map((letters) => 28 + letters * 5.5));
 }

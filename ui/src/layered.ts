@@ -2,14 +2,14 @@
 // it, ordered and placed by its neighbours. Lines that pass a layer take room there, as thin boxes do.
 import type { Box, Line, Spot } from "./layout";
 
-const ACROSS = 48;
+export const ACROSS = 48;
 const DOWN = 22;
 const THIN = 8;
 const SWEEPS = 8;
 
 type Item = { id: string; width: number; height: number; layer: number; middle: number; before: Item[]; after: Item[] };
 
-export function layered(boxes: Box[], lines: Line[]): Record<string, Spot> {
+export function layered(boxes: Box[], lines: Line[], across = ACROSS): Record<string, Spot> {
   const items = new Map(boxes.map((b) => [b.id, { ...b, layer: 0, middle: 0, before: [], after: [] } as Item]));
   const ends = lines.flatMap((l) => {
     const [a, b] = [items.get(l.source), items.get(l.target)];
@@ -30,7 +30,7 @@ export function layered(boxes: Box[], lines: Line[]): Record<string, Spot> {
   for (const layer of layers) {
     const width = Math.max(...layer.map((item) => item.width));
     for (const item of layer) if (item.id) out[item.id] = { x: x + (width - item.width) / 2, y: item.middle - item.height / 2 - top };
-    x += width + ACROSS;
+    x += width + across;
   }
   return out;
 }

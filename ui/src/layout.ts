@@ -11,14 +11,14 @@ const elk = new ELK();
 // The engine takes seconds for large graphs.
 const LARGE = 60;
 
-export default async function layout(boxes: Box[], lines: Line[]): Promise<Record<string, Spot>> {
-  if (boxes.length > LARGE) return layered(boxes, lines);
+export default async function layout(boxes: Box[], lines: Line[], across: number): Promise<Record<string, Spot>> {
+  if (boxes.length > LARGE) return layered(boxes, lines, across);
   const graph = await elk.layout({
     id: "root",
     layoutOptions: {
       "elk.algorithm": "layered",
       "elk.direction": "RIGHT",
-      "elk.layered.spacing.nodeNodeBetweenLayers": "48",
+      "elk.layered.spacing.nodeNodeBetweenLayers": String(across),
       "elk.spacing.nodeNode": "22",
       "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
     },

@@ -1,8 +1,8 @@
 // The graph as an SVG file.
-import type { Graph } from "./graph";
+import { counted, type Graph } from "./graph";
 import type { Spot } from "./layout";
 import { visible } from "./marks";
-import { number, share } from "./words";
+import { share } from "./words";
 
 export function toSvg(graph: Graph, spots: Record<string, Spot>): string {
   const at = (id: string) => spots[id] ?? { x: 0, y: 0 };
@@ -17,7 +17,8 @@ export function toSvg(graph: Graph, spots: Record<string, Spot>): string {
     const [x2, y2] = [at(b.id).x, at(b.id).y + b.height / 2];
     const bend = Math.max(20, (x2 - x1) / 2);
     const dash = line.way === "data" ? "" : ' stroke-dasharray="5 4"';
-    const count = line.rows === undefined ? "" : `<text x="${(x1 + x2) / 2}" y="${(y1 + y2) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${number(line.rows)}</text>`;
+    const said = counted(line);
+    const count = !said ? "" : `<text x="${(x1 + x2) / 2}" y="${(y1 + y2) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${said}</text>`;
     return `<path d="M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}" fill="none" stroke="#64748b" stroke-width="1.5"${dash}/>${count}`;
   });
   const drawn = graph.boxes.map((b) => {

@@ -16,6 +16,7 @@ export type Dataset = Schemas["Dataset"];
 export type DatasetDetail = Schemas["DatasetDetail"];
 export type DatasetPage = Schemas["DatasetPage"];
 export type Edge = Schemas["Edge"];
+export type Ending = Schemas["Ending"];
 export type Found = Schemas["Found"];
 export type Node = Schemas["Node"];
 export type Operation = Schemas["Operation"];

@@ -1014,6 +1014,32 @@ export interface components {
             whole: boolean;
         };
         /**
+         * Ending
+         * @description A write that read rows of a trace forward and kept only some of them, or none.
+         */
+        Ending: {
+            /** Context */
+            context: number;
+            /**
+             * Coverage
+             * @enum {string}
+             */
+            coverage: "exact" | "coarse" | "untracked";
+            dataset: components["schemas"]["Dataset"];
+            /** Ended */
+            ended: number[];
+            /** Kept */
+            kept: number;
+            /** Node */
+            node: number;
+            /** Read */
+            read: number;
+            /** Step */
+            step: string;
+            /** Write */
+            write: number;
+        };
+        /**
          * Found
          * @description How many rows of a version were found.
          */
@@ -1614,6 +1640,8 @@ export interface components {
             direction: "backward" | "forward";
             /** Edges */
             edges: components["schemas"]["Edge"][];
+            /** Endings */
+            endings: components["schemas"]["Ending"][];
             /** Nodes */
             nodes: components["schemas"]["Node"][];
             /** Steps */

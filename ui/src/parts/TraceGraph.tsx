@@ -6,14 +6,14 @@ import styles from "@xyflow/react/dist/style.css?inline";
 import { memo, useState, type CSSProperties, type KeyboardEvent } from "react";
 
 import { pageUrl } from "../api/client";
-import type { Drawn, Graph, Joined, Part } from "../graph";
+import { across, counted, type Drawn, type Graph, type Joined, type Part } from "../graph";
 import type { Box as Size, Line, Spot } from "../layout";
 import { visible } from "../marks";
 import { number, share, task } from "../words";
 import { Failed, Loading } from "./States";
 import { useDark } from "./useDark";
 
-type Layout = (boxes: Size[], lines: Line[]) => Promise<Record<string, Spot>>;
+type Layout = (boxes: Size[], lines: Line[], across: number) => Promise<Record<string, Spot>>;
 type Shown = Node<{ part: Part; faded: boolean; chosen: boolean }>;
 
 // Loaded once, while the first trace is still being asked for.
@@ -25,7 +25,7 @@ export async function engine(): Promise<Layout> {
 export function useLayout(graph: Graph | undefined, key: readonly unknown[]) {
   return useQuery({
     queryKey: ["layout", ...key],
-    queryFn: async () => (graph ? (await engine())(graph.boxes.map(({ id, width, height }) => ({ id, width, height })), graph.lines.map(({ id, source, target }) => ({ id, source, target }))) : {}),
+    queryFn: async () => (graph ? (await engine())(graph.boxes.map(({ id, width, height }) => ({ id, width, height })), graph.lines.map(({ id, source, target }) => ({ id, source, target })), across(graph)) : {}),
     enabled: Boolean(graph),
     staleTime: Infinity,
   });
@@ -161,9 +161,10 @@ function neighbour(graph: Graph, spots: Record<string, Spot>, from: Drawn, key: 
   return near.sort((a, b) => a.far - b.far)[0]?.box;
 }
 
-function caption({ way, rows }: Joined): string | undefined {
+function caption(line: Joined): string | undefined {
+  const { way } = line;
   const said = way === "context" || way === "possible" ? way : way === "files" ? "same files" : "";
-  return [said, rows === undefined ? "" : number(rows)].filter(Boolean).join(" · ") || undefined;
+  return [said, counted(line)].filter(Boolean).join(" · ") || undefined;
 }
 
 // Room for the buttons at the left and the sentence at the top.

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 
 import { post, type Node, type Stop, type Trace } from "../api/client";
 import { draw, path, summary, type Part } from "../graph";
+import { Endings } from "../parts/Endings";
 import { NodeRows } from "../parts/NodeRows";
 import { BrokenSteps, Nothing } from "../parts/States";
 import { StepPanel } from "../parts/StepPanel";
@@ -41,6 +42,8 @@ export function TraceView() {
   const start = data?.nodes[0];
   if (!data || !graph || !node || !start) return <Waiting failed="The trace failed" label="Tracing" query={answer} queryKey={key} />;
   const back = data.direction === "backward";
+  const nothing = data.nodes.length === 1 && !data.stops.length && !start.hidden;
+  const endings = data.endings.length ? <Endings onOperation={on} trace={data} /> : null;
   const choose = (part: Part) => {
     if (part.kind === "dataset") go({ at: at(part.node), step: null });
     if (part.kind === "step") go({ step: part.step, tab: null });
@@ -76,6 +79,7 @@ export function TraceView() {
       </Flex>
       <Stops trace={data} />
       <BrokenSteps broken={data.broken} />
+      {nothing ? null : endings}
       <Box flex="0 1 38%" minH="11rem">
         <TraceGraph chosen={chosen ?? ""} error={layout.error} graph={graph} lit={lit} onChoose={choose} onHover={hover} says={says} spots={layout.data} />
       </Box>
@@ -98,9 +102,9 @@ export function TraceView() {
           </Box>
         )}
       </Flex>
-      {data.nodes.length === 1 && !data.stops.length && !start.hidden ? (
+      {nothing ? (
         <Nothing title={back ? "No captured step wrote these rows: they are a source" : "Nothing that was captured was made of these rows"}>
-          {back ? "Forward shows what was made of them." : "No step read them, or they ended on the way through one."}
+          {back ? "Forward shows what was made of them." : (endings ?? "No captured step read them.")}
           {back || start.rows > 20 ? null : <Button mt={2} onClick={() => { on({ ...place(state), way: "happened" }); }} size="xs" variant="outline">What happened to {start.rows === 1 ? "it" : "them"}</Button>}
         </Nothing>
       ) : null}

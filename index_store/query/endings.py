@@ -1,0 +1,161 @@
+"""Where rows of a trace ended: the writes that read them and made no row of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from provspark.index_store.model import Boxes, Coverage, Kind
+from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.relation import compose, gathered, image
+from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.within import through, walk_axes
+from provspark.index_store.watch import enter
+
+__all__ = ["Arrivals", "Ending"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Ending:
+    """A write that read rows of a trace forward and kept only some of them, or none.
+
+    Parameters
+    ----------
+    step : str
+    write : int
+        Number of the write in its step.
+    dataset : str
+        The data set that it wrote.
+    source, version : str
+        The data set, and the version of it, that it read.
+    read, kept : int
+        Rows of the trace in that version, and those of them that a row of the output was made of.
+    context : int
+        Rows not kept that values of the output were computed from; 0 where the trace follows context: then they are
+        kept.
+    node : int
+        The trace's node that has the rows read.
+    coverage : {"exact", "coarse"}
+    """
+
+    step: str
+    write: int
+    dataset: str
+    source: str
+    version: str
+    read: int
+    kept: int
+    context: int
+    node: int
+    coverage: Coverage
+
+    def __str__(self) -> str:
+        rows, kept = f"{self.read:,} row{'' if self.read == 1 else 's'}", f"{self.kept:,}" if self.kept else "none"
+        used = f"; values were computed from {self.context:,} of the others" if self.context else ""
+        return f"step {self.step}, which wrote {self.dataset}, read {rows} of {self.source} and kept {kept}{used}"
+
+
+class Arrivals:
+    """What came to each write of a trace forward, and what was made of it; it is counted when first asked for.
+
+    Parameters
+    ----------
+    context : bool
+        Whether the trace follows context edges.
+    enters : callable
+        Which writes the trace enters.
+
+    Attributes
+    ----------
+    drawn : callable
+        The trace's nodes that have rows of a version as a write read it, each with how row ids lead there.
+    """
+
+    def __init__(self, context: bool = False, enters: Callable[[Node], bool] = lambda node: True) -> None:
+        self._context, self._enters = context, enters
+        self._came: dict[Sighting, list[Runs]] = {}
+        self._made: dict[Sighting, list[Runs]] = {}
+        self.drawn: Callable[[Sighting], Sequence[tuple[int, Boxes | None]]] = lambda at: ()
+
+    def take(self, at: Sighting, origin: Sighting, via: Node | None, rows: Runs) -> None:
+        """Take in what a walk met, as `Sink.met` is told it."""
+        if via is None:
+            self._came.setdefault(at, []).append(rows)
+        else:
+            self._made.setdefault(origin, []).append(rows)
+
+    @cached_property
+    def ended(self) -> Mapping[Ending, Runs]:
+        """The endings in order, each with the rows that it is about."""
+        found = (self._ending(at, _all(parts)) for at, parts in self._came.items() if self._counts(at))
+        return dict(sorted((e for e in found if e is not None), key=lambda e: e[0]))
+
+    def _counts(self, at: Sighting) -> bool:
+        """Whether a captured write is known to make its rows of those that come to it here."""
+        node = at.node
+        captured = node.write.coverage != "untracked" and not node.declared
+        return captured and not node.is_read and self._enters(node)
+
+    def _ending(self, at: Sighting, read: Runs) -> tuple[Ending, Runs] | None:
+        node, write = at.node, at.node.write
+        enter(node.step)
+        left = read - self._kept(at, read)
+        told = self._told(at, left) if left else None
+        if told is None:
+            return None
+        used = 0 if self._context else _used(at, left).count
+        names = str(write.output.dataset), str(at.version.dataset), at.version.id
+        counts = read.count, read.count - left.count, used
+        return Ending(node.step, write.index, *names, *counts, told[0], write.coverage), told[1]
+
+    def _told(self, at: Sighting, rows: Runs) -> tuple[int, Runs] | None:
+        """The first of the trace's nodes that has any of these rows, with them; None where all are gone."""
+        for number, boxes in self.drawn(at):
+            there = rows if boxes is None else image(compose(gathered(rows), boxes))
+            if there:
+                return number, there
+        return None
+
+    def _kept(self, at: Sighting, read: Runs) -> Runs:
+        made = _all(self._made.get(at, ()))
+        return read if made and read.count == 1 else read & _behind(at, made, context=self._context)
+
+
+def _all(some: Iterable[Runs]) -> Runs:
+    parts = [runs for runs in some if runs]
+    if len(parts) < 2:
+        return parts[0] if parts else Runs.span(0)
+    return Runs.united(*(np.concatenate([getattr(r, of) for r in parts]) for of in ("starts", "lengths")))
+
+
+def _axes(at: Sighting) -> list[int]:
+    """The readings of a version by its write."""
+    return [i for i, a in enumerate(at.node.write.axes) if a.role == "input" and a.version == at.version.id]
+
+
+def _behind(at: Sighting, made: Runs, *, context: bool) -> Runs:
+    """The rows of a version that rows of its write's output came from."""
+    node, axes = at.node, _axes(at)
+    tensors = [t for t in node.write.tensors if context or t.kind != "context"]
+    leading = set(axes)
+    for axis in node.axes("forward"):
+        leading |= {t.out for t in tensors if t.src == axis and axis in leading}
+    rows = {0: made}
+    for axis in node.axes("backward"):
+        for t in tensors if rows.get(axis) else ():
+            if t.out == axis and t.src in leading:
+                found = through(gathered(rows[axis]), node.reader(t, "out"), "backward")
+                rows[t.src] = _all([image(found), *([rows[t.src]] if t.src in rows else [])])
+    return _all(rows[axis] for axis in axes if axis in rows)
+
+
+def _used(at: Sighting, rows: Runs) -> Runs:
+    """The rows of a version that anything in its write's output came from, or was computed from."""
+    if all(t.kind != "context" for t in at.node.write.tensors):
+        return Runs.span(0)
+    start: dict[tuple[int, Kind], Boxes] = {(axis, "data"): gathered(rows) for axis in _axes(at)}
+    found = walk_axes(at.node, start, "forward", context=True, keep={0})
+    return rows & _behind(at, _all(image(boxes) for boxes in found.values()), context=True)
