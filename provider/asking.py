@@ -113,12 +113,15 @@ class Asked:
     def _unknown(self, currents: Iterable[Current]) -> set[Stop]:
         """The stops for files that nobody captured, and that the rows asked about may have gone into."""
         written = self.view.back.graph.written.by_name
-        foreign = [(c, files) for c in currents if c.at.version.dataset in written and (files := self._foreign(c))]
-        since = min(self.at.files.mtimes.tolist(), default=0) if foreign else 0
-        found = [(current.at.node, current.stop(files, since)) for current, files in foreign]
-        if self.open_ended and self.at.version.dataset in written:
-            found.append((self.at.node, self.view.chosen.stop(self.view.chosen.unknown)))
-        return {s for node, s in found if s and not self.trust.takes(node, s.what, s.why)}
+        foreign = [(c, self._foreign(c)) for c in currents if c.at.version.dataset in written]
+        told = [(c, files) for c, files in foreign if files or c.apart]
+        since = min(self.at.files.mtimes.tolist(), default=0) if told else 0
+        found = [(c.at.node, stop) for c, files in told for stop in c.stops(files, since)]
+        if self.open_ended:
+            chosen = self.view.chosen
+            unknown = chosen.unknown if self.at.version.dataset in written else ()
+            found += [(self.at.node, stop) for stop in chosen.stops(unknown)]
+        return {s for node, s in found if not self.trust.takes(node, s.what, s.why)}
 
     def _foreign(self, current: Current) -> list[tuple[str, int]]:
         """Paths and times of the files of a dataset that no captured step wrote, be they in its version or not."""

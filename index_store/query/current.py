@@ -27,6 +27,8 @@ Rule = Literal["disk", "last step", "run", "as_of", "version", "itself"]
 """What chose a version: the files that exist; the last step that succeeded, where they can't be listed; the last one of
 a run, or until a time; the question, which named it. A dataset on a driver stands for itself."""
 
+Listed = tuple[str, int, int]
+"""A file's path, size and time."""
 _SECOND = 1000
 _CHOSEN: dict[Rule, str] = {
     "disk": "the newest whose files exist",
@@ -102,7 +104,10 @@ class Current:
     missing: frozenset[int] = frozenset()
     """Numbers of its files that are not there."""
     unknown: tuple[tuple[str, int], ...] = ()
-    """Paths and times of files that are there, and that it lacks."""
+    """Paths and times of files that are there, that it lacks, and that no captured step wrote; of a dataset that none
+    wrote, those that none read."""
+    apart: tuple[tuple[str, int], ...] = ()
+    """The same of those that captured steps wrote, or read, but that no version has together with its files."""
     why: str = ""
     age: float = 0.0
     moved: dict[object, Moved] = field(default_factory=dict)
@@ -113,18 +118,35 @@ class Current:
         """What an answer says of it."""
         version = self.at.version
         return VersionUsed(
-            str(version.dataset), version.id, self.rule, self.why, len(self.missing), len(self.unknown), self.age
+            str(version.dataset),
+            version.id,
+            self.rule,
+            self.why,
+            len(self.missing),
+            len(self.unknown) + len(self.apart),
+            self.age,
         )
 
-    def stop(self, files: Sequence[tuple[str, int]], since: int = 0) -> Stop | None:
-        """The stop for files that nobody captured, but for those that are older than a time in milliseconds."""
-        fresh = [path for path, time in files if time >= since // _SECOND * _SECOND]
-        if not fresh:
-            return None
-        name, more = fresh[0] or self.at.version.dataset.name, len(fresh) - 1
-        also = f" and {more:,} more file{'s' * (more > 1)}" if more else ""
-        why = f"no captured step is known to have written {name}{also}"
-        return Stop("files", self.at.node.step, str(self.at.version.dataset), why)
+    def stops(self, foreign: Sequence[tuple[str, int]], since: int = 0) -> Iterator[Stop]:
+        """The stops for files that nobody captured, and for those of other versions, but for older ones than a time.
+
+        Parameters
+        ----------
+        foreign : sequence of (path, time)
+            Files that no captured step wrote.
+        since : int
+            In milliseconds.
+        """
+        step, dataset = self.at.node.step, str(self.at.version.dataset)
+        for files, why in (
+            (foreign, "no captured step is known to have written {}"),
+            (self.apart, "the current version lacks {}, and no version has all its files; ask about others by version"),
+        ):
+            fresh = [path for path, time in files if time >= since // _SECOND * _SECOND]
+            if fresh:
+                more = len(fresh) - 1
+                also = f" and {more:,} more file{'s' * (more > 1)}" if more else ""
+                yield Stop("files", step, dataset, why.format((fresh[0] or self.at.version.dataset.name) + also))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,7 +246,7 @@ class Currents:
             return Current(last, "itself")
         return Current(last, "last step", why=_DATABASE) if last.version.format == "jdbc" else None
 
-    def _on_disk(self, dataset: Dataset, listed: tuple[tuple[str, int, int], ...]) -> Current:
+    def _on_disk(self, dataset: Dataset, listed: tuple[Listed, ...]) -> Current:
         """Find the newest version whose files exist: that has most of them, and fewest others."""
         candidates = self.graph.sightings(dataset)
         there = Files.of((path, size, mtime, 0, False) for path, size, mtime in listed)
@@ -232,27 +254,38 @@ class Currents:
         if any(s.version.id == name for s in candidates):
             return Current(self.graph.find(dataset, name), "disk")
         files = set(listed)
-        best, score = candidates[-1], (-1, 0, "")
-        for s in candidates:
+        captured = self._captured(dataset, listed)
+
+        def fits(s: Sighting) -> tuple[int, int, int, str]:
             check()
-            have = len(files.intersection(_listed(s)))
-            found = (have, have - s.version.n_files, s.node.manifest.ended)
-            if found >= score:
-                best, score = s, found
-        best = self.graph.find(dataset, best.version.id)
+            there = files.intersection(_listed(s))
+            return len(there & captured), len(there), len(there) - s.version.n_files, s.node.manifest.ended
+
+        best = self.graph.find(dataset, max(candidates, key=fits).version.id)
         known = {entry: i for i, entry in enumerate(_listed(best))}
         missing = frozenset(i for entry, i in known.items() if entry not in files)
         deep = any(not _partitioned(path) for path in best.files.paths)
-        unknown = [e for e in listed if e not in known and (deep or _partitioned(e[0]))]
-        return Current(best, "disk", missing, tuple((e[0], e[2]) for e in self.visible(dataset, unknown)))
+        more = [e for e in listed if e not in known and (deep or _partitioned(e[0]))]
+        unknown = self.visible(dataset, [e for e in more if e not in captured])
+        apart = [e for e in more if e in captured]
+        return Current(best, "disk", missing, _with_times(unknown), _with_times(apart))
 
-    def visible(self, dataset: Dataset, files: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    def _captured(self, dataset: Dataset, listed: Iterable[Listed]) -> set[Listed]:
+        """The files that captured steps wrote; of a dataset that none wrote, those that they read."""
+        places = _places(dataset, listed)
+        written = dataset in self.graph.written.by_name
+        found = set()
+        for s in (self.graph.written if written else self.graph.read).related(dataset):
+            check()
+            own = s.files.written.tolist() if written else None
+            found |= {places[place] for place, i in s.places() if place in places and (own is None or own[i])}
+        return found
+
+    def visible(self, dataset: Dataset, files: list[Listed]) -> list[Listed]:
         """Leave out what only steps wrote or read that this graph leaves out."""
         if not files or self.graph.whole is self.graph:
             return files
-        base = dataset.name.rstrip("/")
-        places = {(dataset.namespace, f"{base}/{p}" if p else dataset.name, n, t): (p, n, t) for p, n, t in files}
-        whole = self.graph.whole
+        places, whole = _places(dataset, files), self.graph.whole
         for s in (*whole.written.related(dataset), *whole.read.related(dataset)):
             for place, _ in s.places():
                 places.pop(place, None)
@@ -408,9 +441,19 @@ def _stands_for_itself(dataset: Dataset) -> bool:
     return dataset.namespace.startswith("memory")
 
 
-def _listed(at: Sighting) -> Iterator[tuple[str, int, int]]:
+def _listed(at: Sighting) -> Iterator[Listed]:
+    """The files of a version as a listing tells them."""
     files = at.files
     return zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
+
+
+def _places(dataset: Dataset, files: Iterable[Listed]) -> dict[Place, Listed]:
+    base = dataset.name.rstrip("/")
+    return {(dataset.namespace, f"{base}/{p}" if p else dataset.name, n, t): (p, n, t) for p, n, t in files}
+
+
+def _with_times(files: Iterable[Listed]) -> tuple[tuple[str, int], ...]:
+    return tuple((path, time) for path, _, time in files)
 
 
 def _partitioned(path: str) -> bool:
