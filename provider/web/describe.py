@@ -14,6 +14,7 @@ from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceEdge
 from provspark.index_store.query.walk import Stop
+from provspark.index_store.written import written_rows
 from provspark.web import models
 from provspark.web.scope import Scope, dataset_id
 from provspark.web.visible import Visible
@@ -29,6 +30,7 @@ __all__ = [
     "step_detail",
     "stops",
     "trace",
+    "with_written",
 ]
 
 _WORST = ("untracked", "coarse", "exact")
@@ -119,6 +121,17 @@ def step_detail(m: Manifest, visible: Visible) -> models.StepDetail:
         error=visible.failure(m.error) or None,
         stored_bytes=sum(f.size for f in m.files),
     )
+
+
+def with_written(detail: models.StepDetail, m: Manifest, visible: Visible) -> models.StepDetail:
+    """Add to each write of a step how many rows it made, which its lists of files tell."""
+    writes = [w.model_copy(update={"written": _written_rows(m, w.index, visible)}) for w in detail.writes]
+    return detail.model_copy(update={"writes": writes})
+
+
+def _written_rows(m: Manifest, index: int, visible: Visible) -> int | None:
+    found = (n for n in visible.nodes(m.step, index) if n.write in m.writes)
+    return next((written_rows(n.store, n.step, n.write) for n in found), None)
 
 
 def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:

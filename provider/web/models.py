@@ -340,6 +340,9 @@ class Write(Model):
 
     index: int
     output: Usage
+    """Its `rows` are all rows of the version."""
+    written: int | None = None
+    """Those of them that the step wrote; none where that is not known, as for a write that was not tracked."""
     inputs: list[Usage]
     coverage: Coverage
     reason: str | None
