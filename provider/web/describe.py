@@ -163,6 +163,7 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
     steps = {e.step for e in found.edges if e.step} | {s.step for s in found.stops}
     return models.Trace(
         direction=found.direction,
+        example=scope.example(query),
         nodes=nodes,
         edges=[_edge(same, [found.through[e] for e in same]) for same in alike.values()],
         stops=stops(found.stops, scope.visible),

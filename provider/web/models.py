@@ -176,6 +176,8 @@ class TraceQuery(Selection):
     context: bool = False
     """Follow rows that values were computed from, too."""
     to: DatasetId | None = None
+    example: RowId | None = None
+    """The row asked about whose derivation is told, in a trace backward (`Trace.example`); the first by default."""
 
 
 class TraceRowsQuery(TraceQuery):
@@ -183,7 +185,7 @@ class TraceRowsQuery(TraceQuery):
 
     node: Annotated[int, Field(ge=0, le=1_000_000)]
     one: bool = False
-    """Only those that are in one derivation of the first row asked about, as `Node.one` tells them."""
+    """Only those that are in one derivation of the example, as `Node.one` tells them."""
     cursor: RowId = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
@@ -205,7 +207,7 @@ class Node(Model):
     """Those met only along a path with a possible edge: rows may have gone this way."""
     columns: int
     one: list[int]
-    """Rows in one derivation of the first row asked about, of each joined input a row; none forward, or if unknown."""
+    """Rows in one derivation of `Trace.example`, of each joined input a row; none forward, or if unknown."""
     hidden: Literal["before", "after"] | None
     """A step that the user may not see made files of these rows, or read them; that path ends here."""
 
@@ -239,6 +241,8 @@ class Trace(Model):
     """What rows came through or went into, as a graph; node 0 is what was asked about."""
 
     direction: Direction
+    example: int | None = None
+    """The row asked about whose derivation `Node.one` tells; none forward."""
     nodes: list[Node]
     edges: list[Edge]
     stops: list[Stop]

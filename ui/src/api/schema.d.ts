@@ -1614,6 +1614,8 @@ export interface components {
             direction: "backward" | "forward";
             /** Edges */
             edges: components["schemas"]["Edge"][];
+            /** Example */
+            example?: number | null;
             /** Nodes */
             nodes: components["schemas"]["Node"][];
             /** Steps */
@@ -1642,6 +1644,8 @@ export interface components {
              * @enum {string}
              */
             direction: "backward" | "forward";
+            /** Example */
+            example?: number | null;
             /** Rows */
             rows?: number[] | null;
             /** To */
@@ -1679,6 +1683,8 @@ export interface components {
              * @enum {string}
              */
             direction: "backward" | "forward";
+            /** Example */
+            example?: number | null;
             /**
              * Limit
              * @default 50
@@ -1765,6 +1771,8 @@ export interface components {
             reason: string | null;
             /** Site */
             site: string;
+            /** Written */
+            written?: number | null;
         };
     };
     responses: never;

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 
 import { post, type Node, type Stop, type Trace } from "../api/client";
 import { draw, path, summary, type Part } from "../graph";
+import { Example } from "../parts/Example";
 import { NodeRows } from "../parts/NodeRows";
 import { BrokenSteps, Nothing } from "../parts/States";
 import { StepPanel } from "../parts/StepPanel";
@@ -48,6 +49,9 @@ export function TraceView() {
   const chosen = state.step ? graph.boxes.find((b) => b.part.kind === "step" && b.part.step === state.step)?.id : `d${node.id}`;
   const lit = hovered ? path(graph, hovered) : looking.boxes;
   const says = summary(data, graph.boxes.find((b) => b.id === (hovered ?? chosen))?.part);
+  const shown = back ? state.example : null;
+  const row = shown ?? data.example ?? null;
+  const narrows = start.rows > 1 || (node.one.length > 0 && node.one.length < node.rows);
   const table = (which: Node) => ({
     asked,
     node: which,
@@ -61,7 +65,7 @@ export function TraceView() {
   return (
     <Flex direction="column" gap={3} h="full" minH={0}>
       <Flex align="center" columnGap={4} rowGap={2} wrap="wrap">
-        <SegmentGroup.Root aria-label="Direction" onValueChange={({ value }) => { go({ way: value === "forward" ? "forward" : "backward", at: null, step: null, all: false }); }} size="xs" value={data.direction}>
+        <SegmentGroup.Root aria-label="Direction" onValueChange={({ value }) => { go({ way: value === "forward" ? "forward" : "backward", at: null, step: null, example: null }); }} size="xs" value={data.direction}>
           <SegmentGroup.Indicator />
           <SegmentGroup.Items items={[{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }]} />
         </SegmentGroup.Root>
@@ -91,8 +95,8 @@ export function TraceView() {
           <Box flex={1} minH={0} minW={0}>
             <NodeRows
               {...table(node)}
-              onAll={(all) => { go({ all }, true); }}
-              one={back && !state.all && node.one.length > 0}
+              choice={row !== null && (shown !== null || (node.rows > 1 && narrows)) ? <Example asked={asked} on={shown !== null} onChange={(row) => { go({ example: row }, true); }} row={row} rows={start.rows} /> : null}
+              example={shown}
               title={`${back ? "made" : "were made of"} ${start.rows === 1 ? "it" : "them"}`}
             />
           </Box>
