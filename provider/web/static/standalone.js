@@ -43149,7 +43149,7 @@ function eX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
       /* @__PURE__ */ R(AW, { children: l ? "One example:" : `One example: row ${Me(r)}` })
     ] }),
     l ? /* @__PURE__ */ ae(Nu, { size: "xs", w: "auto", children: [
-      /* @__PURE__ */ ae(Mu, { "aria-label": "Row of the example", onChange: (f) => {
+      /* @__PURE__ */ ae(Mu, { "aria-label": "Row of the example", h: 6, onChange: (f) => {
         a(Number(f.target.value));
       }, value: r, children: [
         d.map((f) => /* @__PURE__ */ R("option", { value: f, children: `row ${Me(f)}` }, f)),

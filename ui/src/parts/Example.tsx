@@ -27,7 +27,7 @@ export function Example({ asked, rows, row, on, onChange }: Props) {
       </Switch.Root>
       {choosing ? (
         <NativeSelect.Root size="xs" w="auto">
-          <NativeSelect.Field aria-label="Row of the example" onChange={(event) => { onChange(Number(event.target.value)); }} value={row}>
+          <NativeSelect.Field aria-label="Row of the example" h={6} onChange={(event) => { onChange(Number(event.target.value)); }} value={row}>
             {choices.map((one) => <option key={one} value={one}>{`row ${number(one)}`}</option>)}
             {rows > MOST ? <option disabled>{`the first ${MOST} of ${number(rows)}`}</option> : null}
           </NativeSelect.Field>
