@@ -14,6 +14,7 @@ from provspark.cli.operations import OPERATION_NAMES, operation_rows
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.errors import UnknownStepError
 from provspark.index_store.model import Manifest, Version, Write, jsonable
+from provspark.index_store.written import written_rows
 
 if TYPE_CHECKING:
     from provspark.api import Provenance
@@ -75,10 +76,19 @@ def show(step: str, store: str | None, as_json: bool) -> None:
 
     prov = open_provenance(store)
     manifest = _find(prov.graph, step)
+    written = _written(prov.graph, manifest)
     if as_json:
-        echo_json(jsonable(manifest) | {"operations": operation_table(_operations(prov, manifest)).to_pylist()})
+        operations = operation_table(_operations(prov, manifest)).to_pylist()
+        writes = [jsonable(write) | {"written": written.get(write.index)} for write in manifest.writes]
+        echo_json(jsonable(manifest) | {"writes": writes, "operations": operations})
     else:
-        _print_step(console(), manifest, _operations(prov, manifest))
+        _print_step(console(), manifest, _operations(prov, manifest), written)
+
+
+def _written(graph: Graph, manifest: Manifest) -> dict[int, int | None]:
+    """Rows that each write of a step made, by its number."""
+    nodes = (n for n in graph.nodes if n.step == manifest.step and n.write in manifest.writes)
+    return {n.write.index: written_rows(n.store, n.step, n.write) for n in nodes}
 
 
 def _operations(prov: Provenance, manifest: Manifest) -> list[OperationLine]:
@@ -110,7 +120,9 @@ def _step_line(line: dict[str, Any]) -> list[Any]:
     return [line["step"], task, line["status"], started, coverage, ", ".join(line["outputs"]), line["run_id"]]
 
 
-def _print_step(out: Console, manifest: Manifest, operations: list[OperationLine]) -> None:
+def _print_step(
+    out: Console, manifest: Manifest, operations: list[OperationLine], written: dict[int, int | None]
+) -> None:
     key = manifest.key
     task = ".".join(p for p in (key.dag_id, key.task_id) if p)
     out.print(Text(manifest.step, style="bold"))
@@ -126,7 +138,7 @@ def _print_step(out: Console, manifest: Manifest, operations: list[OperationLine
     for read in manifest.reads:
         _print_read(out, read)
     for write in manifest.writes:
-        _print_write(out, write, sizes)
+        _print_write(out, write, sizes, written.get(write.index))
         own = [line for line in operations if line.write == write.index]
         if own:
             print_rows(out, OPERATION_NAMES, operation_rows(own), indent=4, cell=60)
@@ -148,8 +160,11 @@ def _size(version: Version) -> str:
     return count(version.rows, version.unit)
 
 
-def _print_write(out: Console, write: Write, sizes: dict[str, int]) -> None:
-    head = Text(f"  write {write.index}: {write.output.dataset}, {_size(write.output)}, ")
+def _print_write(out: Console, write: Write, sizes: dict[str, int], written: int | None) -> None:
+    rows = _size(write.output)
+    if written is not None and written != write.output.rows:
+        rows = f"{count(written)} written, {write.output.rows:,} in the dataset"
+    head = Text(f"  write {write.index}: {write.output.dataset}, {rows}, ")
     head.append(write.coverage, style=_COVERAGE[write.coverage])
     out.print(head + Text(f" ({write.site})" if write.site else ""))
     if write.reason:

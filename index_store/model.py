@@ -138,6 +138,11 @@ class Files:
         """Rows of the version."""
         return int(self.bases[-1])
 
+    @property
+    def written_rows(self) -> int:
+        """Rows of the files that this step's write made."""
+        return int(self.rows[self.written].sum())
+
     def identity(self, dataset: Dataset) -> str:
         """The version's id: a hash of the data set's name and of each file's path, size and time (32 hex digits)."""
         h = hashlib.sha256(f"{dataset.namespace}\0{dataset.name}\0".encode())

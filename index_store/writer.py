@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -60,8 +61,11 @@ _THREADS = 2
 """Tensors encoded at once: sorting and packing let go of Python's lock, but more threads wait for it more."""
 
 
-_Known = tuple[str, str, bytes]
-"""A version's id, unit and rows of each file: within a step, a file may be counted only once it is read."""
+_Known = tuple[str, str, bytes] | tuple[str, str, bytes, bytes]
+"""A version's id, unit and rows of each file: within a step, a file may be counted only once it is read.
+
+With whether the write made each file, where that matters.
+"""
 
 
 class StepWriter:
@@ -93,6 +97,8 @@ class StepWriter:
         self._reads: list[Write] = []
         self._files: list[StoredFile] = []
         self._versions: dict[_Known, Version] = {}
+        self._lists: Counter[str] = Counter()
+        """How many lists of files are stored for a version's id."""
         self._shared: dict[tuple[int, ...], Tensor] = {}
         """By the one box that is all of a read's tensor, such a tensor."""
         self._texts = NoteTexts()
@@ -145,11 +151,11 @@ class StepWriter:
         names = [f"{prefix}{index}-{k}" for k in range(len(write.tensors))]
         named = (write.output, *write.inputs)
         if all(len(tensor.boxes) <= _FEW for tensor in write.tensors):
-            versions = list(map(self._add_version, named, ids))
+            versions = self._add_versions(named, ids)
             tensors = tuple(map(add_tensor, write.tensors, names))
         else:
             with ThreadPoolExecutor(1) as beside, ThreadPoolExecutor(_THREADS) as pool:
-                written = beside.submit(list, map(self._add_version, named, ids))
+                written = beside.submit(self._add_versions, named, ids)
                 tensors = tuple(pool.map(add_tensor, write.tensors, names))
             versions = written.result()
         distinct = dict.fromkeys(versions[1:])
@@ -275,11 +281,20 @@ class StepWriter:
                 footer = content.write(sink)
         self._files.append(StoredFile(path, sink.size, sink.sha256.hexdigest(), footer))
 
-    def _add_version(self, pending: PendingVersion, identity: str) -> Version:
+    def _add_versions(self, named: Sequence[PendingVersion], ids: Sequence[str]) -> list[Version]:
+        """Store a write's output, and its inputs behind it; lists of files that are known are not stored again.
+
+        The list of an output says which files this write made. Inputs may have the list of any write.
+        """
+        return [self._add_version(v, i, output=not n) for n, (v, i) in enumerate(zip(named, ids, strict=True))]
+
+    def _add_version(self, pending: PendingVersion, identity: str, *, output: bool) -> Version:
         same = (identity, pending.unit, pending.files.rows.tobytes())
-        known = self._versions.get(same)
+        mine = (*same, pending.files.written.tobytes())
+        known = self._versions.get(mine if output else same)
         if known is None:
-            again = sum(other == identity for other, *_ in self._versions)
+            again = self._lists[identity]
+            self._lists[identity] = again + 1
             path = f"versions/{identity}-{self._mark}{f'-{again}' * bool(again)}.parquet"
             self._put(path, dump_files(pending.files))
         else:
@@ -297,6 +312,8 @@ class StepWriter:
             unit=pending.unit,
         )
         self._versions.setdefault(same, version)
+        if known is None:
+            self._versions[mine] = version
         return version
 
     def _add_sealed(self, folder: str, index: str, body: Operations | Profiles | None) -> str:

@@ -15,6 +15,7 @@ from provspark.hooks.spark import Capture
 from provspark.index_store.model import Manifest, Untracked
 from provspark.index_store.store import Store
 from provspark.index_store.tasks import load_dag
+from provspark.index_store.written import written_rows
 
 __all__ = ["ingest", "losses", "now", "prepare", "publish_earlier_tries", "publish_untracked", "read", "summary"]
 
@@ -98,7 +99,7 @@ def ingest(catalogue: str, store: str, manifest: Manifest) -> None:
 
 
 def summary(store: str, manifest: Manifest) -> dict[str, Any]:
-    """The XCom: the step, the store, and each output with its version."""
+    """The XCom: the step, the store, and each output with its version, its rows and those that the step wrote."""
     return {
         "step": manifest.step,
         "store": store,
@@ -107,11 +108,21 @@ def summary(store: str, manifest: Manifest) -> dict[str, Any]:
                 "dataset": write.output.dataset.uri,
                 "version": write.output.id,
                 "rows": write.output.rows,
+                "written": written,
                 "coverage": write.coverage,
             }
-            for write in manifest.writes
+            for write, written in zip(manifest.writes, _written(store, manifest), strict=True)
         ],
     }
+
+
+def _written(store: str, manifest: Manifest) -> list[int | None]:
+    """Rows that each write made; the job is done, so they are unknown where the store does not answer now."""
+    try:
+        opened = Store.open(store)
+        return [written_rows(opened, manifest.step, write) for write in manifest.writes]
+    except Exception:
+        return [None] * len(manifest.writes)
 
 
 def losses(manifest: Manifest) -> Iterator[str]:

@@ -57,8 +57,9 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
     Returns
     -------
     dict
-        As XCom: ``step``, ``store`` and ``outputs``, each with ``dataset``, ``version``, ``rows`` and
-        ``coverage``.
+        As XCom: ``step``, ``store`` and ``outputs``, each with ``dataset``, ``version``, ``rows``, ``written`` and
+        ``coverage``. ``rows`` counts all rows of the version, ``written`` those that this step wrote; it is None
+        where that is not known, as for a write that was not tracked.
 
     Raises
     ------

@@ -24,6 +24,7 @@ from provspark.index_store.driver import sources
 from provspark.index_store.model import Manifest, StepKey, Version, Write
 from provspark.index_store.query.graph import Node
 from provspark.index_store.store import Store
+from provspark.index_store.written import written_files, written_rows
 
 __all__ = [
     "StepFacets",
@@ -63,7 +64,8 @@ def facets_for(store: str, manifest: Manifest, opened: Store | None = None) -> S
         URL of the store that holds the step.
     manifest : Manifest
     opened : Store, optional
-        The same store, to read the step's operations from: outputs then carry OpenLineage's column lineage, too.
+        The same store, to read more of the step from: outputs then carry OpenLineage's column lineage, too, and how
+        many rows and files the step wrote.
     """
     inputs = {(v.dataset, v.id, v.rows, v.unit): v for v in sources(manifest)}
     run = ProvSparkRunFacet(
@@ -82,10 +84,10 @@ def facets_for(store: str, manifest: Manifest, opened: Store | None = None) -> S
             OutputDataset(
                 w.output.dataset.namespace,
                 w.output.dataset.name,
-                facets=_facets(store, manifest, w.output, w.coverage) | _columns(opened, manifest, w),
-                outputFacets={"outputStatistics": _statistics(w.output)},
+                facets=_facets(store, manifest, w.output, w.coverage, rows) | _columns(opened, manifest, w),
+                outputFacets={"outputStatistics": _statistics(rows, files)},
             )
-            for w in manifest.writes
+            for w, rows, files in _written(opened, manifest)
         ],
         {KEY: run},
     )
@@ -182,7 +184,9 @@ def _identity(store: str, key: StepKey) -> dict[str, Any]:
     }
 
 
-def _facets(store: str, manifest: Manifest, version: Version, coverage: str | None = None) -> dict[str, DatasetFacet]:
+def _facets(
+    store: str, manifest: Manifest, version: Version, coverage: str | None = None, written: int | None = None
+) -> dict[str, DatasetFacet]:
     ours = ProvSparkDatasetFacet(
         store=_url(store),
         step=manifest.step,
@@ -191,6 +195,7 @@ def _facets(store: str, manifest: Manifest, version: Version, coverage: str | No
         files=version.n_files,
         coverage=coverage,
         unit=version.unit,
+        written=written,
     )
     if not version.fields:
         return {KEY: ours}
@@ -203,9 +208,18 @@ def _columns(opened: Store | None, manifest: Manifest, write: Write) -> dict[str
     return {} if found is None else {"columnLineage": found}
 
 
-def _statistics(version: Version) -> OutputStatisticsOutputDatasetFacet:
-    rows = version.rows if version.unit == "row" else None
-    return OutputStatisticsOutputDatasetFacet(rows, fileCount=version.n_files, producer=PRODUCER)
+def _written(opened: Store | None, manifest: Manifest) -> Iterator[tuple[Write, int | None, int | None]]:
+    """Each write with the rows and the files that it made; both are None without the store."""
+    for write in manifest.writes:
+        if opened is None:
+            yield write, None, None
+        else:
+            at = opened, manifest.step, write
+            yield write, written_rows(*at), written_files(*at)
+
+
+def _statistics(rows: int | None, files: int | None) -> OutputStatisticsOutputDatasetFacet:
+    return OutputStatisticsOutputDatasetFacet(rows, fileCount=files, producer=PRODUCER)
 
 
 def _local(path: str | Path) -> Path:

@@ -16,7 +16,7 @@ __all__ = ["KEY", "PRODUCER", "ProvSparkDatasetFacet", "ProvSparkRunFacet"]
 
 KEY = "provspark"
 PRODUCER = f"pkg:pypi/airflow-provider-provspark@{provspark.__version__}"
-_SCHEMA = "urn:provspark:openlineage:1-2-0"
+_SCHEMA = "urn:provspark:openlineage:1-3-0"
 
 
 @attr.define
@@ -39,6 +39,8 @@ class ProvSparkDatasetFacet(DatasetFacet):  # type: ignore[misc]
         Of an output: ``exact``, ``coarse`` or ``untracked``.
     unit : str, optional
         What `rows` counts: ``row``, or ``file`` where nobody has counted the rows. ``row`` where it is missing.
+    written : int, optional
+        Of an output: rows that this step wrote, of all rows of the version. Missing where that is not known.
     """
 
     store: str
@@ -48,9 +50,13 @@ class ProvSparkDatasetFacet(DatasetFacet):  # type: ignore[misc]
     files: int | None = None
     coverage: str | None = None
     unit: str | None = None
+    written: int | None = None
     _producer: str = attr.field(default=PRODUCER, kw_only=True)
 
-    _additional_skip_redact: ClassVar[list[str]] = ["store", "step", "version", "rows", "files", "coverage", "unit"]
+    _additional_skip_redact: ClassVar[list[str]] = [
+        *("store", "step", "version", "rows"),
+        *("files", "coverage", "unit", "written"),
+    ]
 
     @staticmethod
     def _get_schema() -> str:

@@ -29,6 +29,11 @@ class Run:
         rows = self._rows("select value from xcom where task_id = ? and key = 'return_value'", task)
         return json.loads(rows[0][0]) if rows else None
 
+    def xcoms(self, task: str) -> list[Any]:
+        """What the instances of a mapped task returned, in order."""
+        query = "select value from xcom where task_id = ? and key = 'return_value' order by map_index"
+        return [json.loads(value) for (value,) in self._rows(query, task)]
+
     def rendered(self, task: str) -> dict[str, Any]:
         query = "select rendered_fields from rendered_task_instance_fields where task_id = ?"
         ((fields,),) = self._rows(query, task)

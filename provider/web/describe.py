@@ -18,6 +18,7 @@ from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceEdge
 from provspark.index_store.query.walk import Stop
+from provspark.index_store.written import written_rows
 from provspark.web import models
 from provspark.web.scope import Scope, dataset_id
 from provspark.web.visible import Visible
@@ -35,6 +36,7 @@ __all__ = [
     "stops",
     "trace",
     "version_used",
+    "with_written",
 ]
 
 _WORST = ("untracked", "coarse", "exact")
@@ -129,6 +131,17 @@ def step_detail(m: Manifest, visible: Visible) -> models.StepDetail:
     )
 
 
+def with_written(detail: models.StepDetail, m: Manifest, visible: Visible) -> models.StepDetail:
+    """Add to each write of a step how many rows it made, which its lists of files tell."""
+    writes = [w.model_copy(update={"written": _written_rows(m, w.index, visible)}) for w in detail.writes]
+    return detail.model_copy(update={"writes": writes})
+
+
+def _written_rows(m: Manifest, index: int, visible: Visible) -> int | None:
+    found = (n for n in visible.nodes(m.step, index) if n.write in m.writes)
+    return next((written_rows(n.store, n.step, n.write) for n in found), None)
+
+
 def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
     """Answer a trace: counts on its nodes, and marks where it ends at what is hidden."""
     found, one = scope.trace(query), scope.one(query)
@@ -160,6 +173,7 @@ def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
     steps = {x.step for some in told for x in some}
     return models.Trace(
         direction=found.direction,
+        example=scope.example(query),
         nodes=nodes,
         edges=[_edge(same, [found.through[e] for e in same]) for same in alike.values()],
         stops=stops(found.stops, scope.visible),

@@ -202,6 +202,8 @@ class TraceQuery(Selection):
     to: DatasetId | None = None
     versions: Versions = "current"
     """Forward, rows are told in the current versions of datasets; with `all`, those that are in none stay, too."""
+    example: RowId | None = None
+    """The row asked about whose derivation is told, in a trace backward (`Trace.example`); the first by default."""
 
 
 class LocateQuery(Model):
@@ -231,7 +233,7 @@ class TraceRowsQuery(TraceQuery):
 
     node: Annotated[int, Field(ge=0, le=1_000_000)]
     one: bool = False
-    """Only those that are in one derivation of the first row asked about, as `Node.one` tells them."""
+    """Only those that are in one derivation of the example, as `Node.one` tells them."""
     cursor: RowId = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
@@ -253,7 +255,7 @@ class Node(Model):
     """Those met only along a path with a possible edge: rows may have gone this way."""
     columns: int
     one: list[int]
-    """Rows in one derivation of the first row asked about, of each joined input a row; none forward, or if unknown."""
+    """Rows in one derivation of `Trace.example`, of each joined input a row; none forward, or if unknown."""
     gone: bool = False
     """Forward: its rows are in no current version; it leads to some that are, or `versions` is `all`."""
     hidden: Literal["before", "after"] | None
@@ -317,14 +319,16 @@ class Trace(Model):
     """What rows came through or went into, as a graph; node 0 is what was asked about."""
 
     direction: Direction
+    example: int | None = None
+    """The row asked about whose derivation `Node.one` tells; none forward."""
     nodes: list[Node]
     edges: list[Edge]
     stops: list[Stop]
     endings: list[Ending]
     """For a trace forward, where rows ended."""
     steps: list[Step]
-    gone: list[Gone] = Field(default_factory=list)
-    versions: list[VersionUsed] = Field(default_factory=list)
+    gone: list[Gone]
+    versions: list[VersionUsed]
     """Of the dataset asked about first, then of those found."""
     broken: list[Broken] = BROKEN
 
@@ -423,6 +427,9 @@ class Write(Model):
 
     index: int
     output: Usage
+    """Its `rows` are all rows of the version."""
+    written: int | None = None
+    """Those of them that the step wrote; none where that is not known, as for a write that was not tracked."""
     inputs: list[Usage]
     coverage: Coverage
     reason: str | None

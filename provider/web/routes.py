@@ -158,7 +158,9 @@ def steps(
 @router.get("/steps/{step}")
 def step(scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)]) -> models.StepDetail:
     """Describe a step: what it read and wrote, and how far it was captured."""
-    return page.cut(describe.step_detail(scope.step(step), scope.visible), "writes", "untracked")
+    manifest = scope.step(step)
+    detail = page.cut(describe.step_detail(manifest, scope.visible), "writes", "untracked")
+    return describe.with_written(detail, manifest, scope.visible)
 
 
 def _node(scope: Scope, query: models.TraceQuery, number: int) -> tuple[TraceNode, Runs]:

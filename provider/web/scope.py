@@ -157,7 +157,7 @@ class Scope:
 
     def trace(self, query: models.TraceQuery) -> Trace:
         """Return the trace of a question, for a while the same."""
-        asked = query.model_dump_json(include=set(models.TraceQuery.model_fields))
+        asked = query.model_dump_json(include=set(models.TraceQuery.model_fields) - {"example"})
         found = self._traces.get(asked)
         if found is None or not self._stands(found, query):
             at, rows = self.asked(query)
@@ -180,14 +180,27 @@ class Scope:
             return False
         return all(self.prov.currents.stands(current) for current in found.currents)
 
-    def one(self, query: models.TraceQuery) -> Mapping[int, Runs]:
-        """Rows of one derivation of the first row that a question backward is about, by the trace's nodes."""
+    def example(self, query: models.TraceQuery) -> int | None:
+        """Return the row of a question backward whose derivation is told: the one that it names, or else the first."""
         found = self.trace(query)
         asked = found.nodes[0].data
         if found.direction == "forward" or not asked:
+            return None
+        if query.example is None:
+            return int(asked.starts[0])
+        if not asked & Runs.of([query.example]):
+            raise HTTPException(
+                422, f"row {query.example} is not among the rows asked about; the example is one of them"
+            )
+        return query.example
+
+    def one(self, query: models.TraceQuery) -> Mapping[int, Runs]:
+        """Rows of one derivation of the example of a question backward, by the trace's nodes."""
+        found, example = self.trace(query), self.example(query)
+        if example is None:
             return {}
         within = {n.at.key for n in found.nodes}
-        rows = one_derivation(self.linker, found.nodes[0].at, int(asked.starts[0]), within)
+        rows = one_derivation(self.linker, found.nodes[0].at, example, within)
         return {n.id: rows[n.at.key] & n.data for n in found.nodes if n.at.key in rows}
 
     def hides(self, node: TraceNode, direction: Direction) -> bool:

@@ -58,6 +58,21 @@ def test_one_step(cli: Cli, folder: Path) -> None:
     assert "MapInPandas: its function is not looked into (model.py:3)" in cli("show", "model").output
     found = json.loads(cli("show", "people-clean", "--json").stdout)
     assert found["writes"][0]["tensors"][0]["edges"] == 3
+    assert [(w["output"]["rows"], w["written"]) for w in found["writes"]] == [(3, 3)]
+    assert json.loads(cli("show", "model", "--json").stdout)["writes"][0]["written"] is None
+
+
+def test_rows_that_a_step_appended(cli: Cli, folder: Path) -> None:
+    store = Store.open(str(folder / "prov"))
+    for task, written, total in (("more", 1200, 3000), ("none", 0, 9)):
+        files = {"a": total - written} | ({"b": written} if written else {})
+        made = store.writer(StepKey(task, "r1", "appends"))
+        made.add(write(version("/log", files, {"b"})))
+        made.publish(status="succeeded", started="2024-05-01T10:00:00.000000", ended="2024-05-01T10:00:01.000000")
+    assert "write 0: file:///log, 1,200 rows written, 3,000 in the dataset, exact" in cli("show", "appends-more").output
+    assert "write 0: file:///log, no row written, 9 in the dataset, exact" in cli("show", "appends-none").output
+    (more,) = json.loads(cli("show", "appends-more", "--json").stdout)["writes"]
+    assert (more["output"]["rows"], more["written"]) == (3000, 1200)
 
 
 @pytest.mark.parametrize("step", ["people", "nothing"])

@@ -107,8 +107,9 @@ def test_events_of_the_first_release_are_taken_in(catalogue_url, tmp_path):
     for event in old:
         for owner in (event["run"], *event["inputs"], *event["outputs"]):
             facet = owner["facets"]["provspark"]
-            facet["_schemaURL"] = facet["_schemaURL"].replace("1-2-0", "1-0-0")
+            facet["_schemaURL"] = facet["_schemaURL"].replace("1-3-0", "1-0-0")
             assert {facet.pop("attempt", 0), facet.pop("unit", "row")} == {0, "row"} and "call" not in facet
+            assert "written" not in facet
     with (
         Catalogue.open(catalogue_url, files=world.files) as catalogue,
         Catalogue.open(f"sqlite:///{tmp_path / 'new.db'}", files=world.files) as other,
@@ -144,8 +145,7 @@ def test_a_file_without_a_count_says_so():
     world = read_on_drivers()
     (written,) = facets_for(world.store, world.manifests[2]).outputs
     assert (written.facets["provspark"].rows, written.facets["provspark"].unit) == (2, "file")
-    statistics = written.outputFacets["outputStatistics"]
-    assert (statistics.rowCount, statistics.fileCount) == (None, 2)
+    assert written.outputFacets["outputStatistics"].rowCount is None
 
 
 def test_manifests_and_events_make_one_catalogue(catalogue_url, tmp_path):

@@ -1,17 +1,21 @@
 """The operator in real Airflow: JVM jobs, plain jobs, failing jobs, mapped tasks."""
 
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
 from _dags import Run, run_dag
 
+from provspark.events import facets_for
+from provspark.facet import KEY
 from provspark.index_store.model import Manifest, StepKey
 from provspark.index_store.store import Store
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long]
 DAGS = Path(__file__).resolve().parent / "dags"
 CALLING = {"shell": "success", "starts": "success"}
+APPENDED = (3, 5, 2, 7)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,8 @@ def calls(run: Run, folder: Path) -> list[Manifest]:
 
 def test_only_the_failing_job_fails(run: Run) -> None:
     assert run.code != 0
-    assert run.states() == {"jvm": "success", "off": "success", "fails": "failed", "mapped": "success"} | CALLING
+    good = dict.fromkeys(("jvm", "off", "mapped", "appends"), "success")
+    assert run.states() == good | {"fails": "failed"} | CALLING
 
 
 def test_a_jvm_job_runs_and_is_published_as_untracked(run: Run, manifests: dict[tuple[str, int], Manifest]) -> None:
@@ -80,6 +85,19 @@ def test_a_failing_script_fails_as_ever(run: Run, manifests: dict[tuple[str, int
 def test_mapped_tasks_are_steps_of_their_own(manifests: dict[tuple[str, int], Manifest], run: Run) -> None:
     assert [manifests["mapped", index].status for index in (0, 1)] == ["succeeded", "succeeded"]
     assert "ARGUMENTS ['second', '--', 'x']" in run.log
+
+
+def test_appends_of_mapped_tasks_are_told_apart(run: Run, manifests: dict[tuple[str, int], Manifest]) -> None:
+    """Each reports the rows that it wrote, and those that the folder then had; and so do its events."""
+    outputs = [output for told in run.xcoms("appends") for output in told["outputs"]]
+    assert sorted(o["rows"] for o in outputs)[-1] == sum(APPENDED)
+    assert [o["written"] for o in outputs] == list(APPENDED)
+    in_order = sorted(outputs, key=lambda o: o["rows"])
+    assert list(accumulate(o["written"] for o in in_order)) == [o["rows"] for o in in_order]
+    store = Store.open(run.xcoms("appends")[0]["store"])
+    for index, rows in enumerate(APPENDED):
+        (output,) = facets_for(store.url, manifests["appends", index], store).outputs
+        assert output.facets[KEY].written == output.outputFacets["outputStatistics"].rowCount == rows
 
 
 def test_runs_of_a_command_are_steps_of_its_task(

@@ -19,6 +19,7 @@ from provspark.facet import KEY as FACET
 from provspark.index_store.catalogue import Catalogue
 from provspark.index_store.model import StepKey
 from provspark.index_store.store import Store
+from provspark.operators.outcome import summary
 from provspark.operators.spark import ProvSparkOperator
 
 TI = SimpleNamespace(dag_id="census", run_id="r1", task_id="clean", map_index=-1, try_number=1)
@@ -31,8 +32,9 @@ from provspark.tracker.runner import _parser
 import sys
 options = _parser().parse_args([a for a in sys.argv[1:]])
 key = StepKey(options.task_id, options.run_id, options.dag_id, options.map_index, options.try_number)
-version = PendingVersion(Dataset("file", "/data/out"), Files.of([("part-0", 10, 1, 4, True)]), "parquet")
-write = PendingWrite(version, {coverage!r}, (), (Axis("output", 4, version.files.identity(version.dataset)),),
+files = Files.of([("part-0", 10, 1, 4, True)] + [("part-1", 10, 1, {older}, False)] * ({older} > 0))
+version = PendingVersion(Dataset("file", "/data/out"), files, "parquet")
+write = PendingWrite(version, {coverage!r}, (), (Axis("output", files.total, files.identity(version.dataset)),),
                      reason=None if {coverage!r} != "untracked" else Untracked("Window", "not captured yet", "a.py:3"))
 writer = Store.open(options.store, create=True).writer(key)
 writer.add(write)
@@ -57,9 +59,11 @@ class World:
         self.calls = folder / "calls"
         self.binary = folder / "spark-submit"
 
-    def operator(self, *, publish: str = "", coverage: str = "exact", code: int = 0, **more: Any) -> Any:
+    def operator(
+        self, *, publish: str = "", coverage: str = "exact", older: int = 0, code: int = 0, **more: Any
+    ) -> Any:
         script = self.binary.with_name("publish.py")
-        script.write_text(PUBLISH.format(status=publish, coverage=coverage))
+        script.write_text(PUBLISH.format(status=publish, coverage=coverage, older=older))
         start = f'while [ "${{1##*/}}" != runner.py ]; do shift; done; shift; {sys.executable} {script} "$@" || exit 99'
         self.binary.write_text(f'#!/bin/sh\necho "$@" >> {self.calls}\n{start if publish else ":"}\nexit {code}\n')
         self.binary.chmod(0o755)
@@ -99,10 +103,24 @@ def test_the_summary_names_step_store_and_outputs(world: World, caplog: pytest.L
                 "dataset": "file:///data/out",
                 "version": world.manifest.writes[0].output.id,
                 "rows": 4,
+                "written": 4,
                 "coverage": "coarse",
             }
         ],
     }
+    assert warned(caplog) == ""
+
+
+def test_rows_of_an_append_and_of_all(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    """A store that does not answer, once the step is read, leaves them unknown and fails no task."""
+    (output,) = world.run(publish="succeeded", older=9, coverage="exact", on_error="fail")["outputs"]
+    assert (output["rows"], output["written"]) == (13, 4)
+    (gone,) = summary(str(world.store.with_name("gone")), world.manifest)["outputs"]
+    assert (gone["rows"], gone["written"]) == (13, None)
+    (lists,) = (world.store / "steps" / STEP / "versions").iterdir()
+    lists.write_bytes(b"")
+    (damaged,) = summary(str(world.store), world.manifest)["outputs"]
+    assert (damaged["rows"], damaged["written"]) == (13, None)
     assert warned(caplog) == ""
 
 
@@ -161,7 +179,7 @@ def test_a_catalogue_that_does_not_answer_fails_where_wanted(world: World) -> No
 
 def test_an_untracked_write_is_warned_of(world: World, caplog: pytest.LogCaptureFixture) -> None:
     answer = world.run(publish="succeeded", coverage="untracked")
-    assert answer["outputs"][0]["coverage"] == "untracked"
+    assert [(o["coverage"], o["rows"], o["written"]) for o in answer["outputs"]] == [("untracked", 4, None)]
     assert "file:///data/out was written without lineage. Window: not captured yet (a.py:3)" in warned(caplog)
 
 

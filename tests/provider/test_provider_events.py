@@ -9,6 +9,7 @@ import attr
 import jsonschema
 import pytest
 from _catalogue import CLEAN, RAW, REPORT, STORE, World, as_input, file, files, pipeline
+from _steps import publish, version, write
 from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import RunState
 from openlineage.client.serde import Serde
@@ -16,10 +17,11 @@ from openlineage.client.transport.file import FileConfig, FileTransport
 from referencing import Registry, Resource
 
 from provspark.errors import EventError
-from provspark.events import events_from_manifest, facets_for, read_events, start_facets
+from provspark.events import events_from_manifest, events_from_store, facets_for, read_events, start_facets
 from provspark.facet import PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
+from provspark.index_store.store import Store
 
-SCHEMAS = Path(__file__).parents[2] / "docs" / "openlineage" / "1-2-0"
+SCHEMAS = Path(__file__).parents[2] / "docs" / "openlineage" / "1-3-0"
 
 
 def test_start_and_end_of_a_step():
@@ -45,13 +47,40 @@ def test_data_sets_carry_versions_schema_and_counts():
     assert read.facets["provspark"].coverage is None
     assert read.facets["provspark"].rows == 15
     assert [(f.name, f.type) for f in written.facets["schema"].fields] == [("a", "int")]
+    assert written.facets["provspark"].written is None
     statistics = written.outputFacets["outputStatistics"]
-    assert (statistics.rowCount, statistics.fileCount, statistics.size) == (4, 2, None)
+    assert (statistics.rowCount, statistics.fileCount, statistics.size) == (None, None, None)
     run = facets.run_facets["provspark"]
     assert (run.dag_id, run.task_id, run.run_id, run.map_index, run.try_number) == ("d", "more", "r1", -1, 1)
     assert (run.status, run.started, run.ended) == ("succeeded", manifest.started, manifest.ended)
     begun = start_facets(STORE, manifest.key)["provspark"]
     assert attr.evolve(run, status=None, started=None, ended=None, untracked=None) == begun
+
+
+def test_rows_of_an_append_are_told_from_those_of_the_data_set(tmp_path):
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    source = version("/raw", {"r": 30})
+    publish(store, "first", write(version("/out", {"a": 3}, {"a"}), [(source, [(i, i) for i in range(3)])]))
+    publish(store, "more", write(version("/out", {"a": 3, "b": 4, "c": 5}, {"b", "c"}), [(source, [])]))
+    publish(store, "lost", write(version("/out", {"a": 3, "d": 6}, {"d"}), coverage="untracked"))
+    found = []
+    for event in events_from_store(store.url):
+        body = Serde.to_dict(event)
+        for output in body["outputs"]:
+            _validator("ProvSparkDatasetFacet").validate(output["facets"])
+            ours, standard = output["facets"]["provspark"], output["outputFacets"]["outputStatistics"]
+            found.append((ours["rows"], ours.get("written"), standard.get("rowCount"), standard["fileCount"]))
+        assert all("written" not in entry["facets"]["provspark"] for entry in body["inputs"])
+    assert found == [(3, 3, 3, 1), (12, 9, 9, 2), (9, None, None, 1)]
+
+
+def test_a_list_of_files_that_is_damaged_leaves_the_rest_of_an_event(tmp_path):
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    manifest = publish(store, "first", write(version("/out", {"a": 3}, {"a"})))
+    (tmp_path / "prov" / "steps" / manifest.step / manifest.writes[0].output.files).write_bytes(b"")
+    (output,) = facets_for(store.url, manifest, store).outputs
+    assert (output.facets["provspark"].rows, output.facets["provspark"].written) == (3, None)
+    assert output.outputFacets["outputStatistics"].rowCount is None
 
 
 def test_a_run_within_a_task_says_which():

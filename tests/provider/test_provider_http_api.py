@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from _http import BASE, PEOPLE, SCRIPT, build, client, id_of, on_disk, publish
-from _steps import read, write
+from _steps import read, version, write
 from fastapi.testclient import TestClient
 
 import provspark
@@ -215,7 +215,27 @@ def test_steps_are_listed_by_task_and_described(api: TestClient) -> None:
     detail = get(api, f"/steps/{clean['step']}")
     (write,) = detail["writes"]
     assert (write["output"]["label"], [v["label"] for v in write["inputs"]], write["edges"]) == ("people", ["raw"], 4)
+    assert (write["output"]["rows"], write["written"]) == (4, 4)
     assert detail["stored_bytes"] > 0
+
+
+def test_rows_that_a_step_appended_are_told_from_all(tmp_path: Path) -> None:
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    writes = [
+        write(version(f"/out{n}", {"a": 5, "b": n + 1}, {"b"}), coverage="untracked" if n == 2 else "exact")
+        for n in range(3)
+    ]
+    publish(store, 1, StepKey("more", "r"), *writes)
+    api = client(tmp_path)
+    (step,) = get(api, "/steps")["items"]
+    detail = get(api, f"/steps/{step['step']}")
+    assert [(w["output"]["rows"], w["written"]) for w in detail["writes"]] == [(6, 1), (7, 2), (8, None)]
+    page = get(api, f"/steps/{step['step']}", cursor=1, limit=1)
+    assert [(w["index"], w["written"]) for w in page["writes"]] == [(1, 2)]
+    for lists in (tmp_path / "prov" / "steps" / step["step"] / "versions").iterdir():
+        lists.write_bytes(b"")
+    again = get(client(tmp_path), f"/steps/{step['step']}")
+    assert [w["written"] for w in again["writes"]] == [None, None, None]
 
 
 def test_new_steps_and_changed_files_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,10 +109,12 @@ def test_what_can_be_asked_sideways_names_nothing_hidden(api: TestClient, root: 
     assert labels(seen["siblings"]) == {"people": {"raw"}, "report": {"raw"}} and "loose" not in json.dumps(seen)
 
 
-def test_one_derivation_before_the_rest(api: TestClient, root: Path) -> None:
+def test_all_rows_and_one_example(api: TestClient, root: Path) -> None:
+    """All rows are told first; the example is a row asked about, which the answer names."""
     asked = {"dataset": id_of(root, "report"), "rows": [0]}
     found = post(api, "/trace", **asked)
     by_label = {n["dataset"]["label"]: n for n in found["nodes"]}
+    assert found["example"] == 0
     assert {label: (n["rows"], n["one"]) for label, n in by_label.items()} == {
         "report": (1, [0]),
         "secret": (2, [0]),
@@ -120,7 +122,33 @@ def test_one_derivation_before_the_rest(api: TestClient, root: Path) -> None:
         "raw": (2, [0]),
     }
     assert {e["rows"] for e in found["edges"]} == {2}
-    rows = post(api, "/trace/rows", **asked, node=by_label["raw"]["id"], one=True)
+    raw = by_label["raw"]["id"]
+    assert post(api, "/trace/rows", **asked, node=raw)["rows"] == [0, 1]
+    rows = post(api, "/trace/rows", **asked, node=raw, one=True)
     assert (rows["rows"], rows["selected"]) == ([0], 1)
-    forward = post(api, "/trace", dataset=id_of(root, "raw"), rows=[0], direction="forward")
-    assert all(n["one"] == [] for n in forward["nodes"])
+    forward = post(api, "/trace", dataset=id_of(root, "raw"), rows=[0], direction="forward", example=0)
+    assert all(n["one"] == [] for n in forward["nodes"]) and forward["example"] is None
+
+
+@pytest.mark.parametrize(("example", "told", "source"), [(None, 1, 1), (1, 1, 1), (2, 2, 2), (3, 3, 4)])
+def test_the_example_is_any_of_the_rows_asked_about(
+    api: TestClient, root: Path, example: int | None, told: int, source: int
+) -> None:
+    asked = {"dataset": id_of(root, "people"), "rows": [3, 1, 2], "example": example}
+    found = post(api, "/trace", **asked)
+    assert found["example"] == told
+    assert {n["dataset"]["label"]: (n["rows"], n["one"]) for n in found["nodes"]} == {
+        "people": (3, [told]),
+        "raw": (3, [source]),
+    }
+    assert post(api, "/trace/rows", **asked, node=1, one=True)["rows"] == [source]
+    assert post(api, "/trace/rows", **asked, node=1)["rows"] == [1, 2, 4]
+    export = api.post(f"{BASE}/trace/export", params={"node": 1, "format": "json"}, json=asked)
+    assert len(export.json()) == 3
+
+
+def test_an_example_that_was_not_asked_about(api: TestClient, root: Path) -> None:
+    asked = {"dataset": id_of(root, "people"), "where": ["age >= 41"], "example": 0}
+    for path, more in (("/trace", {}), ("/trace/rows", {"node": 1, "one": True})):
+        assert "row 0 is not among the rows asked about" in post(api, path, 422, **asked, **more)["detail"]
+    assert post(api, "/trace", **{**asked, "example": 3})["example"] == 3

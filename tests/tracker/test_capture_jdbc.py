@@ -8,9 +8,12 @@ import pytest
 from _databases import PEOPLE, World, made_world, written  # noqa: F401
 from _postgres import postgres  # noqa: F401
 from oracle.cases import configured
+from pyspark.sql import functions as sf
 from sqlalchemy import text
 
 from provspark.errors import CaptureError, UnsupportedPlanError
+from provspark.index_store.store import Store
+from provspark.index_store.written import written_rows
 from provspark.tracker.sources.keyed import KeyedScan
 
 pytestmark = [pytest.mark.spark, pytest.mark.postgres]
@@ -52,9 +55,10 @@ def test_written_appended_to_and_read_again(world: World) -> None:
     def back() -> None:
         world.read('"public"."t"', "id").where("id < 20").write.parquet(world.path("out"))
 
-    for name, call in (("first", first), ("more", more), ("back", back)):
+    for name, call, rows in (("first", first, (10, 10)), ("more", more, (10, 20)), ("back", back, (14, 14))):
         capture = world.run(name, call)
         assert capture.untracked == ()
+        assert made(world, capture) == [rows]
         assert [w.output.dataset.uri for w in capture.manifest.writes] == [
             world.uri("t") if name != "back" else f"file://{world.path('out')}"
         ]
@@ -66,6 +70,39 @@ def test_written_appended_to_and_read_again(world: World) -> None:
     rows = written(world.path("out"))
     assert sorted(r["id"] for r in rows) == [i for i in held if i < 20]
     assert world.edges(world.path("out"), len(rows)) == {(n, origin, place[r["id"]]) for n, r in enumerate(rows)}
+
+
+def test_rows_of_a_write_and_of_the_table(world: World) -> None:
+    """Rows from before are no rows of an append, and all rows of a table that is written over from a cache are."""
+    spark, few = world.spark, world.spark.range(3).selectExpr("id AS id", "'a' AS n")
+    by_group = spark.range(40).groupBy((sf.col("id") % 4 + 10).alias("id")).agg(sf.lit("b").alias("n"))
+
+    def collected() -> None:
+        ids = [row.id + 20 for row in few.collect()]
+        append(spark.createDataFrame([(i, "c") for i in ids], "id bigint, n string"))
+
+    def over() -> None:
+        table = world.read("t", "id").cache()
+        assert table.count() == 10
+        world.writer(table.withColumn("n", sf.upper("n"))).option("dbtable", "t").mode("overwrite").save()
+        table.unpersist()
+
+    def append(frame: Any) -> None:
+        world.writer(frame).option("dbtable", "t").mode("append").save()
+
+    calls = (lambda: append(few), lambda: append(by_group), collected, lambda: append(few.limit(0)), over)
+    found = []
+    for n, call in enumerate(calls):
+        capture = world.run(f"w{n}", call)
+        assert capture.untracked == ()
+        found += made(world, capture)
+    assert found == [(3, 3), (4, 7), (3, 10), (0, 10), (10, 10)]
+
+
+def made(world: World, capture: Any) -> list[tuple[int | None, int]]:
+    """Rows that each write made, and those that its output then had."""
+    store = Store.open((world.folder / "store").as_uri())
+    return [(written_rows(store, capture.manifest.step, w), w.output.rows) for w in capture.manifest.writes]
 
 
 def test_groups_into_a_table(world: World) -> None:

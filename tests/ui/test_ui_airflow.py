@@ -80,13 +80,11 @@ def open_report(tab: Tab, server: Server) -> None:
     tab.page.wait_for_selector("[role=gridcell]")
 
 
-def open_trace(tab: Tab, server: Server, *, whole: bool = True) -> None:
+def open_trace(tab: Tab, server: Server) -> None:
     open_report(tab, server)
     tab.page.locator(f"[data-row='{ROW}']").click()
     tab.view.get_by_role("button", name="Where it came from").click()
     tab.page.wait_for_selector(".react-flow__node")
-    if whole:
-        tab.view.get_by_role("button", name="Show all").click()
 
 
 def open_tab(tab: Tab, server: Server, place: str, route: str) -> None:
@@ -163,20 +161,25 @@ def test_a_deep_link_restores_the_view(tab: Tab, server: Server, chromium: Any, 
     again.close()
 
 
-def test_one_derivation_first_and_the_rest_on_demand(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
-    open_trace(tab, server, whole=False)
-    (one,) = tab.rows("census.csv: rows of the trace")
-    assert one in expected["census.csv"] and len(expected["census.csv"]) > 1
-    tab.view.get_by_text("of one derivation").wait_for()
-    for name in ("people", "clean", "regions.csv"):
+def test_all_rows_first_and_one_example_on_demand(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
+    open_trace(tab, server)
+    tab.shows("census.csv: rows of the trace", expected["census.csv"])
+    assert len(expected["census.csv"]) > 1
+    tab.view.get_by_text(f"One example: row {ROW}").click()
+    tab.view.get_by_text(f"1 of {len(expected['census.csv'])} rows: one derivation of row {ROW}").wait_for()
+    assert f"example={ROW}" in tab.page.url
+    for name in ("census.csv", "people", "clean", "regions.csv"):
         tab.node(name).click()
+        tab.view.get_by_text(f"1 of {len(expected[name])} row").wait_for()
         tab.page.locator(f"[aria-label='{name}: rows of the trace'] [data-row]").first.wait_for()
         (row,) = tab.rows(f"{name}: rows of the trace")
         assert row in expected[name]
+    tab.check()
     tab.node("census.csv").click()
-    tab.view.get_by_role("button", name="Show all 3").click()
+    tab.view.get_by_text(f"One example: row {ROW}").click()
     tab.shows("census.csv: rows of the trace", expected["census.csv"])
-    assert "all=1" in tab.page.url
+    tab.page.goto(tab.page.url + "&all=1")
+    tab.shows("census.csv: rows of the trace", expected["census.csv"])
 
 
 def test_a_path_is_lit_across_graph_and_tables(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
@@ -503,6 +506,7 @@ def test_a_task_instances_tab_opens_on_its_outputs(tab: Tab, server: Server) -> 
         (run,) = api.get("/api/v2/dags/census/dagRuns").json()["dag_runs"]
     open_tab(tab, server, f"runs/{run['dag_run_id']}/tasks/clean", "provspark-task-instance")
     tab.has(tab.view.locator("tbody tr"), 1)
+    tab.view.get_by_text("30,139 rows written", exact=True).wait_for()
     tab.check()
     tab.view.get_by_role("button", name="clean").click()
     tab.shows("clean", [0], more=True)

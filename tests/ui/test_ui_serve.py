@@ -50,14 +50,17 @@ def served(store: Path, policy: Policy | None = None) -> Iterator[str]:
 
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
+        listener.listen()
         port = listener.getsockname()[1]
         app = local_app(Source(lambda: str(store), policy or Policy()), TOKEN, "127.0.0.1", port)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
-        yield f"http://127.0.0.1:{port}/?token={TOKEN}"
-        server.should_exit = True
-        thread.join(30)
+        try:
+            yield f"http://127.0.0.1:{port}/?token={TOKEN}"
+        finally:
+            server.should_exit = True
+            thread.join(30)
 
 
 def data_set(folder: Path, table: pa.Table, types: dict[str, str], *, written: bool) -> PendingVersion:
@@ -159,6 +162,86 @@ def long_trace(folder: Path, steps: int = 2) -> Store:
         writer.publish(status="succeeded", started=f"{clock}.000000", ended=f"{clock}.500000")
         before = read(made)
     return store
+
+
+def grouped(folder: Path) -> None:
+    """raw → out: row n was made of the rows 2n and 2n+1, but the last of none."""
+    store = Store.open(str(folder / "prov"), create=True)
+    raw = data_set(folder / "raw", pa.table({"n": [str(i) for i in range(8)]}), {}, written=False)
+    out = data_set(folder / "out", pa.table({"n": [str(i) for i in range(5)]}), {}, written=True)
+    publish(store, "sum", write(out, [(raw, [(n // 2, n) for n in range(8)])]))
+
+
+def test_all_rows_first_and_one_example_that_names_its_row(tmp_path: Path, chromium: Any) -> None:
+    grouped(tmp_path)
+    out = dataset_id(Dataset.parse(str(tmp_path / "out")))
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        tab.view.get_by_role("button", name="out", exact=True).wait_for()
+        for old in ("", "&all=1"):
+            tab.page.goto(f"{url.split('?')[0]}?ds={out}&rows=1-4&trace=backward{old}")
+            tab.shows("raw: rows of the trace", [2, 3, 4, 5, 6, 7])
+            tab.view.get_by_text("6 of 8 rows made them", exact=True).wait_for()
+        switch = tab.view.get_by_role("checkbox", name="One example: row 1")
+        assert not switch.is_checked()
+        tab.view.get_by_text("One example: row 1").click()
+        tab.view.get_by_text("1 of 6 rows: one derivation of row 1", exact=True).wait_for()
+        tab.shows("raw: rows of the trace", [2])
+        tab.check()
+        choice = tab.view.get_by_label("Row of the example")
+        assert [o.inner_text() for o in choice.locator("option").all()] == ["row 1", "row 2", "row 3", "row 4"]
+        choice.select_option("3")
+        tab.view.get_by_text("1 of 6 rows: one derivation of row 3", exact=True).wait_for()
+        tab.shows("raw: rows of the trace", [6])
+        assert "example=3" in tab.page.url
+        tab.page.reload()
+        tab.shows("raw: rows of the trace", [6])
+        tab.view.get_by_label("Row of the example").select_option("4")
+        tab.view.get_by_text("This derivation has no row of raw").wait_for()
+        tab.check()
+        tab.view.get_by_text("One example:").click()
+        tab.shows("raw: rows of the trace", [2, 3, 4, 5, 6, 7])
+        assert "example" not in tab.page.url
+        tab.close()
+
+
+def test_no_example_where_all_rows_are_one(tmp_path: Path, chromium: Any) -> None:
+    long_trace(tmp_path)
+    out = dataset_id(Dataset.parse(str(tmp_path / "out1")))
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        tab.view.get_by_role("button", name="out1", exact=True).wait_for()
+        for rows, way, offered in (("2", "backward", 0), ("1-2", "backward", 1), ("1-2", "forward", 0)):
+            tab.page.goto(f"{url.split('?')[0]}?ds={out}&rows={rows}&trace={way}")
+            tab.page.locator("[aria-label*='rows of the trace'] [data-row]").first.wait_for()
+            tab.has(tab.view.get_by_text("One example"), offered)
+        tab.page.goto(f"{url.split('?')[0]}?ds={out}&rows=1-2&trace=backward&example=4")
+        tab.view.get_by_text("row 4 is not among the rows asked about").wait_for()
+        tab.close()
+
+
+def test_rows_that_a_step_wrote_are_told_from_those_of_the_folder(tmp_path: Path, chromium: Any) -> None:
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    raw = data_set(tmp_path / "raw", pa.table({"n": [str(i) for i in range(3)]}), {}, written=False)
+    folder = tmp_path / "log"
+    folder.mkdir()
+    for name, rows in (("a", 4), ("b", 3)):
+        pq.write_table(pa.table({"n": [f"{name}{i}" for i in range(rows)]}), folder / name)
+    stats = [(name, (folder / name).stat(), rows) for name, rows in (("a", 4), ("b", 3))]
+    files = Files.of([(n, s.st_size, s.st_mtime_ns // 10**6, rows, n == "b") for n, s, rows in stats])
+    log = PendingVersion(Dataset.parse(str(folder)), files, "parquet", (), (Field("n", "string"),))
+    publish(store, "append", write(log, [(raw, [(4 + i, i) for i in range(3)])]))
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(url)
+        tab.view.get_by_role("button", name="log", exact=True).click()
+        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.page.locator(".react-flow__node-step").first.click()
+        tab.view.get_by_text("3 rows written · 7 in the dataset, from 3 of raw", exact=True).wait_for()
+        tab.check()
+        tab.close()
 
 
 def test_a_long_question_can_be_ended(tmp_path: Path, chromium: Any) -> None:

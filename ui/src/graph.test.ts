@@ -9,7 +9,8 @@ function dataset(label: string) {
 }
 
 function node(id: number, label: string, rows: number): Node {
-  return { id, dataset: dataset(label), version: label, role: id ? "between" : "asked", total: 9, rows, context_only: 0, possible_only: 0, columns: 1, one: [], hidden: null };
+  return { id, dataset: dataset(label), version: label, role: id ? "between" : "asked", total: 9, rows, context_only: 0, possible_only: 0, columns: 1, one: [],
+  gone: false, hidden: null };
 }
 
 function edge(source: number, target: number, step: string, rows: number): Edge {
@@ -28,7 +29,7 @@ const NODES = [node(0, "raw", 5), node(1, "people", 5), node(2, "clean", 3)];
 const EDGES = [edge(0, 1, "load", 5), edge(1, 2, "clean", 3)];
 
 function trace(endings: Ending[]): Trace {
-  return { direction: "forward", nodes: NODES, edges: EDGES, stops: [], endings, steps: ["load", "clean", "other"].map(step), broken: [] };
+  return { direction: "forward", nodes: NODES, edges: EDGES, stops: [], endings, steps: ["load", "clean", "other"].map(step), gone: [], versions: [], broken: [] };
 }
 
 describe("the graph of a trace forward", () => {

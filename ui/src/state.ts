@@ -11,7 +11,7 @@ export type Direction = "backward" | "forward";
 export type Aside = "together" | "siblings" | "composition";
 
 // Some rows, and what is asked of them; the data set at the other end, the one between and the column for questions
-// sideways; which table is looked at, and whether with all its rows.
+// sideways; which table is looked at, whether with columns that stayed as they were, and the row of the one example shown.
 export type Place = {
   dataset: string;
   version: string | null;
@@ -23,11 +23,14 @@ export type Place = {
   column: string | null;
   at: string | null;
   all: boolean;
+  example: number | null;
 };
 
 export type State = Place & {
   search: string;
   context: boolean;
+  // Forward, also rows that are in no current version.
+  gone: boolean;
   step: string | null;
   // Which part of a step's panel is looked at.
   tab: string | null;
@@ -35,8 +38,8 @@ export type State = Place & {
 };
 
 const ASKED = { way: null, to: null, through: null, column: null } as const;
-const SEEN = { at: null, all: false, step: null, tab: null } as const;
-const NOWHERE: Place = { dataset: "", version: null, rows: [], where: [], ...ASKED, at: null, all: false };
+const SEEN = { at: null, all: false, example: null, step: null, tab: null } as const;
+const NOWHERE: Place = { dataset: "", version: null, rows: [], where: [], ...ASKED, at: null, all: false, example: null };
 
 export function read(params: URLSearchParams): State {
   return {
@@ -50,7 +53,9 @@ export function read(params: URLSearchParams): State {
     through: params.get("through"),
     column: params.get("column"),
     context: params.get("context") === "1",
+    gone: params.get("gone") === "1",
     all: params.get("all") === "1",
+    example: row(params.get("example")),
     at: params.get("at"),
     step: params.get("step"),
     tab: params.get("tab"),
@@ -71,7 +76,9 @@ export function write(state: State): URLSearchParams {
   put("through", state.through);
   put("column", state.column);
   put("context", state.context ? "1" : "");
+  put("gone", state.gone ? "1" : "");
   put("all", state.all ? "1" : "");
+  put("example", state.example === null ? null : String(state.example));
   put("at", state.at);
   put("step", state.step);
   put("tab", state.tab);
@@ -83,16 +90,21 @@ function known(way: unknown): Way | null {
   return WAYS.find((one) => one === way) ?? null;
 }
 
+function row(given: unknown): number | null {
+  const id = typeof given === "string" && given ? Number(given) : given;
+  return Number.isSafeInteger(id) && Number(id) >= 0 ? Number(id) : null;
+}
+
 // A place in the path so far: short, and safe to read back from any hands.
 function pack(place: Place): string {
-  const { dataset, version, rows, where, way, to, through, column, at, all } = place;
-  return JSON.stringify([dataset, version, writeRows(rows), where, way, to, through, column, at, all ? 1 : 0]);
+  const { dataset, version, rows, where, way, to, through, column, at, all, example } = place;
+  return JSON.stringify([dataset, version, writeRows(rows), where, way, to, through, column, at, all ? 1 : 0, example]);
 }
 
 function unpack(text: string): Place[] {
   const string = (value: unknown) => (typeof value === "string" ? value : null);
   try {
-    const [dataset, version, rows, where, way, to, through, column, at, all] = JSON.parse(text) as unknown[];
+    const [dataset, version, rows, where, way, to, through, column, at, all, example] = JSON.parse(text) as unknown[];
     if (typeof dataset !== "string" || typeof rows !== "string" || !Array.isArray(where)) return [];
     return [
       {
@@ -106,6 +118,7 @@ function unpack(text: string): Place[] {
         column: string(column),
         at: string(at),
         all: all === 1,
+        example: row(example),
       },
     ];
   } catch {
@@ -124,7 +137,7 @@ export function selection({ dataset, version, rows, where }: Place) {
 }
 
 export function query(state: State): TraceQuery {
-  return { ...selection(state), direction: state.way === "forward" ? "forward" : "backward", context: state.context, to: null };
+  return { ...selection(state), direction: state.way === "forward" ? "forward" : "backward", context: state.context, to: null, versions: state.gone ? "all" : "current" };
 }
 
 // The address as it is, not as it was last drawn: keys may follow each other faster than the page is.
@@ -143,16 +156,16 @@ export function usePage() {
   );
   const open = useCallback(
     (place: Partial<Place>) => {
-      setParams(write({ ...NOWHERE, ...SEEN, search: "", context: false, via: [], ...place }));
+      setParams(write({ ...NOWHERE, ...SEEN, search: "", context: false, gone: false, via: [], ...place }));
     },
     [setParams],
   );
   // Goes on from here: what is left becomes a breadcrumb.
   const on = useCallback(
     (place: Partial<Place>) => {
-      const { context, via, ...here } = read(now());
+      const { context, gone, via, ...here } = read(now());
       const path: Place[] = [...via, here].slice(-12);
-      setParams(write({ ...NOWHERE, ...SEEN, search: "", context, ...place, via: path }));
+      setParams(write({ ...NOWHERE, ...SEEN, search: "", context, gone, ...place, via: path }));
     },
     [setParams],
   );

@@ -4,7 +4,7 @@ import { condition } from "./conditions";
 import { asCommand, asPython } from "./copy";
 import { readRows, writeRows } from "./rowset";
 import { read, write, type State } from "./state";
-import { cell, count, share } from "./words";
+import { cell, count, made, share } from "./words";
 
 const STATE: State = {
   search: "a b",
@@ -17,16 +17,28 @@ const STATE: State = {
   through: "0123456789abcdef",
   column: "a&b",
   all: true,
+  example: 17,
   context: true,
+  gone: true,
   at: "fedcba9876543210",
   step: "clean-1",
   tab: "profile",
-  via: [{ dataset: "00", version: null, rows: [5], where: ["a = '&'"], way: "siblings", to: "11", through: null, column: null, at: "22", all: true }],
+  via: [{ dataset: "00", version: null, rows: [5], where: ["a = '&'"], way: "siblings", to: "11", through: null, column: null, at: "22", all: true, example: 5 }],
 };
 
 describe("the URL", () => {
   it("holds the whole state", () => {
     expect(read(new URLSearchParams(write(STATE).toString()))).toEqual(STATE);
+  });
+  it("of older links is read: all rows were marked, and no example", () => {
+    const via = '["00",null,"5",[],"backward",null,null,null,"22",1]';
+    const state = read(new URLSearchParams({ ds: "00", rows: "1-3", trace: "backward", all: "1", via }));
+    expect([state.all, state.example]).toEqual([true, null]);
+    expect(state.via.map((place) => [place.rows, place.all, place.example])).toEqual([[[5], true, null]]);
+  });
+  it("names an example only by a row id", () => {
+    for (const example of ["", "-1", "1.5", "x", "99999999999999999999"]) expect(read(new URLSearchParams({ example })).example).toBeNull();
+    expect(read(new URLSearchParams({ example: "0" })).example).toBe(0);
   });
   it("survives anything", () => {
     for (const via of ["", "{", "[]", "[1,2,3]", "null", '["a",1,"2",["x",5],"sideways"]']) {
@@ -60,6 +72,15 @@ describe("words", () => {
     expect(share(0, 32561)).toBe("no row of 32,561");
     expect(count(1)).toBe("1 row");
     expect(cell({ a: [1] })).toBe('{"a":[1]}');
+  });
+});
+
+describe("writes", () => {
+  it("tell their own rows from all", () => {
+    expect(made(12058, 3048)).toBe("3,048 rows written · 12,058 in the dataset");
+    expect(made(9, 0)).toBe("no row written · 9 in the dataset");
+    expect(made(1, 1)).toBe("1 row written");
+    expect(made(12058, null)).toBe("12,058 rows in the dataset");
   });
 });
 

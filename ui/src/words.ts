@@ -16,6 +16,12 @@ export function share(rows: number, total: number): string {
   return rows === 0 ? `no row of ${number(total)}` : `${number(rows)} of ${number(total)}`;
 }
 
+// The rows that a write made, and those that its output then had where they are more, or it is not known which are its own.
+export function made(rows: number, written: number | null | undefined): string {
+  if (written === null || written === undefined) return `${count(rows)} in the dataset`;
+  return `${count(written)} written${written === rows ? "" : ` · ${number(rows)} in the dataset`}`;
+}
+
 export function task(step: Step): string {
   const mapped = step.map_index >= 0 ? ` [${step.map_index}]` : "";
   return `${step.task_id || step.step}${mapped}`;

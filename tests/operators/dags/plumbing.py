@@ -36,6 +36,9 @@ with DAG("plumbing", schedule=None, catchup=False, default_args={"prov_store": "
     ProvSparkOperator.partial(task_id="mapped", application=str(HERE / "arguments.py")).expand(
         application_args=[["first"], ["second", "--", "x"]]
     )
+    ProvSparkOperator.partial(
+        task_id="appends", application=str(HERE / "appends.py"), max_active_tis_per_dagrun=1
+    ).expand(application_args=[["{{ dag_run.conf.store }}-made", rows] for rows in ("3", "5", "2", "7")])
     BashOperator.partial(task_id="shell", bash_command=f"{RUN} $WORD && {RUN} $WORD again", append_env=True).expand(
         env=[{"WORD": "one"}, {"WORD": "two"}]
     )

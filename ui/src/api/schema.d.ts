@@ -244,6 +244,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/locate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Locate
+         * @description Find rows of a version in another version of their dataset, by the files that both have.
+         */
+        post: operations["locate_api_v1_locate_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/replay": {
         parameters: {
             query?: never;
@@ -836,11 +856,12 @@ export interface components {
         };
         /**
          * DatasetDetail
-         * @description A data set, its versions (the one that answers to the name first), and the columns of one.
+         * @description A dataset, its versions (the current one first), and the columns of one.
          */
         DatasetDetail: {
             /** Columns */
             columns: components["schemas"]["Column"][];
+            current: components["schemas"]["VersionUsed"];
             /**
              * Id
              * @description `id` of a data set, as `/datasets` lists it
@@ -1058,6 +1079,17 @@ export interface components {
             version: string;
         };
         /**
+         * Gone
+         * @description Rows that came of those asked about, and that are in no current version of their dataset.
+         */
+        Gone: {
+            dataset: components["schemas"]["Dataset"];
+            /** Rows */
+            rows: number;
+            /** Step */
+            step: string | null;
+        };
+        /**
          * How
          * @description How rows came about, or what became of them.
          */
@@ -1110,6 +1142,42 @@ export interface components {
             where?: string[] | null;
         };
         /**
+         * LocateQuery
+         * @description Rows of a version, to be found in another version of their dataset.
+         */
+        LocateQuery: {
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /** Into */
+            into?: string | null;
+            /** Rows */
+            rows: number[];
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
+        };
+        /**
+         * Located
+         * @description Where rows stand in another version.
+         */
+        Located: {
+            dataset: components["schemas"]["Dataset"];
+            /** Gone */
+            gone: number;
+            /** Rows */
+            rows: (number | null)[];
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
+        };
+        /**
          * Node
          * @description A version on the way, with how many of its rows the trace met.
          */
@@ -1119,6 +1187,11 @@ export interface components {
             /** Context Only */
             context_only: number;
             dataset: components["schemas"]["Dataset"];
+            /**
+             * Gone
+             * @default false
+             */
+            gone: boolean;
             /** Hidden */
             hidden: ("before" | "after") | null;
             /** Id */
@@ -1619,7 +1692,7 @@ export interface components {
              * What
              * @enum {string}
              */
-            what: "untracked" | "unlinked" | "coarse" | "declared" | "columns" | "unreadable" | "returned" | "task" | "outside" | "driver" | "driver-reads-off" | "before-format-3";
+            what: "untracked" | "unlinked" | "coarse" | "declared" | "columns" | "unreadable" | "returned" | "task" | "outside" | "files" | "driver" | "driver-reads-off" | "before-format-3";
             /** Why */
             why: string;
         };
@@ -1642,12 +1715,18 @@ export interface components {
             edges: components["schemas"]["Edge"][];
             /** Endings */
             endings: components["schemas"]["Ending"][];
+            /** Example */
+            example?: number | null;
+            /** Gone */
+            gone: components["schemas"]["Gone"][];
             /** Nodes */
             nodes: components["schemas"]["Node"][];
             /** Steps */
             steps: components["schemas"]["Step"][];
             /** Stops */
             stops: components["schemas"]["Stop"][];
+            /** Versions */
+            versions: components["schemas"]["VersionUsed"][];
         };
         /**
          * TraceQuery
@@ -1670,12 +1749,20 @@ export interface components {
              * @enum {string}
              */
             direction: "backward" | "forward";
+            /** Example */
+            example?: number | null;
             /** Rows */
             rows?: number[] | null;
             /** To */
             to?: string | null;
             /** Version */
             version?: string | null;
+            /**
+             * Versions
+             * @default current
+             * @enum {string}
+             */
+            versions: "current" | "all";
             /** Where */
             where?: string[] | null;
         };
@@ -1707,6 +1794,8 @@ export interface components {
              * @enum {string}
              */
             direction: "backward" | "forward";
+            /** Example */
+            example?: number | null;
             /**
              * Limit
              * @default 50
@@ -1725,6 +1814,12 @@ export interface components {
             to?: string | null;
             /** Version */
             version?: string | null;
+            /**
+             * Versions
+             * @default current
+             * @enum {string}
+             */
+            versions: "current" | "all";
             /** Where */
             where?: string[] | null;
         };
@@ -1773,6 +1868,31 @@ export interface components {
             written: boolean;
         };
         /**
+         * VersionUsed
+         * @description The version whose row ids an answer tells of a dataset, and what chose it.
+         */
+        VersionUsed: {
+            /** Age */
+            age: number;
+            dataset: components["schemas"]["Dataset"];
+            /** Missing */
+            missing: number;
+            /**
+             * Rule
+             * @enum {string}
+             */
+            rule: "disk" | "last step" | "run" | "as_of" | "version" | "itself";
+            /** Unknown */
+            unknown: number;
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
+            /** Why */
+            why: string;
+        };
+        /**
          * Write
          * @description One output of a step.
          */
@@ -1793,6 +1913,8 @@ export interface components {
             reason: string | null;
             /** Site */
             site: string;
+            /** Written */
+            written?: number | null;
         };
     };
     responses: never;
@@ -2913,6 +3035,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["How"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    locate_api_v1_locate_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocateQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Located"];
                 };
             };
             /** @description Bad Request */

@@ -9,7 +9,7 @@ import { Waiting } from "./Waiting";
 export function AskedRows() {
   const { state, on } = usePage();
   // A trace that goes nowhere: its one data set holds the rows.
-  const asked: TraceQuery = { ...selection(state), direction: "backward", context: false, to: state.dataset };
+  const asked: TraceQuery = { ...selection(state), direction: "backward", context: false, to: state.dataset, versions: "current" };
   const key = ["trace", JSON.stringify(asked)];
   const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Trace>("/trace", asked, signal, key) });
   const node = answer.data?.nodes[0];

@@ -6,7 +6,7 @@ import { useEffect, useRef } from "react";
 import { get, pageUrl, type About, type Operation, type StepDetail } from "../api/client";
 import { stepPython } from "../copy";
 import { usePage } from "../state";
-import { count, number, task, when } from "../words";
+import { made, number, task, when } from "../words";
 import { Coverage } from "./Marks";
 import { Matrices } from "./Matrix";
 import { Operations } from "./Operations";
@@ -59,7 +59,7 @@ export function StepPanel({ step, onClose, onHappened }: Props) {
                 <Text fontSize="sm" fontWeight="semibold">{`writes ${write.output.label}`}</Text>
                 {write.coverage === data.coverage ? null : <Coverage value={write.coverage} />}
               </HStack>
-              <Text color="fg.muted" fontSize="sm">{`${count(write.output.rows)} out, from ${write.inputs.map((v) => `${number(v.rows)} of ${v.label}`).join(" and ") || "no captured input"}`}</Text>
+              <Text color="fg.muted" fontSize="sm">{`${made(write.output.rows, write.written)}, from ${write.inputs.map((v) => `${number(v.rows)} of ${v.label}`).join(" and ") || "no captured input"}`}</Text>
               {write.site ? <Text color="fg.muted" fontFamily="mono" fontSize="xs">{write.site}</Text> : null}
               {write.reason ? <Text color="orange.fg" fontSize="sm">{write.reason}</Text> : null}
             </Box>

@@ -180,7 +180,7 @@ function near(graph: Graph, spots: Record<string, Spot>): { id: string }[] {
 }
 
 function name(part: Part): string {
-  if (part.kind === "dataset") return `Data set ${part.node.dataset.label}: ${share(part.node.rows, part.node.total)} rows`;
+  if (part.kind === "dataset") return `Data set ${part.node.dataset.label}: ${share(part.node.rows, part.node.total)} rows${part.node.gone ? ", gone" : ""}`;
   if (part.kind === "hidden") return "Hidden step: no access";
   return [`Step ${part.about?.task_id ?? part.step}, ${part.coverage}`, part.says, part.why].filter(Boolean).join(". ");
 }
@@ -199,6 +199,7 @@ const DatasetBox = memo(function DatasetBox({ data }: NodeProps<Shown>) {
     <Box
       bg={node.role === "asked" ? "blue.subtle" : "bg"}
       borderColor={data.chosen ? "blue.solid" : "border.emphasized"}
+      borderStyle={node.gone ? "dashed" : "solid"}
       borderRadius="md"
       borderWidth={data.chosen ? 2 : 1}
       cursor="pointer"
@@ -213,7 +214,7 @@ const DatasetBox = memo(function DatasetBox({ data }: NodeProps<Shown>) {
       <Ends />
       <HStack gap={1}>
         <Text flex={1} fontSize="sm" fontWeight="semibold" truncate>{node.dataset.label}</Text>
-        {node.role === "between" ? null : <Text color="fg.muted" fontSize="2xs">{node.role === "asked" ? "asked" : "end"}</Text>}
+        {node.gone || node.role !== "between" ? <Text color="fg.muted" fontSize="2xs">{node.gone ? "gone" : node.role}</Text> : null}
       </HStack>
       <Text color="fg.muted" fontSize="xs" fontVariantNumeric="tabular-nums" truncate>
         <Text as="span" color="fg" fontWeight="medium">{node.rows ? number(node.rows) : "no row"}</Text>

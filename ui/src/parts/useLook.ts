@@ -25,7 +25,7 @@ export function useLook(asked: TraceQuery, trace: Trace | undefined, graph: Grap
     if (!trace || !from || !looked || !to || from.id === to.id) return undefined;
     const onward = trace.direction;
     const direction = from.id === 0 ? onward : onward === "backward" ? "forward" : "backward";
-    return { dataset: from.dataset.id, version: from.version, rows: [looked.row], where: null, direction, context: asked.context, to: to.dataset.id };
+    return { dataset: from.dataset.id, version: from.version, rows: [looked.row], where: null, direction, context: asked.context, to: to.dataset.id, versions: "all" };
   }, [asked.context, from, looked, to, trace]);
   const same = (a: Node, b: Node) => a.dataset.id === b.dataset.id && a.version === b.version;
   const { data } = useQuery({

@@ -12,6 +12,7 @@ import { RowsTable } from "../parts/RowsTable";
 import { Failed, Loading, Nothing } from "../parts/States";
 import { copyItems, save, Take } from "../parts/Take";
 import { useFirstPage, type Load } from "../parts/useFirstPage";
+import { VersionNote } from "../parts/VersionNote";
 import { Waiting } from "../parts/Waiting";
 import { usePage, type Way } from "../state";
 import { FORMATS } from "../take";
@@ -38,7 +39,7 @@ export function DatasetView() {
 
   if (detail.error) return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
   if (!detail.data) return <Loading label="Loading the data set" />;
-  const { label, columns, versions } = detail.data;
+  const { label, columns, versions, current } = detail.data;
   const shown = versions.find((v) => v.version === detail.data.version);
   const selected = first.data?.selected;
   return (
@@ -57,8 +58,8 @@ export function DatasetView() {
         <Spacer />
         <NativeSelect.Root size="xs" w="auto">
           <NativeSelect.Field aria-label="Version" onChange={(event) => { go({ version: event.target.value, rows: [] }); }} value={detail.data.version}>
-            {versions.map((v, i) => (
-              <option key={v.version} value={v.version}>{`${i ? "" : "latest · "}${number(v.rows)} rows · ${v.written ? "written" : "read"} by ${task(v.step)} · ${when(v.step.ended)}`}</option>
+            {versions.map((v) => (
+              <option key={v.version} value={v.version}>{`${v.version === current.version ? "current · " : ""}${number(v.rows)} rows · ${v.written ? "written" : "read"} by ${task(v.step)} · ${when(v.step.ended)}`}</option>
             ))}
           </NativeSelect.Field>
           <NativeSelect.Indicator />
@@ -73,6 +74,15 @@ export function DatasetView() {
           ]}
         />
       </Flex>
+      <VersionNote
+        current={current}
+        dataset={dataset}
+        key={`${detail.data.version} ${rows.join()}`}
+        onShow={(to, chosen) => { go({ version: to, rows: chosen }); }}
+        rows={rows}
+        unnamed={!version && rows.length > 0}
+        version={detail.data.version}
+      />
       <Flex align="center" gap={3} wrap="wrap">
         <Filters columns={columns} onChange={(next) => { go({ where: next, rows: [] }); }} where={where} />
         <Spacer />
@@ -101,7 +111,7 @@ export function DatasetView() {
               load={load}
               name={name}
               onColumn={(column) => { go({ column }); }}
-              onPick={(row) => { go({ rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row] }, true); }}
+              onPick={(row) => { go({ version: detail.data.version, rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row] }, true); }}
               onTrace={(row, way) => { trace([row], way); }}
               picked={picked}
             />

@@ -7,7 +7,7 @@ import type { Where } from "../App";
 import { Coverage } from "../parts/Marks";
 import { BrokenSteps, Failed, Loading, Nothing } from "../parts/States";
 import { usePage } from "../state";
-import { number, task, when } from "../words";
+import { made, number, task, when } from "../words";
 
 export function Outputs({ where }: { where: Where }) {
   const { open } = usePage();
@@ -61,14 +61,14 @@ export function Outputs({ where }: { where: Where }) {
               <Table.Body>
                 {(detail?.writes ?? []).map((write) => (
                   <Table.Row key={write.index}>
-                    <Table.Cell overflowWrap="anywhere" w="38%">
+                    <Table.Cell overflowWrap="anywhere" w="34%">
                       <Button h="auto" onClick={() => { open({ dataset: write.output.id, version: write.output.version }); }} p={0} size="sm" variant="plain" _hover={{ textDecoration: "underline" }}>
                         {write.output.label}
                       </Button>
                       <Text color="fg.muted" fontSize="xs">{write.output.name}</Text>
                     </Table.Cell>
-                    <Table.Cell textAlign="end" w="16%">{number(write.output.rows)} rows</Table.Cell>
-                    <Table.Cell color="fg.muted" w="30%">from {write.inputs.map((v) => `${v.label} (${number(v.rows)})`).join(", ") || "no captured input"}</Table.Cell>
+                    <Table.Cell textAlign="end" w="22%">{made(write.output.rows, write.written)}</Table.Cell>
+                    <Table.Cell color="fg.muted" w="26%">from {write.inputs.map((v) => `${v.label} (${number(v.rows)})`).join(", ") || "no captured input"}</Table.Cell>
                     <Table.Cell><Coverage value={write.coverage} /> <Text as="span" color="fg.muted" fontSize="xs">{write.reason}</Text></Table.Cell>
                   </Table.Row>
                 ))}

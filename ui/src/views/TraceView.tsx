@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { post, type Node, type Stop, type Trace } from "../api/client";
 import { draw, path, summary, type Part } from "../graph";
 import { Endings } from "../parts/Endings";
+import { Example } from "../parts/Example";
 import { NodeRows } from "../parts/NodeRows";
 import { BrokenSteps, Nothing } from "../parts/States";
 import { StepPanel } from "../parts/StepPanel";
@@ -16,6 +17,7 @@ import { useLook } from "../parts/useLook";
 import { Waiting } from "../parts/Waiting";
 import { place, query, usePage, type Way } from "../state";
 import { traceItems } from "../take";
+import { count, task, when } from "../words";
 
 export function TraceView() {
   const { state, go, on, leave } = usePage();
@@ -51,6 +53,9 @@ export function TraceView() {
   const chosen = state.step ? graph.boxes.find((b) => b.part.kind === "step" && b.part.step === state.step)?.id : `d${node.id}`;
   const lit = hovered ? path(graph, hovered) : looking.boxes;
   const says = summary(data, graph.boxes.find((b) => b.id === (hovered ?? chosen))?.part);
+  const shown = back ? state.example : null;
+  const row = shown ?? data.example ?? null;
+  const narrows = start.rows > 1 || (node.one.length > 0 && node.one.length < node.rows);
   const table = (which: Node) => ({
     asked,
     node: which,
@@ -64,7 +69,7 @@ export function TraceView() {
   return (
     <Flex direction="column" gap={3} h="full" minH={0}>
       <Flex align="center" columnGap={4} rowGap={2} wrap="wrap">
-        <SegmentGroup.Root aria-label="Direction" onValueChange={({ value }) => { go({ way: value === "forward" ? "forward" : "backward", at: null, step: null, all: false }); }} size="xs" value={data.direction}>
+        <SegmentGroup.Root aria-label="Direction" onValueChange={({ value }) => { go({ way: value === "forward" ? "forward" : "backward", at: null, step: null, example: null }); }} size="xs" value={data.direction}>
           <SegmentGroup.Indicator />
           <SegmentGroup.Items items={[{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }]} />
         </SegmentGroup.Root>
@@ -73,11 +78,19 @@ export function TraceView() {
           <Checkbox.Control />
           <Checkbox.Label>Also rows that values were computed from</Checkbox.Label>
         </Checkbox.Root>
+        {back ? null : (
+          <Checkbox.Root checked={state.gone} onCheckedChange={({ checked }) => { go({ gone: checked === true, at: null, step: null }); }} size="sm">
+            <Checkbox.HiddenInput />
+            <Checkbox.Control />
+            <Checkbox.Label>Also rows that are gone</Checkbox.Label>
+          </Checkbox.Root>
+        )}
         <Spacer />
         <Legend />
         <Take items={traceItems({ state, asked, trace: data, node, graph, spots: layout.data })} />
       </Flex>
       <Stops trace={data} />
+      <Gone trace={data} />
       <BrokenSteps broken={data.broken} />
       {nothing ? null : endings}
       <Box flex="0 1 38%" minH="11rem">
@@ -95,8 +108,8 @@ export function TraceView() {
           <Box flex={1} minH={0} minW={0}>
             <NodeRows
               {...table(node)}
-              onAll={(all) => { go({ all }, true); }}
-              one={back && !state.all && node.one.length > 0}
+              choice={row !== null && (shown !== null || (node.rows > 1 && narrows)) ? <Example asked={asked} on={shown !== null} onChange={(row) => { go({ example: row }, true); }} row={row} rows={start.rows} /> : null}
+              example={shown}
               title={`${back ? "made" : "were made of"} ${start.rows === 1 ? "it" : "them"}`}
             />
           </Box>
@@ -124,6 +137,20 @@ function Stops({ trace }: { trace: Trace }) {
   ));
 }
 
+const MOST_GONE = 3;
+
+// Rows that came of those asked about, and whose files are not there any more.
+function Gone({ trace }: { trace: Trace }) {
+  const more = trace.gone.slice(MOST_GONE).reduce((sum, g) => sum + g.rows, 0);
+  const by = (step: string | null) => trace.steps.find((s) => s.step === step);
+  const said = trace.gone.slice(0, MOST_GONE).map((g) => {
+    const step = by(g.step);
+    return `${count(g.rows)} of ${g.dataset.label} ${g.rows === 1 ? "is" : "are"} gone: ${step ? `${task(step)} removed or overwrote the files, ${when(step.ended)}` : "the files were removed without capture"}.`;
+  });
+  if (!said.length) return null;
+  return <Text color="fg.muted" flexShrink={0} fontSize="sm">{[...said, more ? `${count(more)} more ${more === 1 ? "is" : "are"} gone.` : ""].join(" ")}</Text>;
+}
+
 const ENDS = new Set<Stop["what"]>(["untracked", "unlinked", "returned", "task", "outside"]);
 
 function saying(s: Stop): string {
@@ -134,6 +161,7 @@ function saying(s: Stop): string {
   if (s.what === "before-format-3") return `The step that wrote ${label} was stored before driver reads were recorded: `;
   if (s.what === "task") return `A task next to the step of ${label} ran without capture: `;
   if (s.what === "declared") return `${label} was not captured, and is linked as declared: `;
+  if (s.what === "files") return `${label} also holds files of others: `;
   if (s.what === "outside") return `A source of ${label} was written without capture: `;
   return `The path ends at ${label}: `;
 }
