@@ -68,9 +68,9 @@ class TracedWrite:
 
     def _before_it_goes(self, scan: Scan) -> Scan:
         """The write may take away what it read: Parquet's rows can be counted before."""
-        if not isinstance(scan, ParquetScan) or not scan.dataset.meets(self._sink.dataset):
+        kept = scan if isinstance(scan, KeptScan) else KeptScan(scan)
+        if not isinstance(kept.scan, ParquetScan) or not scan.dataset.meets(self._sink.dataset):
             return scan
-        kept = KeptScan(scan)
         kept.settle()
         return kept
 

@@ -274,6 +274,19 @@ def test_source_overwritten_after_it_was_cached(spark: Any, tmp_path: Path) -> N
     assert sorted((line["row"], line["source_row"]) for line in steps) == [(0, 0), (1, 2), (2, 4)]
 
 
+def test_source_overwritten_by_what_was_checkpointed_of_it(spark: Any, tmp_path: Path) -> None:
+    """As jobs rewrite a part of a dataset in place."""
+    source = str(tmp_path / "source")
+    spark.range(6).coalesce(1).write.parquet(source)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        kept = spark.read.parquet(source).filter("id > 3").localCheckpoint()
+        kept.write.mode("overwrite").parquet(source)
+    assert capture.untracked == () and capture.manifest.writes[0].coverage == "exact"
+    prov = provspark.open((tmp_path / "store").as_uri())
+    found = lineage.lines(prov.backward(source, rows=[0, 1]))
+    assert [(line["row"], line["source_row"]) for line in found] == [(0, 4), (1, 5)]
+
+
 def test_cache_that_spark_makes_anew(spark: Any, tmp_path: Path) -> None:
     """A write to what a cache reads makes Spark compute it anew, and the new rows are followed."""
     path = str(tmp_path / "in")

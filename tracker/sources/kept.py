@@ -20,25 +20,25 @@ class KeptScan:
     """
 
     def __init__(self, scan: Scan) -> None:
-        self._scan = scan
+        self.scan = scan
         self._finished: tuple[PendingVersion, Segments] | None = None
         self.plan = scan.plan
 
     @property
     def dataset(self) -> Dataset:
         """See `Scan.dataset`."""
-        return self._scan.dataset
+        return self.scan.dataset
 
     @property
     def listing(self) -> Listing | None:
         """See `Scan.listing`."""
-        return self._scan.listing
+        return self.scan.listing
 
     def settle(self) -> None:
         """Learn now what was read."""
         if self._finished is None:
-            self._finished = self._scan.finish()
+            self._finished = self.scan.finish()
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Return what was learnt; see `Scan.finish`."""
-        return self._finished or self._scan.finish()
+        return self._finished or self.scan.finish()
