@@ -438,3 +438,57 @@ def test_rows_of_a_database_s_table_are_found_by_their_keys(world: World) -> Non
     found = prov.forward(world.name("in"), [0], to=name)
     assert [(x["row"], x["source_row"]) for x in found.to_pylist()] == [(0, 0)]
     assert [(g.step, g.rows) for g in gone_of(found)] == [(three, 1)]
+
+
+def test_http_names_versions_and_sees_the_disk_change(world: World) -> None:
+    from _http import BASE, client, id_of
+
+    world.step("one", "log", "b", [0, 1])
+    first = identity(world.now("log"))
+    world.step("two", "log", "a", [1])
+    api, source, log = client(world.root), id_of(world.root, "in"), id_of(world.root, "log")
+    asked = {"dataset": source, "rows": [1], "direction": "forward"}
+
+    def post(path: str, **body: Any) -> Any:
+        answer = api.post(f"{BASE}{path}", json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    trace = post("/trace", **asked)
+    assert [u["rule"] for u in trace["versions"]] == ["disk", "disk"] and trace["gone"] == []
+    shown = post("/trace/rows", **asked, node=1)
+    assert (shown["rows"], shown["values"]) == ([0, 2], [["two:r1"], ["one:r1"]])
+    assert shown["version"] == identity(world.now("log")) == trace["nodes"][1]["version"]
+    located = post("/locate", dataset=log, version=first, rows=[1, 0, 1])
+    assert (located["rows"], located["gone"]) == ([2, 1, 2], 0)
+    back = post("/locate", dataset=log, version=shown["version"], rows=[0, 2], into=first)
+    assert (back["rows"], back["gone"], back["version"]) == ([None, 1], 1, first)
+    (world.root / "log" / "b").unlink()
+    trace = post("/trace", **asked)
+    assert [g["rows"] for g in trace["gone"]] == [1] and trace["gone"][0]["step"] is None
+    shown = post("/trace/rows", **asked, node=1)
+    assert shown["values"] == [["two:r1"]]
+    every = post("/trace", **asked, versions="all")
+    assert sorted((n["rows"], n["gone"]) for n in every["nodes"][1:]) == [(1, False), (1, True)]
+    detail = api.get(f"{BASE}/datasets/{log}").json()
+    assert (detail["version"], detail["current"]["rule"], detail["current"]["missing"]) == (shown["version"], "disk", 1)
+    assert detail["versions"][0]["version"] == detail["version"]
+
+
+def test_http_tells_a_user_nothing_of_other_dags(world: World) -> None:
+    from _http import BASE, client, id_of
+
+    world.step("one", "log", "b", [0, 1])
+    world.publish("hidden", write(world.now("other"), [(world.now("log"), [])]))
+    hidden = StepKey("secret", "r9", "hidden")
+    world.put("log", "a", ["x"])
+    after = world.now("log", ["a"])
+    writer = world.store.writer(hidden)
+    writer.add(write(after, [(world.now("in"), [(0, 3)])]))
+    clock = "2024-01-01T01:00:00.000000+00:00"
+    writer.publish(status="succeeded", started=clock, ended=clock)
+    api = client(world.root, dags=["dag"])
+    body = {"dataset": id_of(world.root, "in"), "direction": "forward"}
+    trace = api.post(f"{BASE}/trace", json=body).json()
+    assert trace["stops"] == [] and [n["rows"] for n in trace["nodes"]] == [4, 2]
+    assert {u["unknown"] for u in trace["versions"]} == {0} and "secret" not in str(trace)
