@@ -396,3 +396,50 @@ def test_a_trace_forward_names_the_step_that_kept_none_of_the_rows(tmp_path: Pat
         tab.view.get_by_text("No captured step read them.").wait_for()
         tab.check()
         tab.close()
+
+
+def test_a_link_to_an_older_version_leads_to_the_same_row_now(tmp_path: Path, chromium: Any) -> None:
+    """A link that was bookmarked before an append, and before an overwrite; and rows that are gone in a trace."""
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    source = data_set(tmp_path / "in", pa.table({"n": [f"in{i}" for i in range(4)]}), {}, written=False)
+
+    def version(*names: str, written: str) -> PendingVersion:
+        entries = []
+        for name in names:
+            stat = (tmp_path / "log" / name).stat()
+            entries.append((name, stat.st_size, stat.st_mtime_ns // 10**6, 2, name == written))
+        fields = (Field("n", "string"),)
+        return PendingVersion(Dataset.parse(str(tmp_path / "log")), Files.of(entries), "parquet", (), fields)
+
+    def put(name: str, *values: str) -> None:
+        (tmp_path / "log").mkdir(exist_ok=True)
+        pq.write_table(pa.table({"n": list(values)}), tmp_path / "log" / name)
+
+    put("b", "first in1", "first in2")
+    first = version("b", written="b")
+    publish(store, "first", write(first, [(source, [(0, 1), (1, 2)])]))
+    put("a", "second in1", "second in3")
+    publish(store, "second", write(version("a", "b", written="a"), [(source, [(0, 1), (1, 3)])]))
+    log, bookmarked = dataset_id(Dataset.parse(str(tmp_path / "log"))), first.files.identity(first.dataset)
+    with served(tmp_path / "prov") as url:
+        tab = Tab(chromium)
+        tab.page.goto(f"{url}&ds={log}&v={bookmarked}&rows=1")
+        tab.view.get_by_text("An older version of this dataset.").wait_for()
+        tab.view.get_by_role("gridcell", name="first in2", exact=True).wait_for()
+        tab.view.get_by_role("button", name="Find the row in the current version").click()
+        tab.view.get_by_role("gridcell", name="second in1", exact=True).wait_for()
+        tab.view.locator("[data-row='3'][aria-selected=true]").get_by_text("first in2", exact=True).wait_for()
+        assert "rows=3" in tab.page.url and bookmarked not in tab.page.url
+        tab.page.goto(f"{url}&ds={log}&rows=1")
+        tab.view.get_by_text("The link does not name a version").wait_for()
+        (tmp_path / "log" / "b").unlink()
+        tab.page.goto(f"{url}&ds={log}&v={bookmarked}&rows=1")
+        tab.view.get_by_role("button", name="Find the row in the current version").click()
+        tab.view.get_by_text("The current version has this row no more.").wait_for()
+        tab.page.goto(f"{url}&ds={dataset_id(source.dataset)}&rows=1&trace=forward")
+        tab.view.get_by_text("1 row of log is gone: the files were removed without capture.").wait_for()
+        assert tab.counts()["log"] == "1 of 4"
+        tab.view.get_by_text("Also rows that are gone").click()
+        tab.view.get_by_text("gone", exact=True).wait_for()
+        tab.check()
+        tab.close()
