@@ -133,6 +133,13 @@ class Files:
         np.cumsum(self.rows, out=out[1:])
         return out
 
+    def without(self, numbers: Iterable[int]) -> Files:
+        """The same without some files."""
+        left = frozenset(numbers)
+        keep = np.array([i for i in range(len(self.paths)) if i not in left], dtype=np.int64)
+        arrays = (self.sizes[keep], self.mtimes[keep], self.rows[keep], self.written[keep])
+        return Files(tuple(self.paths[i] for i in keep.tolist()), *arrays)
+
     @property
     def total(self) -> int:
         """Rows of the version."""

@@ -28,9 +28,10 @@ from provspark.index_store.query.equal import equal_classes, equal_rows
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reach import Place, Step
-from provspark.index_store.query.relation import compose, identity, image, labelled
+from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
 from provspark.index_store.query.rowset import Located, RowSet
 from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.strangers import in_current, on_the_way, since
 from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.trust import Trust, log_unknown
 from provspark.index_store.query.walk import Stand, Stop
@@ -70,8 +71,8 @@ class Asked:
     strict: bool
     trust: Trust
     versions: Versions = "current"
-    open_ended: bool = False
-    """Whether all rows of the current version are asked about, or those of some values."""
+    selects: Literal["rows", "all", "where"] = "rows"
+    """Whether rows are given, or all that are there are asked about, or those of some values."""
 
     @property
     def at(self) -> Sighting:
@@ -93,47 +94,64 @@ class Asked:
         return (self.view.chosen.used,)
 
     def told(self, answer: Answer) -> Answer:
-        """An answer that says, too, whether there are files that nobody captured."""
-        stops = self._unknown(answer.currents)
-        if not stops and len(answer.trusted) == len(self.trust.used):
+        """An answer that says, too, what is there beside the versions that it tells, and what is not."""
+        stops, lost = self._beside(answer.currents), self._lost()
+        if not stops and not lost and len(answer.trusted) == len(self.trust.used):
             return answer
-        trusted = tuple(sorted({*answer.trusted, *self.trust.used}))
-        return replace(answer, stops=tuple(sorted({*answer.stops, *stops})), trusted=trusted)
+        return replace(
+            answer,
+            stops=tuple(sorted({*answer.stops, *stops})),
+            trusted=tuple(sorted({*answer.trusted, *self.trust.used})),
+            older=(*answer.older, *lost),
+            names=self.view.currents,
+        )
 
     def now(self, answer: Answer, to: Dataset | None) -> Answer:
         """An answer about what came of rows, in the current versions of datasets."""
-        return self.told(answer.now(self.view.currents, to, self.versions))
+        found = self.told(answer.now(self.view.currents, to, self.versions))
+        stops = self._on_the_way(to)
+        return replace(found, stops=tuple(sorted({*found.stops, *stops}))) if stops else found
 
-    def drawn(self, found: Trace) -> Trace:
-        """A trace that says which version was asked about, and whether there are files that nobody captured."""
-        used = tuple(dict.fromkeys((*self.used, *found.used)))
-        stops = tuple(sorted({*found.stops, *self._unknown(found.currents)}))
-        return replace(found, used=used, stops=stops, trusted=tuple(sorted({*found.trusted, *self.trust.used})))
+    def drawn(self, found: Trace, to: Dataset | None) -> Trace:
+        """A trace that says which version was asked about, and what is there beside the versions that it tells."""
+        ways = self._on_the_way(to) if found.direction == "forward" else set()
+        return replace(
+            found,
+            used=tuple(dict.fromkeys((*self.used, *found.used))),
+            stops=tuple(sorted({*found.stops, *self._beside(found.currents), *ways})),
+            trusted=tuple(sorted({*found.trusted, *self.trust.used})),
+            gone=tuple(sorted({*found.gone, *self.view.currents.gone(self._lost())})),
+        )
 
-    def _unknown(self, currents: Iterable[Current]) -> set[Stop]:
-        """The stops for files that nobody captured, and that the rows asked about may have gone into."""
-        written = self.view.back.graph.written.by_name
-        foreign = [(c, self._foreign(c)) for c in currents if c.at.version.dataset in written]
+    def _lost(self) -> list[Stand]:
+        """Of all rows of the current version, those whose files are not there."""
+        chosen = self.view.chosen
+        return [Stand(chosen.at, gathered(chosen.lost), gone=True)] if chosen.missing and self.selects == "all" else []
+
+    def _beside(self, currents: Iterable[Current]) -> set[Stop]:
+        """The stops for files that are there beside current versions, and for rows asked about that are not there."""
+        derived = self.view.currents.derived
+        back, chosen = self.view.back, self.view.chosen
+        foreign = [(c, in_current(back, self.view.currents, c)) for c in currents if derived(c.at.version.dataset)]
         told = [(c, files) for c, files in foreign if files or c.apart]
-        since = min(self.at.files.mtimes.tolist(), default=0) if told else 0
-        found = [(c.at.node, stop) for c, files in told for stop in c.stops(files, since)]
-        if self.open_ended:
-            chosen = self.view.chosen
-            unknown = chosen.unknown if self.at.version.dataset in written else ()
-            found += [(self.at.node, stop) for stop in chosen.stops(unknown)]
+        found = [(c.at.node, stop) for c, files in told for stop in c.stops(files, self._since)]
+        if self.selects != "rows":
+            found += [
+                (self.at.node, s) for s in chosen.stops(chosen.unknown if derived(self.at.version.dataset) else ())
+            ]
+        if chosen.missing and (self.selects == "where" or self.labels & chosen.lost):
+            found.append((self.at.node, chosen.lacking()))
         return {s for node, s in found if not self.trust.takes(node, s.what, s.why)}
 
-    def _foreign(self, current: Current) -> list[tuple[str, int]]:
-        """Paths and times of the files of a dataset that no captured step wrote, be they in its version or not."""
-        at, found = current.at, list(current.unknown)
-        loose = self.view.back.links(at, "backward").loose if at.version.format != "jdbc" else None
-        if loose:
-            files = zip(at.files.paths, at.files.sizes.tolist(), at.files.mtimes.tolist(), strict=True)
-            bases = zip(files, at.files.bases.tolist(), at.files.rows.tolist(), strict=False)
-            held = loose.has(at.files.bases[:-1])
-            more = [f for i, (f, _, rows) in enumerate(bases) if rows and held[i] and i not in current.missing]
-            found += [(path, time) for path, _, time in self.view.currents.visible(at.version.dataset, more)]
-        return sorted(found)
+    def _on_the_way(self, to: Dataset | None) -> set[Stop]:
+        """The stops for files on the way ahead that no captured step wrote, and that a captured step read."""
+        read = on_the_way(self.view.ahead, self.view.back, self.view.currents, self.at, to)
+        found = [(at.node, stop) for at, files in read for stop in Current(at, "version").stops(files, self._since)]
+        return {s for node, s in found if not self.trust.takes(node, s.what, s.why)}
+
+    @property
+    def _since(self) -> int:
+        return since(self.at.files, self.labels)
 
     def start(self) -> Stand:
         """From the number of each row asked about to the rows that stand for it."""
@@ -182,11 +200,13 @@ class Asking:
             )
         named = dataset.at if isinstance(dataset, RowSet) else dataset
         view = self._views.of(named, version, which.get("run"), which.get("as_of"))
-        labels = dataset.runs if isinstance(dataset, RowSet) else _rows(view.at, rows, where)
+        labels = dataset.runs if isinstance(dataset, RowSet) else _rows(view.chosen, rows, where)
         self._check_trust(edges.trust)
-        open_ended = rows is None and not isinstance(dataset, RowSet)
+        selects: Literal["rows", "all", "where"] = "rows"
+        if rows is None and not isinstance(dataset, RowSet):
+            selects = "all" if where is None else "where"
         trust = Trust(edges.trust)
-        return Asked(view, labels, edges.kinds, semantics, edges.strict, trust, edges.versions, open_ended)
+        return Asked(view, labels, edges.kinds, semantics, edges.strict, trust, edges.versions, selects)
 
     def rowset(self, given: object) -> RowSet:
         """The rows that an answer found, as a set.
@@ -252,16 +272,15 @@ class Asking:
             raise UnknownDatasetError(name, known, len(graph.broken)) from None
 
 
-def _rows(at: Sighting, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
+def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
+    at = chosen.at
     if rows is not None and where is not None:
         raise ConditionError("rows and where were both given; select rows by one of them")
-    every = Runs.span(at.version.rows)
+    every = Runs.span(at.version.rows) - chosen.lost if chosen.missing else Runs.span(at.version.rows)
     uncounted = at.version.unit == "file"
     if where is not None:
-        from provspark.index_store.select import select_rows
-
-        chosen = Runs.of(select_rows(at.version, at.files, several(where, "where")))
-        return every if uncounted and chosen else chosen
+        found = _satisfying(chosen, several(where, "where"))
+        return every if uncounted and found else found
     if rows is None:
         return every
     ids = _ids(rows)
@@ -271,6 +290,20 @@ def _rows(at: Sighting, rows: Rows, where: Sequence[Condition | tuple[str, str, 
         wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
         raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)
     return Runs.of(ids)
+
+
+def _satisfying(chosen: Current, where: Sequence[Condition | tuple[str, str, Any]]) -> Runs:
+    """The rows for which conditions hold, of the files that are there."""
+    from provspark.index_store.select import select_rows
+
+    version, files = chosen.at.version, chosen.at.files
+    if not chosen.missing:
+        return Runs.of(select_rows(version, files, where))
+    there = files.without(chosen.missing)
+    found = select_rows(replace(version, rows=there.total, n_files=len(there.paths)), there, where)
+    bases = np.delete(files.bases[:-1], sorted(chosen.missing))
+    file = there.bases.searchsorted(found, "right") - 1
+    return Runs.of(found - there.bases[file] + bases[file])
 
 
 def _readers(at: Sighting) -> tuple[Callable[[Int64], pa.Table], Callable[[], Iterable[tuple[int, pa.Table]]]]:

@@ -92,11 +92,15 @@ class CorruptIndexError(StepFileError, OSError):
 class UnknownDatasetError(ProvSparkError, LookupError):
     """No step of the store read or wrote a data set of that name.
 
-    `broken` is the number of steps that can't be read, as for all errors that name what is known.
+    `broken` is the number of steps that can't be read, as for all errors that name what is known; `until` the time up to
+    which steps counted.
     """
 
-    def __init__(self, name: str, known: Iterable[str], broken: int = 0) -> None:
-        super().__init__(f"no data set {name!r} in this store" + _near(name, known, "provspark ls", broken))
+    def __init__(self, name: str, known: Iterable[str], broken: int = 0, until: str = "") -> None:
+        said = f"no data set {name!r} in this store" + _near(name, known, "provspark ls", broken)
+        if until:
+            said = f"no data set {name!r} by {until}: no step that read or wrote it had ended; choose a later as_of"
+        super().__init__(said)
         self.name = name
 
 

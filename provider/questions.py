@@ -198,7 +198,7 @@ class Questions(OperationQuestions):
             currents=asked.view.currents if direction == "forward" else None,
             everything=asked.versions == "all",
         )
-        return asked.drawn(found)
+        return asked.drawn(found, place)
 
     def _ask(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from provspark.errors import ConditionError, UnknownRunError
+from provspark.errors import ConditionError, UnknownDatasetError, UnknownRunError
 from provspark.index_store.model import Dataset
 from provspark.index_store.query.current import Current, Currents, Rule
 from provspark.index_store.query.graph import Direction, Graph, Sighting
@@ -68,11 +68,13 @@ class Views:
         ------
         UnknownDatasetError, UnknownVersionError, UnknownRunError, ConditionError
         """
-        if isinstance(dataset, Sighting):
-            self.graph.find(dataset.version.dataset, dataset.version.id)  # raises: it may be another store's
         when = None if as_of is None else _instant(as_of)
         back = self._linker(when, lambda: self.graph.restricted(lambda m: utc(m.ended) <= str(when)))
         named = dataset.version.dataset if isinstance(dataset, Sighting) else Dataset.parse(dataset)
+        if when is not None:
+            self._known_by(back.graph, named, str(as_of))
+        if isinstance(dataset, Sighting):
+            back.graph.find(dataset.version.dataset, dataset.version.id)  # raises: another store's, or of a later time
         ahead = back
         rule: Rule = "disk" if when is None else "as_of"
         if run is not None:
@@ -93,6 +95,14 @@ class Views:
         else:
             chosen = currents.of(named)
         return View(chosen, back, ahead, currents)
+
+    def _known_by(self, graph: Graph, dataset: Dataset, until: str) -> None:
+        """Raise `UnknownDatasetError` for a dataset that only later steps read or wrote."""
+        try:
+            graph.known(dataset)
+        except UnknownDatasetError:
+            self.graph.known(dataset)
+            raise UnknownDatasetError(str(dataset), (), until=until) from None
 
     def _linker(self, key: object, make: Callable[[], Graph]) -> Linker:
         if key not in self._linkers:

@@ -83,12 +83,14 @@ class Answer:
     """Data sets on drivers that the rows reached, and from which nothing surely went on."""
     trusted: tuple[Trusted, ...] = ()
     """What would have been among the stops, possible edges and ends, but is trusted."""
-    gone: tuple[Gone, ...] = ()
-    """Rows that were found, and are in no current version of their dataset."""
+    older: tuple[Stand, ...] = ()
+    """Rows that were found, and are in no current version of their dataset, in the versions in which they were met."""
     used: tuple[VersionUsed, ...] = ()
     """The versions whose row ids it tells: of the rows asked about first, then of those found."""
     currents: tuple[Current, ...] = ()
     """The current versions in which rows found are told."""
+    names: Currents | None = None
+    """What found these."""
     versions: Literal["current", "all"] = "current"
     """With ``all``, rows that are gone are among the parts, in the version in which they were met."""
 
@@ -117,6 +119,11 @@ class Answer:
         ended = ends_at(s for s in found.ends if s.kind in {*kinds, "possible"})
         return cls(asked, labels, direction, sure, kept.stops, possible, ended, tuple(sorted(trusted)), used=used)
 
+    @property
+    def gone(self) -> tuple[Gone, ...]:
+        """The rows in no current version, counted by the step that removed their files."""
+        return self.names.gone(self.older) if self.names and self.older else ()
+
     def now(self, currents: Currents, to: Dataset | None, versions: Literal["current", "all"]) -> Answer:
         """Tell the rows found in the current versions of their datasets, and of the dataset asked for.
 
@@ -139,9 +146,10 @@ class Answer:
             parts=parts,
             possible=more,
             stops=tuple(sorted({*self.stops, *sure.stops, *possible.stops})),
-            gone=sure.gone,
+            older=(*self.older, *sure.older),
             used=(*self.used, *sorted(used - set(self.used))),
             currents=tuple(here.values()),
+            names=currents,
             versions=versions,
         )
 
@@ -171,40 +179,58 @@ class Answer:
                 f"one answer is about rows of version {self.asked.id} of {self.asked.dataset}, the other of version "
                 f"{other.asked.id} of {other.asked.dataset}; ask both about one version"
             )
+        self._told_alike(other)
         labels = self.labels | other.labels
-        mine, theirs = self._parts(labels), other._parts(labels)
-        parts = []
-        for key in dict.fromkeys([*mine, *theirs]):
-            boxes = how(*(p[key].boxes if key in p else Boxes.empty() for p in (mine, theirs)))
-            if len(boxes):
-                at = (mine.get(key) or theirs[key]).at
-                parts.append(Stand(at, shrink(boxes), *key[1:]))
+        parts, older = (self._merged(other, labels, how, of) for of in ("parts", "older"))
         direction = self.direction if self.direction == other.direction else "both"
         # What may be more, or is left open, in either is so in what is made of both, whichever way.
         possible = [*self._parts(labels, self.possible).values(), *other._parts(labels, other.possible).values()]
-        names = ("stops", "ends", "trusted", "gone")
-        stops, ends, trusted, gone = (tuple(sorted({*getattr(self, name), *getattr(other, name)})) for name in names)
+        names = ("stops", "ends", "trusted")
+        stops, ends, trusted = (tuple(sorted({*getattr(self, name), *getattr(other, name)})) for name in names)
         return replace(
             self,
             labels=labels,
             direction=direction,
             parts=tuple(collected(parts)),
+            older=tuple(collected(older)),
             stops=stops,
             possible=tuple(collected(possible)),
             ends=ends,
             trusted=trusted,
-            gone=gone,
             used=tuple(dict.fromkeys((*self.used, *other.used))),
+            currents=tuple({c.at.version.dataset: c for c in (*self.currents, *other.currents)}.values()),
+            names=self.names or other.names,
             versions="all" if "all" in (self.versions, other.versions) else "current",
         )
 
-    def _parts(self, labels: Runs, of: Sequence[Stand] | None = None) -> dict[tuple[object, int, Kind, bool], Stand]:
+    def _told_alike(self, other: Answer) -> None:
+        """Refuse an answer that tells rows of a dataset in another current version: ids would be taken for others."""
+        mine = {c.at.version.dataset: c for c in self.currents}
+        for there in other.currents:
+            here = mine.get(there.at.version.dataset, there)
+            if (here.at.key, here.missing) != (there.at.key, there.missing):
+                raise ConditionError(
+                    f"one answer tells rows of {here.at.version.dataset} as they are in version {here.at.version.id}, "
+                    f"the other as they are in version {there.at.version.id}, or its files changed in between; ask "
+                    f"both questions again, with the same run and as_of"
+                )
+
+    def _merged(
+        self, other: Answer, labels: Runs, how: Callable[[Boxes, Boxes], Boxes], of: Literal["parts", "older"]
+    ) -> list[Stand]:
+        mine, theirs = self._parts(labels, getattr(self, of)), other._parts(labels, getattr(other, of))
+        merged = []
+        for key in dict.fromkeys([*mine, *theirs]):
+            boxes = how(*(p[key].boxes if key in p else Boxes.empty() for p in (mine, theirs)))
+            if len(boxes):
+                at = (mine.get(key) or theirs[key]).at
+                merged.append(Stand(at, shrink(boxes), *key[1:]))
+        return merged
+
+    def _parts(self, labels: Runs, of: Sequence[Stand]) -> dict[tuple[object, int, Kind, bool], Stand]:
         """Parts by version, occurrence, kind and whether they are gone, told by the numbers of these labels."""
         renumbered = compose(labelled(labels), transpose(labelled(self.labels)))
-        return {
-            (p.at.key, p.occurrence, p.kind, p.gone): replace(p, boxes=compose(renumbered, p.boxes))
-            for p in (self.parts if of is None else of)
-        }
+        return {(p.at.key, p.occurrence, p.kind, p.gone): replace(p, boxes=compose(renumbered, p.boxes)) for p in of}
 
     def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
         """Write out what `table` does in tables of at most so many lines, each when it is asked for.

@@ -13,7 +13,7 @@ import numpy as np
 
 from provspark.errors import UnknownDatasetError
 from provspark.index_store.boxes import concat, sort, transpose
-from provspark.index_store.model import Boxes, Dataset, Files, Int64
+from provspark.index_store.model import Boxes, Dataset, Files
 from provspark.index_store.query.graph import Graph, Place, Sighting
 from provspark.index_store.query.links import between
 from provspark.index_store.query.relation import compose, identity, image, restrict
@@ -66,7 +66,8 @@ class VersionUsed:
     age: float = 0.0
 
     def __str__(self) -> str:
-        said = f"{self.dataset}: version {self.version}, {_CHOSEN[self.rule]}"
+        chosen = "the newest of which most files exist" if self.missing else _CHOSEN[self.rule]
+        said = f"{self.dataset}: version {self.version}, {chosen}"
         files = [f"{n:,} of its files are not there" for n in (self.missing,) if n]
         files += [f"{n:,} files are there that it lacks" for n in (self.unknown,) if n]
         more = [self.why, *files, f"listed {self.age:.0f} seconds ago" if self.age else ""]
@@ -114,6 +115,12 @@ class Current:
     """Where rows of other versions stand in it, as far as that was asked."""
 
     @property
+    def lost(self) -> Runs:
+        """The rows of its files that are not there."""
+        missing = np.array(sorted(self.missing), dtype=np.int64)
+        return Runs.united(self.at.files.bases[missing], self.at.files.rows[missing])
+
+    @property
     def used(self) -> VersionUsed:
         """What an answer says of it."""
         version = self.at.version
@@ -137,16 +144,24 @@ class Current:
         since : int
             In milliseconds.
         """
-        step, dataset = self.at.node.step, str(self.at.version.dataset)
         for files, why in (
             (foreign, "no captured step is known to have written {}"),
-            (self.apart, "the current version lacks {}, and no version has all its files; ask about others by version"),
+            (self.apart, "the current version lacks {}: no version has all files that are there, ask about each"),
         ):
             fresh = [path for path, time in files if time >= since // _SECOND * _SECOND]
             if fresh:
-                more = len(fresh) - 1
-                also = f" and {more:,} more file{'s' * (more > 1)}" if more else ""
-                yield Stop("files", step, dataset, why.format((fresh[0] or self.at.version.dataset.name) + also))
+                yield self._stop(why.format(_said(fresh)))
+
+    def lacking(self) -> Stop:
+        """The stop for files of the version that are not there."""
+        gone = [self.at.files.paths[i] for i in sorted(self.missing)]
+        are = "are" if len(gone) > 1 else "is"
+        return self._stop(f"{_said(gone)} of the version in question {are} not there any more, or changed since")
+
+    def _stop(self, why: str) -> Stop:
+        """A stop at the step that knows the version."""
+        node, dataset = self.at.node, self.at.version.dataset
+        return Stop("files", node.step, str(node.write.output.dataset), f"in {dataset}, {why}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +190,6 @@ class Brought:
     stands: tuple[Stand, ...]
     older: tuple[Stand, ...]
     """Rows that are in no current version, in the versions in which they were met."""
-    gone: tuple[Gone, ...]
     stops: tuple[Stop, ...]
 
 
@@ -259,7 +273,8 @@ class Currents:
         def fits(s: Sighting) -> tuple[int, int, int, str]:
             check()
             there = files.intersection(_listed(s))
-            return len(there & captured), len(there), len(there) - s.version.n_files, s.node.manifest.ended
+            lacks = s.version.n_files - len(there) if there else 0
+            return len(there & captured), len(there), -lacks, s.node.manifest.ended
 
         best = self.graph.find(dataset, max(candidates, key=fits).version.id)
         known = {entry: i for i, entry in enumerate(_listed(best))}
@@ -270,10 +285,14 @@ class Currents:
         apart = [e for e in more if e in captured]
         return Current(best, "disk", missing, _with_times(unknown), _with_times(apart))
 
+    def derived(self, dataset: Dataset) -> bool:
+        """Whether captured steps wrote it, or a folder above it or in it."""
+        return any(True for _ in self.graph.written.related(dataset))
+
     def _captured(self, dataset: Dataset, listed: Iterable[Listed]) -> set[Listed]:
         """The files that captured steps wrote; of a dataset that none wrote, those that they read."""
         places = _places(dataset, listed)
-        written = dataset in self.graph.written.by_name
+        written = self.derived(dataset)
         found = set()
         for s in (self.graph.written if written else self.graph.read).related(dataset):
             check()
@@ -389,7 +408,7 @@ class Currents:
                 older.append(replace(s, boxes=lost, gone=True))
             if moved.refused:
                 stops |= moved.stops(s.at, image(s.boxes))
-        return Brought(tuple(live), tuple(older), self.gone(older), tuple(sorted(stops)))
+        return Brought(tuple(live), tuple(older), tuple(sorted(stops)))
 
     def gone(self, older: Iterable[Stand]) -> tuple[Gone, ...]:
         """Count rows that are in no current version, each once, by the step that removed their files."""
@@ -414,27 +433,28 @@ class Currents:
     def _removed(self, dataset: Dataset, places: Iterable[Place]) -> dict[Place, str]:
         """For each file, the first step after which it was not there."""
         known = self._removers.setdefault(dataset, {})
-        left = {place for place in places if place not in known}
-        after = ""
-        for s in reversed(list(self._listings(dataset)) if left else []):
-            here = left.intersection(place for place, _ in s.places())
-            known.update(dict.fromkeys(here, after))
-            left -= here
-            if not left:
+        after = {place: "" for place in places if place not in known}
+        written = self.graph.written.related(dataset) if after else ()
+        for s in sorted(written, key=lambda s: s.node.manifest.ended, reverse=True):
+            if not after:
                 break
-            after = s.node.step
-        known.update(dict.fromkeys(left, ""))
+            for place in after.keys() & {place for place, _ in s.places()}:
+                known[place] = after.pop(place)
+            within = s.version.dataset.name.rstrip("/") + "/"
+            whole = dataset.name.startswith(within) or s.version.dataset == dataset
+            after.update((p, s.node.step) for p in list(after) if whole or p[1].startswith(within))
+        known.update(dict.fromkeys(after, ""))
         return known
-
-    def _listings(self, dataset: Dataset) -> Iterator[Sighting]:
-        """The versions, oldest first, in which the files of a dataset are listed: its own, and of folders above it."""
-        for s in sorted(self.graph.written.related(dataset), key=lambda s: s.node.manifest.ended):
-            name = s.version.dataset.name
-            if s.version.dataset == dataset or dataset.name.startswith(name.rstrip("/") + "/"):
-                yield s
 
 
 _DATABASE = "a table of a database has no files"
+
+
+def _said(paths: Sequence[str]) -> str:
+    """Name some files; the path of a dataset that is one file is empty."""
+    more = len(paths) - 1
+    first = paths[0] or "its file"
+    return f"{first} and {more:,} more file{'s' * (more > 1)}" if more else first
 
 
 def _stands_for_itself(dataset: Dataset) -> bool:
@@ -463,16 +483,7 @@ def _partitioned(path: str) -> bool:
 
 def _by_file(at: Sighting, rows: Runs) -> Iterator[tuple[Place, int]]:
     """How many rows of a set each file holds."""
-    ends: Int64 = np.cumsum(rows.lengths)
-
-    def before(row: Int64) -> Int64:
-        run = rows.starts.searchsorted(row, "right") - 1
-        inside = np.minimum(row - rows.starts[run], rows.lengths[run])
-        return np.where(run < 0, 0, (ends - rows.lengths)[run] + inside)
-
-    if not len(rows.starts):
-        return
-    count = np.diff(before(at.files.bases)).tolist()
+    count = rows.counts(at.files.bases).tolist()
     for place, i in at.places():
         if count[i]:
             yield place, count[i]

@@ -13,7 +13,7 @@ from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.walk import Plan, Stand, Stop, missed, plan, stretch, uncaptured
 from provspark.index_store.times import milliseconds
 
-__all__ = ["stops_around"]
+__all__ = ["route", "stops_around"]
 
 _SECOND = 1000
 
@@ -37,7 +37,7 @@ def _lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> I
     """
     before = set(plan(linker, [start], "backward").nodes)
     made = min(start.files.mtimes.tolist(), default=0)
-    for node in _route(linker, to).nodes:
+    for node in route(linker, to).nodes:
         write = node.write
         if node in before or milliseconds(node.manifest.ended) < made:
             continue
@@ -69,7 +69,7 @@ def _returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: T
                 yield Stop("returned", read.step, str(end.at.version.dataset), why)
 
 
-def _route(linker: Linker, to: Dataset) -> Plan:
+def route(linker: Linker, to: Dataset) -> Plan:
     """The writes of a dataset and those before them."""
     written = linker.graph.written
     own = written.by_name.get(to, [])
@@ -84,9 +84,9 @@ def _sources(linker: Linker, to: Dataset) -> Iterator[tuple[str, int, str]]:
     For rows that a script made of values which its text does not show, also the step that made them: what it read
     before is known.
     """
-    route = _route(linker, to)
+    way = route(linker, to)
     seen = set()
-    stands = [*linker.graph.read.by_name.get(to, ()), *(s for node in route.nodes for s in node.inputs.values())]
+    stands = [*linker.graph.read.by_name.get(to, ()), *(s for node in way.nodes for s in node.inputs.values())]
     for at in stands:
         if at.key in seen:
             continue

@@ -223,10 +223,14 @@ class Runs:
         end = np.append(other.starts, edge)
         return self & Runs(start[end > start], (end - start)[end > start])
 
-    def has(self, rows: Int64) -> npt.NDArray[np.bool_]:
-        """For each of some rows, whether it is one of them."""
-        run = self.starts.searchsorted(rows, "right") - 1
-        return (run >= 0) & (rows < self.ends[run]) if len(self.starts) else np.zeros(len(rows), dtype=np.bool_)
+    def counts(self, bounds: Int64) -> Int64:
+        """How many of them lie between each of some increasing bounds and the next."""
+        if not len(self.starts):
+            return np.zeros(max(len(bounds) - 1, 0), dtype=np.int64)
+        before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.lengths)])
+        run = np.maximum(self.starts.searchsorted(bounds, "right") - 1, 0)
+        found: Int64 = np.diff(before[run] + np.clip(bounds - self.starts[run], 0, self.lengths[run]))
+        return found
 
     def rows(self) -> Int64:
         """The row ids, ascending."""

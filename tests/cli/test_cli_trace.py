@@ -77,7 +77,7 @@ def test_nothing_is_said_in_words(cli: Cli, folder: Path) -> None:
 
 def test_where_rows_ended_is_told_and_how_to_ask_for_the_operation(cli: Cli, folder: Path) -> None:
     text = cli("trace", folder / "people.csv", "--row", 1, "--forward").output.replace("\n", "")
-    version = provspark.open(str(folder / "prov")).graph.find(Dataset.parse(str(folder / "people.csv"))).version.id
+    version = provspark.open(str(folder / "prov")).graph.latest(Dataset.parse(str(folder / "people.csv"))).version.id
     people = f"file://{folder}/people.csv"
     assert f"which wrote file://{folder}/clean.csv, read 1 row of {people} and kept none." in text
     assert f"Which operation: provspark history {people} --version {version} --row 1 --direction forward" in text

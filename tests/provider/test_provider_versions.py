@@ -15,7 +15,7 @@ from _steps import identity, write
 
 import provspark
 from provspark.api import Gone, gone_of, stops_of, versions_of
-from provspark.errors import ArgumentError, ConditionError, VersionChangedError
+from provspark.errors import ArgumentError, ConditionError, UnknownVersionError, VersionChangedError
 from provspark.index_store.boxes import from_pairs
 from provspark.index_store.model import (
     Axis,
@@ -238,11 +238,12 @@ def test_files_that_nobody_captured_are_a_stop(world: World) -> None:
     assert stops(prov.backward(world.name("log"), [0])) == []
     assert [s.what for s in prov.trace(world.name("in"), [0], "forward").stops] == ["files"]
     # A later step that lists the file does not make it known who wrote it.
-    world.step("report", "report", "r", [0, 3], source="log")
+    report = world.step("report", "report", "r", [0, 3], source="log")
     prov.refresh()
     found = prov.forward(world.name("in"), [0], to=world.name("log"))
     assert found["source_row"].to_pylist() == [3] and stops(found)[0][0] == "files"
-    assert stops(prov.forward(world.name("in"), [0], to=world.name("report"))) == []
+    assert stops(prov.forward(world.name("in"), [1], to=world.name("report"))) == [("files", report)]
+    assert stops(prov.forward(world.name("in"), [1])) == [("files", report)]
 
 
 def test_files_older_than_the_rows_and_files_of_sources_are_no_stop(tmp_path: Path) -> None:
@@ -492,3 +493,78 @@ def test_http_tells_a_user_nothing_of_other_dags(world: World) -> None:
     trace = api.post(f"{BASE}/trace", json=body).json()
     assert trace["stops"] == [] and [n["rows"] for n in trace["nodes"]] == [4, 2]
     assert {u["unknown"] for u in trace["versions"]} == {0} and "secret" not in str(trace)
+
+
+def test_a_source_that_was_overwritten_in_place_is_not_taken_for_the_old_one(world: World) -> None:
+    world.step("one", "log", "a", [0, 1])
+    world.put("in", "a", ["x0", "x1", "x2"])
+    prov = world.open()
+    asked = prov.forward(world.name("in"), [0], to=world.name("log"))
+    assert [s.what for s in stops_of(asked)] == ["files"] and "a of the version in question is not" in str(
+        stops_of(asked)
+    )
+    every = prov.forward(world.name("in"), to=world.name("log"))
+    assert every.num_rows == 0 and [(g.dataset, g.rows) for g in gone_of(every)] == [(world.now("in").dataset.uri, 4)]
+
+
+def test_all_rows_are_those_that_are_there(world: World) -> None:
+    for task, file in (("one", "a"), ("two", "b"), ("three", "c")):
+        world.step(task, "log", file, [1, 3])
+    (world.root / "log" / "a").unlink()
+    prov, name = world.open(), world.name("log")
+    assert list(prov.select(name)) == [2, 3, 4, 5]
+    assert prov.values(name)["value"].to_pylist() == ["two:r1", "two:r3", "three:r1", "three:r3"]
+    assert list(prov.select(name, where=[("value", "like", "%r3")])) == [3, 5]
+    found = prov.backward(name)
+    assert found["row"].to_pylist() == [2, 3, 4, 5] and [g.rows for g in gone_of(found)] == [2]
+    assert [g.rows for g in prov.trace(name).gone] == [2] and prov.trace(name).nodes[0].met.count == 4
+    assert [s.what for s in stops_of(prov.backward(name, [0]))] == ["files"]
+    assert [s.what for s in stops_of(prov.backward(name, where=[("value", "like", "%r3")]))] == ["files"]
+    assert stops_of(prov.backward(name, [2])) == ()
+
+
+def test_where_nothing_is_left_the_newest_version_is_meant(world: World) -> None:
+    world.step("one", "log", "b", [0, 1])
+    world.step("two", "log", "a", [1])
+    newest = identity(world.now("log"))
+    shutil.rmtree(world.root / "log")
+    assert versions_of(world.open().backward(world.name("log")))[0].version == newest
+    assert len(world.open().select(world.name("log"))) == 0
+
+
+def test_a_folder_that_is_written_partition_by_partition(world: World) -> None:
+    world.step("d1", "out/day=1", "a", [0, 1])
+    world.step("d2", "out/day=2", "a", [2])
+    world.step("reads", "report", "x", [0, 2], source="out")
+    again = world.step("d1", "out/day=1", "b", [3], removes=["a"], run="r2")
+    prov = world.open()
+    found = prov.forward(world.name("in"), [3], to=world.name("out"))
+    assert [s.what for s in stops_of(found)] == ["files"] and "lacks day=1/b" in stops_of(found)[0].why
+    every = prov.forward(world.name("in"), to=world.name("out"))
+    assert [(g.step, g.rows) for g in gone_of(every)] == [(again, 2)]
+
+
+def test_answers_are_put_together_with_what_is_gone(world: World) -> None:
+    world.step("one", "log", "b", [0, 1])
+    world.step("two", "log", "a", [2], removes=["b"])
+    ask, source, log = world.open().ask, world.name("in"), world.name("log")
+    every, first, second = (ask.forward(source, rows, to=log) for rows in (None, [0], [1]))
+    assert [[g.rows for g in found.gone] for found in (every, first | second, every - first, every & first)] == [
+        [2],
+        [2],
+        [1],
+        [1],
+    ]
+    was = ask.forward(source, to=log, as_of="2024-01-01T00:02:00Z")
+    with pytest.raises(ConditionError, match="with the same run and as_of"):
+        every & was
+    assert (was | was).table().equals(was.table())
+
+
+def test_a_set_of_a_later_version_is_not_known_at_a_time_before(world: World) -> None:
+    world.step("one", "log", "b", [0, 1])
+    world.step("two", "log", "a", [2])
+    prov = world.open()
+    now = prov.select(world.name("log"))
+    with pytest.raises(UnknownVersionError):
+        prov.backward(now, as_of="2024-01-01T00:02:00Z")

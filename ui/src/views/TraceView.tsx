@@ -161,7 +161,7 @@ function saying(s: Stop): string {
   if (s.what === "before-format-3") return `The step that wrote ${label} was stored before driver reads were recorded: `;
   if (s.what === "task") return `A task next to the step of ${label} ran without capture: `;
   if (s.what === "declared") return `${label} was not captured, and is linked as declared: `;
-  if (s.what === "files") return `${label} also holds files of others: `;
+  if (s.what === "files") return "Files changed without capture: ";
   if (s.what === "outside") return `A source of ${label} was written without capture: `;
   return `The path ends at ${label}: `;
 }
