@@ -217,7 +217,7 @@ def show_table(
     from provspark.index_store.model import jsonable
     from provspark.index_store.query.answer import gone_of, stops_of, versions_of
 
-    stops, gone = stops_of(table), gone_of(table)
+    stops = stops_of(table)
     for path, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
         if path:
             write(table, path)
@@ -226,7 +226,7 @@ def show_table(
         echo_pages([table])
         return
     if as_json:
-        said = {"stops": jsonable(stops), "gone": jsonable(gone), "versions": jsonable(versions_of(table))}
+        said = {"stops": jsonable(stops), "gone": jsonable(gone_of(table)), "versions": jsonable(versions_of(table))}
         echo_json({**about, "lines": table.num_rows, "answer": table.to_pylist(), **said})
         return
     if not csv_file and not parquet_file:
@@ -238,8 +238,7 @@ def show_table(
         if table.num_rows > limit:
             say(f"… {count(table.num_rows - limit, 'more line')}; --limit, --csv and --parquet tell more")
         if not table.num_rows:
-            where = " of a current version" if gone else ""
-            say(f"No row{where}, as far as was captured." if stops else f"No row{where}.")
+            say("No row, as far as was captured." if stops else "No row.")
     print_about(table)
 
 

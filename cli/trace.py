@@ -145,6 +145,9 @@ class _Report:
             self._out.print(Text(f"Trusted: {one}", "dim"))
 
     def _nothing(self, target: str | None, backward: bool) -> None:
+        if not target and not backward and len(self._found.nodes) > 1:
+            self._out.print(Text("Captured steps read all that came from these rows; see what they passed through."))
+            return
         what = f"No row of {target}" if target else "No row of any data set"
         verb = "went into these rows" if backward else "came from these rows"
         known = ", as far as was captured" if self._found.stops else ""

@@ -157,9 +157,14 @@ class ProvHook(BaseHook):  # type: ignore[misc]
         """Select rows as a set; see `Provenance.select`."""
         return self.get_conn().select(dataset, rows, **options)
 
-    def locate(self, rows: Any, version: str | None = None, **options: Any) -> Located:
-        """Find the same rows in another version; see `Provenance.locate`."""
-        return self.get_conn().locate(rows, version, **options)
+    def locate(self, dataset: Any, rows: Any = None, into: str | None = None, **options: Any) -> Located:
+        """Find rows in another version, `into`; see `Provenance.locate`.
+
+        `dataset` is a set of rows or an answer, or a name: then `rows` and the options choose as in every question.
+        """
+        prov = self.get_conn()
+        chosen = prov.select(dataset, rows, **options) if isinstance(dataset, str) else dataset
+        return prov.locate(chosen, into)
 
     def values(self, dataset: str, rows: Rows | None = None, **options: Any) -> pa.Table:
         """Read values of rows; see `Provenance.values`."""

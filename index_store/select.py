@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from provspark.index_store.values.paths import ColumnPath, find_path
 from provspark.index_store.values.reading import scan_rows
 from provspark.index_store.values.types import arrow_type
 
-__all__ = ["OPERATORS", "Condition", "parse_condition", "select_rows"]
+__all__ = ["OPERATORS", "Condition", "parse_condition", "select_rows", "select_there"]
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in", "like", "startswith", "is null", "is not null")
 
@@ -66,6 +67,25 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
             mask = pc.and_(mask, condition.holds(condition.path.of(table.column(condition.path.column.name))))
         parts.append(np.flatnonzero(np.asarray(mask)) + start)
     return np.concatenate(parts)
+
+
+def select_there(
+    version: Version, files: Files, conditions: Sequence[Condition | tuple[str, str, Any]], missing: frozenset[int]
+) -> Int64:
+    """The same of the files that are there.
+
+    Parameters
+    ----------
+    missing : set of int
+        Numbers of the version's files that are not.
+    """
+    if not missing:
+        return select_rows(version, files, conditions)
+    there = files.without(missing)
+    found = select_rows(replace(version, rows=there.total, n_files=len(there.paths)), there, conditions)
+    bases = np.delete(files.bases[:-1], sorted(missing))
+    file = there.bases.searchsorted(found, "right") - 1
+    return found - there.bases[file] + bases[file]
 
 
 def condition_of(given: Condition | tuple[str, str, Any]) -> Condition:

@@ -24,6 +24,7 @@ from provspark.index_store.profiles.model import Profile
 from provspark.index_store.query.answer import (
     Answer,
     End,
+    about,
     ends_of,
     gone_of,
     possible_of,
@@ -552,4 +553,5 @@ class Provenance(OperationApi, ProfileApi):
         from provspark.index_store.values import read_rows
 
         asked = self.ask.asked("values", dataset, rows, which)
-        return read_rows(asked.at.version, asked.at.files, asked.labels.rows(), columns)
+        table = read_rows(asked.at.version, asked.at.files, asked.labels.rows(), columns)
+        return table.replace_schema_metadata(about(asked.at.version, "", (), used=asked.used))

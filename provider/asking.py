@@ -95,7 +95,7 @@ class Asked:
 
     def told(self, answer: Answer) -> Answer:
         """An answer that says, too, what is there beside the versions that it tells, and what is not."""
-        stops, lost = self._beside(answer.currents), self._lost()
+        stops, lost = self._beside(answer.currents) | self._claimed(answer.parts), self._lost()
         if not stops and not lost and len(answer.trusted) == len(self.trust.used):
             return answer
         return replace(
@@ -142,6 +142,16 @@ class Asked:
         if chosen.missing and (self.selects == "where" or self.labels & chosen.lost):
             found.append((self.at.node, chosen.lacking()))
         return {s for node, s in found if not self.trust.takes(node, s.what, s.why)}
+
+    def _claimed(self, found: Iterable[Stand]) -> set[Stop]:
+        """The stops for rows ahead of files that several writes claim."""
+        stops = set()
+        for part in found if self.view.currents.graph.nodes else ():
+            for refused in self.view.back.links(part.at, "backward").refused:
+                node, why = refused.target.node, refused.why
+                if image(part.boxes) & refused.rows and not self.trust.takes(node, "unlinked", why):
+                    stops.add(Stop("unlinked", node.step, str(node.write.output.dataset), why))
+        return stops
 
     def _on_the_way(self, to: Dataset | None) -> set[Stop]:
         """The stops for files on the way ahead that no captured step wrote, and that a captured step read."""
@@ -233,7 +243,14 @@ class Asking:
     def _sets(self, lines: pa.Table) -> Iterator[RowSet]:
         """The rows found of each version in the table of an answer."""
         for place in lines.group_by(["dataset", "version"]).aggregate([]).to_pylist():
-            at = self._views.graph.find(Dataset.parse(place["dataset"]), place["version"])
+            dataset = Dataset.parse(place["dataset"])
+            known = [s for s in self._views.graph.sightings(dataset) if s.version.id == place["version"]]
+            at = self._views.graph.find(dataset, place["version"])
+            if len({s.key for s in known}) > 1:
+                raise ConditionError(
+                    f"steps read version {at.version.id} of {dataset} with options that cut it into rows differently, "
+                    f"and a table does not tell which is meant; pass the answer itself, as prov.ask gives it"
+                )
             same = pc.and_(pc.equal(lines["dataset"], place["dataset"]), pc.equal(lines["version"], place["version"]))
             yield RowSet(at, Runs.of(lines.filter(same)["source_row"].to_numpy()))
 
@@ -279,7 +296,9 @@ def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, st
     every = Runs.span(at.version.rows) - chosen.lost if chosen.missing else Runs.span(at.version.rows)
     uncounted = at.version.unit == "file"
     if where is not None:
-        found = _satisfying(chosen, several(where, "where"))
+        from provspark.index_store.select import select_there
+
+        found = Runs.of(select_there(at.version, at.files, several(where, "where"), chosen.missing))
         return every if uncounted and found else found
     if rows is None:
         return every
@@ -290,20 +309,6 @@ def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, st
         wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
         raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)
     return Runs.of(ids)
-
-
-def _satisfying(chosen: Current, where: Sequence[Condition | tuple[str, str, Any]]) -> Runs:
-    """The rows for which conditions hold, of the files that are there."""
-    from provspark.index_store.select import select_rows
-
-    version, files = chosen.at.version, chosen.at.files
-    if not chosen.missing:
-        return Runs.of(select_rows(version, files, where))
-    there = files.without(chosen.missing)
-    found = select_rows(replace(version, rows=there.total, n_files=len(there.paths)), there, where)
-    bases = np.delete(files.bases[:-1], sorted(chosen.missing))
-    file = there.bases.searchsorted(found, "right") - 1
-    return Runs.of(found - there.bases[file] + bases[file])
 
 
 def _readers(at: Sighting) -> tuple[Callable[[Int64], pa.Table], Callable[[], Iterable[tuple[int, pa.Table]]]]:

@@ -92,8 +92,8 @@ class CorruptIndexError(StepFileError, OSError):
 class UnknownDatasetError(ProvSparkError, LookupError):
     """No step of the store read or wrote a data set of that name.
 
-    `broken` is the number of steps that can't be read, as for all errors that name what is known; `until` the time up to
-    which steps counted.
+    `broken` is the number of steps that can't be read, as for all errors that name what is known; `until` is the time
+    up to which steps counted.
     """
 
     def __init__(self, name: str, known: Iterable[str], broken: int = 0, until: str = "") -> None:

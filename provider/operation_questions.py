@@ -98,7 +98,7 @@ class OperationQuestions(Asking):
         _known_direction(direction)
         asked = self.asked("how", dataset, rows, which)
         linker, place = asked.view.linker(direction), asked.view.dataset(to)
-        return how(linker, asked.at, asked.labels, asked.start().boxes, direction, place, asked.kinds)
+        return how(linker, asked.at, asked.labels, asked.start().boxes, direction, place, asked.kinds, asked.used)
 
     def operations(
         self,

@@ -141,6 +141,8 @@ class Answer:
             for b, found in ((sure, self.parts), (possible, self.possible))
         )
         used = {c.used for c in here.values()}
+        itself = (p.at.version for p in parts if p.at.version.dataset not in here)
+        used |= {VersionUsed(str(version.dataset), version.id, "itself") for version in itself}
         return replace(
             self,
             parts=parts,

@@ -231,9 +231,10 @@ class Currents:
         from provspark.index_store.values.listing import listing
 
         found = listing(dataset, ask=ask)
-        state = found.why or found.files
+        removed = found.absent and self._has_neighbour(dataset)
+        state = found.files if removed else found.why or found.files
         if known is None or files != state:
-            if found.why and not (found.absent and self._has_neighbour(dataset)):
+            if found.why and not removed:
                 known = Current(self.graph.latest(dataset), "last step", why=found.why)
             else:
                 known = self._on_disk(dataset, found.files)
@@ -246,10 +247,15 @@ class Currents:
         return now.moved is current.moved
 
     def _has_neighbour(self, dataset: Dataset) -> bool:
-        """Whether another dataset stands in the same folder: then it was removed, and the disk is the right one."""
+        """Whether another dataset is there in the same folder, or around it: then it was removed from this very disk."""
         folder, *_ = dataset.name.rstrip("/").rpartition("/")
-        beside = (d for d in self.graph.datasets() if d != dataset and d.namespace == dataset.namespace)
-        return any(d.name.rpartition("/")[0] == folder and Path(d.name).exists() for d in beside)
+        near = (
+            d.name
+            for d in self.graph.datasets()
+            if d.namespace == dataset.namespace
+            and (d.name.rpartition("/")[0] == folder or dataset.name.startswith(f"{d.name.rstrip('/')}/"))
+        )
+        return any(name != dataset.name and Path(name).exists() for name in near)
 
     def _without_files(self, dataset: Dataset) -> Current | None:
         """The current version of a dataset for which no files decide."""

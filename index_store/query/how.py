@@ -11,6 +11,7 @@ from provspark.index_store.model import Boxes, Dataset, Kind
 from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.bits import ROWS, identity
 from provspark.index_store.query.column_walk import Carried, Found, carry
+from provspark.index_store.query.current import VersionUsed
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.operation_list import OperationLine, operation_lines, operation_table
@@ -67,6 +68,7 @@ def how(
     direction: Direction,
     to: Dataset | None,
     kinds: frozenset[Kind],
+    used: tuple[VersionUsed, ...] = (),
 ) -> How:
     """Find what rows came from or went into, and the operations on the way.
 
@@ -87,7 +89,7 @@ def how(
         place = str(version.dataset), version.id, found.occurrence, found.kind
         masks[place] = masks.get(place, 0) | int(np.bitwise_or.reduce(found.bits.via)) if len(found.bits) else 0
     reach = Reach(tuple(collected(stands)), carried.stops)
-    answer = Answer.of(start.version, labels, direction, reach, kinds)
+    answer = Answer.of(start.version, labels, direction, reach, kinds, used=used)
     return How(answer, carried, tuple(sorted(masks.items())))
 
 

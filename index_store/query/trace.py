@@ -195,10 +195,13 @@ class _Draw:
         self._add(start, "data", rows, False)
 
     def _add(self, at: Sighting, kind: Kind, rows: Runs, gone: bool) -> int:
-        """Take in rows of a version, and return the number of their node; rows that are gone have one of their own."""
-        apart = gone and self.at and at.key != self.at[0].key
-        number = self.numbers.setdefault(("gone", at.key) if apart else at.key, len(self.at))
-        if apart:
+        """Take in rows of a version, and return the number of their node.
+
+        Rows that are gone have one of their own, and so have those that came of the rows asked about in their version.
+        """
+        own = bool(self.currents and self.at) and at.key == self.at[0].key
+        number = self.numbers.setdefault((at.key, gone, own), len(self.at))
+        if gone:
             self.gone.add(number)
         if number == len(self.at):
             self.at.append(at)
@@ -236,8 +239,9 @@ class _Draw:
         placed, before = self.placed.setdefault(at, {}), self.placed[origin]
         same = self.currents and via is None and at.version.dataset == origin.version.dataset
         for where, rows, own, gone in self._now(at, image(rel)):
-            if same and gone:  # rows of one file, in versions that both went: they are drawn where they were met first
-                numbers = [n for n in before if n in self.gone or n == 0]
+            if same and (gone or (where.key == self.at[0].key and 0 in before)):
+                # Rows of one file, in versions that both went, or that are the ones asked about: as they are drawn.
+                numbers = [n for n in before if (n in self.gone) == gone or n == 0]
             else:
                 numbers = [self._add(where, kind, rows, gone)]
                 for there in before:
@@ -267,9 +271,13 @@ class _Draw:
         if self.to is None:
             self._end(stand)
         for where, rows, _, gone in self._now(at, image(rel)):
+            asked = occurrence < 0 and at.key == self.at[0].key
+            if asked and (gone or where.key == at.key):
+                self.ends.add(0)
+                continue
             here = self._add(where, kind, rows, gone)
             self.ends.add(here)
-            if at.key == self.at[0].key:
+            if asked:
                 self._join(here, 0, rows, None, occurrence, kind, at)
         if at.node.is_read and at is at.node.output:
             self.driver_ends.append(stand)

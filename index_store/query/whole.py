@@ -15,6 +15,8 @@ from provspark.errors import ConditionError, PackageMissingError
 from provspark.index_store.boxes import pairs
 from provspark.index_store.model import Boxes
 from provspark.index_store.overlap import disjoint
+from provspark.index_store.query.answer import about
+from provspark.index_store.query.current import VersionUsed
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.links import between
 from provspark.index_store.query.paging import PAGE, paged
@@ -39,14 +41,18 @@ class Correspondence:
     """Each version of the other data set that was met, and the pairs (row, row of it); a record that several versions
     share is told in the first."""
     stops: tuple[Stop, ...]
+    used: tuple[VersionUsed, ...] = ()
+    """The version whose rows are asked about, and what chose it."""
 
     @classmethod
-    def of(cls, at: Sighting, stands: Sequence[Stand], stops: tuple[Stop, ...]) -> Correspondence:
+    def of(
+        cls, at: Sighting, stands: Sequence[Stand], stops: tuple[Stop, ...], used: tuple[VersionUsed, ...] = ()
+    ) -> Correspondence:
         """Put together what was reached from the rows of `at`."""
         found: dict[object, tuple[Sighting, list[Boxes]]] = {}
         for stand in settled(stands):
             found.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
-        return cls(at, tuple((where, united(boxes)) for where, boxes in found.values()), stops)
+        return cls(at, tuple((where, united(boxes)) for where, boxes in found.values()), stops, used)
 
     @property
     def edges(self) -> int:
@@ -90,6 +96,7 @@ class Correspondence:
 
     def table(self) -> pa.Table:
         """All pairs: row, dataset, version, source_row; sorted."""
+        told = about(self.at.version, "backward", self.stops, used=self.used)
         tables = []
         for where, boxes in self.parts:
             row, source = pairs(boxes)
@@ -101,8 +108,9 @@ class Correspondence:
         if not tables:
             word = pa.dictionary(pa.int32(), pa.string())
             kinds = {"row": pa.int64(), "dataset": word, "version": word, "source_row": pa.int64()}
-            return pa.schema(kinds).empty_table()
-        return pa.concat_tables(tables) if len(tables) == 1 else pa.concat_tables(tables).sort_by("row")
+            return pa.schema(kinds).empty_table().replace_schema_metadata(told)
+        table = tables[0] if len(tables) == 1 else pa.concat_tables(tables).sort_by("row")
+        return table.replace_schema_metadata(told)
 
     def matrix(self) -> csr_array:
         """The pairs as a boolean scipy.sparse matrix.

@@ -102,7 +102,7 @@ def _local(root: str) -> Listing:
     except (FileNotFoundError, NotADirectoryError):
         return Listing((), f"{root} is not there", absent=True)
     except OSError as e:
-        return Listing((), f"{root} can't be listed: {e.strerror or e}")
+        return Listing((), f"{e.filename or root} can't be listed: {e.strerror or e}")
 
 
 def _below(root: str) -> Iterator[Listed]:

@@ -232,6 +232,8 @@ class TraceRowsQuery(TraceQuery):
     """Rows of one node of a trace."""
 
     node: Annotated[int, Field(ge=0, le=1_000_000)]
+    node_version: VersionId | None = None
+    """The node's version in the trace that is known: where it is another one by now, the answer is an error, 409."""
     one: bool = False
     """Only those that are in one derivation of the example, as `Node.one` tells them."""
     cursor: RowId = 0

@@ -112,7 +112,7 @@ def trace(scope: Seen, query: models.TraceQuery) -> models.Trace:
 @router.post("/trace/rows")
 def trace_rows(scope: Seen, query: models.TraceRowsQuery) -> models.Rows:
     """Return the rows that a trace met in one of its nodes, with values."""
-    node, met = _node(scope, query, query.node)
+    node, met = _node(scope, query, query.node, query.node_version)
     if query.one:
         met = scope.one(query).get(query.node, Runs.span(0))
     return rows.page(scope.at(node), met, scope.visible, query.cursor, query.limit, query.columns)
@@ -123,10 +123,11 @@ def trace_export(
     scope: Seen,
     query: models.TraceQuery,
     node: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    node_version: VersionQuery = None,
     format: rows.Format = "csv",
 ) -> StreamingResponse:
     """Stream all rows that a trace met in one of its nodes."""
-    found, met = _node(scope, query, node)
+    found, met = _node(scope, query, node, node_version)
     return rows.export(scope.at(found), met, scope.visible, format)
 
 
@@ -163,10 +164,12 @@ def step(scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)]) -
     return describe.with_written(detail, manifest, scope.visible)
 
 
-def _node(scope: Scope, query: models.TraceQuery, number: int) -> tuple[TraceNode, Runs]:
+def _node(scope: Scope, query: models.TraceQuery, number: int, version: str | None) -> tuple[TraceNode, Runs]:
     nodes = scope.trace(query).nodes
     if number >= len(nodes):
         raise HTTPException(404, f"the trace has no node {number}; its nodes go from 0 to {len(nodes) - 1}")
+    if version is not None and nodes[number].version != version:
+        raise HTTPException(409, "the trace is another one by now, since datasets on it changed; ask for it again")
     return nodes[number], nodes[number].met
 
 

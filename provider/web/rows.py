@@ -81,6 +81,9 @@ def export(at: Sighting, selected: Runs, visible: Visible, form: Format) -> Stre
     The first rows are read before the answer begins, so that what can't be read is told as an error.
     """
     shown = visible.columns(at)
+    named = "provspark_version"
+    while named in shown:
+        named += "_"
 
     def tables() -> Iterator[pa.Table]:
         for cursor in range(0, max(selected.count, 1), _CHUNK):
@@ -88,7 +91,7 @@ def export(at: Sighting, selected: Runs, visible: Visible, form: Format) -> Stre
             values = read_rows(at.version, at.files, ids, shown) if shown else None
             columns = [] if values is None else values.columns
             version = pa.array([at.version.id] * len(ids), pa.string())
-            yield pa.table([pa.array(ids), *columns, version], names=["provspark_row", *shown, "provspark_version"])
+            yield pa.table([pa.array(ids), *columns, version], names=["provspark_row", *shown, named])
 
     parts = tables()
     first = next(parts)

@@ -17,7 +17,7 @@ from provspark.index_store.query.links import Linker
 from provspark.index_store.query.one import one_derivation
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceNode
-from provspark.index_store.select import parse_condition, select_rows
+from provspark.index_store.select import parse_condition, select_there
 from provspark.web import models
 from provspark.web.visible import Visible
 
@@ -130,19 +130,22 @@ class Scope:
         return next((s for s in same if s is s.node.output), same[-1])
 
     def select(self, at: Sighting, where: list[str] | None) -> Runs:
-        """Return the rows for which all conditions hold.
+        """Return the rows for which all conditions hold; of the current version, those of the files that are there.
 
         A masked column can't be asked for: the rows that a condition selects would tell its values.
         """
+        current = self.prov.currents.of(at.version.dataset)
+        here = at.key == current.at.key and current.lost.count < at.version.rows  # else an error says what is gone
         if not where:
-            return Runs.span(at.version.rows)
-        key = (at.version.dataset, at.key, tuple(where))
+            return Runs.span(at.version.rows) - (current.lost if here else Runs.span(0))
+        missing = current.missing if here else frozenset[int]()
+        key = (at.version.dataset, at.key, missing, tuple(where))
         found = self._selected.get(key)
         if found is None:
             conditions = [parse_condition(text) for text in where]
             for condition in conditions:
                 self.visible.ask(at, condition.column)
-            found = Runs.of(select_rows(at.version, at.files, conditions))
+            found = Runs.of(select_there(at.version, at.files, conditions, missing))
             self._selected.put(key, found, _ENTRY + len(found.starts))
         return found
 

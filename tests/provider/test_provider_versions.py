@@ -568,3 +568,61 @@ def test_a_set_of_a_later_version_is_not_known_at_a_time_before(world: World) ->
     now = prov.select(world.name("log"))
     with pytest.raises(UnknownVersionError):
         prov.backward(now, as_of="2024-01-01T00:02:00Z")
+
+
+def test_a_file_that_two_writes_claim_is_no_certain_answer(world: World) -> None:
+    world.step("one", "log", "a", [0, 1])
+    (world.root / "log" / "a").unlink()
+    world.clock -= 1
+    world.step("two", "log", "a", [2, 3])
+    found = world.open().forward(world.name("in"), to=world.name("log"))
+    assert [s.what for s in stops_of(found)] == ["unlinked"] and "more than one write" in stops_of(found)[0].why
+
+
+def test_http_shows_and_exports_what_is_there(world: World) -> None:
+    from _http import BASE, client, id_of
+
+    for task, file in (("one", "a"), ("two", "b")):
+        world.step(task, "log", file, [1, 3])
+    (world.root / "log" / "a").unlink()
+    api, log = client(world.root), id_of(world.root, "log")
+    shown = api.get(f"{BASE}/datasets/{log}/rows").json()
+    assert (shown["rows"], shown["values"]) == ([2, 3], [["two:r1"], ["two:r3"]])
+    some = api.get(f"{BASE}/datasets/{log}/rows", params={"where": "value like '%r3'"}).json()
+    assert (some["rows"], some["values"]) == ([3], [["two:r3"]])
+    lines = api.get(f"{BASE}/datasets/{log}/export").text.splitlines()
+    assert lines == [
+        "provspark_row,value,provspark_version",
+        *(f"{i},two:r{r},{shown['version']}" for i, r in ((2, 1), (3, 3))),
+    ]
+
+
+def test_http_refuses_rows_of_a_trace_that_has_changed(world: World) -> None:
+    from _http import BASE, client, id_of
+
+    world.step("one", "log", "b", [0, 1])
+    api, asked = client(world.root), {"dataset": id_of(world.root, "in"), "rows": [0], "direction": "forward"}
+    node = api.post(f"{BASE}/trace", json=asked).json()["nodes"][1]
+    body = {**asked, "node": 1, "node_version": node["version"]}
+    assert api.post(f"{BASE}/trace/rows", json=body).json()["rows"] == [0]
+    world.step("two", "log", "a", [3])
+    refused = api.post(f"{BASE}/trace/rows", json=body)
+    assert refused.status_code == 409 and "ask for it again" in refused.json()["detail"]
+    exported = api.post(f"{BASE}/trace/export", json=asked, params={"node": 1, "node_version": node["version"]})
+    assert exported.status_code == 409
+
+
+def test_a_disk_is_looked_at_again(tmp_path: Path) -> None:
+    world = World(tmp_path / "mounted")
+    world.step("one", "log", "a", [1])
+    shutil.copytree(world.root / "prov", tmp_path / "prov")
+    shutil.rmtree(world.root)
+    prov = provspark.open(str(tmp_path / "prov"))
+
+    def found() -> tuple[int, list[str]]:
+        answer = prov.forward(world.name("in"), [1], to=world.name("log"))
+        return answer.num_rows, rules(answer)
+
+    assert found() == (1, ["last step", "last step"])
+    (world.root / "in").mkdir(parents=True)
+    assert found() == (0, ["disk", "disk"])  # a neighbour is there: this dataset was removed

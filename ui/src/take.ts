@@ -28,7 +28,7 @@ export function traceItems({ state, asked, trace, node, graph, spots }: Shown): 
   return [
     ...FORMATS.map(({ format, text }) => ({
       label: `Rows of ${label} as ${text}`,
-      act: async () => { save(await exportTrace(asked, node.id, format), `${label}.${format}`); },
+      act: async () => { save(await exportTrace(asked, node, format), `${label}.${format}`); },
     })),
     { label: "Rows and edges as PROV-JSON", act: async () => { save(await exportGraph(asked, "prov_json"), "trace.prov.json"); } },
     { label: "Rows and edges as GraphML", act: async () => { save(await exportGraph(asked, "graphml"), "trace.graphml"); } },

@@ -144,6 +144,6 @@ export async function exportSideways(query: SidewaysQuery, found: string, format
   return (await ask(url("/sideways/export", { found, format }), json(query))).blob();
 }
 
-export async function exportTrace(query: TraceQuery, node: number, format: Format): Promise<Blob> {
-  return (await ask(url("/trace/export", { node, format }), json(query))).blob();
+export async function exportTrace(query: TraceQuery, { id, version }: Node, format: Format): Promise<Blob> {
+  return (await ask(url("/trace/export", { node: id, node_version: version, format }), json(query))).blob();
 }

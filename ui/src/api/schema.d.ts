@@ -1803,6 +1803,8 @@ export interface components {
             limit: number;
             /** Node */
             node: number;
+            /** Node Version */
+            node_version?: string | null;
             /**
              * One
              * @default false
@@ -4218,6 +4220,7 @@ export interface operations {
         parameters: {
             query?: {
                 node?: number;
+                node_version?: string | null;
                 format?: "csv" | "json" | "jsonl" | "arrow";
             };
             header?: never;

@@ -1,8 +1,9 @@
 // The rows that a trace met in one data set, with their values: all, or those in one derivation of a row asked about.
 import { Flex, Heading, Text } from "@chakra-ui/react";
+import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, type ReactNode } from "react";
 
-import { post, type Node, type Rows, type TraceQuery } from "../api/client";
+import { ApiError, post, type Node, type Rows, type TraceQuery } from "../api/client";
 import type { Way } from "../state";
 import { count, number, share } from "../words";
 import { RowsTable } from "./RowsTable";
@@ -25,10 +26,11 @@ type Props = {
 
 export function NodeRows({ asked, node, title, example = null, choice, faded = false, lit, onColumn, onLook, onTrace }: Props) {
   const load = useCallback<Load>(
-    (cursor, limit, columns, signal) => post<Rows>("/trace/rows", { ...asked, node: node.id, one: example !== null, example, cursor, limit, columns }, signal),
-    [asked, example, node.id],
+    (cursor, limit, columns, signal) => post<Rows>("/trace/rows", { ...asked, node: node.id, node_version: node.version, one: example !== null, example, cursor, limit, columns }, signal),
+    [asked, example, node.id, node.version],
   );
-  const name = ["trace", JSON.stringify(asked), node.id, example];
+  const name = ["trace", JSON.stringify(asked), node.id, node.version, example];
+  const client = useQueryClient();
   const first = useFirstPage(name, load, node.columns, node.rows > 0);
   const shown = example === null ? node.rows : first.data?.selected;
   const whole = node.rows ? `${share(node.rows, node.total)} rows ${title}` : `no row of ${number(node.total)} ${title}`;
@@ -40,7 +42,7 @@ export function NodeRows({ asked, node, title, example = null, choice, faded = f
         <Text color="fg.muted" flex={1} fontSize="sm" minW={0} title={said} truncate>{said}</Text>
         {choice}
       </Flex>
-      {first.error ? <Failed again={() => void first.refetch()} error={first.error} title="The rows can't be read" /> : null}
+      {first.error ? <Failed again={() => { void (changed(first.error) ? client.invalidateQueries({ queryKey: ["trace"] }) : first.refetch()); }} error={first.error} title={changed(first.error) ? "The trace has changed" : "The rows can't be read"} /> : null}
       {node.rows === 0 ? <Nothing title={`No row of ${node.dataset.label} contributes`}>An empty group, or an outer join without a partner, has none.</Nothing> : null}
       {node.rows && shown === 0 ? <Nothing title={`This derivation has no row of ${node.dataset.label}`}>Others may have some. Where a step was not captured row by row, which rows go together is not known.</Nothing> : null}
       {first.data && shown ? (
@@ -62,4 +64,9 @@ export function NodeRows({ asked, node, title, example = null, choice, faded = f
       ) : null}
     </Flex>
   );
+}
+
+// Whether datasets on the way changed since the trace was asked for, so that its nodes are others.
+function changed(error: Error): boolean {
+  return error instanceof ApiError && error.status === 409;
 }
