@@ -176,11 +176,16 @@ class TraceQuery(Selection):
     context: bool = False
     """Follow rows that values were computed from, too."""
     to: DatasetId | None = None
+
+
+class ExampleQuery(TraceQuery):
+    """A trace, and of which row one derivation is told."""
+
     example: RowId | None = None
-    """The row asked about whose derivation is told, in a trace backward (`Trace.example`); the first by default."""
+    """One of the rows asked about, in a trace backward (`Trace.example`); the first by default."""
 
 
-class TraceRowsQuery(TraceQuery):
+class TraceRowsQuery(ExampleQuery):
     """Rows of one node of a trace."""
 
     node: Annotated[int, Field(ge=0, le=1_000_000)]

@@ -98,7 +98,7 @@ def dataset_export(
 
 
 @router.post("/trace")
-def trace(scope: Seen, query: models.TraceQuery) -> models.Trace:
+def trace(scope: Seen, query: models.ExampleQuery) -> models.Trace:
     """Trace rows back to where they came from, or forward to where they went, as a graph with counts."""
     return describe.trace(scope, query)
 

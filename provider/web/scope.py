@@ -156,7 +156,7 @@ class Scope:
 
     def trace(self, query: models.TraceQuery) -> Trace:
         """Return the trace of a question, for a while the same."""
-        asked = query.model_dump_json(include=set(models.TraceQuery.model_fields) - {"example"})
+        asked = query.model_dump_json(include=set(models.TraceQuery.model_fields))
         found = self._traces.get(asked)
         if found is None:
             at, rows = self.asked(query)
@@ -172,7 +172,7 @@ class Scope:
             self._traces.put(asked, found, _ENTRY + weight)
         return found
 
-    def example(self, query: models.TraceQuery) -> int | None:
+    def example(self, query: models.ExampleQuery) -> int | None:
         """Return the row of a question backward whose derivation is told: the one that it names, or else the first."""
         found = self.trace(query)
         asked = found.nodes[0].data
@@ -186,7 +186,7 @@ class Scope:
             )
         return query.example
 
-    def one(self, query: models.TraceQuery) -> Mapping[int, Runs]:
+    def one(self, query: models.ExampleQuery) -> Mapping[int, Runs]:
         """Rows of one derivation of the example of a question backward, by the trace's nodes."""
         found, example = self.trace(query), self.example(query)
         if example is None:

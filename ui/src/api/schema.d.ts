@@ -1014,6 +1014,38 @@ export interface components {
             whole: boolean;
         };
         /**
+         * ExampleQuery
+         * @description A trace, and of which row one derivation is told.
+         */
+        ExampleQuery: {
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @default backward
+             * @enum {string}
+             */
+            direction: "backward" | "forward";
+            /** Example */
+            example?: number | null;
+            /** Rows */
+            rows?: number[] | null;
+            /** To */
+            to?: string | null;
+            /** Version */
+            version?: string | null;
+            /** Where */
+            where?: string[] | null;
+        };
+        /**
          * Found
          * @description How many rows of a version were found.
          */
@@ -1644,8 +1676,6 @@ export interface components {
              * @enum {string}
              */
             direction: "backward" | "forward";
-            /** Example */
-            example?: number | null;
             /** Rows */
             rows?: number[] | null;
             /** To */
@@ -3889,7 +3919,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TraceQuery"];
+                "application/json": components["schemas"]["ExampleQuery"];
             };
         };
         responses: {
