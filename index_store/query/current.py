@@ -247,7 +247,7 @@ class Currents:
         return now.moved is current.moved
 
     def _has_neighbour(self, dataset: Dataset) -> bool:
-        """Whether another dataset is there in the same folder, or around it: then it was removed from this very disk."""
+        """Whether another dataset is there in the same folder, or around it: then it was removed from this disk."""
         folder, *_ = dataset.name.rstrip("/").rpartition("/")
         near = (
             d.name

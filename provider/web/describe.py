@@ -142,7 +142,7 @@ def _written_rows(m: Manifest, index: int, visible: Visible) -> int | None:
     return next((written_rows(n.store, n.step, n.write) for n in found), None)
 
 
-def trace(scope: Scope, query: models.TraceQuery) -> models.Trace:
+def trace(scope: Scope, query: models.ExampleQuery) -> models.Trace:
     """Answer a trace: counts on its nodes, and marks where it ends at what is hidden."""
     found, one = scope.trace(query), scope.one(query)
     nodes = []

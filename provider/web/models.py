@@ -202,8 +202,13 @@ class TraceQuery(Selection):
     to: DatasetId | None = None
     versions: Versions = "current"
     """Forward, rows are told in the current versions of datasets; with `all`, those that are in none stay, too."""
+
+
+class ExampleQuery(TraceQuery):
+    """A trace, and of which row one derivation is told."""
+
     example: RowId | None = None
-    """The row asked about whose derivation is told, in a trace backward (`Trace.example`); the first by default."""
+    """One of the rows asked about, in a trace backward (`Trace.example`); the first by default."""
 
 
 class LocateQuery(Model):
@@ -228,7 +233,7 @@ class Located(Model):
     """How many it lacks."""
 
 
-class TraceRowsQuery(TraceQuery):
+class TraceRowsQuery(ExampleQuery):
     """Rows of one node of a trace."""
 
     node: Annotated[int, Field(ge=0, le=1_000_000)]

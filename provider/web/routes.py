@@ -104,7 +104,7 @@ def locate(scope: Seen, query: models.LocateQuery) -> models.Located:
 
 
 @router.post("/trace")
-def trace(scope: Seen, query: models.TraceQuery) -> models.Trace:
+def trace(scope: Seen, query: models.ExampleQuery) -> models.Trace:
     """Trace rows back to where they came from, or forward to where they went, as a graph with counts."""
     return describe.trace(scope, query)
 

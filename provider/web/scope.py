@@ -160,7 +160,7 @@ class Scope:
 
     def trace(self, query: models.TraceQuery) -> Trace:
         """Return the trace of a question, for a while the same."""
-        asked = query.model_dump_json(include=set(models.TraceQuery.model_fields) - {"example"})
+        asked = query.model_dump_json(include=set(models.TraceQuery.model_fields))
         found = self._traces.get(asked)
         if found is None or not self._stands(found, query):
             at, rows = self.asked(query)
@@ -183,7 +183,7 @@ class Scope:
             return False
         return all(self.prov.currents.stands(current) for current in found.currents)
 
-    def example(self, query: models.TraceQuery) -> int | None:
+    def example(self, query: models.ExampleQuery) -> int | None:
         """Return the row of a question backward whose derivation is told: the one that it names, or else the first."""
         found = self.trace(query)
         asked = found.nodes[0].data
@@ -197,7 +197,7 @@ class Scope:
             )
         return query.example
 
-    def one(self, query: models.TraceQuery) -> Mapping[int, Runs]:
+    def one(self, query: models.ExampleQuery) -> Mapping[int, Runs]:
         """Rows of one derivation of the example of a question backward, by the trace's nodes."""
         found, example = self.trace(query), self.example(query)
         if example is None:

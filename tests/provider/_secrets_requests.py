@@ -255,12 +255,14 @@ def _traces(sweep: Sweep) -> None:
             for node in trace["nodes"] if trace else ():
                 sweep.ask("POST", "/trace/rows", {**asked, "node": node["id"], "limit": 100})
                 sweep.ask("POST", "/trace/rows", {**asked, "node": node["id"], "one": True, "cursor": 1})
+                sweep.ask("POST", "/trace/rows", {**asked, "node": node["id"], "one": True, "example": 0})
                 sweep.ask("POST", "/trace/export", asked, node=node["id"], format=next(formats))
         sweep.ask("POST", "/trace", {**at, "direction": "forward", "versions": "all"})
         for into in (None, at["version"]):
             sweep.ask("POST", "/locate", {**at, "rows": [0], "into": into})
         to = sweep.catalogue.versions[0].id
         sweep.ask("POST", "/trace", {**at, "rows": [0], "to": to})
+        sweep.ask("POST", "/trace", {**at, "rows": [0, 1], "example": 1})
         sweep.ask("POST", "/trace/rows", {**at, "rows": [0], "to": to, "node": 0, "columns": list(found.columns)})
         sweep.ask("POST", "/trace/export", {**at, "rows": [0], "to": to})
         sweep.ask("POST", "/trace/graph", {**at, "rows": [0], "to": to})

@@ -134,7 +134,8 @@ def test_all_rows_and_one_example(api: TestClient, root: Path) -> None:
 def test_the_example_is_any_of_the_rows_asked_about(
     api: TestClient, root: Path, example: int | None, told: int, source: int
 ) -> None:
-    asked = {"dataset": id_of(root, "people"), "rows": [3, 1, 2], "example": example}
+    rows = {"dataset": id_of(root, "people"), "rows": [3, 1, 2]}
+    asked = {**rows, "example": example}
     found = post(api, "/trace", **asked)
     assert found["example"] == told
     assert {n["dataset"]["label"]: (n["rows"], n["one"]) for n in found["nodes"]} == {
@@ -143,7 +144,7 @@ def test_the_example_is_any_of_the_rows_asked_about(
     }
     assert post(api, "/trace/rows", **asked, node=1, one=True)["rows"] == [source]
     assert post(api, "/trace/rows", **asked, node=1)["rows"] == [1, 2, 4]
-    export = api.post(f"{BASE}/trace/export", params={"node": 1, "format": "json"}, json=asked)
+    export = api.post(f"{BASE}/trace/export", params={"node": 1, "format": "json"}, json=rows)
     assert len(export.json()) == 3
 
 

@@ -50546,7 +50546,7 @@ function fre() {
     RP().catch(() => {
     });
   }, []);
-  const { data: d } = c, f = _.useMemo(() => d ? kY(d) : void 0, [d]), g = Gne(f, l), [p, v] = _.useState(null), y = d?.nodes.find((j) => e.at === CR(j)) ?? yre(d), b = dre(a, d, f, y);
+  const { data: d } = c, f = _.useMemo(() => d ? kY(d) : void 0, [d]), g = Gne(f, l), [p, v] = _.useState(null), y = d?.nodes.find((j) => e.at === CR(j, d)) ?? yre(d), b = dre(a, d, f, y);
   qx(o);
   const x = _.useRef(null);
   _.useEffect(() => {
@@ -50555,7 +50555,7 @@ function fre() {
   const S = d?.nodes[0];
   if (!d || !f || !y || !S) return /* @__PURE__ */ R(os, { failed: "The trace failed", label: "Tracing", query: c, queryKey: l });
   const w = d.direction === "backward", E = d.nodes.length === 1 && !d.stops.length && !S.hidden, T = d.endings.length ? /* @__PURE__ */ R(fX, { onOperation: r, trace: d }) : null, k = (j) => {
-    j.kind === "dataset" && t({ at: CR(j.node), step: null }), j.kind === "step" && t({ step: j.step, tab: null });
+    j.kind === "dataset" && t({ at: CR(j.node, d), step: null }), j.kind === "step" && t({ step: j.step, tab: null });
   }, z = e.step ? f.boxes.find((j) => j.part.kind === "step" && j.part.step === e.step)?.id : `d${y.id}`, O = p ? OY(f, p) : b.boxes, A = zY(d, f.boxes.find((j) => j.id === (p ?? z))?.part), N = w ? e.example : null, L = N ?? d.example ?? null, H = S.rows > 1 || y.one.length > 0 && y.one.length < y.rows, V = (j) => ({
     asked: a,
     node: j,
@@ -50670,8 +50670,9 @@ function vre() {
     /* @__PURE__ */ R(be, { children: "number: rows on the way" })
   ] });
 }
-function CR(e) {
-  return `${e.dataset.id}.${e.version.slice(0, 12)}`;
+function CR(e, { nodes: t }) {
+  const o = t.filter((a) => a.dataset.id === e.dataset.id && a.version === e.version).indexOf(e);
+  return `${e.dataset.id}.${e.version.slice(0, 12)}${o > 0 ? `.${o}` : ""}`;
 }
 function yre(e) {
   const t = e?.nodes.slice(1) ?? [], r = t.filter((o) => o.role === "end");

@@ -1061,6 +1061,44 @@ export interface components {
             write: number;
         };
         /**
+         * ExampleQuery
+         * @description A trace, and of which row one derivation is told.
+         */
+        ExampleQuery: {
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @default backward
+             * @enum {string}
+             */
+            direction: "backward" | "forward";
+            /** Example */
+            example?: number | null;
+            /** Rows */
+            rows?: number[] | null;
+            /** To */
+            to?: string | null;
+            /** Version */
+            version?: string | null;
+            /**
+             * Versions
+             * @default current
+             * @enum {string}
+             */
+            versions: "current" | "all";
+            /** Where */
+            where?: string[] | null;
+        };
+        /**
          * Found
          * @description How many rows of a version were found.
          */
@@ -1749,8 +1787,6 @@ export interface components {
              * @enum {string}
              */
             direction: "backward" | "forward";
-            /** Example */
-            example?: number | null;
             /** Rows */
             rows?: number[] | null;
             /** To */
@@ -4129,7 +4165,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TraceQuery"];
+                "application/json": components["schemas"]["ExampleQuery"];
             };
         };
         responses: {

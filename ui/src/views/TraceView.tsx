@@ -29,7 +29,7 @@ export function TraceView() {
   const graph = useMemo(() => (data ? draw(data) : undefined), [data]);
   const layout = useLayout(graph, key);
   const [hovered, hover] = useState<string | null>(null);
-  const node = data?.nodes.find((n) => state.at === at(n)) ?? first(data);
+  const node = data?.nodes.find((n) => state.at === at(n, data)) ?? first(data);
   const looking = useLook(asked, data, graph, node);
   useEscape(leave);
   const opened = useRef<string | null>(null);
@@ -47,7 +47,7 @@ export function TraceView() {
   const nothing = data.nodes.length === 1 && !data.stops.length && !start.hidden;
   const endings = data.endings.length ? <Endings onOperation={on} trace={data} /> : null;
   const choose = (part: Part) => {
-    if (part.kind === "dataset") go({ at: at(part.node), step: null });
+    if (part.kind === "dataset") go({ at: at(part.node, data), step: null });
     if (part.kind === "step") go({ step: part.step, tab: null });
   };
   const chosen = state.step ? graph.boxes.find((b) => b.part.kind === "step" && b.part.step === state.step)?.id : `d${node.id}`;
@@ -177,8 +177,11 @@ function Legend() {
   );
 }
 
-function at(node: Node): string {
-  return `${node.dataset.id}.${node.version.slice(0, 12)}`;
+// A node in the URL. A version has several where some of its rows came of others, or are gone: these have numbers.
+function at(node: Node, { nodes }: Trace): string {
+  const alike = nodes.filter((n) => n.dataset.id === node.dataset.id && n.version === node.version);
+  const which = alike.indexOf(node);
+  return `${node.dataset.id}.${node.version.slice(0, 12)}${which > 0 ? `.${which}` : ""}`;
 }
 
 // What one most likely wants to see: where the paths end, the data set with most rows of the trace first.
