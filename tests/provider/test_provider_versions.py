@@ -360,7 +360,12 @@ def test_a_step_that_appends_to_what_it_reads(world: World) -> None:
     world.step("again", "log", "b", [1], source="log")
     prov = world.open()
     found = prov.trace(world.name("log"), [1], "forward")
-    assert [n.met.rows().tolist() for n in found.nodes] == [[1, 2]] or [n.met.count for n in found.nodes] == [2]
+    assert [(n.met.rows().tolist(), n.role) for n in found.nodes] == [([1], "asked"), ([2], "end")]
+    assert {(e.source, e.target) for e in found.edges} == {(0, 1)}
+    was = identity(world.now("log"))
+    world.step("last", "log", "c", [3], removes=["b"])
+    old = world.open().trace(world.name("log"), [1], "forward", version=was, versions="all")
+    assert [(n.met.rows().tolist(), n.gone) for n in old.nodes] == [([1], False), ([1], False), ([2], True)]
     assert world.ahead("log", [1]) == ["one:r1", "again:one:r1"]
 
 
