@@ -89,6 +89,11 @@ class Asked:
         return self.view.linker(direction).through("all" if self.strict else "rows")
 
     @property
+    def stops(self) -> set[Stop]:
+        """The stops for files that are there beside the version asked about, and for rows that are not there."""
+        return self._beside(())
+
+    @property
     def used(self) -> tuple[VersionUsed, ...]:
         """What an answer says of the version asked about."""
         return (self.view.chosen.used,)

@@ -122,7 +122,7 @@ class Questions(OperationQuestions):
             start, labels = Stand(start.at, gathered(image(start.boxes))), Runs.span(1)
         found = reach(asked.view.back, [start], "backward", asked.view.known(source), context=asked.context)
         kept = Answer.of(asked.at.version, labels, "backward", found, asked.kinds)
-        told = about(asked.at.version, "backward", kept.stops, used=asked.used)
+        told = about(asked.at.version, "backward", sorted({*kept.stops, *asked.stops}), used=asked.used)
         table = divide(kept.parts, labels, column).replace_schema_metadata(told)
         return table if each else table.drop_columns(["row"])
 
@@ -145,7 +145,7 @@ class Questions(OperationQuestions):
         parts = kept.parts
         if asked.semantics == "set":
             parts = tuple(replace(p, boxes=compose(rows_to_classes, p.boxes)) for p in parts)
-        return Correspondence.of(asked.at, parts, kept.stops, asked.used)
+        return Correspondence.of(asked.at, parts, tuple(sorted({*kept.stops, *asked.stops})), asked.used)
 
     def derivations(self, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> Derivations:
         """See `Provenance.derivations`."""

@@ -48,7 +48,8 @@ class Views:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._linkers: dict[object, Linker] = {None: Linker(graph)}
-        self.currents = Currents(graph)
+        self._partial = graph.whole is not graph
+        self.currents = Currents(graph, partial=self._partial)
         self._currents: dict[Graph, Currents] = {graph: self.currents}
 
     def of(self, dataset: str | Sighting, version: str | None, run: str | None, as_of: datetime | str | None) -> View:
@@ -86,7 +87,7 @@ class Views:
             ahead = self._linker(key, lambda: back.graph.restricted(lambda m: (m.key.dag_id, m.key.run_id) == ids))
             rule = "run"
         currents = self._currents.get(ahead.graph) or self._currents.setdefault(
-            ahead.graph, Currents(ahead.graph, rule)
+            ahead.graph, Currents(ahead.graph, rule, partial=self._partial)
         )
         if isinstance(dataset, Sighting):
             chosen = Current(dataset, "version")

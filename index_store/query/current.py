@@ -19,6 +19,7 @@ from provspark.index_store.query.links import between
 from provspark.index_store.query.relation import compose, identity, image, restrict
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.walk import Stand, Stop
+from provspark.index_store.times import milliseconds
 from provspark.index_store.watch import check
 
 __all__ = ["Brought", "Current", "Currents", "Gone", "Moved", "Rule", "VersionUsed"]
@@ -91,9 +92,9 @@ class Gone:
     rows: int
 
     def __str__(self) -> str:
-        by = f"step {self.step}" if self.step else "something that was not captured"
         rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
-        return f"{rows} of {self.dataset} gone: {by} removed or overwrote the files"
+        by = f"step {self.step} removed or overwrote" if self.step else "no captured step that counts here removed"
+        return f"{rows} of {self.dataset} gone: {by} the files"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +147,10 @@ class Current:
         """
         for files, why in (
             (foreign, "no captured step is known to have written {}"),
-            (self.apart, "the current version lacks {}: no version has all files that are there, ask about each"),
+            (
+                self.apart,
+                "the current version lacks {}, which others have: no version has all files that are there",
+            ),
         ):
             fresh = [path for path, time in files if time >= since // _SECOND * _SECOND]
             if fresh:
@@ -174,6 +178,8 @@ class Moved:
     """From row to row; None where each row has its own number there."""
     lost: Runs
     """The rows that it lacks."""
+    stays: Runs = field(default_factory=lambda: Runs.span(0))
+    """Those of `lost` whose files are there all the same."""
     refused: tuple[tuple[Runs, str], ...] = ()
     """Rows that can't be told in it, and why."""
 
@@ -202,11 +208,15 @@ class Currents:
         Its steps are all that count.
     rule : {"disk", "run", "as_of"}
         Whether the files that exist decide, or the steps of the graph alone.
+    partial : bool
+        Whether there are steps that nothing may be told of: then nothing is told of files that no step wrote, as one of
+        those steps may have written them.
     """
 
-    def __init__(self, graph: Graph, rule: Rule = "disk") -> None:
+    def __init__(self, graph: Graph, rule: Rule = "disk", *, partial: bool = False) -> None:
         self.graph = graph
         self.rule = rule
+        self._partial = partial
         self._known: dict[Dataset, tuple[object, Current]] = {}
         """By dataset, the files (None where none decide) for which this is its current version."""
         self._removers: dict[Dataset, dict[Place, str]] = {}
@@ -264,7 +274,9 @@ class Currents:
         last = self.graph.latest(dataset)
         if _stands_for_itself(dataset):
             return Current(last, "itself")
-        return Current(last, "last step", why=_DATABASE) if last.version.format == "jdbc" else None
+        if last.version.format != "jdbc":
+            return None
+        return Current(last, "last step", unknown=_read_since(last, self.graph.sightings(dataset)), why=_DATABASE)
 
     def _on_disk(self, dataset: Dataset, listed: tuple[Listed, ...]) -> Current:
         """Find the newest version whose files exist: that has most of them, and fewest others."""
@@ -287,7 +299,7 @@ class Currents:
         missing = frozenset(i for entry, i in known.items() if entry not in files)
         deep = any(not _partitioned(path) for path in best.files.paths)
         more = [e for e in listed if e not in known and (deep or _partitioned(e[0]))]
-        unknown = self.visible(dataset, [e for e in more if e not in captured])
+        unknown = self.told([e for e in more if e not in captured])
         apart = [e for e in more if e in captured]
         return Current(best, "disk", missing, _with_times(unknown), _with_times(apart))
 
@@ -306,21 +318,21 @@ class Currents:
             found |= {places[place] for place, i in s.places() if place in places and (own is None or own[i])}
         return found
 
-    def visible(self, dataset: Dataset, files: list[Listed]) -> list[Listed]:
-        """Leave out what only steps wrote or read that this graph leaves out."""
-        if not files or self.graph.whole is self.graph:
-            return files
-        places, whole = _places(dataset, files), self.graph.whole
-        for s in (*whole.written.related(dataset), *whole.read.related(dataset)):
-            for place, _ in s.places():
-                places.pop(place, None)
-        return list(places.values())
+    def told(self, files: list[Listed]) -> list[Listed]:
+        """Files that no step wrote, as far as they may be told."""
+        return [] if self._partial else files
 
     def moved(self, at: Sighting, current: Current) -> Moved:
         """Where the rows of a version stand in the current one."""
         found = current.moved.get(at.key)
         if found is None:
-            found = current.moved[at.key] = self._moved(at, current.at, current.missing)
+            found = self._moved(at, current.at, current.missing)
+            if current.apart and found.lost:
+                apart = {path for path, _ in current.apart}
+                which = [i for i, path in enumerate(at.files.paths) if path in apart]
+                stays = Runs.united(at.files.bases[which], at.files.rows[which]) & found.lost
+                found = replace(found, lost=found.lost - stays, stays=stays)
+            current.moved[at.key] = found
         return found
 
     def _moved(self, at: Sighting, to: Sighting, missing: frozenset[int] = frozenset()) -> Moved:
@@ -331,7 +343,7 @@ class Currents:
             return self._by_key(at, to)
         links = between(at, to, missing)
         boxes = concat([link.boxes for link in links.links]) if links.links else Boxes.empty()
-        return Moved(to, boxes, links.loose, tuple((r.rows, r.why) for r in links.refused))
+        return Moved(to, boxes, links.loose, refused=tuple((r.rows, r.why) for r in links.refused))
 
     def _by_key(self, at: Sighting, to: Sighting) -> Moved:
         """Follow the rows of a table's version through the appends that kept them."""
@@ -409,6 +421,9 @@ class Currents:
             there = compose(s.boxes, moved.boxes)
             if len(there) and s.at.version.format != "jdbc":  # appends to a table lead to the rows that they kept, too
                 live.append(replace(s, at=moved.at, boxes=there))
+            stays = restrict(s.boxes, moved.stays) if moved.stays else Boxes.empty()
+            if len(stays):
+                live.append(replace(s, boxes=stays))
             lost = restrict(s.boxes, moved.lost) if moved.lost else Boxes.empty()
             if len(lost):
                 older.append(replace(s, boxes=lost, gone=True))
@@ -454,6 +469,13 @@ class Currents:
 
 
 _DATABASE = "a table of a database has no files"
+
+
+def _read_since(last: Sighting, known: Iterable[Sighting]) -> tuple[tuple[str, int], ...]:
+    """The states of a table that steps read after it was last written, and that no captured step left."""
+    ended, id = last.node.manifest.ended, last.version.id
+    later = (s.node.manifest for s in known if s.version.id != id and s.node.manifest.ended > ended)
+    return tuple((f"the state that step {m.step} read", milliseconds(m.ended)) for m in later)
 
 
 def _said(paths: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ def _unwritten(back: Linker, currents: Currents, at: Sighting, missing: Iterable
     held = (loose.counts(at.files.bases) > 0).tolist()
     left = frozenset(missing)
     found = [f for i, f in enumerate(_listed(at.files)) if held[i] and i not in left]
-    return tuple((path, time) for path, _, time in currents.visible(at.version.dataset, found))
+    return tuple((path, time) for path, _, time in currents.told(found))
 
 
 def _listed(files: Files) -> Iterator[Listed]:

@@ -88,10 +88,6 @@ class Trace:
     arrivals: Arrivals = field(default_factory=Arrivals, repr=False)
     """What came to each write; endings are counted from it."""
 
-    def about(self, current: Current) -> Trace:
-        """The same, of rows that were asked about in the current version of their dataset, which was not named."""
-        return replace(self, used=(current.used, *(u for u in self.used[1:] if u != current.used)))
-
     @property
     def endings(self) -> tuple[Ending, ...]:
         """For a trace forward, the writes that read rows and did not keep all of them; none backward.
@@ -222,13 +218,14 @@ class _Draw:
         if moved.boxes is None:
             return [(moved.at, rows, rows, False)]
         live = image(compose(gathered(rows), moved.boxes))
-        lost = rows & moved.lost
+        lost, stays = rows & moved.lost, rows & moved.stays
         refused = [some & rows for some, _ in moved.refused]
         self.stops |= moved.stops(at, rows)
-        kept = rows - lost
+        kept = rows - lost - stays
         for some in refused:
             kept -= some
-        parts = [(moved.at, live, kept, False), (at, lost, lost, True), *((at, some, some, False) for some in refused)]
+        own = [(at, some, some, False) for some in (stays, *refused)]
+        parts = [(moved.at, live, kept, False), (at, lost, lost, True), *own]
         return [part for part in parts if part[1]]
 
     def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
@@ -345,15 +342,22 @@ class _Draw:
         return found
 
     def _kept(self) -> list[int]:
-        """The nodes whose rows are there, and those on the way to them."""
+        """The nodes whose rows are there, those on the way to them, and one of each dataset that has no other."""
         before: dict[int, set[int]] = {}
         for edge in self.edges:
             before.setdefault(edge.target, set()).add(edge.source)
-        kept, waiting = set(), [i for i in range(len(self.at)) if i not in self.gone]
-        while waiting:
-            if (i := waiting.pop()) not in kept:
-                kept.add(i)
-                waiting += before.get(i, ())
+        kept: set[int] = set()
+
+        def keep(waiting: list[int]) -> None:
+            while waiting:
+                if (i := waiting.pop()) not in kept:
+                    kept.add(i)
+                    waiting += before.get(i, ())
+
+        keep([i for i in range(len(self.at)) if i not in self.gone])
+        for i in sorted(self.gone, key=lambda i: self.at[i].node.manifest.ended, reverse=True):
+            if all(self.at[k].version.dataset != self.at[i].version.dataset for k in kept):
+                keep([i])
         return sorted(kept)
 
 

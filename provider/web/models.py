@@ -387,6 +387,8 @@ class Found(Model):
     total: int
     rows: int
     columns: int
+    gone: bool = False
+    """Siblings: these rows are in no current version; this is the one in which they were met."""
 
 
 class CompositionQuery(Selection):

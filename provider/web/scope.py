@@ -164,15 +164,19 @@ class Scope:
         found = self._traces.get(asked)
         if found is None or not self._stands(found, query):
             at, rows = self.asked(query)
+            named = str(at.version.dataset)
+            conditions = [parse_condition(text) for text in query.where] if query.where else None
+            given = query.rows if query.version is None else rows
             found = self.prov.trace(
-                self.prov.select(str(at.version.dataset), rows, version=at.version.id),
-                direction=query.direction,
+                named,
+                given,
+                query.direction,
+                where=conditions if given is None else None,
+                version=query.version,
                 to=None if query.to is None else str(self.dataset(query.to)),
                 kinds=("data", "context") if query.context else ("data",),
                 versions=query.versions,
             )
-            if query.version is None:
-                found = found.about(self.prov.currents.of(at.version.dataset))
             weight = sum(len(r.starts) for n in found.nodes for r in (n.data, n.context, n.possible))
             self._traces.put(asked, found, _ENTRY + weight)
         return found

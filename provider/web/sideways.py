@@ -50,8 +50,9 @@ def sideways(scope: Seen, page: Paged, query: models.SidewaysQuery) -> list[mode
                 total=version.rows,
                 rows=found.count,
                 columns=len(version.fields),
+                gone=gone,
             )
-            for version, found in _beside(scope, query)
+            for version, found, gone in _beside(scope, query)
         ]
     )
 
@@ -117,13 +118,13 @@ def trace_graph(
 
 
 def _found(scope: Scope, query: models.SidewaysQuery, wanted: str) -> tuple[Sighting, Runs]:
-    for version, found in _beside(scope, query):
+    for version, found, _ in _beside(scope, query):
         if version.id == wanted:
             return scope.find(query.to, wanted), found
     raise HTTPException(404, f"no row of version {wanted} was found; POST /sideways counts those that were")
 
 
-def _beside(scope: Scope, query: models.SidewaysQuery) -> list[tuple[Version, Runs]]:
+def _beside(scope: Scope, query: models.SidewaysQuery) -> list[tuple[Version, Runs, bool]]:
     to = str(scope.dataset(query.to))
     via = None if query.via is None else str(scope.dataset(query.via))
     at, ids = scope.asked(query)
@@ -133,15 +134,15 @@ def _beside(scope: Scope, query: models.SidewaysQuery) -> list[tuple[Version, Ru
     elif via is None:
         raise HTTPException(422, "via: siblings share a witness in a data set; say in which")
     else:
-        answer = scope.prov.ask.co_dependency(name, ids, to=to, via=via, version=version, kinds=kinds)
-    met: dict[tuple[Dataset, str], tuple[Version, Runs]] = {}
+        more = {"version": version, "kinds": kinds, "versions": "all"}
+        answer = scope.prov.ask.co_dependency(name, ids, to=to, via=via, **more)  # type: ignore[arg-type]
+    met: dict[tuple[Dataset, str, bool], tuple[Version, Runs, bool]] = {}
     for part in answer.parts:
         there = part.at.version
-        key = (there.dataset, there.id)
-        known = met.get(key)
-        more = image(part.boxes)
-        met[key] = (there, more if known is None else known[1] | more)
-    return list(met.values())
+        key = (there.dataset, there.id, part.gone)
+        rows = image(part.boxes)
+        met[key] = (there, met[key][1] | rows if key in met else rows, part.gone)
+    return sorted(met.values(), key=lambda one: one[2])
 
 
 def _kinds(context: bool) -> tuple[Literal["data", "context"], ...]:

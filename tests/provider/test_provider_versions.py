@@ -358,6 +358,7 @@ def test_an_older_version_asked_about_is_drawn_with_its_rows_now(world: World) -
 def test_a_step_that_appends_to_what_it_reads(world: World) -> None:
     world.step("one", "log", "a", [0, 1])
     world.step("again", "log", "b", [1], source="log")
+    assert world.ahead("log", [1]) == ["one:r1", "again:one:r1"]
     prov = world.open()
     found = prov.trace(world.name("log"), [1], "forward")
     assert [(n.met.rows().tolist(), n.role) for n in found.nodes] == [([1], "asked"), ([2], "end")]
@@ -366,7 +367,6 @@ def test_a_step_that_appends_to_what_it_reads(world: World) -> None:
     world.step("last", "log", "c", [3], removes=["b"])
     old = world.open().trace(world.name("log"), [1], "forward", version=was, versions="all")
     assert [(n.met.rows().tolist(), n.gone) for n in old.nodes] == [([1], False), ([1], False), ([2], True)]
-    assert world.ahead("log", [1]) == ["one:r1", "again:one:r1"]
 
 
 def test_a_correspondence_takes_rows_of_another_version(world: World) -> None:
@@ -632,3 +632,61 @@ def test_a_disk_is_looked_at_again(tmp_path: Path) -> None:
     assert found() == (1, ["last step", "last step"])
     (world.root / "in").mkdir(parents=True)
     assert found() == (0, ["disk", "disk"])  # a neighbour is there: this dataset was removed
+
+
+def test_a_file_that_was_put_back_beside_newer_ones(world: World) -> None:
+    world.step("one", "log", "a", [0, 1])
+    first = identity(world.now("log"))
+    kept = world.root / "kept"
+    shutil.copy2(world.root / "log" / "a", kept)
+    world.step("two", "log", "b", [2], removes=["a"])
+    shutil.copy2(kept, world.root / "log" / "a")
+    found = world.open().forward(world.name("in"), [0, 2], to=world.name("log"))
+    told = [(x["row"], x["version"] == first, x["source_row"]) for x in found.to_pylist()]
+    assert told == [(0, True, 0), (2, False, 0)] and gone_of(found) == ()
+    assert [s.what for s in stops_of(found)] == ["files"] and "which others have" in stops_of(found)[0].why
+
+
+def test_a_source_that_each_run_reads_a_part_of(world: World) -> None:
+    for day in (1, 2):
+        world.put("days", f"day={day}/x", [f"d{day}"])
+    for day in (1, 2):
+        part = world.now("days", only=f"day={day}/")
+        world.put("log", f"f{day}", [f"of d{day}"])
+        at = world.now("log", [f"f{day}"])
+        first = int(at.files.bases[at.files.paths.index(f"f{day}")])
+        world.publish(f"day{day}", write(at, [(part, [(first, 0)])]))
+    found = world.open().forward(world.name("days"), to=world.name("log"))
+    assert found.num_rows == 1 and [s.what for s in stops_of(found)] == ["files"]
+
+
+def test_a_trace_shows_where_rows_ended_in_what_was_overwritten_since(world: World) -> None:
+    world.step("one", "mid", "a", [0, 1])
+    two = world.step("two", "out", "x", [0], source="mid")
+    world.step("three", "mid", "b", [3], removes=["a"])
+    found = world.open().trace(world.name("in"), [1], "forward")
+    assert [(Path(n.dataset).name, n.met.rows().tolist(), n.gone) for n in found.nodes] == [
+        ("in", [1], False),
+        ("mid", [1], True),
+    ]
+    assert [(e.step, e.read, e.kept, e.node) for e in found.endings if e.step == two] == [(two, 1, 0, 1)]
+
+
+def test_a_table_that_was_read_in_a_newer_state(world: World) -> None:
+    source, name = world.now("in"), "postgres://db:5432/shop.scores"
+    world.publish("one", write(table_of(2), [(source, [(0, 0), (1, 1)])]))
+    world.clock += 1
+    world.publish("reads", write(world.now("report"), [(table_of(5, False), [])]))
+    found = world.open().forward(world.name("in"), [0], to=name)
+    assert found.num_rows == 1 and [s.what for s in stops_of(found)] == ["files"]
+    assert "the state that step dag-reads" in stops_of(found)[0].why
+
+
+def test_a_user_of_some_dags_learns_nothing_of_strange_files(world: World) -> None:
+    world.step("one", "log", "b", [0, 1])
+    world.step("secret", "log", "team=x/a", [2])
+    secret = world.root / "log" / "team=x" / "a"
+    os.utime(secret, ns=(10**18, 10**18))
+    prov = world.open().restricted(lambda m: m.key.task_id != "secret")
+    for found in (prov.forward(world.name("in"), to=world.name("log")), prov.backward(world.name("log"))):
+        assert stops_of(found) == () and all(not used.unknown for used in versions_of(found))

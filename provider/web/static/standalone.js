@@ -42415,7 +42415,7 @@ function EM({ way: e, to: t, through: r }, o = !0) {
   const { state: a } = zt(), l = _.useMemo(
     () => ({ ...Ql(a), relation: e, to: t.id, via: r?.id ?? null, context: a.context }),
     [a, r?.id, t.id, e]
-  ), c = ["sideways", JSON.stringify(l)], d = bt({ queryKey: c, queryFn: ({ signal: p }) => yr("/sideways", l, p, c), enabled: o }), f = d.data?.filter((p) => p.rows > 0) ?? [], g = f.find((p) => p.version.startsWith(a.at ?? "-")) ?? f.at(-1);
+  ), c = ["sideways", JSON.stringify(l)], d = bt({ queryKey: c, queryFn: ({ signal: p }) => yr("/sideways", l, p, c), enabled: o }), f = d.data?.filter((p) => p.rows > 0) ?? [], g = f.find((p) => p.version.startsWith(a.at ?? "-")) ?? f.filter((p) => !p.gone).at(-1) ?? f.at(-1);
   return { asked: l, key: c, answer: d, met: f, found: g };
 }
 function wY({ way: e, to: t, through: r }) {
@@ -42428,12 +42428,12 @@ function wY({ way: e, to: t, through: r }) {
   return p ? /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ R(Fo, { as: "h2", maxW: "16rem", size: "sm", truncate: !0, title: t.name, children: t.label }),
-      /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontSize: "sm", children: `${qi(p.rows, p.total)} rows ${S}` }),
+      /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontSize: "sm", children: `${qi(p.rows, p.total)} rows ${S}${p.gone ? ", and are gone" : ""}` }),
       g.length > 1 ? /* @__PURE__ */ ie(kt, { gap: 1, children: [
         /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: "version" }),
         g.map((w) => /* @__PURE__ */ R(ct, { "aria-pressed": w === p, onClick: () => {
           a({ at: w.version.slice(0, 12) }, !0);
-        }, size: "2xs", variant: w === p ? "solid" : "outline", children: `${w.version.slice(0, 6)} · ${Oe(w.rows)}` }, w.version))
+        }, size: "2xs", variant: w === p ? "solid" : "outline", children: `${w.version.slice(0, 6)} · ${Oe(w.rows)}${w.gone ? " · gone" : ""}` }, `${w.version} ${w.gone}`))
       ] }) : null
     ] }),
     x.error ? /* @__PURE__ */ R(zn, { again: () => {

@@ -1106,6 +1106,11 @@ export interface components {
             /** Columns */
             columns: number;
             dataset: components["schemas"]["Dataset"];
+            /**
+             * Gone
+             * @default false
+             */
+            gone: boolean;
             /** Rows */
             rows: number;
             /** Total */

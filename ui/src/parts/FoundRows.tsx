@@ -22,7 +22,7 @@ export function useFound({ way, to, through }: Props, enabled = true) {
   const key = ["sideways", JSON.stringify(asked)];
   const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Found[]>("/sideways", asked, signal, key), enabled });
   const met = answer.data?.filter((f) => f.rows > 0) ?? [];
-  const found = met.find((f) => f.version.startsWith(state.at ?? "-")) ?? met.at(-1);
+  const found = met.find((f) => f.version.startsWith(state.at ?? "-")) ?? met.filter((f) => !f.gone).at(-1) ?? met.at(-1);
   return { asked, key, answer, met, found };
 }
 
@@ -45,12 +45,12 @@ export function FoundRows({ way, to, through }: Props) {
     <Flex direction="column" gap={2} h="full" minH={0}>
       <Flex align="center" columnGap={2} minH={6} wrap="wrap">
         <Heading as="h2" maxW="16rem" size="sm" truncate title={to.name}>{to.label}</Heading>
-        <Text color="fg.muted" flex={1} fontSize="sm">{`${share(found.rows, found.total)} rows ${how}`}</Text>
+        <Text color="fg.muted" flex={1} fontSize="sm">{`${share(found.rows, found.total)} rows ${how}${found.gone ? ", and are gone" : ""}`}</Text>
         {met.length > 1 ? (
           <HStack gap={1}>
             <Text color="fg.muted" fontSize="xs">version</Text>
             {met.map((f) => (
-              <Button aria-pressed={f === found} key={f.version} onClick={() => { go({ at: f.version.slice(0, 12) }, true); }} size="2xs" variant={f === found ? "solid" : "outline"}>{`${f.version.slice(0, 6)} · ${number(f.rows)}`}</Button>
+              <Button aria-pressed={f === found} key={`${f.version} ${f.gone}`} onClick={() => { go({ at: f.version.slice(0, 12) }, true); }} size="2xs" variant={f === found ? "solid" : "outline"}>{`${f.version.slice(0, 6)} · ${number(f.rows)}${f.gone ? " · gone" : ""}`}</Button>
             ))}
           </HStack>
         ) : null}
