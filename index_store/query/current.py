@@ -455,12 +455,14 @@ class Currents:
         """For each file, the first step after which it was not there."""
         known = self._removers.setdefault(dataset, {})
         after = {place: "" for place in places if place not in known}
-        written = self.graph.written.related(dataset) if after else ()
-        for s in sorted(written, key=lambda s: s.node.manifest.ended, reverse=True):
+        seen = [*self.graph.written.related(dataset), *self.graph.read.related(dataset)] if after else []
+        for s in sorted(seen, key=lambda s: s.node.manifest.ended, reverse=True):
             if not after:
                 break
             for place in after.keys() & {place for place, _ in s.places()}:
                 known[place] = after.pop(place)
+            if s is not s.node.output:
+                continue
             within = s.version.dataset.name.rstrip("/") + "/"
             whole = dataset.name.startswith(within) or s.version.dataset == dataset
             after.update((p, s.node.step) for p in list(after) if whole or p[1].startswith(within))

@@ -26,17 +26,13 @@ def in_current(back: Linker, currents: Currents, current: Current) -> Strange:
 def on_the_way(
     ahead: Linker, back: Linker, currents: Currents, start: Sighting, to: Dataset | None
 ) -> list[tuple[Sighting, Strange]]:
-    """The same in what the writes ahead of a version read, or those on the way to a dataset.
-
-    Writes that the version came from are left out.
-    """
+    """The same in what the writes ahead of a version read, or those on the way to a dataset."""
     key = ("strangers", start.key, to)
     found: list[tuple[Sighting, Strange]] | None = back.routes.get(key)
     if found is None:
         nodes: Sequence[Node] = plan(ahead, [start], "forward").nodes
         if to is not None:
-            before = set(plan(back, [start], "backward").nodes)
-            nodes = [n for n in route(back, to).nodes if n not in before]
+            nodes = route(back, to).nodes
         read = {at.key: at for n in nodes for at in n.inputs.values() if currents.derived(at.version.dataset)}
         told = ((at, _unwritten(back, currents, at)) for at in read.values())
         found = [(at, files) for at, files in told if files]

@@ -690,3 +690,24 @@ def test_a_user_of_some_dags_learns_nothing_of_strange_files(world: World) -> No
     prov = world.open().restricted(lambda m: m.key.task_id != "secret")
     for found in (prov.forward(world.name("in"), to=world.name("log")), prov.backward(world.name("log"))):
         assert stops_of(found) == () and all(not used.unknown for used in versions_of(found))
+
+
+def test_a_run_s_own_step_removed_what_another_run_wrote(world: World) -> None:
+    world.step("fill", "mid", "a", [0, 1], run="r1")
+    first = identity(world.now("mid"))
+    world.step("report", "report", "x", [0], source="mid", run="r2")
+    fill = world.step("fill", "mid", "b", [2], removes=["a"], run="r2")
+    found = world.open().forward(world.name("mid"), [1], version=first, run="r2", to=world.name("mid"))
+    assert found.num_rows == 0
+    located = world.open().trace(world.name("in"), [0], "forward", run="r1")
+    assert located.gone == () and world.gone("mid", [0]) == [(fill, 1)]
+
+
+def test_rows_may_come_back_by_a_file_of_nobody_s(world: World) -> None:
+    world.step("one", "report", "a", [0])
+    world.put("mid", "y", ["captured"])
+    world.publish("mid", write(world.now("mid", ["y"]), [(world.now("in"), [(0, 3)])]))
+    world.put("mid", "x", ["of the report"])
+    world.step("two", "report", "b", [0], source="mid")
+    found = world.open().forward(world.name("report"), [0], to=world.name("report"))
+    assert [s.what for s in stops_of(found)] == ["files"]
