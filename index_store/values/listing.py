@@ -93,19 +93,53 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A listing of a folder, and what tells that it still holds: the times of its folders, in nanoseconds."""
+
+    listing: Listing
+    folders: tuple[tuple[str, int], ...]
+
+    def holds(self, root: str) -> bool:
+        """Whether a new listing would be the same: no name came or went, and no file has another size or time."""
+        try:
+            return all(os.stat(path).st_mtime_ns == time for path, time in self.folders) and all(  # noqa: PTH116
+                ((s := os.stat(f"{root}/{path}")).st_size, s.st_mtime_ns // 1_000_000) == (size, time)  # noqa: PTH116
+                for path, size, time in self.listing.files
+            )
+        except OSError:
+            return False
+
+
+_seen: dict[str, _Seen] = {}
+_SETTLED = 2 * 10**9
+"""Nanoseconds after which a folder's time tells of each change: file systems round times, to a second or two."""
+
+
 def _local(root: str) -> Listing:
+    seen = _seen.get(root)
+    if seen is not None and seen.holds(root):
+        return seen.listing
     try:
         found = os.stat(root)  # noqa: PTH116 (each question asks)
         if stat.S_ISREG(found.st_mode):
             return Listing((("", found.st_size, found.st_mtime_ns // 1_000_000),))
-        return Listing(tuple(sorted(_below(root))))
+        now = time.time_ns()
+        folders = [(root, found.st_mtime_ns)]
+        listed = Listing(tuple(sorted(_below(root, folders))))
+        if len(_seen) >= _MOST_KEPT:
+            _seen.clear()
+        _seen.pop(root, None)
+        if all(changed + _SETTLED < now for _, changed in folders):
+            _seen[root] = _Seen(listed, tuple(folders))
+        return listed
     except (FileNotFoundError, NotADirectoryError):
         return Listing((), f"{root} is not there", absent=True)
     except OSError as e:
         return Listing((), f"{e.filename or root} can't be listed: {e.strerror or e}")
 
 
-def _below(root: str) -> Iterator[Listed]:
+def _below(root: str, folders: list[tuple[str, int]]) -> Iterator[Listed]:
     waiting, linked = [""], set()
     while waiting:
         folder = waiting.pop()
@@ -119,6 +153,7 @@ def _below(root: str) -> Iterator[Listed]:
                         if (target := os.path.realpath(entry.path)) in linked:
                             continue
                         linked.add(target)
+                    folders.append((entry.path, entry.stat().st_mtime_ns))
                     waiting.append(path)
                 elif entry.is_file():
                     found = entry.stat()
