@@ -342,7 +342,7 @@ class Currents:
         if at.version.format == to.version.format == "jdbc":
             return self._by_key(at, to)
         links = between(at, to, missing)
-        boxes = concat([link.boxes for link in links.links]) if links.links else Boxes.empty()
+        boxes = concat([link.boxes for link in links.links])
         return Moved(to, boxes, links.loose, refused=tuple((r.rows, r.why) for r in links.refused))
 
     def _by_key(self, at: Sighting, to: Sighting) -> Moved:

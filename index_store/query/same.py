@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from provspark.index_store.boxes import concat
 from provspark.index_store.model import Boxes
-from provspark.index_store.query.graph import Place, Sighting
-from provspark.index_store.query.links import diagonals
-from provspark.index_store.query.relation import compose, image, restrict
+from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.links import between
+from provspark.index_store.query.relation import compose, identity, image, restrict
 from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.walk import Stand
 
@@ -17,14 +16,8 @@ from provspark.index_store.query.walk import Stand
 def shared(at: Sighting, other: Sighting) -> Boxes:
     """From rows of one version to the rows of another that are the same records."""
     if at.key == other.key:
-        whole = Runs.span(at.version.rows)
-        return Boxes(whole.starts, whole.lengths, whole.starts, whole.lengths, whole.starts >= 0)
-    theirs: dict[Place, int] = dict(other.places())
-    both = [(i, theirs[place]) for place, i in at.places() if place in theirs]
-    mine, there = np.array(both, dtype=np.int64).reshape(-1, 2).T
-    alike = at.files.rows[mine] == other.files.rows[there]
-    mine, there = mine[alike], there[alike]
-    return diagonals(at.files.bases[mine], other.files.bases[there], at.files.rows[mine])
+        return identity(Runs.span(at.version.rows))
+    return concat([link.boxes for link in between(at, other).links])
 
 
 def settled(stands: Sequence[Stand]) -> list[Stand]:
