@@ -165,7 +165,7 @@ def test_all_rows_first_and_one_example_on_demand(tab: Tab, server: Server, expe
     open_trace(tab, server)
     tab.shows("census.csv: rows of the trace", expected["census.csv"])
     assert len(expected["census.csv"]) > 1
-    tab.view.get_by_text(f"One example: row {ROW}").click()
+    tab.view.get_by_text(f"Show one derivation of row {ROW}").click()
     tab.view.get_by_text(f"1 of {len(expected['census.csv'])} rows, in one derivation of row {ROW}").wait_for()
     assert f"example={ROW}" in tab.page.url
     for name in ("census.csv", "people", "clean", "regions.csv"):
@@ -176,7 +176,7 @@ def test_all_rows_first_and_one_example_on_demand(tab: Tab, server: Server, expe
         assert row in expected[name]
     tab.check()
     tab.node("census.csv").click()
-    tab.view.get_by_text(f"One example: row {ROW}").click()
+    tab.view.get_by_text(f"Show one derivation of row {ROW}").click()
     tab.shows("census.csv: rows of the trace", expected["census.csv"])
     tab.page.goto(tab.page.url + "&all=1")
     tab.shows("census.csv: rows of the trace", expected["census.csv"])
