@@ -130,7 +130,7 @@ class Current:
     why: str = ""
     age: float = 0.0
     moved: dict[object, Moved] = field(default_factory=dict)
-    """Where rows of other versions stand in it, as far as that was asked."""
+    """The row ids that rows of other versions have in it, as far as that was asked."""
 
     @property
     def lost(self) -> Runs:
@@ -182,7 +182,7 @@ class Current:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moved:
-    """Where the rows of a version stand in another one."""
+    """The row ids that the rows of a version have in another one."""
 
     at: Sighting
     """The other version."""
@@ -193,7 +193,7 @@ class Moved:
     stays: Runs = field(default_factory=lambda: Runs.span(0))
     """Those of `lost` whose files are there all the same."""
     refused: tuple[tuple[Runs, str], ...] = ()
-    """Rows that can't be told in it, and why."""
+    """Rows that can't be located in it, and why."""
 
     def stops(self, at: Sighting, rows: Runs) -> set[Stop]:
         """The stops for those of some rows that can't be told in it."""
@@ -203,11 +203,11 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """Where a walk came to, told in current versions."""
+    """The rows that a walk reached, in current versions."""
 
     stands: tuple[Stand, ...]
     older: tuple[Stand, ...]
-    """Rows that are in no current version, in the versions in which they were met."""
+    """Rows that are in no current version, in the versions in which they were found."""
     stops: tuple[Stop, ...]
 
 
@@ -410,7 +410,7 @@ class Currents:
         return here.get(dataset)
 
     def bring(self, stands: Iterable[Stand], here: dict[Dataset, Current]) -> Brought:
-        """Tell rows in the current versions of their datasets.
+        """Bring rows to the current versions of their datasets.
 
         Parameters
         ----------

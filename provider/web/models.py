@@ -296,11 +296,12 @@ class Stop(Model):
 
 
 class Gone(Model):
-    """Rows that came of those asked about, and that are in no current version of their dataset."""
+    """Rows made from the selected rows that are no longer in the current version of their dataset."""
 
     dataset: Dataset
     step: str | None
-    """The first captured step after which their files were not there; null where no captured step removed them."""
+    """The first captured step after which their files were missing; null if no captured step is known to have removed
+    them."""
     rows: int
 
 
