@@ -146,8 +146,8 @@ class _Report:
 
     def _nothing(self, target: str | None, backward: bool) -> None:
         if not target and not backward and len(self._found.nodes) > 1:
-            where = 'See "Through" above' + (' and "Dropped" below.' if self._found.ended else ".")
-            self._out.print(Text(f"No result row: captured steps read all rows that were made from these rows. {where}"))
+            where = 'see "Through" above' + (' and "Dropped" below' if self._found.ended else "")
+            self._out.print(Text(f"No result row: captured steps read all rows made from these rows; {where}."))
             return
         what = f"No row of {target}" if target else "No row of any data set"
         verb = "went into these rows" if backward else "came from these rows"

@@ -113,7 +113,7 @@ class Provenance(OperationApi, ProfileApi):
     version : str, optional
         A version's id. Default: the current version, which is the newest stored version whose files exist. With `run`
         or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the
-        version that the last successful step wrote, or else read. `versions_of` returns which version was used, and why.
+        version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
     run : str, optional
         A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote,
         or else read, and ways forward go through its steps only.

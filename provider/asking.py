@@ -268,8 +268,8 @@ class Asking:
         view = self._views.of(rows.dataset, version, run, as_of)
         if is_driver(rows.at.version.dataset) and view.at.key != rows.at.key:
             raise ConditionError(
-                f"rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver has "
-                f"its own rows"
+                f"rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver "
+                f"has its own rows"
             )
         moved = view.currents.located(rows.at, view.chosen)
         for refused, why in moved.refused:

@@ -507,8 +507,8 @@ def _unwritten(paths: Sequence[str]) -> str:
 def _spread(paths: Sequence[str]) -> str:
     are = "is" if len(paths) == 1 else "are"
     return (
-        f"{_said(paths)} {are} in another captured version, but not in the current one; no single version has all files "
-        f"that exist now"
+        f"{_said(paths)} {are} in another captured version, but not in the current one; no single version has all "
+        f"files that exist now"
     )
 
 

@@ -54,8 +54,9 @@ class Ending:
 
     def __str__(self) -> str:
         rows, kept = f"{self.read:,} row{'' if self.read == 1 else 's'}", f"{self.kept:,}" if self.kept else "none"
-        used = f"; {self.context:,} of the rows not kept {'was' if self.context == 1 else 'were'} used to compute values"
-        used = f"{used} of the output (context)" if self.context else ""
+        were = "was" if self.context == 1 else "were"
+        used = f"; {self.context:,} of the rows not kept {were} used to compute values of the output (context)"
+        used = used if self.context else ""
         return f"step {self.step}, which wrote {self.dataset}, read {rows} of {self.source} and kept {kept}{used}"
 
 

@@ -202,7 +202,7 @@ class TraceQuery(Selection):
     """Follow rows that values were computed from, too."""
     to: DatasetId | None = None
     versions: Versions = "current"
-    """In a forward trace, return rows in the current version of their dataset; `all` also includes rows no longer in it."""
+    """In a forward trace, return rows in the current version of their dataset; `all` includes rows no longer in it."""
 
 
 class ExampleQuery(TraceQuery):

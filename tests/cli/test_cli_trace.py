@@ -81,7 +81,7 @@ def test_where_rows_ended_is_told_and_how_to_ask_for_the_operation(cli: Cli, fol
     people = f"file://{folder}/people.csv"
     assert "Dropped: step clean-" in text
     assert f"which wrote file://{folder}/clean.csv, read 1 row of {people} and kept none." in text
-    assert f"first of these rows, run: provspark history {people} --version {version} --row 1 --direction forward" in text
+    assert f"these rows, run: provspark history {people} --version {version} --row 1 --direction forward" in text
     text = cli("trace", folder / "people.csv", "--forward").output.replace("\n", "")
     assert f"read 5 rows of {people} and kept 3." in text
     text = (

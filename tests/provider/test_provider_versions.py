@@ -544,7 +544,8 @@ def test_a_folder_that_is_written_partition_by_partition(world: World) -> None:
     again = world.step("d1", "out/day=1", "b", [3], removes=["a"], run="r2")
     prov = world.open()
     found = prov.forward(world.name("in"), [3], to=world.name("out"))
-    assert [s.what for s in stops_of(found)] == ["files"] and "day=1/b is in another captured version" in stops_of(found)[0].why
+    assert [s.what for s in stops_of(found)] == ["files"]
+    assert "day=1/b is in another captured version" in stops_of(found)[0].why
     every = prov.forward(world.name("in"), to=world.name("out"))
     assert [(g.step, g.rows) for g in gone_of(every)] == [(again, 2)]
 
@@ -644,7 +645,8 @@ def test_a_file_that_was_put_back_beside_newer_ones(world: World) -> None:
     found = world.open().forward(world.name("in"), [0, 2], to=world.name("log"))
     told = [(x["row"], x["version"] == first, x["source_row"]) for x in found.to_pylist()]
     assert told == [(0, True, 0), (2, False, 0)] and gone_of(found) == ()
-    assert [s.what for s in stops_of(found)] == ["files"] and "in another captured version, but not in the current one" in stops_of(found)[0].why
+    assert [s.what for s in stops_of(found)] == ["files"]
+    assert "in another captured version, but not in the current one" in stops_of(found)[0].why
 
 
 def test_a_source_that_each_run_reads_a_part_of(world: World) -> None:

@@ -437,9 +437,10 @@ def test_a_link_to_an_older_version_leads_to_the_same_row_now(tmp_path: Path, ch
         tab.view.get_by_role("button", name="Find the row in the current version").click()
         tab.view.get_by_text("This row is no longer in the current version.").wait_for()
         tab.page.goto(f"{url}&ds={dataset_id(source.dataset)}&rows=1&trace=forward")
-        tab.view.get_by_text("1 row of log is no longer in the current version: no captured step is known to have removed its files.").wait_for()
+        gone = "1 row of log is no longer in the current version: no captured step is known to have removed its files."
+        tab.view.get_by_text(gone).wait_for()
         assert tab.counts()["log"] == "1 of 4"
         tab.view.get_by_text("Include rows no longer in the current version").click()
-        tab.view.get_by_text("gone", exact=True).wait_for()
+        tab.view.get_by_text("not current", exact=True).wait_for()
         tab.check()
         tab.close()
