@@ -45,7 +45,7 @@ def _direction(backward: bool) -> Any:
 @click.option("--existence", is_flag=True, help="Also the cells that decided that the rows are there.")
 @click.option("--replay", is_flag=True, help="Of cells: let a replay say what CASE, coalesce, pivot … chose by row.")
 @functions_option
-@ahead_options
+@ahead_options("Forward only; not with --column or --existence.")
 @way_options
 @answer_options
 def why(column: tuple[str, ...], existence: bool, backward: bool, to: str | None, **given: Any) -> None:

@@ -44,7 +44,7 @@ def co_contributory(to: str, via: str | None, **given: Any) -> None:
 
 @click.command("co-dependency")
 @row_options
-@ahead_options
+@ahead_options()
 @click.option("--to", required=True, metavar="DATASET", help="The data set whose rows are wanted.")
 @click.option("--via", required=True, metavar="DATASET", help="The data set, or step, of the witnesses.")
 @answer_options
@@ -123,19 +123,25 @@ def _among(table: pa.Table, rows: Any) -> pa.Table:
 
 @click.command()
 @selection_options
-@click.option("--in", "target", metavar="ID", help="The other version (default: the newest whose files exist).")
+@click.option(
+    "--target-version",
+    "target",
+    metavar="ID",
+    help="Version in which to look for the rows (default: the current one). --version, --run and --as-of choose the "
+    "version that the row ids are from.",
+)
 @answer_options
 def locate(target: str | None, **given: Any) -> None:
     """Find rows of a version of DATASET in another version: the same rows of the files that both have.
 
     \b
-    Example, where row 512 of an older version stands now:
+    Example, the row id that row 512 of an older version has now:
       provspark locate /data/log --row 512 --version 1652bf30b994a8577270d871132b62bd
     """
     prov = open_provenance(given.pop("store"))
     how_shown = shown(given)
     found = prov.locate(prov.select(**selected(given)), target)
-    show_table(found.table(), **how_shown, version=found.version, gone=len(found.gone))
+    show_table(found.table(), **how_shown, target_version=found.version, rows_gone=len(found.gone))
 
 
 @click.command()

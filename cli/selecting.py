@@ -81,7 +81,7 @@ def driver_options(command: F) -> F:
 def version_options(command: F) -> F:
     """Add the options that choose a version of DATASET and the steps that count, and ``--store``."""
     options = [
-        click.option("--version", metavar="ID", help="A version of DATASET (default: the newest whose files exist)."),
+        click.option("--version", metavar="ID", help="A version of DATASET (default: the current one)."),
         click.option("--run", metavar="RUN", help="The version of a run, or of the 'latest'; ahead, its steps only."),
         click.option("--as-of", metavar="TIME", help="Leave out steps that ended later."),
         store_option,
@@ -89,17 +89,17 @@ def version_options(command: F) -> F:
     return _with(options, command)
 
 
-def ahead_options(command: F) -> F:
-    """Add ``--all-versions``, which gives ``versions``."""
-    option = click.option(
+def ahead_options(limits: str = "") -> Callable[[F], F]:
+    """Add ``--all-versions``, which gives ``versions``; `limits` says where it does not apply."""
+    what = "Include result rows that are no longer in the current version of their dataset, marked as gone."
+    return click.option(
         "--all-versions",
         "versions",
         is_flag=True,
         flag_value="all",
         default="current",
-        help="Forward: also rows that are in no current version, marked as gone.",
+        help=f"{what} {limits}".strip(),
     )
-    return option(command)
 
 
 def way_options(command: F) -> F:
@@ -231,7 +231,8 @@ def show_table(
         return
     if not csv_file and not parquet_file:
         for name, value in about.items():
-            say(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+            label = name.replace("_", " ")
+            say(f"{label}: {value:,}" if isinstance(value, int) else f"{label}: {value}")
         if table.num_rows and limit:
             first = table.slice(0, limit).to_pylist()
             print_rows(console(), table.column_names, [list(line.values()) for line in first], cell=80)
@@ -243,11 +244,11 @@ def show_table(
 
 
 def print_about(table: pa.Table) -> None:
-    """Say which version was asked about, what is gone, and where an answer is less than it could be."""
+    """Say which version was used, which rows are gone, and where an answer is less than it could be."""
     from provspark.index_store.query.answer import gone_of, stops_of, versions_of
 
     for used in versions_of(table)[:1]:
-        say(f"Asked about {used}.", dim=True, err=True)
+        say(f"Using {used}.", dim=True, err=True)
     for gone in gone_of(table):
         say(f"{gone}.", err=True)
     print_stops(stops_of(table))

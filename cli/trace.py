@@ -26,7 +26,7 @@ __all__ = ["trace"]
 @click.command()
 @row_options
 @driver_options
-@ahead_options
+@ahead_options("Forward only.")
 @click.option("--backward/--forward", default=True, help="Where the rows came from (the default), or went to.")
 @click.option("--to", metavar="DATASET", help="Ask for rows of this data set, wherever it is on the way.")
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of a data set.")
@@ -34,7 +34,7 @@ __all__ = ["trace"]
 def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: Any) -> None:
     """Trace rows of DATASET back to the rows they came from, or forward to those they went into.
 
-    Forward, it also tells the steps that read rows and did not keep all of them.
+    With --forward, it also lists the steps that read some of the rows and did not keep all of them.
 
     DATASET is a path or a URL, as `provspark ls` lists them. Without --row and --where all its rows are traced.
 
@@ -117,7 +117,7 @@ class _Report:
             that = f" satisfies {' and '.join(where)}" if where else " is there to trace"
             self._out.print(Text(f"No row of {asked.dataset}{that}."))
             return
-        self._out.print(Text(f"Asked about {self._found.used[0]}.", "dim"))
+        self._out.print(Text(f"Using {self._found.used[0]}.", "dim"))
         self._node("Asked: ", asked)
         ends = {n.id for n in wanted}
         for node in self._found.nodes[1:]:
@@ -146,7 +146,8 @@ class _Report:
 
     def _nothing(self, target: str | None, backward: bool) -> None:
         if not target and not backward and len(self._found.nodes) > 1:
-            self._out.print(Text("Captured steps read all that came from these rows; see what they passed through."))
+            where = 'see "Through" above' + (' and "Dropped" below' if self._found.ended else "")
+            self._out.print(Text(f"No result row: captured steps read all rows made from these rows; {where}."))
             return
         what = f"No row of {target}" if target else "No row of any data set"
         verb = "went into these rows" if backward else "came from these rows"
@@ -156,16 +157,17 @@ class _Report:
     def _endings(self) -> None:
         ended = self._found.ended
         for ending in ended:
-            self._out.print(Text(f"Ended: {ending}."))
+            self._out.print(Text(f"Dropped: {ending}."))
         for ending in list(ended)[:1]:
             rows = f"{quote(ending.source)} --version {ending.version} --row {ended[ending].starts[0]}"
-            self._out.print(Text(f"Which operation: provspark history {rows} --direction forward", "dim"))
+            ask = "To see which operation dropped the first of these rows, run:"
+            self._out.print(Text(f"{ask} provspark history {rows} --direction forward", "dim"))
 
     def _line(self, node: TraceNode) -> Text:
         out = Text()
         out.append(node.dataset, style="bold")
         out.append(f": {node.met.count:,} of {count(node.total)}")
-        out.append(", in files that are gone" if node.gone else "")
+        out.append(", no longer in the current version" if node.gone else "")
         if node.context:
             only = (node.context - node.data).count
             out.append(f", {only:,} of them as context only" if only else "")

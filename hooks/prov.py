@@ -158,9 +158,11 @@ class ProvHook(BaseHook):  # type: ignore[misc]
         return self.get_conn().select(dataset, rows, **options)
 
     def locate(self, dataset: Any, rows: Any = None, into: str | None = None, **options: Any) -> Located:
-        """Find rows in another version, `into`; see `Provenance.locate`.
+        """Find rows in another version of their dataset; see `Provenance.locate`.
 
-        `dataset` is a set of rows or an answer, or a name: then `rows` and the options choose as in every question.
+        `into` is the version in which to look for the rows, by default the current one. `dataset` is a set of rows, an
+        answer, or a name: then `rows` and the options (`version`, `run`, `as_of`, `where`) choose the rows, and the
+        version that they are from.
         """
         prov = self.get_conn()
         chosen = prov.select(dataset, rows, **options) if isinstance(dataset, str) else dataset

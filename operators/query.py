@@ -54,8 +54,9 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
     dict
         As XCom: ``lines``, how many there are; ``answer``, the first of them; ``possible``, how many possible edges
         there are; ``ends``, where rows ended on drivers; ``stops``, where the answer is less than it could be;
-        ``trusted``, what of these was trusted; ``gone``, rows that are in no current version, by the step that removed
-        their files; ``versions``, the versions whose row ids the lines tell; ``file``, where it was written, or None.
+        ``trusted``, what of these was trusted; ``gone``, rows that are no longer in the current version, by the step
+        after which their files were missing; ``versions``, the versions that the row ids refer to; ``file``,
+        where it was written, or None.
 
     Raises
     ------

@@ -111,18 +111,18 @@ class Provenance(OperationApi, ProfileApi):
         Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``,
         ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
     version : str, optional
-        A version's id. Without it, the current version: with `run` or `as_of` the latest within it, else the newest
-        stored version whose files exist. Where the files can't be listed, the one that the latest succeeded step wrote,
-        or else the latest read. `versions_of` names the version and what chose it.
+        A version's id. Default: the current version, which is the newest stored version whose files exist. With `run`
+        or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the
+        version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
     run : str, optional
         A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote,
         or else read, and ways forward go through its steps only.
     as_of : datetime or str, optional
         What would have been answered then: steps that ended later are left out.
     versions : {"current", "all"}
-        For `forward`, `trace` ahead and `co_dependency`: what is found is told in the current versions of datasets, and
-        rows that are in none are only counted (`gone_of`). With ``all``, these are lines, too, each in the version in
-        which it was met, and a column ``gone`` tells them.
+        For `forward`, forward `trace` and `co_dependency`. ``current`` (default): rows are returned in the current
+        version of their dataset; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are
+        returned as well, with the version in which they were found, and a column ``gone`` marks them.
     kinds : iterable of {"data", "context", "possible"}
         Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each
         kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A
@@ -250,19 +250,20 @@ class Provenance(OperationApi, ProfileApi):
     ) -> Located:
         """Find the same rows in another version of their dataset: those of the files that both have.
 
-        Rows of a database's table are found by their keys, as far as appends kept them.
+        Rows of a database table are matched by key, but only across captured appends: after an overwrite they count as
+        gone.
 
         Parameters
         ----------
         rows : RowSet, Answer or table of an answer
             Rows with their version, of one version.
         version, run, as_of
-            Choose the version as in every question; without them, the current one.
+            Choose the version in which to look for the rows, as in every question; without them, the current one.
 
         Returns
         -------
         Located
-            A set of that version. ``gone`` are the rows that it lacks, ``table()`` tells both by row.
+            A set of that version. ``gone`` are the rows that are not in it; ``table()`` lists both, row by row.
 
         Raises
         ------
@@ -272,7 +273,7 @@ class Provenance(OperationApi, ProfileApi):
 
         Examples
         --------
-        Where the rows of last month's report stand now::
+        The row ids that rows of last month's report have now::
 
             was = prov.select("/data/report", [17, 18], as_of="2024-05-31")
             prov.locate(was).table()
@@ -333,8 +334,9 @@ class Provenance(OperationApi, ProfileApi):
     ) -> pa.Table:
         """Find the rows that rows went into; parameters, result and errors as for `backward`.
 
-        Each row is told once, with the current version of its dataset and its row id there. Rows that are in no current
-        version are no lines: `gone_of` counts them, with the step that removed their files. See `versions`.
+        Each row is returned once, with the current version of its dataset and its row id in that version. Rows that are
+        no longer in a current version are left out; `gone_of` counts them, by the step after which their files were
+        missing. See `versions`.
 
         Without `to`, the ultimate results: rows that no captured write read; a row asked about that none
         read is its own result. ``occurrence`` is the reading through which the last step took them. Of a
@@ -540,8 +542,8 @@ class Provenance(OperationApi, ProfileApi):
     ) -> pa.Table:
         """Read values of rows, in the order of their ids.
 
-        Parameters are those of `backward`; `columns` picks some. In place of `dataset`, an answer, or its table, with
-        rows of one version: then the values are those of the rows that it found.
+        Parameters are those of `backward`; `columns` picks some. `dataset` may also be an answer, or an
+        answer's table, if all its rows are of one version: the values returned are those of the rows found.
 
         Raises
         ------

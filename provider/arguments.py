@@ -27,7 +27,7 @@ FOLLOWED: Mapping[str, frozenset[Kind]] = {
 """The kinds of edges that each question can follow; those that follow possible edges take `strict` and `trust`."""
 Versions = Literal["current", "all"]
 AHEAD = ("forward", "trace", "co_dependency")
-"""Questions that tell what came of rows in the current versions of datasets, and take `versions`."""
+"""Questions that return rows in the current versions of datasets, and take `versions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Edges:
     trust : tuple of str
         What is trusted.
     versions : {"current", "all"}
-        Whether rows that are in no current version are among the lines of the answer.
+        Whether the answer includes rows that are no longer in a current version.
     """
 
     kinds: frozenset[Kind]
@@ -87,11 +87,11 @@ class Edges:
                 )
         versions = which.get("versions", "current")
         if versions not in get_args(Versions):
-            raise ConditionError(f"no versions {versions!r}; there are 'current' and 'all'")
+            raise ConditionError(f"versions must be 'current' or 'all', found {versions!r}")
         if versions != "current" and question not in AHEAD:
             raise ConditionError(
-                f"{question} takes no versions, found {versions!r}: it tells each row in the version that it met. "
-                f"Leave it out, or ask a question that takes it: {', '.join(AHEAD)}"
+                f"{question} does not accept versions={versions!r}. Leave out versions (--all-versions), or ask a "
+                f"question that takes it: {', '.join(AHEAD)}"
             )
         return cls(kinds, strict, trust, versions)
 

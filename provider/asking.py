@@ -210,8 +210,8 @@ class Asking:
         where, version = which.get("where"), which.get("version")
         if isinstance(dataset, RowSet) and not (rows is None and where is None and version is None):
             raise ConditionError(
-                "a set of rows was given, and rows, where or version beside; it has its own. To take it to another "
-                "version, use locate()"
+                "a set of rows already has its rows and version: leave out rows, where and version. To convert it to "
+                "another version, use locate()"
             )
         named = dataset.at if isinstance(dataset, RowSet) else dataset
         view = self._views.of(named, version, which.get("run"), which.get("as_of"))
@@ -238,11 +238,15 @@ class Asking:
         elif isinstance(given, pa.Table) and {"dataset", "version", "source_row"} <= set(given.column_names):
             found = list(self._sets(given))
         else:
-            raise ArgumentError(f"rows with their version are a set of rows or an answer, found {type(given).__name__}")
+            raise ArgumentError(f"expected a RowSet, an Answer or the table of an answer, found {type(given).__name__}")
         if len(found) != 1:
+            if not found:
+                raise ConditionError("the answer has no rows, but this call needs rows of one version")
             named = "; ".join(f"{one.dataset}, version {one.version}" for one in found[:3])
-            of = f"rows of {len(found)} versions ({named})" if found else "no rows"
-            raise ConditionError(f"the answer has {of}, where one version is wanted; ask for a dataset with to=…")
+            raise ConditionError(
+                f"the answer has rows of {len(found)} versions ({named}), but this call needs rows of one version; ask "
+                f"again with to=DATASET"
+            )
         return found[0]
 
     def _sets(self, lines: pa.Table) -> Iterator[RowSet]:
@@ -253,8 +257,8 @@ class Asking:
             at = self._views.graph.find(dataset, place["version"])
             if len({s.key for s in known}) > 1:
                 raise ConditionError(
-                    f"steps read version {at.version.id} of {dataset} with options that cut it into rows differently, "
-                    f"and a table does not tell which is meant; pass the answer itself, as prov.ask gives it"
+                    f"version {at.version.id} of {dataset} was read with different options (such as multiLine), so its "
+                    f"row ids in a table are ambiguous; pass the Answer that prov.ask returns instead of its table"
                 )
             same = pc.and_(pc.equal(lines["dataset"], place["dataset"]), pc.equal(lines["version"], place["version"]))
             yield RowSet(at, Runs.of(lines.filter(same)["source_row"].to_numpy()))
@@ -263,11 +267,14 @@ class Asking:
         """The same rows in another version."""
         view = self._views.of(rows.dataset, version, run, as_of)
         if is_driver(rows.at.version.dataset) and view.at.key != rows.at.key:
-            raise ConditionError(f"each version of {rows.dataset} stands for itself: its rows are in no other one")
+            raise ConditionError(
+                f"rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver "
+                f"has its own rows"
+            )
         moved = view.currents.located(rows.at, view.chosen)
         for refused, why in moved.refused:
             if refused & rows.runs:
-                raise ConditionError(f"rows of {rows.dataset} can't be told in version {view.at.version.id}: {why}")
+                raise ConditionError(f"rows of {rows.dataset} can't be located in version {view.at.version.id}: {why}")
         whole = identity(rows.runs)
         boxes = whole if moved.boxes is None else compose(whole, moved.boxes)
         return Located(view.at, image(boxes), boxes, RowSet(rows.at, rows.runs & moved.lost))

@@ -99,7 +99,7 @@ class UnknownDatasetError(ProvSparkError, LookupError):
     def __init__(self, name: str, known: Iterable[str], broken: int = 0, until: str = "") -> None:
         said = f"no data set {name!r} in this store" + _near(name, known, "provspark ls", broken)
         if until:
-            said = f"no data set {name!r} by {until}: no step that read or wrote it had ended; choose a later as_of"
+            said = f"no dataset {name!r} as of {until}: no step that read or wrote it had ended; choose a later as_of"
         super().__init__(said)
         self.name = name
 

@@ -40,7 +40,8 @@ class ProvSparkDatasetFacet(DatasetFacet):  # type: ignore[misc]
     unit : str, optional
         What `rows` counts: ``row``, or ``file`` where nobody has counted the rows. ``row`` where it is missing.
     written : int, optional
-        Of an output: rows that this step wrote, of all rows of the version. Missing where that is not known.
+        Of an output: number of rows that this step wrote; `rows` counts all rows of the version. Missing if it is not
+        known.
     """
 
     store: str

@@ -206,15 +206,17 @@ class Answer:
         )
 
     def _told_alike(self, other: Answer) -> None:
-        """Refuse an answer that tells rows of a dataset in another current version: ids would be taken for others."""
+        """Refuse an answer with another current version of a dataset: its row ids mean other rows."""
         mine = {c.at.version.dataset: c for c in self.currents}
         for there in other.currents:
             here = mine.get(there.at.version.dataset, there)
             if (here.at.key, here.missing) != (there.at.key, there.missing):
+                dataset, mine_id, other_id = here.at.version.dataset, here.at.version.id, there.at.version.id
+                why = f"files of {dataset} changed between the two questions"
+                if mine_id != other_id:
+                    why = f"the two answers use different current versions of {dataset} ({mine_id} and {other_id})"
                 raise ConditionError(
-                    f"one answer tells rows of {here.at.version.dataset} as they are in version {here.at.version.id}, "
-                    f"the other as they are in version {there.at.version.id}, or its files changed in between; ask "
-                    f"both questions again, with the same run and as_of"
+                    f"{why}, so their row ids can't be combined; ask both questions again, with the same run and as_of"
                 )
 
     def _merged(

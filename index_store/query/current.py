@@ -25,25 +25,32 @@ from provspark.index_store.watch import check
 __all__ = ["Brought", "Current", "Currents", "Gone", "Moved", "Rule", "VersionUsed"]
 
 Rule = Literal["disk", "last step", "run", "as_of", "version", "itself"]
-"""What chose a version: the files that exist; the last step that succeeded, where they can't be listed; the last one of
-a run, or until a time; the question, which named it. A dataset on a driver stands for itself."""
+"""How a version was chosen.
+
+- ``disk``: the newest version whose files exist.
+- ``last step``: the version of the last successful step, if the files can't be listed, and for a database table.
+- ``run``: the latest version in the run.
+- ``as_of``: the latest version at that time.
+- ``version``: the question named it.
+- ``itself``: a dataset on a driver, which has a version for each call.
+"""
 
 Listed = tuple[str, int, int]
 """A file's path, size and time."""
 _SECOND = 1000
 _CHOSEN: dict[Rule, str] = {
-    "disk": "the newest whose files exist",
-    "last step": "which the last step that succeeded left",
-    "run": "the latest of the run",
-    "as_of": "the latest at that time",
-    "version": "as the question named it",
-    "itself": "which stands for itself",
+    "disk": "newest version whose files exist",
+    "last step": "version of the last successful step",
+    "run": "latest version in the run",
+    "as_of": "latest version at that time",
+    "version": "the version asked for",
+    "itself": "the version of that call on the driver",
 }
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class VersionUsed:
-    """The version whose row ids an answer tells of a dataset.
+    """The version of a dataset that an answer's row ids refer to.
 
     Parameters
     ----------
@@ -51,9 +58,10 @@ class VersionUsed:
     rule : {"disk", "last step", "run", "as_of", "version", "itself"}
         See `Rule`.
     why : str
-        With ``last step``, why the files could not be listed.
+        With ``last step``, why the files could not be listed; empty for a database table.
     missing, unknown : int
-        With ``disk``: files of the version that are not there, and files that are there and that it lacks.
+        With ``disk``: files of the version that do not exist, and existing files that are not part of it. Of a database
+        table, `unknown` counts later steps that read another state of it.
     age : float
         With ``disk``: how many seconds ago the files were listed; 0 for a local disk.
     """
@@ -67,23 +75,30 @@ class VersionUsed:
     age: float = 0.0
 
     def __str__(self) -> str:
-        chosen = "the newest of which most files exist" if self.missing else _CHOSEN[self.rule]
-        said = f"{self.dataset}: version {self.version}, {chosen}"
-        files = [f"{n:,} of its files are not there" for n in (self.missing,) if n]
-        files += [f"{n:,} files are there that it lacks" for n in (self.unknown,) if n]
-        more = [self.why, *files, f"listed {self.age:.0f} seconds ago" if self.age else ""]
-        return "; ".join([said, *filter(None, more)])
+        chosen = "version with the most existing files" if self.missing else _CHOSEN[self.rule]
+        more = [self.why, *self._files()]
+        more.append(f"listed {self.age:.0f} seconds ago" if self.age else "")
+        return f"version {self.version} of {self.dataset} ({'; '.join([chosen, *filter(None, more)])})"
+
+    def _files(self) -> Iterator[str]:
+        if self.missing:
+            yield f"{_number(self.missing, 'file')} of it {'is' if self.missing == 1 else 'are'} missing"
+        if self.unknown and self.rule == "last step":
+            yield f"the table changed later: {_number(self.unknown, 'step')} read another state of it"
+        elif self.unknown:
+            yield f"{_number(self.unknown, 'other file')} in the folder"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gone:
-    """Rows that were found, and that are in no file of the current version of their dataset.
+    """Rows that were found, but are no longer in the current version of their dataset.
 
     Parameters
     ----------
     dataset : str
     step : str
-        The first captured step after which their files were not there; empty where no captured step removed them.
+        The first captured step after which their files were missing; empty if no captured step is known to have removed
+        them.
     rows : int
     """
 
@@ -92,9 +107,11 @@ class Gone:
     rows: int
 
     def __str__(self) -> str:
-        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
-        by = f"step {self.step} removed or overwrote" if self.step else "no captured step that counts here removed"
-        return f"{rows} of {self.dataset} gone: {by} the files"
+        are, their = ("is", "its") if self.rows == 1 else ("are", "their")
+        why = f"{their} files were missing after step {self.step}"
+        if not self.step:
+            why = f"no captured step is known to have removed {their} files"
+        return f"{_number(self.rows, 'row')} of {self.dataset} {are} no longer in the current version: {why}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +130,7 @@ class Current:
     why: str = ""
     age: float = 0.0
     moved: dict[object, Moved] = field(default_factory=dict)
-    """Where rows of other versions stand in it, as far as that was asked."""
+    """The row ids that rows of other versions have in it, as far as that was asked."""
 
     @property
     def lost(self) -> Runs:
@@ -145,22 +162,17 @@ class Current:
         since : int
             In milliseconds.
         """
-        for files, why in (
-            (foreign, "no captured step is known to have written {}"),
-            (
-                self.apart,
-                "the current version lacks {}, which others have: no version has all files that are there",
-            ),
-        ):
+        table = self.at.version.format == "jdbc"
+        for files, why in ((foreign, _another_state if table else _unwritten), (self.apart, _spread)):
             fresh = [path for path, time in files if time >= since // _SECOND * _SECOND]
             if fresh:
-                yield self._stop(why.format(_said(fresh)))
+                yield self._stop(why(fresh))
 
     def lacking(self) -> Stop:
         """The stop for files of the version that are not there."""
         gone = [self.at.files.paths[i] for i in sorted(self.missing)]
-        are = "are" if len(gone) > 1 else "is"
-        return self._stop(f"{_said(gone)} of the version in question {are} not there any more, or changed since")
+        are, have = ("are", "have") if len(gone) > 1 else ("is", "has")
+        return self._stop(f"{_said(gone)} of this version {are} missing or {have} changed")
 
     def _stop(self, why: str) -> Stop:
         """A stop at the step that knows the version."""
@@ -170,7 +182,7 @@ class Current:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moved:
-    """Where the rows of a version stand in another one."""
+    """The row ids that the rows of a version have in another one."""
 
     at: Sighting
     """The other version."""
@@ -181,7 +193,7 @@ class Moved:
     stays: Runs = field(default_factory=lambda: Runs.span(0))
     """Those of `lost` whose files are there all the same."""
     refused: tuple[tuple[Runs, str], ...] = ()
-    """Rows that can't be told in it, and why."""
+    """Rows that can't be located in it, and why."""
 
     def stops(self, at: Sighting, rows: Runs) -> set[Stop]:
         """The stops for those of some rows that can't be told in it."""
@@ -191,11 +203,11 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """Where a walk came to, told in current versions."""
+    """The rows that a walk reached, in current versions."""
 
     stands: tuple[Stand, ...]
     older: tuple[Stand, ...]
-    """Rows that are in no current version, in the versions in which they were met."""
+    """Rows that are in no current version, in the versions in which they were found."""
     stops: tuple[Stop, ...]
 
 
@@ -276,7 +288,7 @@ class Currents:
             return Current(last, "itself")
         if last.version.format != "jdbc":
             return None
-        return Current(last, "last step", unknown=_read_since(last, self.graph.sightings(dataset)), why=_DATABASE)
+        return Current(last, "last step", unknown=_read_since(last, self.graph.sightings(dataset)))
 
     def _on_disk(self, dataset: Dataset, listed: tuple[Listed, ...]) -> Current:
         """Find the newest version whose files exist: that has most of them, and fewest others."""
@@ -398,7 +410,7 @@ class Currents:
         return here.get(dataset)
 
     def bring(self, stands: Iterable[Stand], here: dict[Dataset, Current]) -> Brought:
-        """Tell rows in the current versions of their datasets.
+        """Bring rows to the current versions of their datasets.
 
         Parameters
         ----------
@@ -432,7 +444,7 @@ class Currents:
         return Brought(tuple(live), tuple(older), tuple(sorted(stops)))
 
     def gone(self, older: Iterable[Stand]) -> tuple[Gone, ...]:
-        """Count rows that are in no current version, each once, by the step that removed their files."""
+        """Count rows that are in no current version, each once, by the step after which their files were missing."""
         rows: dict[object, tuple[Sighting, Runs]] = {}
         for s in older:
             known = rows.get(s.at.key)
@@ -470,21 +482,39 @@ class Currents:
         return known
 
 
-_DATABASE = "a table of a database has no files"
-
-
 def _read_since(last: Sighting, known: Iterable[Sighting]) -> tuple[tuple[str, int], ...]:
-    """The states of a table that steps read after it was last written, and that no captured step left."""
+    """The steps that read another state of a table after it was last written, and when they ended."""
     ended, id = last.node.manifest.ended, last.version.id
     later = (s.node.manifest for s in known if s.version.id != id and s.node.manifest.ended > ended)
-    return tuple((f"the state that step {m.step} read", milliseconds(m.ended)) for m in later)
+    return tuple((m.step, milliseconds(m.ended)) for m in later)
 
 
 def _said(paths: Sequence[str]) -> str:
     """Name some files; the path of a dataset that is one file is empty."""
     more = len(paths) - 1
-    first = paths[0] or "its file"
-    return f"{first} and {more:,} more file{'s' * (more > 1)}" if more else first
+    first = paths[0] or "the file"
+    return f"{first} and {_number(more, 'more file')}" if more else first
+
+
+def _number(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _unwritten(paths: Sequence[str]) -> str:
+    return f"no captured step is known to have written {_said(paths)}"
+
+
+def _spread(paths: Sequence[str]) -> str:
+    are = "is" if len(paths) == 1 else "are"
+    return (
+        f"{_said(paths)} {are} in another captured version, but not in the current one; no single version has all "
+        f"files that exist now"
+    )
+
+
+def _another_state(steps: Sequence[str]) -> str:
+    more = f" and {len(steps) - 1:,} more" if len(steps) > 1 else ""
+    return f"step {steps[0]}{more} read a state of the table that the last captured write did not leave"
 
 
 def _stands_for_itself(dataset: Dataset) -> bool:

@@ -34,7 +34,7 @@ class Ending:
     read, kept : int
         Rows of the trace in that version, and those of them that a row of the output was made of.
     context : int
-        Rows not kept that values of the output were computed from; 0 where the trace follows context: then they are
+        Rows not kept that were used to compute values of the output; 0 if the trace follows context: then they count as
         kept.
     node : int
         The trace's node that has the rows read.
@@ -54,7 +54,9 @@ class Ending:
 
     def __str__(self) -> str:
         rows, kept = f"{self.read:,} row{'' if self.read == 1 else 's'}", f"{self.kept:,}" if self.kept else "none"
-        used = f"; values were computed from {self.context:,} of the others" if self.context else ""
+        were = "was" if self.context == 1 else "were"
+        used = f"; {self.context:,} of the rows not kept {were} used to compute values of the output (context)"
+        used = used if self.context else ""
         return f"step {self.step}, which wrote {self.dataset}, read {rows} of {self.source} and kept {kept}{used}"
 
 

@@ -70,8 +70,8 @@ class RowSet:
             raise ArgumentError(f"a set of rows is united with, cut with or taken from another set, found {other!r}")
         if self.at.key != other.at.key:
             raise ConditionError(
-                f"rows of version {other.version} of {other.dataset} and of version {self.version} of {self.dataset} "
-                f"are no rows of one numbering; ask both questions of one version, or convert one with locate()"
+                f"row ids of version {other.version} of {other.dataset} and of version {self.version} of "
+                f"{self.dataset} can't be combined; ask both questions of one version, or convert one set with locate()"
             )
         return other.runs
 

@@ -95,7 +95,7 @@ STOPS: tuple[StopKind, ...] = (
         "the task, or its operator",
     ),
     StopKind("outside", True, _LOST, "read a source that something without capture changed while its DAG ran", _PLACES),
-    StopKind("files", False, _LOST, "wrote or read a dataset whose files changed without capture", _PLACES),
+    StopKind("files", False, _LOST, "wrote or read a dataset that does not match its captured versions", _PLACES),
     StopKind("driver", False, _LOST, "has rows read on its driver, where this question does not follow them", _PLACES),
     StopKind("driver-reads-off", False, _LOST, "ran without capture of what its driver read", _PLACES),
     StopKind("before-format-3", False, _LOST, "was stored by a version that did not record driver reads", _PLACES),

@@ -149,7 +149,7 @@ def trace(
     trust : Trust, optional
         What it matches is left out.
     currents : Currents, optional
-        Rows that are in a current version are told in it, whichever version they were met in.
+        Rows that are in a current version are returned in it, whichever version they were found in.
     everything : bool
         Keep rows that are in no current version, also where they lead to none that are.
     """

@@ -159,6 +159,6 @@ def _within(rows: RowSet, where: Sighting) -> Runs:
     links = between(rows.at, where)
     for refused in links.refused:
         if refused.rows & rows.runs:
-            raise ConditionError(f"rows of {mine.dataset} can't be told in version {theirs.id}: {refused.why}")
+            raise ConditionError(f"rows of {mine.dataset} can't be located in version {theirs.id}: {refused.why}")
     whole = identity(rows.runs)
     return reduce(or_, (image(compose(whole, link.boxes)) for link in links.links), Runs.span(0))

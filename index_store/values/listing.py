@@ -70,7 +70,7 @@ def listing(dataset: Dataset, *, max_age: float = KEPT_SECONDS, ask: bool = True
     if found is not None and now - made < max_age:
         return replace(found, age=now - made)
     if not ask:
-        return Listing((), f"{dataset} was not listed")
+        return Listing((), f"{dataset} was not listed: an overview lists local disks only")
     found = _within(PATIENCE, dataset)
     with _lock:
         if len(_kept) >= _MOST_KEPT:
@@ -134,7 +134,7 @@ def _local(root: str) -> Listing:
             _seen[root] = _Seen(listed, tuple(folders))
         return listed
     except (FileNotFoundError, NotADirectoryError):
-        return Listing((), f"{root} is not there", absent=True)
+        return Listing((), f"{root} does not exist", absent=True)
     except OSError as e:
         return Listing((), f"{e.filename or root} can't be listed: {e.strerror or e}")
 

@@ -26,8 +26,8 @@ def list_files(dataset: Dataset) -> list[Listed]:
     """
     found = listing(dataset, max_age=0)
     if not found.files:
-        why = f": {found.why}" if found.why else ""
-        raise InvalidWriteError(f"{dataset} has no data file{why}; record a step when its data sets are there")
+        why = f" ({found.why})" if found.why else ""
+        raise InvalidWriteError(f"{dataset} has no data files{why}; record a step while its datasets exist")
     return list(found.files)
 
 

@@ -189,7 +189,7 @@ def trace(scope: Scope, query: models.ExampleQuery) -> models.Trace:
 
 
 def located(scope: Scope, query: models.LocateQuery) -> models.Located:
-    """Tell where rows stand in another version."""
+    """List the row ids that rows have in another version."""
     at = scope.find(query.dataset, query.version)
     rows = scope.prov.select(str(at.version.dataset), query.rows, version=at.version.id)
     found = scope.prov.locate(rows, query.into)
@@ -203,7 +203,7 @@ def located(scope: Scope, query: models.LocateQuery) -> models.Located:
 
 
 def version_used(used: VersionUsed, visible: Visible) -> models.VersionUsed:
-    """Tell which version an answer is about, and what chose it."""
+    """Describe the version that an answer uses, and how it was chosen."""
     return models.VersionUsed(
         dataset=dataset(Dataset.parse(used.dataset), visible),
         version=used.version,

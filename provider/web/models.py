@@ -133,19 +133,20 @@ class VersionSummary(Model):
 
 
 class VersionUsed(Model):
-    """The version whose row ids an answer tells of a dataset, and what chose it."""
+    """The version of a dataset that the response's row ids refer to, and how it was chosen."""
 
     dataset: Dataset
     version: VersionId
     rule: Rule
-    """`disk`: the newest version whose files exist. `last step`: the last that a step wrote, where the files can't be
-    listed. `version`: the question named it. `itself`: rows on a driver have no other version."""
+    """`disk`: newest version whose files exist. `last step`: version of the last successful step, used if the files
+    can't be listed and for database tables. `run`: latest version in the run. `as_of`: latest version at that time.
+    `version`: the version that you passed. `itself`: dataset on a driver, which has a version for each call."""
     why: str
-    """Why the files can't be listed."""
+    """With `last step`: why the files can't be listed; empty for a database table."""
     missing: int
-    """Files of the version that are not there."""
+    """Files of the version that do not exist."""
     unknown: int
-    """Files that are there, and that the version lacks."""
+    """Existing files that are not part of the version; of a database table, later steps that read another state."""
     age: float
     """How many seconds ago the files were listed; 0 for a local disk."""
 
@@ -201,36 +202,36 @@ class TraceQuery(Selection):
     """Follow rows that values were computed from, too."""
     to: DatasetId | None = None
     versions: Versions = "current"
-    """Forward, rows are told in the current versions of datasets; with `all`, those that are in none stay, too."""
+    """In a forward trace, return rows in the current version of their dataset; `all` includes rows no longer in it."""
 
 
 class ExampleQuery(TraceQuery):
-    """A trace, and of which row one derivation is told."""
+    """A trace, and the row of which one derivation is returned."""
 
     example: RowId | None = None
     """One of the rows asked about, in a trace backward (`Trace.example`); the first by default."""
 
 
 class LocateQuery(Model):
-    """Rows of a version, to be found in another version of their dataset."""
+    """Rows of a version, to look for in another version of their dataset."""
 
     dataset: DatasetId
     version: VersionId
     rows: Annotated[list[RowId], Field(max_length=MAX_ROWS)]
     into: VersionId | None = None
-    """The other version; the current one where it is left out."""
+    """The version in which to look for the rows; default: the current one."""
 
 
 class Located(Model):
-    """Where rows stand in another version."""
+    """Row ids in the other version."""
 
     dataset: Dataset
     version: VersionId
     """The other version."""
     rows: list[int | None]
-    """The row id there of each row asked about, in order; null for one that the other version lacks."""
+    """Row ids in the other version, in the order of the request; null if the row is not in it."""
     gone: int
-    """How many it lacks."""
+    """Number of rows that are not in the other version."""
 
 
 class TraceRowsQuery(ExampleQuery):
@@ -238,9 +239,9 @@ class TraceRowsQuery(ExampleQuery):
 
     node: Annotated[int, Field(ge=0, le=1_000_000)]
     node_version: VersionId | None = None
-    """The node's version in the trace that is known: where it is another one by now, the answer is an error, 409."""
+    """The version that the client saw in this node. If the node now has another version, the response is 409."""
     one: bool = False
-    """Only those that are in one derivation of the example, as `Node.one` tells them."""
+    """Only rows in one derivation of the example, see `Node.one`."""
     cursor: RowId = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
@@ -295,11 +296,12 @@ class Stop(Model):
 
 
 class Gone(Model):
-    """Rows that came of those asked about, and that are in no current version of their dataset."""
+    """Rows made from the selected rows that are no longer in the current version of their dataset."""
 
     dataset: Dataset
     step: str | None
-    """The first captured step after which their files were not there; null where no captured step removed them."""
+    """The first captured step after which their files were missing; null if no captured step is known to have removed
+    them."""
     rows: int
 
 
@@ -314,12 +316,12 @@ class Ending(Model):
     """The node whose rows it read."""
     read: int
     kept: int
-    """Rows that a row of the output was made of."""
+    """Rows that a row of the output was made from."""
     context: int
-    """Rows not kept that values of the output were computed from."""
+    """Rows not kept that were used to compute values of the output."""
     coverage: Coverage
     ended: list[int]
-    """The first rows of the node that were not kept, as many as a replay takes: it tells the operation."""
+    """The first rows of the node that were not kept, as many as a replay takes to find the operation."""
 
 
 class Trace(Model):
@@ -327,16 +329,16 @@ class Trace(Model):
 
     direction: Direction
     example: int | None = None
-    """The row asked about whose derivation `Node.one` tells; none forward."""
+    """The selected row whose derivation is in `Node.one`; none in a forward trace."""
     nodes: list[Node]
     edges: list[Edge]
     stops: list[Stop]
     endings: list[Ending]
-    """For a trace forward, where rows ended."""
+    """In a forward trace: steps that read rows but did not keep all of them."""
     steps: list[Step]
     gone: list[Gone]
     versions: list[VersionUsed]
-    """Of the dataset asked about first, then of those found."""
+    """First the version of the selected rows, then those of the rows found."""
     broken: list[Broken] = BROKEN
 
 

@@ -169,7 +169,7 @@ def _node(scope: Scope, query: models.TraceQuery, number: int, version: str | No
     if number >= len(nodes):
         raise HTTPException(404, f"the trace has no node {number}; its nodes go from 0 to {len(nodes) - 1}")
     if version is not None and nodes[number].version != version:
-        raise HTTPException(409, "the trace is another one by now, since datasets on it changed; ask for it again")
+        raise HTTPException(409, "a dataset in this trace has changed since it was computed; request the trace again")
     return nodes[number], nodes[number].met
 
 

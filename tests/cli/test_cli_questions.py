@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from _small_store import version
 from click.testing import Result
+
+from provspark.index_store.model import PendingWrite, StepKey, Untracked
+from provspark.index_store.store import Store
 
 Cli = Callable[..., Result]
 
@@ -88,7 +92,27 @@ def test_runs_and_times_on_the_command_line(cli: Cli, folder: Path) -> None:
     assert latest == plain
     assert cli(*trace, "--run", "no").exit_code == 2
     assert "no run 'no'" in cli(*trace, "--run", "no").output
-    assert "no data set" in cli(*trace, "--as-of", "2020-01-01").output
+    assert "no dataset" in cli(*trace, "--as-of", "2020-01-01").output
+
+
+def test_located_rows_are_counted_beside_the_list_of_those_that_are_gone(cli: Cli, folder: Path) -> None:
+    clean = folder / "clean.csv"
+    old = version(clean, 3, [("name", "string")], False, True)
+    clean.write_text("Cy,Rome,50\n")
+    new = version(clean, 1, [("name", "string")], False, True)
+    step = Store.open(str(folder / "prov")).writer(StepKey("again", "r2"))
+    step.add(PendingWrite(new, "untracked", (), reason=Untracked("LocalRelation", "its rows are not captured")))
+    time = "2024-05-02T10:00:00.000000+00:00"
+    step.publish(status="succeeded", started=time, ended=time)
+    ids = [v.files.identity(v.dataset) for v in (old, new)]
+    question = ("locate", clean, "--row", 0, "--row", 2, "--version", ids[0])
+    said = json.loads(cli(*question, "--json").stdout)
+    assert (said["rows_gone"], said["target_version"], said["gone"]) == (2, ids[1], [])
+    assert [line["gone"] for line in said["answer"]] == [True, True]
+    said = json.loads(cli(*question, "--target-version", ids[0], "--json").stdout)
+    assert (said["rows_gone"], said["target_version"]) == (0, ids[0])
+    text = cli(*question).output
+    assert f"target version: {ids[1]}" in text and "rows gone: 2" in text
 
 
 @pytest.mark.parametrize(

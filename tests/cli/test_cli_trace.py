@@ -79,14 +79,15 @@ def test_where_rows_ended_is_told_and_how_to_ask_for_the_operation(cli: Cli, fol
     text = cli("trace", folder / "people.csv", "--row", 1, "--forward").output.replace("\n", "")
     version = provspark.open(str(folder / "prov")).graph.latest(Dataset.parse(str(folder / "people.csv"))).version.id
     people = f"file://{folder}/people.csv"
+    assert "Dropped: step clean-" in text
     assert f"which wrote file://{folder}/clean.csv, read 1 row of {people} and kept none." in text
-    assert f"Which operation: provspark history {people} --version {version} --row 1 --direction forward" in text
+    assert f"these rows, run: provspark history {people} --version {version} --row 1 --direction forward" in text
     text = cli("trace", folder / "people.csv", "--forward").output.replace("\n", "")
     assert f"read 5 rows of {people} and kept 3." in text
     text = (
         cli("trace", folder / "people.csv", "--row", 0, "--forward").output + cli("trace", folder / "clean.csv").output
     )
-    assert "Ended" not in text and "Which operation" not in text
+    assert "Dropped" not in text and "which operation" not in text
 
 
 def test_an_untracked_step_is_named(cli: Cli, folder: Path) -> None:

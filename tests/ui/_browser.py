@@ -79,12 +79,12 @@ class Tab:
         """What the graph says of each data set."""
         self.page.wait_for_selector(".react-flow__node-dataset")
         texts = [n.get_attribute("aria-label") for n in self.page.locator(".react-flow__node-dataset").all()]
-        return dict(t.removeprefix("Data set ").removesuffix(" rows").split(": ") for t in texts)
+        return dict(t.removeprefix("Dataset ").removesuffix(" rows").split(": ") for t in texts)
 
     def counted(self, **counts: str) -> None:
         """Wait until the graph says this of data sets; another trace's may still stand there."""
         for label, said in counts.items():
-            self.page.locator(f".react-flow__node-dataset[aria-label='Data set {label}: {said} rows']").wait_for()
+            self.page.locator(f".react-flow__node-dataset[aria-label='Dataset {label}: {said} rows']").wait_for()
 
     def has(self, what: Any, number: int) -> None:
         """Wait until there are so many: what loads stands in skeletons, and what was there before may still be."""

@@ -165,8 +165,8 @@ def test_all_rows_first_and_one_example_on_demand(tab: Tab, server: Server, expe
     open_trace(tab, server)
     tab.shows("census.csv: rows of the trace", expected["census.csv"])
     assert len(expected["census.csv"]) > 1
-    tab.view.get_by_text(f"One example: row {ROW}").click()
-    tab.view.get_by_text(f"1 of {len(expected['census.csv'])} rows: one derivation of row {ROW}").wait_for()
+    tab.view.get_by_text(f"Show one derivation of row {ROW}").click()
+    tab.view.get_by_text(f"1 of {len(expected['census.csv'])} rows, in one derivation of row {ROW}").wait_for()
     assert f"example={ROW}" in tab.page.url
     for name in ("census.csv", "people", "clean", "regions.csv"):
         tab.node(name).click()
@@ -176,7 +176,7 @@ def test_all_rows_first_and_one_example_on_demand(tab: Tab, server: Server, expe
         assert row in expected[name]
     tab.check()
     tab.node("census.csv").click()
-    tab.view.get_by_text(f"One example: row {ROW}").click()
+    tab.view.get_by_text(f"Show one derivation of row {ROW}").click()
     tab.shows("census.csv: rows of the trace", expected["census.csv"])
     tab.page.goto(tab.page.url + "&all=1")
     tab.shows("census.csv: rows of the trace", expected["census.csv"])
@@ -320,7 +320,7 @@ def test_line_14_of_the_census_ended_in_clean(tab: Tab, server: Server) -> None:
     tab.page.locator(".react-flow__edge-text", has_text="kept 0 of 1").wait_for()
     tab.page.locator(".react-flow__node-step[aria-label^='Step clean, exact.']").wait_for()
     tab.check()
-    ended.get_by_role("button", name="Which operation?").click()
+    ended.get_by_role("button", name="Find the operation").click()
     tab.view.get_by_text("1 row ended here: the condition does not hold").wait_for(timeout=120_000)
     tab.check()
 
@@ -418,10 +418,10 @@ def in_the_graph(tab: Tab) -> None:
     """From a trace: arrows to a step and back, on to a data set's rows, and forward from one of them."""
     keys, focus = tab.page.keyboard, "document.activeElement.getAttribute('aria-label') ?? ''"
     tab_to(tab, "document.activeElement.classList.contains('react-flow__node')")
-    assert tab.page.evaluate(focus).startswith("Data set")
+    assert tab.page.evaluate(focus).startswith("Dataset")
     for _ in range(9):
         keys.press("ArrowRight")
-    assert tab.page.evaluate(focus).startswith("Data set report: 1 of 15")
+    assert tab.page.evaluate(focus).startswith("Dataset report: 1 of 15")
     outline = "getComputedStyle(document.activeElement.firstElementChild).outlineStyle"
     assert tab.page.evaluate(outline) == "solid"
     keys.press("ArrowLeft")

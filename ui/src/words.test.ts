@@ -78,7 +78,7 @@ describe("words", () => {
 describe("writes", () => {
   it("tell their own rows from all", () => {
     expect(made(12058, 3048)).toBe("3,048 rows written · 12,058 in the dataset");
-    expect(made(9, 0)).toBe("no row written · 9 in the dataset");
+    expect(made(9, 0)).toBe("0 rows written · 9 in the dataset");
     expect(made(1, 1)).toBe("1 row written");
     expect(made(12058, null)).toBe("12,058 rows in the dataset");
   });

@@ -19,7 +19,7 @@ export function share(rows: number, total: number): string {
 // The rows that a write made, and those that its output then had where they are more, or it is not known which are its own.
 export function made(rows: number, written: number | null | undefined): string {
   if (written === null || written === undefined) return `${count(rows)} in the dataset`;
-  return `${count(written)} written${written === rows ? "" : ` · ${number(rows)} in the dataset`}`;
+  return `${written === 0 ? "0 rows" : count(written)} written${written === rows ? "" : ` · ${number(rows)} in the dataset`}`;
 }
 
 export function task(step: Step): string {

@@ -23,11 +23,11 @@ export function Endings({ trace, onOperation }: Props) {
       {shown.map((ending) => (
         <Flex align="center" as="li" columnGap={2} key={`${ending.step} ${ending.write} ${ending.node}`} wrap="wrap">
           <Text overflowWrap="anywhere">{sentence(trace, ending)}</Text>
-          <Button onClick={() => { ask(ending); }} size="2xs" title={asks(ending)} variant="outline">Which operation?</Button>
+          <Button onClick={() => { ask(ending); }} size="2xs" title={asks(ending)} variant="outline">Find the operation</Button>
         </Flex>
       ))}
       {sorted.length > shown.length ? (
-        <Flex as="li"><Button onClick={() => { show(true); }} size="2xs" variant="ghost">And {number(sorted.length - shown.length)} more</Button></Flex>
+        <Flex as="li"><Button onClick={() => { show(true); }} size="2xs" variant="ghost">Show {number(sorted.length - shown.length)} more</Button></Flex>
       ) : null}
     </Stack>
   );
@@ -40,12 +40,13 @@ function sentence(trace: Trace, { step, write, dataset, node, read, kept, contex
   const source = trace.nodes[node]?.dataset.label ?? "";
   const said = `${about ? task(about) : step} read ${count(read)} of ${source} and kept ${kept ? number(kept) : "none"}${into}.`;
   if (!context) return said;
-  const others = kept ? "the others" : "them";
-  return `${said} Values were computed from ${context < read - kept ? `${number(context)} of ${others}` : read === 1 ? "it" : others}.`;
+  const lost = read - kept;
+  const which = context < lost ? `${number(context)} of the ${count(lost)} not kept` : lost === 1 ? "The row not kept" : `The ${count(lost)} not kept`;
+  return `${said} ${which} ${context === 1 ? "was" : "were"} used to compute values of the output (context).`;
 }
 
 function asks({ read, kept, ended }: Ending): string {
   const lost = read - kept;
   const which = ended.length < lost ? `the first ${number(ended.length)} of the ${count(lost)}` : lost === 1 ? "the row" : `the ${count(lost)}`;
-  return `Runs the stored operations of the step again for ${which} that it did not keep`;
+  return `Replays this step for ${which} that it did not keep, to find the operation that dropped ${ended.length === 1 ? "it" : "them"}. Starts Spark.`;
 }

@@ -3,7 +3,7 @@ import { HStack, NativeSelect, Switch } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 
 import { post, type Rows, type TraceQuery } from "../api/client";
-import { number } from "../words";
+import { count, number } from "../words";
 
 const MOST = 100;
 
@@ -21,15 +21,15 @@ export function Example({ asked, rows, row, on, onChange }: Props) {
   return (
     <HStack flexShrink={0} gap={2}>
       <Switch.Root checked={on} onCheckedChange={({ checked }) => { onChange(checked ? row : null); }} size="sm">
-        <Switch.HiddenInput aria-label={`One example: row ${number(row)}`} />
+        <Switch.HiddenInput aria-label={`Show one derivation of row ${number(row)}`} />
         <Switch.Control />
-        <Switch.Label>{choosing ? "One example:" : `One example: row ${number(row)}`}</Switch.Label>
+        <Switch.Label>{choosing ? "Show one derivation of" : `Show one derivation of row ${number(row)}`}</Switch.Label>
       </Switch.Root>
       {choosing ? (
         <NativeSelect.Root size="xs" w="auto">
-          <NativeSelect.Field aria-label="Row of the example" h={6} onChange={(event) => { onChange(Number(event.target.value)); }} value={row}>
+          <NativeSelect.Field aria-label="Row whose derivation is shown" h={6} onChange={(event) => { onChange(Number(event.target.value)); }} value={row}>
             {choices.map((one) => <option key={one} value={one}>{`row ${number(one)}`}</option>)}
-            {rows > MOST ? <option disabled>{`the first ${MOST} of ${number(rows)}`}</option> : null}
+            {rows > MOST ? <option disabled>{`Only the first ${MOST} of ${count(rows)} are listed`}</option> : null}
           </NativeSelect.Field>
           <NativeSelect.Indicator />
         </NativeSelect.Root>

@@ -45,12 +45,12 @@ export function FoundRows({ way, to, through }: Props) {
     <Flex direction="column" gap={2} h="full" minH={0}>
       <Flex align="center" columnGap={2} minH={6} wrap="wrap">
         <Heading as="h2" maxW="16rem" size="sm" truncate title={to.name}>{to.label}</Heading>
-        <Text color="fg.muted" flex={1} fontSize="sm">{`${share(found.rows, found.total)} rows ${how}${found.gone ? ", and are gone" : ""}`}</Text>
+        <Text color="fg.muted" flex={1} fontSize="sm">{`${share(found.rows, found.total)} rows ${how}${found.gone ? " (no longer in the current version)" : ""}`}</Text>
         {met.length > 1 ? (
           <HStack gap={1}>
             <Text color="fg.muted" fontSize="xs">version</Text>
             {met.map((f) => (
-              <Button aria-pressed={f === found} key={`${f.version} ${f.gone}`} onClick={() => { go({ at: f.version.slice(0, 12) }, true); }} size="2xs" variant={f === found ? "solid" : "outline"}>{`${f.version.slice(0, 6)} · ${number(f.rows)}${f.gone ? " · gone" : ""}`}</Button>
+              <Button aria-pressed={f === found} key={`${f.version} ${f.gone}`} onClick={() => { go({ at: f.version.slice(0, 12) }, true); }} size="2xs" variant={f === found ? "solid" : "outline"}>{`${f.version.slice(0, 6)} · ${number(f.rows)}${f.gone ? " · not current" : ""}`}</Button>
             ))}
           </HStack>
         ) : null}

@@ -34,7 +34,7 @@ export function NodeRows({ asked, node, title, example = null, choice, faded = f
   const first = useFirstPage(name, load, node.columns, node.rows > 0);
   const shown = example === null ? node.rows : first.data?.selected;
   const whole = node.rows ? `${share(node.rows, node.total)} rows ${title}` : `no row of ${number(node.total)} ${title}`;
-  const said = example === null ? whole : `${shown === undefined ? "…" : number(shown)} of ${count(node.rows)}: one derivation of row ${number(example)}`;
+  const said = example === null ? whole : `${shown === undefined ? "…" : number(shown)} of ${count(node.rows)}, in one derivation of row ${number(example)}`;
   return (
     <Flex direction="column" gap={2} h="full" minH={0} opacity={faded ? 0.35 : 1} transition="opacity 120ms">
       <Flex align="center" columnGap={2} minH={6}>
@@ -44,7 +44,7 @@ export function NodeRows({ asked, node, title, example = null, choice, faded = f
       </Flex>
       {first.error ? <Failed again={() => { void (changed(first.error) ? client.invalidateQueries({ queryKey: ["trace"] }) : first.refetch()); }} error={first.error} title={changed(first.error) ? "The trace has changed" : "The rows can't be read"} /> : null}
       {node.rows === 0 ? <Nothing title={`No row of ${node.dataset.label} contributes`}>An empty group, or an outer join without a partner, has none.</Nothing> : null}
-      {node.rows && shown === 0 ? <Nothing title={`This derivation has no row of ${node.dataset.label}`}>Others may have some. Where a step was not captured row by row, which rows go together is not known.</Nothing> : null}
+      {node.rows && shown === 0 ? <Nothing title={`This derivation has no row of ${node.dataset.label}`}>Other derivations may include rows of it. If a step was captured as a whole, it is not known which of its rows belong together.</Nothing> : null}
       {first.data && shown ? (
         <RowsTable
           columnTitle="How the rows asked about divide over its values"

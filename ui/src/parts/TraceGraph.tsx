@@ -180,7 +180,7 @@ function near(graph: Graph, spots: Record<string, Spot>): { id: string }[] {
 }
 
 function name(part: Part): string {
-  if (part.kind === "dataset") return `Data set ${part.node.dataset.label}: ${share(part.node.rows, part.node.total)} rows${part.node.gone ? ", gone" : ""}`;
+  if (part.kind === "dataset") return `Dataset ${part.node.dataset.label}: ${share(part.node.rows, part.node.total)} rows${part.node.gone ? ", no longer in the current version" : ""}`;
   if (part.kind === "hidden") return "Hidden step: no access";
   return [`Step ${part.about?.task_id ?? part.step}, ${part.coverage}`, part.says, part.why].filter(Boolean).join(". ");
 }
@@ -208,13 +208,13 @@ const DatasetBox = memo(function DatasetBox({ data }: NodeProps<Shown>) {
       px={3}
       py={2}
       shadow="xs"
-      title={node.dataset.name}
+      title={node.gone ? `${node.dataset.name}: these rows are no longer in the current version of this dataset.` : node.dataset.name}
       transition="opacity 120ms"
     >
       <Ends />
       <HStack gap={1}>
         <Text flex={1} fontSize="sm" fontWeight="semibold" truncate>{node.dataset.label}</Text>
-        {node.gone || node.role !== "between" ? <Text color="fg.muted" fontSize="2xs">{node.gone ? "gone" : node.role}</Text> : null}
+        {node.gone || node.role !== "between" ? <Text color="fg.muted" fontSize="2xs">{node.gone ? "not current" : node.role}</Text> : null}
       </HStack>
       <Text color="fg.muted" fontSize="xs" fontVariantNumeric="tabular-nums" truncate>
         <Text as="span" color="fg" fontWeight="medium">{node.rows ? number(node.rows) : "no row"}</Text>

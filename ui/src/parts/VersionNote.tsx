@@ -1,4 +1,4 @@
-// What one should know of the version whose row numbers are shown: that it is an older one, or not all that is there.
+// What one should know of the version whose row numbers are shown: that it is not the current one, or not complete.
 import { Button, Flex, Text } from "@chakra-ui/react";
 import { useMutation } from "@tanstack/react-query";
 
@@ -20,25 +20,25 @@ type Props = {
 export function VersionNote({ dataset, version, current, rows, unnamed = false, onShow }: Props) {
   const older = version !== current.version;
   const locate = useMutation({
-    mutationFn: async () => (rows.length ? post<Located>("/locate", { dataset, version, rows: rows.slice(0, MOST) }) : null),
+    mutationFn: async () => (rows.length ? post<Located>("/locate", { dataset, version, rows }) : null),
     onSuccess: (found) => { if (!found?.gone) onShow(current.version, found ? found.rows.flatMap((row) => row ?? []) : []); },
   });
   const gone = locate.data?.gone ?? 0;
   const there = locate.data?.rows.flatMap((row) => row ?? []) ?? [];
-  const said = older ? "An older version of this dataset." : [unnamed ? "The link does not name a version: its rows are taken as rows of the current one." : "", ...state(current)].filter(Boolean).join(" ");
+  const said = older ? "You are viewing a version that is not the current one." : [unnamed ? "The link names no version, so its row ids are read in the current version. They may be other rows than when the link was made." : "", ...state(current)].filter(Boolean).join(" ");
   if (!said) return null;
   return (
     <Flex align="center" columnGap={2} flexShrink={0} fontSize="sm" role="status" wrap="wrap">
       <Text color="orange.fg" overflowWrap="anywhere">{said}</Text>
       {older && !gone ? (
-        <Button loading={locate.isPending} onClick={() => { locate.mutate(); }} size="2xs" variant="outline">
+        <Button disabled={rows.length > MOST} loading={locate.isPending} onClick={() => { locate.mutate(); }} size="2xs" title={rows.length > MOST ? `At most ${number(MOST)} rows can be looked up at once; ${number(rows.length)} are selected.` : undefined} variant="outline">
           {rows.length ? `Find ${rows.length === 1 ? "the row" : "the rows"} in the current version` : "Show the current version"}
         </Button>
       ) : null}
       {gone ? (
         <>
-          <Text>{gone === rows.length ? `The current version has ${rows.length === 1 ? "this row" : "these rows"} no more.` : `The current version lacks ${number(gone)} of ${count(rows.length)}.`}</Text>
-          <Button onClick={() => { onShow(current.version, there); }} size="2xs" variant="outline">{there.length ? `Show the other ${number(there.length)}` : "Show the current version"}</Button>
+          <Text>{gone === rows.length ? `${rows.length === 1 ? "This row is" : "These rows are"} no longer in the current version.` : `${number(gone)} of ${count(rows.length)} ${gone === 1 ? "is" : "are"} not in the current version.`}</Text>
+          <Button onClick={() => { onShow(current.version, there); }} size="2xs" variant="outline">{there.length ? `Show the remaining ${count(there.length)}` : "Show the current version"}</Button>
         </>
       ) : null}
       {locate.error ? <Text color="red.fg">{locate.error.message}</Text> : null}
@@ -46,12 +46,13 @@ export function VersionNote({ dataset, version, current, rows, unnamed = false, 
   );
 }
 
-// Where the current version is not simply what lies on the disk.
+// Where the current version is not simply what lies on the disk. Of a table of a database nothing can be listed, and `why` is empty.
 export function state({ rule, why, missing, unknown, age }: VersionUsed): string[] {
   return [
-    rule === "last step" ? `This is what the last step that succeeded left: ${why}.` : "",
-    missing ? `${count(missing, "file")} of this version ${missing === 1 ? "is" : "are"} not there any more.` : "",
-    unknown ? `${count(unknown, "file")} in the dataset ${unknown === 1 ? "is" : "are"} not in this version.` : "",
+    rule === "last step" && why ? `The files can't be listed (${why}). This is the version of the last successful step.` : "",
+    rule === "last step" && unknown ? `The table changed after this version: ${unknown === 1 ? "a later step read another state" : `${number(unknown)} later steps read other states`} of it.` : "",
+    missing ? `${count(missing, "file")} of this version ${missing === 1 ? "is" : "are"} missing; ${missing === 1 ? "its" : "their"} rows are not included.` : "",
+    rule === "disk" && unknown ? `${count(unknown, "file")} in the folder ${unknown === 1 ? "is" : "are"} not part of this version; ${unknown === 1 ? "its" : "their"} rows are not included.` : "",
     rule === "disk" && age >= 1 ? `Its files were listed ${number(Math.round(age))} seconds ago.` : "",
   ].filter(Boolean);
 }

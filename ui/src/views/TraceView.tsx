@@ -76,13 +76,13 @@ export function TraceView() {
         <Checkbox.Root checked={state.context} onCheckedChange={({ checked }) => { go({ context: checked === true, at: null, step: null }); }} size="sm">
           <Checkbox.HiddenInput />
           <Checkbox.Control />
-          <Checkbox.Label>Also rows that values were computed from</Checkbox.Label>
+          <Checkbox.Label>Include rows that values were computed from</Checkbox.Label>
         </Checkbox.Root>
         {back ? null : (
           <Checkbox.Root checked={state.gone} onCheckedChange={({ checked }) => { go({ gone: checked === true, at: null, step: null }); }} size="sm">
             <Checkbox.HiddenInput />
             <Checkbox.Control />
-            <Checkbox.Label>Also rows that are gone</Checkbox.Label>
+            <Checkbox.Label>Include rows no longer in the current version</Checkbox.Label>
           </Checkbox.Root>
         )}
         <Spacer />
@@ -139,16 +139,18 @@ function Stops({ trace }: { trace: Trace }) {
 
 const MOST_GONE = 3;
 
-// Rows that came of those asked about, and whose files are not there any more.
+// Rows made from those asked about that are no longer in the current version of their dataset.
 function Gone({ trace }: { trace: Trace }) {
   const more = trace.gone.slice(MOST_GONE).reduce((sum, g) => sum + g.rows, 0);
   const by = (step: string | null) => trace.steps.find((s) => s.step === step);
   const said = trace.gone.slice(0, MOST_GONE).map((g) => {
     const step = by(g.step);
-    return `${count(g.rows)} of ${g.dataset.label} ${g.rows === 1 ? "is" : "are"} gone: ${step ? `${task(step)} removed or overwrote the files, ${when(step.ended)}` : "the files were removed without capture"}.`;
+    const [are, their] = g.rows === 1 ? ["is", "its"] : ["are", "their"];
+    const why = step ? `${their} files were missing after ${task(step)} (${when(step.ended)})` : `no captured step is known to have removed ${their} files`;
+    return `${count(g.rows)} of ${g.dataset.label} ${are} no longer in the current version: ${why}.`;
   });
   if (!said.length) return null;
-  return <Text color="fg.muted" flexShrink={0} fontSize="sm">{[...said, more ? `${count(more)} more ${more === 1 ? "is" : "are"} gone.` : ""].join(" ")}</Text>;
+  return <Text color="fg.muted" flexShrink={0} fontSize="sm">{[...said, more ? `${count(more, "more row")} ${more === 1 ? "is" : "are"} no longer in the current version of ${more === 1 ? "its" : "their"} dataset.` : ""].join(" ")}</Text>;
 }
 
 const ENDS = new Set<Stop["what"]>(["untracked", "unlinked", "returned", "task", "outside"]);
@@ -161,7 +163,7 @@ function saying(s: Stop): string {
   if (s.what === "before-format-3") return `The step that wrote ${label} was stored before driver reads were recorded: `;
   if (s.what === "task") return `A task next to the step of ${label} ran without capture: `;
   if (s.what === "declared") return `${label} was not captured, and is linked as declared: `;
-  if (s.what === "files") return "Files changed without capture: ";
+  if (s.what === "files") return "A dataset doesn't match its captured versions: ";
   if (s.what === "outside") return `A source of ${label} was written without capture: `;
   return `The path ends at ${label}: `;
 }
