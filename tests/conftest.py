@@ -44,7 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
-    """With `--dist loadgroup`, keep together what shares costly set-up or processes; batches of plans go anywhere.
+    """With `--dist loadgroup`, keep together what shares costly set-up or processes; batches of plans and histories go
+    anywhere.
 
     It goes by names: pytest 9.2 leaves no effect to xdist's own mark for it.
     """
@@ -53,7 +54,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
     class Groups(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            if "::test_random_plans[" in nodeid:
+            if re.search(r"::test_random_(plans|histories)\[", nodeid):
                 return nodeid
             shared = re.match("tests/ui/|tests/provider/test_replay_", nodeid)
             return shared[0] if shared else nodeid.split("::")[0]

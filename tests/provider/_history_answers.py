@@ -1,0 +1,467 @@
+"""Asks a history's store everything, and compares each answer with the mirror."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from _histories import DATASETS, Running
+from _history_mirror import Expected, Row, State, mark
+from _http import BASE, client
+
+from provspark.api import Gone, Provenance, RowSet, Stop, Trace, gone_of, stops_of, versions_of
+from provspark.errors import ConditionError, UnknownDatasetError, VersionChangedError
+from provspark.index_store.model import Dataset
+from provspark.web.scope import dataset_id
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which steps count: the parameters of a question, and what the mirror expects of them."""
+
+    given: dict[str, Any]
+    expected: Expected
+
+    def knows(self, dataset: str, back: bool = False) -> list[State]:
+        """The versions of a dataset that these steps know."""
+        writes = self.expected.back if back else self.expected.among
+        return [s for w in writes for s in (*w.reads, w.out) if s.dataset == dataset]
+
+
+class Asking:
+    """Asks about the datasets of a history, at one moment of it.
+
+    Parameters
+    ----------
+    running : Running
+    prov : Provenance
+    drawn : random.Random
+        What chooses versions, runs, times and rows.
+    """
+
+    def __init__(self, running: Running, prov: Provenance, drawn: random.Random) -> None:
+        self.mirror, self.folder = running.mirror, running.folder
+        self.prov, self.of = prov, drawn
+        self.names = [str(self.folder / name) for name in DATASETS]
+        self.versions = self.mirror.versions()
+        self.now = Expected(self.mirror)
+        self.there = {file for state in self.mirror.disk.values() for file in state.files}
+        self.known = [name for name in self.names if any(dataset == name for dataset, _ in self.versions)]
+        self.written = {w.out.dataset for w in self.mirror.writes}
+
+    def everything(self) -> None:
+        """Ask by the files on disk, by versions, by a run, by a time, and by two of these together."""
+        for dataset in self.names:
+            for which in self._ways(dataset):
+                self._about(dataset, which)
+        for dataset in self.known:
+            self.values(dataset)
+            self.located(dataset)
+
+    def _ways(self, dataset: str) -> Iterator[Which]:
+        mirror = self.mirror
+        yield Which({}, self.now)
+        run = self.of.choice([step.run for step in mirror.steps])
+        yield Which({"run": self.of.choice([run, f"dag/{run}"])}, Expected(mirror, run))
+        at, ended = self.of.choice(mirror.instants)
+        when = self.of.choice([at, at.isoformat()])
+        yield Which({"as_of": when}, Expected(mirror, None, ended))
+        if any(step.run == run for step in mirror.steps[:ended]):
+            yield Which({"as_of": when, "run": run}, Expected(mirror, run, ended))
+        wrote = [step for step in mirror.steps if step.good and any(w.out.dataset == dataset for w in step.writes)]
+        if wrote:
+            yield Which({"run": "latest"}, Expected(mirror, wrote[-1].run))
+
+    def _about(self, dataset: str, which: Which) -> None:
+        known = which.knows(dataset)
+        if not known:
+            with pytest.raises(UnknownDatasetError):
+                self.prov.select(dataset, **which.given)
+            return
+        self._ask(dataset, which, which.expected.current(dataset))
+        if which.given.get("run") == "latest":
+            return
+        version = self.of.choice(known)
+        self._ask(dataset, Which(which.given | {"version": version.id}, which.expected), [version])
+
+    def _ask(self, dataset: str, which: Which, may_be: list[State]) -> None:
+        """Ask forward and backward about all rows of a version, or about some."""
+        at = self.prov.select(dataset, **which.given)
+        found = [s for s in may_be if s.id == at.version]
+        assert found, f"{at} is the version of {which.given}, and not one of {[s.id for s in may_be]}"
+        state = found[0]
+        assert list(at) == [i for i, row in enumerate(state.rows) if row in self._asked(state, None, which)]
+        every = range(len(state.rows))
+        rows = None if self.of.random() < 0.5 else sorted(self.of.sample(every, (len(every) + 1) // 2))
+        for to in (None, *self.known):
+            if to is None or which.knows(to):
+                self.forward(state, rows, to, which, everything=self.of.random() < 0.3)
+            if to is None or which.knows(to, back=True):
+                self.backward(state, rows, to, which)
+        self.traced(state, which)
+
+    def _asked(self, state: State, rows: list[int] | None, which: Which) -> list[Row]:
+        """The rows that a question is about; a dataset's name stands for those that are there."""
+        if rows is not None:
+            return [state.rows[i] for i in rows]
+        there = "version" in which.given or not which.expected.by_disk
+        return [row for row in state.rows if there or self.now.file_of[row] in self.there]
+
+    def forward(self, state: State, rows: list[int] | None, to: str | None, which: Which, *, everything: bool) -> None:
+        """Compare what is told of rows ahead."""
+        expected, more = which.expected, {"versions": "all"} if everything else {}
+        table = self.prov.forward(state.dataset, rows, to=to, **which.given, **more)
+        asked = f"forward({state.dataset}, {rows}, to={to}, {which.given}, {more})"
+        about = self._asked(state, rows, which)
+        lost = set(state.rows) - set(about) if rows is None else set()
+        answers = {row: expected.forward(row, to) for row in about}
+        live, gone = ({(row, found) for row, both in answers.items() for found in both[i]} for i in (0, 1))
+        lines = table.to_pylist()
+        told = [(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["source_row"])) for x in lines]
+        _same(asked, {pair for pair, x in zip(told, lines, strict=True) if not x.get("gone")}, live)
+        if everything:
+            _same(f"{asked}: gone", {pair for pair, x in zip(told, lines, strict=True) if x["gone"]}, gone)
+        once = Counter((x["row"], x["dataset"], x["version"], x["occurrence"], x["source_row"]) for x in lines)
+        assert max(once.values(), default=1) == 1, f"{asked}: told twice: {once.most_common(3)}"
+        self._versions(asked, state, table, which)
+        self._gone(asked, gone_of(table), {found for _, found in gone} | lost, expected)
+        self._stopped(asked, state, table)
+        if expected.by_disk:
+            self._beside(asked, state, about, to, table, which, everything=rows is None)
+        if to and live and not everything:
+            self._values_of(asked, table, {found for _, found in live})
+
+    def row(self, dataset: str, version: str, number: int) -> Row:
+        """The row of an id of a version."""
+        return self.versions[_path(dataset), version].rows[number]
+
+    def _versions(self, asked: str, state: State, table: pa.Table, which: Which) -> None:
+        """The answer says which versions its ids are of, what chose them, and that files are missing or unknown."""
+        used = versions_of(table)
+        assert (used[0].dataset, used[0].version) == (f"file://{state.dataset}", state.id), f"{asked}: {used}"
+        named = "version" in which.given
+        assert not named or used[0].rule == "version", f"{asked}: {used}"
+        current = {_path(u.dataset): u for u in used[1 if named else 0 :]}
+        for dataset, one in current.items():
+            may_be = {s.id: s for s in which.expected.current(dataset)}
+            assert one.version in may_be, f"{asked}: {one}, and not one of {list(may_be)}"
+            assert one.rule in self._rules(which.expected), f"{asked}: {one}"
+            if one.rule == "disk":
+                files, disk = (set(s.files) for s in (may_be[one.version], self.mirror.disk[dataset]))
+                assert (one.missing, one.unknown) == (len(files - disk), len(disk - files)), f"{asked}: {one}"
+        for line in table.to_pylist():
+            if not line.get("gone"):
+                assert line["version"] == current[_path(line["dataset"])].version, f"{asked}: {line} {used}"
+
+    def _rules(self, expected: Expected) -> set[str]:
+        """What may have chosen a version: where all folders are gone, the disk may as well not be there."""
+        if not expected.by_disk:
+            return {"run" if expected.run else "as_of"}
+        return {"disk"} if any((self.folder / name).exists() for name in DATASETS) else {"disk", "last step"}
+
+    def _gone(self, asked: str, told: Iterable[Gone], rows: set[Row], expected: Expected) -> None:
+        """Each row that is gone counts once, for the step that removed its file."""
+        counts = Counter({(_path(g.dataset), g.step): g.rows for g in told})
+        may_be = {row: {(expected.dataset_of[row], step) for step in expected.removers(row)} for row in rows}
+        wanted = {row: sorted(steps) for row, steps in sorted(may_be.items())}
+        assert counts.total() == len(rows), f"{asked}: {counts} gone, expected {wanted}"
+        for place, count in counts.items():
+            sure = sum(steps == {place} for steps in may_be.values())
+            most = sum(place in steps for steps in may_be.values())
+            assert sure <= count <= most, f"{asked}: {counts} gone, expected {wanted}"
+
+    def _stopped(self, asked: str, state: State, table: pa.Table) -> None:
+        """Nothing stops an answer but files that nobody captured, or that the version in question has, or lacks."""
+        stops, disk = stops_of(table), set(self.mirror.disk[state.dataset].files)
+        assert {s.what for s in stops} <= {"files"}, f"{asked}: {stops}"
+        for dataset in _named(stops):
+            own = dataset == state.dataset and disk != set(state.files)
+            assert own or self.mirror.strange(dataset), f"{asked}: {stops}"
+
+    def _beside(
+        self,
+        asked: str,
+        state: State,
+        rows: Iterable[Row],
+        to: str | None,
+        table: pa.Table,
+        which: Which,
+        *,
+        everything: bool,
+    ) -> None:
+        """Files that nobody captured are told where rows asked about may have gone into them; what is left out, too."""
+        expected, own = which.expected, state.dataset
+        told = _named(stops_of(table))
+        first = min((expected.file_of[row].seen for row in rows), default=len(self.mirror.instants))
+        for dataset in self.written if to else ():
+            later = [file for file in self.mirror.strange(dataset) if file.rows and file.seen > first]
+            into = [f for f in later if f in self.there and dataset == to]
+            into += [
+                f
+                for f in later
+                if any(expected.dataset_of[r] == to for row in f.rows for r in expected.descendants(row))
+            ]
+            assert not into or dataset in told, f"{asked}: nobody captured {into}; stops: {stops_of(table)}"
+        if "version" in which.given:
+            return
+        known = {f for s in which.knows(own) for f in s.files}
+        more = {f for f in self.mirror.disk[own].files if f.rows and (own in self.written or f in known)}
+        left_out = more - set(state.files) if everything else set()
+        left_out |= {expected.file_of[row] for row in rows} - self.there
+        assert not left_out or own in told, f"{asked}: {left_out} left out; stops: {stops_of(table)}"
+
+    def _values_of(self, asked: str, table: pa.Table, rows: set[Row]) -> None:
+        """The values of an answer are those of the rows that it found."""
+        if not self._all_there(rows):
+            with pytest.raises(VersionChangedError):
+                self.prov.values(table, columns=["mark"])
+            return
+        found = self.prov.values(table, columns=["mark"])["mark"].to_pylist()
+        assert sorted(found) == sorted(map(mark, rows)), f"values({asked}): {found}"
+
+    def _all_there(self, rows: Iterable[Row]) -> bool:
+        return all(self.now.file_of[row] in self.there for row in rows)
+
+    def backward(self, state: State, rows: list[int] | None, to: str | None, which: Which) -> None:
+        """Compare what is told of rows behind."""
+        expected = which.expected
+        table = self.prov.backward(state.dataset, rows, to=to, **which.given)
+        asked = f"backward({state.dataset}, {rows}, to={to}, {which.given})"
+        wanted: set[tuple[Row, str, Row]] = set()
+        by_scripts: Counter[Row] = Counter()
+        for row in self._asked(state, rows, which):
+            wanted |= {(row, *found) for found in expected.backward(row, to)}
+            if to is None:
+                by_scripts[row] += len(expected.made_by_scripts(row))
+                wanted |= {(row, state.id, row)} if row not in expected.maker else set()
+        lines = table.to_pylist()
+        files = [x for x in lines if not x["dataset"].startswith("memory")]
+        found = {
+            (state.rows[x["row"]], x["version"], self.row(x["dataset"], x["version"], x["source_row"])) for x in files
+        }
+        _same(asked, found, wanted)
+        told = Counter(state.rows[x["row"]] for x in lines if x["dataset"].startswith("memory"))
+        assert told == +by_scripts, f"{asked}: {told} of scripts, expected {by_scripts}"
+        self._stopped(asked, state, table)
+
+    def traced(self, state: State, which: Which) -> None:
+        """Compare the nodes of a trace, and where rows ended."""
+        rows = self.of.sample(range(len(state.rows)), min(len(state.rows), 3))
+        some = {state.rows[i] for i in rows}
+        for direction in ("forward", "backward"):
+            found = self.prov.trace(state.dataset, rows, direction, **which.given)
+            asked = f"trace({state.dataset}, {rows}, {direction}, {which.given})"
+            told = {
+                r for n in found.nodes if not n.gone for r in self._met(n.dataset, n.version, n.met.rows().tolist())
+            }
+            _same(asked, told | some, self._on_the_way(some, direction, which.expected) | some)
+            if direction == "forward":
+                self._ended(asked, found, some, which.expected)
+
+    def _met(self, dataset: str, version: str, rows: Iterable[int]) -> Iterator[Row]:
+        return (self.row(dataset, version, i) for i in rows if not dataset.startswith("memory"))
+
+    @staticmethod
+    def _on_the_way(rows: Iterable[Row], direction: str, expected: Expected) -> set[Row]:
+        if direction == "backward":
+            return {found for row in rows for found in expected.ancestors(row)}
+        return {found for row in rows for found in expected.descendants(row) if expected.live(found)}
+
+    def _ended(self, asked: str, found: Trace, rows: set[Row], expected: Expected) -> None:
+        """Each write that read rows and kept not all of them is told, with how many; unless the others are gone."""
+        met = {r for row in rows for r in (row, *expected.descendants(row))}
+        shown = {r for n in found.nodes for r in self._met(n.dataset, n.version, n.met.rows().tolist())}
+        wanted, may_be = {}, {}
+        for w in expected.ahead:
+            for state in w.reads:
+                read = met & state.has
+                kept = read & {parent for parents in w.parents.values() for parent in parents}
+                if read - kept:
+                    of = wanted if (read - kept) & shown else may_be
+                    of[w.step.id, w.step.writes.index(w), state.id] = len(read), len(kept)
+        told = {(e.step, e.write, e.version): (e.read, e.kept) for e in found.endings}
+        assert {k: v for k, v in told.items() if k not in may_be} == wanted, f"{asked}: {told} ended, expected {wanted}"
+
+    def values(self, dataset: str) -> None:
+        """Values of rows of a version are those rows' marks, or their file has changed."""
+        for version in (None, self.of.choice([v for d, v in self.versions if d == dataset])):
+            at = self.prov.select(dataset, version=version)
+            state = self.versions[dataset, at.version]
+            kept = [i for i, row in enumerate(state.rows) if self.now.file_of[row] in self.there]
+            found = self.prov.values(dataset, kept, version=version, columns=["mark"])["mark"].to_pylist()
+            assert found == [mark(state.rows[i]) for i in kept], (dataset, version, kept)
+            if len(at):
+                self._values_of(repr(at), self._as_answer(at), {state.rows[i] for i in at})
+            if kept and (i := self.of.choice(kept)) and (version is None or len(kept) == len(state.rows)):
+                one = self.prov.select(dataset, version=version, where=[("mark", "=", mark(state.rows[i]))])
+                assert list(one) == [i], (dataset, version, i)
+
+    @staticmethod
+    def _as_answer(at: RowSet) -> pa.Table:
+        names = {"dataset": [at.dataset] * len(at), "version": [at.version] * len(at)}
+        return pa.table({"source_row": pa.array(at.rows(), pa.int64()), **names})
+
+    def located(self, dataset: str) -> None:
+        """Rows of a version stand in another one, or are gone; and back again."""
+        versions = [v for d, v in self.versions if d == dataset]
+        one, other = self.of.choice(versions), self.of.choice([None, *versions])
+        state = self.versions[dataset, one]
+        rows = sorted(self.of.sample(range(len(state.rows)), self.of.randint(0, len(state.rows))))
+        some = self.prov.select(dataset, rows, version=one)
+        found = self.prov.locate(some, other)
+        there = self.versions[dataset, found.version]
+        wanted = self._stand(state, rows, there, by_disk=other is None)
+        asked = f"locate({dataset}, {rows} of {one}, {other})"
+        assert other in (None, found.version), asked
+        told = {x["row"]: x["located"] for x in found.table().to_pylist()}
+        assert told == wanted, f"{asked}: {told}, expected {wanted}"
+        assert all(x["gone"] == (x["located"] is None) for x in found.table().to_pylist()), asked
+        kept = [row for row in rows if wanted[row] is not None]
+        assert sorted(found) == sorted(wanted[row] for row in kept), asked
+        assert list(found.gone) == [row for row in rows if row not in kept], asked
+        assert list(self.prov.locate(found, one)) == kept, asked
+        if found.version != one:
+            with pytest.raises(ConditionError, match="no rows of one numbering"):
+                some | found
+            with pytest.raises(ConditionError, match="it has its own"):
+                self.prov.forward(some, version=found.version)
+
+    def _stand(self, state: State, rows: Iterable[int], there: State, *, by_disk: bool) -> dict[int, int | None]:
+        """Where rows of a version stand in another one."""
+        file_of = self.now.file_of
+        kept = {row: i for i, row in enumerate(there.rows) if not by_disk or file_of[row] in self.there}
+        return {i: kept.get(state.rows[i]) for i in rows}
+
+    def page(self) -> None:
+        """The page shows the same rows under the same numbers."""
+        with client(self.folder) as http:
+            page = Page(self, http)
+            page.lists()
+            for dataset in self.known:
+                page.of(dataset)
+
+
+class Page:
+    """Asks the page's API as `Asking` asks in Python.
+
+    Parameters
+    ----------
+    asking : Asking
+    http : TestClient
+    """
+
+    def __init__(self, asking: Asking, http: Any) -> None:
+        self._asking, self._http, self._of = asking, http, asking.of
+
+    def lists(self) -> None:
+        """Each dataset is listed with its current version, each step with the rows that it wrote."""
+        listed = {_path(x["name"]): x for x in self._get("/datasets")["items"]}
+        for dataset in self._asking.known:
+            may_be = {s.id: len(s.rows) for s in self._asking.now.current(dataset)}
+            assert listed[dataset]["rows"] == may_be[listed[dataset]["version"]], listed[dataset]
+        step = self._of.choice(self._asking.mirror.steps)
+        told = [(w["output"]["rows"], w["written"]) for w in self._get(f"/steps/{step.id}")["writes"]]
+        assert told == [(len(w.out.rows), sum(len(f.rows) for f in w.made)) for w in step.writes], (step, told)
+
+    def of(self, dataset: str) -> None:
+        """Look at the rows of a dataset, trace some, find them in other versions, and download them."""
+        asking, name = self._asking, dataset_id(Dataset.parse(dataset))
+        current = self._current(dataset, name)
+        versions = [v for d, v in asking.versions if d == dataset]
+        version = self._of.choice(versions)
+        for chosen, state in ((None, current), (version, asking.versions[dataset, version])):
+            rows = sorted(self._of.sample(range(len(state.rows)), min(len(state.rows), 3)))
+            query = {"dataset": name, "rows": rows} | ({"version": chosen} if chosen else {})
+            for direction in ("forward", "backward"):
+                self._traced(query | {"direction": direction}, {state.rows[i] for i in rows})
+            self._exported(name, chosen, state)
+        self._located(name, asking.versions[dataset, version], current, self._of.choice([None, current.id]))
+
+    def _current(self, dataset: str, name: str) -> State:
+        detail, shown = self._get(f"/datasets/{name}"), self._get(f"/datasets/{name}/rows?limit=1000")
+        current = next(s for s in self._asking.now.current(dataset) if s.id == shown["version"])
+        assert self._shown(shown) == self._listed(current)
+        assert detail["version"] == detail["current"]["version"] == detail["versions"][0]["version"] == current.id
+        known = {v for d, v in self._asking.versions if d == dataset}
+        assert {v["version"] for v in detail["versions"]} == known, detail
+        return current
+
+    def _listed(self, state: State) -> list[Row]:
+        """The rows that the page lists of a version: of the current one, those that are there, if any is."""
+        current = state.id in {s.id for s in self._asking.now.current(state.dataset)}
+        there = [row for row in state.rows if self._asking.now.file_of[row] in self._asking.there]
+        return there if current and there else list(state.rows)
+
+    def _traced(self, query: dict[str, Any], rows: set[Row]) -> None:
+        found, now = self._post("/trace", query), self._asking.now
+        told: set[Row] = set()
+        for node in found["nodes"]:
+            if not node["dataset"]["name"].startswith("memory"):
+                shown = self._post("/trace/rows", query | {"node": node["id"], "limit": 1000})
+                met = self._shown(shown)
+                assert (shown["version"], len(met)) == (node["version"], node["rows"])
+                told |= set() if node["gone"] else set(met)
+        asked = f"POST /trace {query}"
+        _same(asked, told | rows, self._asking._on_the_way(rows, query["direction"], now) | rows)
+        if query["direction"] == "forward":
+            gone = {r for row in rows for r in now.forward(row, None)[1]}
+            assert sum(g["rows"] for g in found["gone"]) == len(gone), f"{asked}: {found['gone']}, expected {gone}"
+
+    def _located(self, name: str, state: State, current: State, into: str | None) -> None:
+        rows = list(range(len(state.rows)))
+        query = {"dataset": name, "version": state.id, "rows": rows} | ({"into": into} if into else {})
+        found = self._post("/locate", query)
+        wanted = self._asking._stand(state, rows, current, by_disk=into is None)
+        assert found["version"] == current.id
+        assert found["rows"] == list(wanted.values()), (query, found, wanted)
+        assert found["gone"] == sum(row is None for row in wanted.values())
+
+    def _exported(self, name: str, version: str | None, state: State) -> None:
+        rows = self._listed(state)
+        if self._asking._all_there(rows):
+            where = {"format": "jsonl"} | ({"version": version} if version else {})
+            text = self._http.get(f"{BASE}/datasets/{name}/export", params=where).text
+            told = [json.loads(line) for line in text.splitlines()]
+            found = [(state.rows[x["provspark_row"]], x["provspark_version"], x["mark"]) for x in told]
+            assert found == [(row, state.id, mark(row)) for row in rows], (where, told)
+
+    def _shown(self, shown: dict[str, Any]) -> list[Row]:
+        """The rows of an answer, whose values are theirs; it has none where a file has changed."""
+        dataset, version = shown["dataset"]["name"], shown["version"]
+        rows = list(self._asking._met(dataset, version, shown["rows"]))
+        there = self._asking._all_there(rows)
+        assert (shown["values"] is not None) == there, shown
+        if there:
+            number = [c["name"] for c in shown["columns"]].index("mark")
+            assert [values[number] for values in shown["values"]] == list(map(mark, rows)), shown
+        return rows
+
+    def _get(self, path: str) -> Any:
+        return _answered(self._http.get(BASE + path))
+
+    def _post(self, path: str, query: dict[str, Any]) -> Any:
+        return _answered(self._http.post(BASE + path, json=query))
+
+
+def _answered(answer: Any) -> Any:
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def _same(asked: str, found: set[Any], wanted: set[Any]) -> None:
+    assert found == wanted, f"{asked}\n  too much: {sorted(found - wanted)}\n  missing:  {sorted(wanted - found)}"
+
+
+def _named(stops: Iterable[Stop]) -> set[str]:
+    """The datasets of which some stops are."""
+    return {_path(stop.why.removeprefix("in ").split(", ")[0]) for stop in stops}
+
+
+def _path(dataset: str) -> str:
+    return dataset.removeprefix("file://")
