@@ -162,7 +162,7 @@ def test_sets_of_rows(diamond: Diamond, tmp_path: Path) -> None:
     assert prov.values(yes & towns).num_rows == 3
     with pytest.raises(ConditionError, match="can't be combined"):
         yes | prov.select(str(tmp_path / "left"))
-    with pytest.raises(ConditionError, match="it has its own"):
+    with pytest.raises(ConditionError, match="already has its rows and version"):
         prov.backward(yes, [1])
 
 

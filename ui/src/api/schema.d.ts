@@ -1062,7 +1062,7 @@ export interface components {
         };
         /**
          * ExampleQuery
-         * @description A trace, and of which row one derivation is told.
+         * @description A trace, and the row of which one derivation is returned.
          */
         ExampleQuery: {
             /**
@@ -1123,7 +1123,7 @@ export interface components {
         };
         /**
          * Gone
-         * @description Rows that came of those asked about, and that are in no current version of their dataset.
+         * @description Rows made from the selected rows that are no longer in the current version of their dataset.
          */
         Gone: {
             dataset: components["schemas"]["Dataset"];
@@ -1186,7 +1186,7 @@ export interface components {
         };
         /**
          * LocateQuery
-         * @description Rows of a version, to be found in another version of their dataset.
+         * @description Rows of a version, to look for in another version of their dataset.
          */
         LocateQuery: {
             /**
@@ -1206,7 +1206,7 @@ export interface components {
         };
         /**
          * Located
-         * @description Where rows stand in another version.
+         * @description Row ids in the other version.
          */
         Located: {
             dataset: components["schemas"]["Dataset"];
@@ -1912,7 +1912,7 @@ export interface components {
         };
         /**
          * VersionUsed
-         * @description The version whose row ids an answer tells of a dataset, and what chose it.
+         * @description The version of a dataset that the response's row ids refer to, and how it was chosen.
          */
         VersionUsed: {
             /** Age */
