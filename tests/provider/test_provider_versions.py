@@ -684,7 +684,7 @@ def test_a_table_that_was_read_in_a_newer_state(world: World) -> None:
     assert "step dag-reads" in stops_of(found)[0].why and "read a state of the table" in stops_of(found)[0].why
     used = versions_of(found)[1]
     assert (used.rule, used.why, used.unknown) == ("last step", "", 1)
-    assert "(version of the last successful step; the table changed later: 1 step read another state of it)" in str(used)
+    assert "last successful step; the table changed later: 1 step read another state of it)" in str(used)
 
 
 def test_a_user_of_some_dags_learns_nothing_of_strange_files(world: World) -> None:
