@@ -682,6 +682,9 @@ def test_a_table_that_was_read_in_a_newer_state(world: World) -> None:
     found = world.open().forward(world.name("in"), [0], to=name)
     assert found.num_rows == 1 and [s.what for s in stops_of(found)] == ["files"]
     assert "step dag-reads" in stops_of(found)[0].why and "read a state of the table" in stops_of(found)[0].why
+    used = versions_of(found)[1]
+    assert (used.rule, used.why, used.unknown) == ("last step", "", 1)
+    assert "last successful step; the table changed later: 1 step read another state of it)" in str(used)
 
 
 def test_a_user_of_some_dags_learns_nothing_of_strange_files(world: World) -> None:

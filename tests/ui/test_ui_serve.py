@@ -189,7 +189,7 @@ def test_all_rows_first_and_one_example_that_names_its_row(tmp_path: Path, chrom
         tab.view.get_by_text("1 of 6 rows, in one derivation of row 1", exact=True).wait_for()
         tab.shows("raw: rows of the trace", [2])
         tab.check()
-        choice = tab.view.get_by_label("Row of the example")
+        choice = tab.view.get_by_label("Row whose derivation is shown")
         assert [o.inner_text() for o in choice.locator("option").all()] == ["row 1", "row 2", "row 3", "row 4"]
         choice.select_option("3")
         tab.view.get_by_text("1 of 6 rows, in one derivation of row 3", exact=True).wait_for()
@@ -197,7 +197,7 @@ def test_all_rows_first_and_one_example_that_names_its_row(tmp_path: Path, chrom
         assert "example=3" in tab.page.url
         tab.page.reload()
         tab.shows("raw: rows of the trace", [6])
-        tab.view.get_by_label("Row of the example").select_option("4")
+        tab.view.get_by_label("Row whose derivation is shown").select_option("4")
         tab.view.get_by_text("This derivation has no row of raw").wait_for()
         tab.check()
         tab.view.get_by_text("Show one derivation of").click()
