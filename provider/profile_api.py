@@ -61,7 +61,9 @@ class ProfileApi:
             The values can't be read by position, or are too many.
         """
         asked = self.ask.asked("profile", dataset, rows, which)
-        return profile_of_version(self.graph, asked.at, asked.labels, columns)
+        # Of a version of which no file is left, what a step stored is all that can be told.
+        rows = asked.labels if asked.labels or asked.selects != "all" else None
+        return profile_of_version(self.graph, asked.at, rows, columns)
 
     def impact(
         self,

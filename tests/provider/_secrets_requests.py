@@ -257,7 +257,12 @@ def _traces(sweep: Sweep) -> None:
                 sweep.ask("POST", "/trace/rows", {**asked, "node": node["id"], "one": True, "cursor": 1})
                 sweep.ask("POST", "/trace/rows", {**asked, "node": node["id"], "one": True, "example": 0})
                 sweep.ask("POST", "/trace/export", asked, node=node["id"], format=next(formats))
-        sweep.ask("POST", "/trace", {**at, "direction": "forward", "versions": "all"})
+        every = {**at, "direction": "forward", "versions": "all"}
+        for node in (sweep.ask("POST", "/trace", every, always=True) or {"nodes": ()})["nodes"]:
+            known = {"node": node["id"], "node_version": node["version"]}
+            sweep.ask("POST", "/trace/rows", {**every, **known})
+            sweep.ask("POST", "/trace/export", every, **known, format=next(formats))
+        sweep.ask("POST", "/trace/graph", {**every, "rows": [0]})
         for into in (None, at["version"]):
             sweep.ask("POST", "/locate", {**at, "rows": [0], "into": into})
         to = sweep.catalogue.versions[0].id
