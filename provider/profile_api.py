@@ -62,8 +62,8 @@ class ProfileApi:
         """
         asked = self.ask.asked("profile", dataset, rows, which)
         # Of a version of which no file is left, what a step stored is all that can be told.
-        rows = asked.labels if asked.labels or asked.selects != "all" else None
-        return profile_of_version(self.graph, asked.at, rows, columns)
+        chosen = asked.labels if asked.labels or asked.selects != "all" else None
+        return profile_of_version(self.graph, asked.at, chosen, columns)
 
     def impact(
         self,
