@@ -83,6 +83,8 @@ class Answer:
     """Data sets on drivers that the rows reached, and from which nothing surely went on."""
     trusted: tuple[Trusted, ...] = ()
     """What would have been among the stops, possible edges and ends, but is trusted."""
+    beside: tuple[Stand, ...] = ()
+    """Forward to a dataset, rows that were written under the name of a folder above it, or within it."""
     older: tuple[Stand, ...] = ()
     """Rows that were found, and are in no current version of their dataset, in the versions in which they were met."""
     used: tuple[VersionUsed, ...] = ()
@@ -117,7 +119,9 @@ class Answer:
         kept.checked(f"{way} from {asked.dataset}")
         sure, possible = (tuple(s for s in kept.stands if s.kind in some) for some in (kinds, frozenset({"possible"})))
         ended = ends_at(s for s in found.ends if s.kind in {*kinds, "possible"})
-        return cls(asked, labels, direction, sure, kept.stops, possible, ended, tuple(sorted(trusted)), used=used)
+        beside = tuple(s for s in found.beside if s.kind in kinds)
+        told = asked, labels, direction, sure, kept.stops, possible, ended, tuple(sorted(trusted))
+        return cls(*told, beside=beside, used=used)
 
     @property
     def gone(self) -> tuple[Gone, ...]:
@@ -134,11 +138,14 @@ class Answer:
         """
         here: dict[Dataset, Current] = {}
         sure, possible = currents.bring(self.parts, here), currents.bring(self.possible, here)
-        if to is not None:
-            currents.known(to, here)
+        current = None if to is None else currents.known(to, here)
+        own = currents.within(self.beside, current) if current and self.beside else ()
         parts, more = (
-            found if b.stands == found else tuple(collected((*b.stands, *(b.older if versions == "all" else ()))))
-            for b, found in ((sure, self.parts), (possible, self.possible))
+            found if told == found else tuple(collected(told))
+            for found, told in (
+                (self.parts, (*sure.stands, *own, *(sure.older if versions == "all" else ()))),
+                (self.possible, (*possible.stands, *(possible.older if versions == "all" else ()))),
+            )
         )
         used = {c.used for c in here.values()}
         itself = (p.at.version for p in parts if p.at.version.dataset not in here)

@@ -269,15 +269,12 @@ class Currents:
         return now.moved is current.moved
 
     def _has_neighbour(self, dataset: Dataset) -> bool:
-        """Whether another dataset is there in the same folder, or around it: then it was removed from this disk."""
-        folder, *_ = dataset.name.rstrip("/").rpartition("/")
-        near = (
-            d.name
-            for d in self.graph.datasets()
-            if d.namespace == dataset.namespace
-            and (d.name.rpartition("/")[0] == folder or dataset.name.startswith(f"{d.name.rstrip('/')}/"))
-        )
-        return any(name != dataset.name and Path(name).exists() for name in near)
+        """Whether another dataset exists below the nearest folder that does: then this one was removed."""
+        folder = next((f for f in Path(dataset.name).parents if f.exists()), Path("/"))
+        if folder == Path("/"):
+            return False
+        names = (d.name for d in self.graph.datasets() if d.namespace == dataset.namespace and d != dataset)
+        return any(name.startswith(f"{folder}/") and Path(name).exists() for name in names)
 
     def _without_files(self, dataset: Dataset) -> Current | None:
         """The current version of a dataset for which no files decide."""
@@ -442,6 +439,16 @@ class Currents:
             if moved.refused:
                 stops |= moved.stops(s.at, image(s.boxes))
         return Brought(tuple(live), tuple(older), tuple(sorted(stops)))
+
+    def within(self, stands: Iterable[Stand], current: Current) -> tuple[Stand, ...]:
+        """Tell rows of other datasets in a current version, as far as it has their files."""
+        found = []
+        for s in stands:
+            boxes = self._moved(s.at, current.at, current.missing).boxes
+            there = s.boxes if boxes is None else compose(s.boxes, boxes)
+            if len(there):
+                found.append(replace(s, at=current.at, boxes=there))
+        return tuple(found)
 
     def gone(self, older: Iterable[Stand]) -> tuple[Gone, ...]:
         """Count rows that are in no current version, each once, by the step after which their files were missing."""

@@ -36,6 +36,8 @@ class Reach:
     stops: tuple[Stop, ...]
     ends: tuple[Stand, ...] = ()
     """Rows on drivers from which nothing surely went on."""
+    beside: tuple[Stand, ...] = ()
+    """Forward, rows that were written under the name of a folder above the place, or within it."""
 
     def checked(self, what: str) -> Reach:
         """Return itself.
@@ -85,7 +87,9 @@ def reach(
     stops = {stop for block in found for stop in block.stops}
     stands = [stand for block in found for stand in block.stands]
     ends = [stand for block in found for stand in block.ends]
-    return Reach(tuple(collected(stands, concat)), tuple(sorted(stops)), tuple(collected(ends, concat)))
+    beside = [stand for block in found for stand in block.beside]
+    told = [tuple(collected(some, concat)) for some in (stands, ends, beside)]
+    return Reach(told[0], tuple(sorted(stops)), *told[1:])
 
 
 def _blocks(starts: Sequence[Stand]) -> list[Sequence[Stand]]:
@@ -121,7 +125,8 @@ def _reach(
         stops |= sink.stops
         ends += sink.ends
         starts = sink.stands()
-    return Reach(tuple(starts), tuple(sorted(stops)), tuple(collected(ends)))
+    beside = collected(sink.beside) if direction == "forward" else ()
+    return Reach(tuple(starts), tuple(sorted(stops)), tuple(collected(ends)), tuple(beside))
 
 
 def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = united) -> list[Stand]:
@@ -143,6 +148,7 @@ class Collect:
         self.to = to
         self.found: list[Stand] = []
         self.ends: list[Stand] = []
+        self.beside: list[Stand] = []
         self.stops: set[Stop] = set()
 
     def begun(self, stand: Stand) -> None:
@@ -156,6 +162,8 @@ class Collect:
                 self.found.append(Stand(at, rel, occurrence, kind))
         elif at.version.dataset == self.to and (via is not None or origin.version.dataset != self.to):
             self.found.append(Stand(at, rel, occurrence, kind))
+        elif via is not None and self.to is not None and at.version.dataset.meets(self.to):
+            self.beside.append(Stand(at, rel, occurrence, kind))
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
         if at.node.is_read and at is at.node.output:
@@ -182,6 +190,10 @@ def towards(linker: Linker, route: Plan, to: Place | None) -> Callable[[Node], b
     return found.__contains__
 
 
+def _is_at(dataset: Dataset, to: Place, direction: Direction) -> bool:
+    return dataset == to or (direction == "forward" and isinstance(to, Dataset) and dataset.meets(to))
+
+
 def _leading(linker: Linker, route: Plan, to: Place) -> set[Node]:
     useful: set[Node] = set()
     for node in reversed(route.nodes):
@@ -197,7 +209,7 @@ def _leading(linker: Linker, route: Plan, to: Place) -> set[Node]:
         if (
             (route.direction == "forward" and node.manifest.untracked)
             or (isinstance(to, Step) and node.step == to.id)
-            or any(s.version.dataset == to for s in stands)
+            or any(_is_at(s.version.dataset, to, route.direction) for s in stands)
             or any(x.refused or any(k.target.version.dataset == to for k in x.links) for x in links)
             or any(n in useful for n in next_nodes(linker, node, route.direction))
         ):

@@ -716,3 +716,19 @@ def test_rows_may_come_back_by_a_file_of_nobody_s(world: World) -> None:
     world.step("two", "report", "b", [0], source="mid")
     found = world.open().forward(world.name("report"), [0], to=world.name("report"))
     assert [s.what for s in stops_of(found)] == ["files"]
+
+
+def test_rows_that_were_written_under_a_folder_s_name_are_rows_of_the_dataset(world: World) -> None:
+    world.step("one", "out/day=1", "a", [0, 1])
+    world.step("two", "out", "day=2/a", [2])
+    found = world.open().forward(world.name("in"), to=world.name("out"))
+    assert [(x["row"], x["source_row"]) for x in found.to_pylist()] == [(0, 0), (1, 1), (2, 2)]
+    assert world.ahead("out", [1]) == ["one:r1"] and stops_of(found) == ()
+    part = world.open().forward(world.name("in"), [2], to=world.name("out/day=1"))
+    assert part.num_rows == 0
+
+
+def test_a_folder_that_went_with_the_one_above(world: World) -> None:
+    world.step("one", "out/day=1", "a", [0])
+    shutil.rmtree(world.root / "out")
+    assert world.ahead("out/day=1") == [] and world.gone("out/day=1") == [("", 1)]
