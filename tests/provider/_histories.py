@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,8 @@ class Act:
     day : int
         Of the run.
     how : str
-        Of a fill, the mode of the write. Of others, see `Running`.
+        Of a fill, the mode of the write; with ``folder``, the folder of the run's day is overwritten, by its path. Of
+        others, see `Running`.
     made : str
         Of a fill, what makes the rows.
     days : tuple of int
@@ -71,14 +72,21 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What is done to three datasets, and which of them have a folder for each day."""
+    """What is done to three datasets, and which of them have a folder for each day.
+
+    Parameters
+    ----------
+    by_path : bool
+        Whether days are also read and written by the paths of their folders: then these are datasets, too.
+    """
 
     by_day: tuple[str, ...]
     acts: tuple[Act, ...]
+    by_path: bool = False
 
     def __str__(self) -> str:
         acts = "".join(f"        {act!r},\n" for act in self.acts)
-        return f"History(\n    {self.by_day!r},\n    (\n{acts}    ),\n)"
+        return f"History(\n    {self.by_day!r},\n    (\n{acts}    ),\n{'    True,' * self.by_path}\n)"
 
 
 def draw(seed: int) -> History:
@@ -94,7 +102,11 @@ def draw(seed: int) -> History:
         late = of.random() < 0.2
         day = of.randint(1, today) if late else today
         acts.append(_drawn(of, day, by_day, captured, len(acts)))
-    return History(by_day, tuple(acts))
+    by_path = bool(by_day) and of.random() < 0.15
+    for i, act in enumerate(acts) if by_path else ():
+        if act.kind == "fill" and act.made != "plain" and act.dataset in by_day and of.random() < 0.6:
+            acts[i] = replace(act, how="folder")
+    return History(by_day, tuple(acts), by_path)
 
 
 def _drawn(of: random.Random, day: int, by_day: tuple[str, ...], captured: bool, number: int) -> Act:
@@ -171,8 +183,16 @@ class Running:
 
     def _filled(self, act: Act, step: Step, fail: bool) -> None:
         frame, reads = self._made(act)
-        self._write(act, self._failing(frame) if fail else frame, act.how, self.folder / act.dataset)
-        self.mirror.wrote(step, self.folder / act.dataset, reads, act.made == "local")
+        place = self._day(act.dataset, act.day) if act.how == "folder" else self.folder / act.dataset
+        frame = frame.where(f"day = {act.day}").drop("day") if act.how == "folder" else frame
+        self._write(act, self._failing(frame) if fail else frame, act.how, place)
+        self.mirror.wrote(step, place, reads, act.made == "local")
+
+    def _day(self, name: str, day: int) -> Path:
+        """The folder of a day, as a dataset of its own."""
+        place = self.folder / name / f"day={day}"
+        self.mirror.knows(place)
+        return place
 
     def _made(self, act: Act) -> tuple[Any, list[State]]:
         """The rows of a fill, and what was read for them."""
@@ -181,9 +201,10 @@ class Running:
         if act.made == "feed":
             place = self._landed()
             return self._retagged(self.spark.read.schema(_SCHEMA).parquet(place)), [self.mirror.disk[place]]
-        frame, state = self._read(INPUT[act.dataset], act.days)
+        days = (act.day,) if act.how == "folder" else act.days
+        frame, state = self._read(INPUT[act.dataset], days)
         if act.made == "join":
-            frame, states = self._joined(frame, act)
+            frame, states = self._joined(frame, act, days)
             return frame, [state, *states]
         if act.made == "group":
             marks = "concat('{}:', min(mark)) AS mark", "sort_array(collect_list(mark)) AS made_of"
@@ -203,12 +224,12 @@ class Running:
         place = Path(self._landed())
         place.parent.mkdir(exist_ok=True)
         pq.write_table(self._arrow(act), place)
-        self.mirror.disk[str(place)] = State(str(place), ())
+        self.mirror.knows(place)
         self.mirror.look()
         self.mirror.settle()
 
-    def _joined(self, frame: Any, act: Act) -> tuple[Any, list[State]]:
-        other, state = self._read(SOURCE, act.days)
+    def _joined(self, frame: Any, act: Act, days: tuple[int, ...]) -> tuple[Any, list[State]]:
+        other, state = self._read(SOURCE, days)
         other = other.selectExpr("mark AS other", "day").where(f"crc32(other) % 2 = {act.drawn % 2}")
         both = frame.where(f"crc32(mark) % 2 = {act.drawn % 2}").join(other, "day")
         return both.select(
@@ -221,6 +242,10 @@ class Running:
         frame, state = self.spark.read.schema(_SCHEMA).parquet(place), self.mirror.disk[place]
         if not days:
             return frame, state
+        if self.history.by_path and len(days) == 1 and name in self.history.by_day:
+            folder = self._day(name, *days)
+            frame = self.spark.read.schema("mark STRING, made_of ARRAY<STRING>").parquet(str(folder))
+            return frame.withColumn("day", self._expr(f"int({days[0]})")), self.mirror.disk[str(folder)]
         state = state.of_days(days) if name in self.history.by_day else state
         return frame.where(f"day IN ({', '.join(map(str, days))})"), state
 
@@ -326,7 +351,7 @@ class Running:
             writer = writer.option("partitionOverwriteMode", "dynamic")
         if act.drawn % 3 == 0:
             writer = writer.option("maxRecordsPerFile", 2)
-        if act.dataset in self.history.by_day:
+        if act.dataset in self.history.by_day and how != "folder":
             writer = writer.partitionBy("day")
         writer.parquet(str(place))
 
@@ -362,7 +387,7 @@ class Running:
     def _failing(self, frame: Any) -> Any:
         """The same rows, with an error at the last of them."""
         text = "if(mark IS NULL, mark, raise_error('trouble')) AS mark"
-        return frame.select(self._expr(text), "made_of", "day")
+        return frame.select(self._expr(text), *frame.columns[1:])
 
 
 class ScriptError(Exception):

@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -48,7 +49,9 @@ class Asking:
     def __init__(self, running: Running, prov: Provenance, drawn: random.Random) -> None:
         self.mirror, self.folder = running.mirror, running.folder
         self.prov, self.of = prov, drawn
-        self.names = [str(self.folder / name) for name in DATASETS]
+        self.names = [name for name in self.mirror.disk if Path(name).relative_to(self.folder).parts[0] in DATASETS]
+        self.nested = running.history.by_path
+        """Whether datasets lie in datasets: then rows have several names, and no version may have all files."""
         self.versions = self.mirror.versions()
         self.now = Expected(self.mirror)
         self.there = {file for state in self.mirror.disk.values() for file in state.files}
@@ -67,6 +70,8 @@ class Asking:
     def _ways(self, dataset: str) -> Iterator[Which]:
         mirror = self.mirror
         yield Which({}, self.now)
+        if self.nested:
+            return
         run = self.of.choice([step.run for step in mirror.steps])
         yield Which({"run": self.of.choice([run, f"dag/{run}"])}, Expected(mirror, run))
         at, ended = self.of.choice(mirror.instants)
@@ -124,7 +129,11 @@ class Asking:
         live, gone = ({(row, found) for row, both in answers.items() for found in both[i]} for i in (0, 1))
         lines = table.to_pylist()
         told = [(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["source_row"])) for x in lines]
-        _same(asked, {pair for pair, x in zip(told, lines, strict=True) if not x.get("gone")}, live)
+        found = {pair for pair, x in zip(told, lines, strict=True) if not x.get("gone")}
+        if self.nested:
+            self._within(asked, found, live, to, stopped=to in _named(stops_of(table)))
+            return
+        _same(asked, found, live)
         if everything:
             _same(f"{asked}: gone", {pair for pair, x in zip(told, lines, strict=True) if x["gone"]}, gone)
         once = Counter((x["row"], x["dataset"], x["version"], x["occurrence"], x["source_row"]) for x in lines)
@@ -136,6 +145,16 @@ class Asking:
             self._beside(asked, state, about, to, table, which, everything=rows is None)
         if to and live and not everything:
             self._values_of(asked, table, {found for _, found in live})
+
+    def _within(
+        self, asked: str, found: set[tuple[Row, Row]], live: set[tuple[Row, Row]], to: str | None, *, stopped: bool
+    ) -> None:
+        """Where datasets lie in datasets, a row may be told under another name; what no version has, a stop tells."""
+        known = {row for (dataset, _), state in self.versions.items() if dataset == to for row in state.rows}
+        sure = {pair for pair in live if to is None or pair[1] in known}
+        same = {(row, other) for row, other in found if row == other and self.now.live(row)}
+        assert sure <= found <= live | same, f"{asked}: {found}, expected {sure} to {live | same}"
+        assert sure == live or stopped, f"{asked}: no version has {live - sure}, and nothing says so"
 
     def row(self, dataset: str, version: str, number: int) -> Row:
         """The row of an id of a version."""
@@ -182,7 +201,7 @@ class Asking:
         assert {s.what for s in stops} <= {"files"}, f"{asked}: {stops}"
         for dataset in _named(stops):
             own = dataset == state.dataset and disk != set(state.files)
-            assert own or self.mirror.strange(dataset), f"{asked}: {stops}"
+            assert own or self.nested or self.mirror.strange(dataset), f"{asked}: {stops}"
 
     def _beside(
         self,
@@ -245,7 +264,15 @@ class Asking:
         found = {
             (state.rows[x["row"]], x["version"], self.row(x["dataset"], x["version"], x["source_row"])) for x in files
         }
-        _same(asked, found, wanted)
+        if self.nested:  # a row may be told under several names
+            may_be = {
+                (row, other) for row in self._asked(state, rows, which) for other in (row, *expected.ancestors(row))
+            }
+            found_rows, wanted_rows = ({(row, other) for row, _, other in some} for some in (found, wanted))
+            assert wanted_rows <= found_rows <= may_be, f"{asked}: {found_rows}, expected {wanted_rows} to {may_be}"
+            assert to is None or all(self.now.file_of[other].place.startswith(f"{to}/") for *_, other in found), asked
+        else:
+            _same(asked, found, wanted)
         told = Counter(state.rows[x["row"]] for x in lines if x["dataset"].startswith("memory"))
         assert told == +by_scripts, f"{asked}: {told} of scripts, expected {by_scripts}"
         self._stopped(asked, state, table)

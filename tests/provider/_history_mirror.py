@@ -168,6 +168,10 @@ class Mirror:
             new = [row for file in w.made for row in file.rows]
             w.parents = {row: tuple(by_mark[m] for m in self._made_of[row]) for row in new}
 
+    def knows(self, dataset: Path) -> None:
+        """Look at one more dataset from now on."""
+        self.disk.setdefault(str(dataset), State(str(dataset), tuple(self._listed(str(dataset)))))
+
     def ended(self, at: datetime) -> None:
         """Note that an operation is over."""
         self.look()
@@ -262,7 +266,7 @@ class Expected:
         """Whether a row is in the current version of its dataset."""
         dataset, file = self.dataset_of[row], self.file_of[row]
         if self.by_disk:
-            return file in self.mirror.disk[dataset].files
+            return any(file in state.files for state in self.mirror.disk.values())
         return any(file in state.files for state in self.current(dataset))
 
     def descendants(self, row: Row) -> set[Row]:
@@ -281,7 +285,7 @@ class Expected:
         if to is None:
             found = {r for r in (*found, row) if self.file_of[r] not in self.read}
         else:
-            found = {r for r in found if self.dataset_of[r] == to}
+            found = {r for r in found if self.file_of[r].place.startswith(f"{to}/")}
         live = {r for r in found if self.live(r)}
         return live, found - live
 
