@@ -86,7 +86,8 @@ class History:
 
     def __str__(self) -> str:
         acts = "".join(f"        {act!r},\n" for act in self.acts)
-        return f"History(\n    {self.by_day!r},\n    (\n{acts}    ),\n{'    True,' * self.by_path}\n)"
+        more = "    by_path=True,\n" if self.by_path else ""
+        return f"History(\n    {self.by_day!r},\n    (\n{acts}    ),\n{more})"
 
 
 def draw(seed: int) -> History:

@@ -407,23 +407,22 @@ class Page:
             query = {"dataset": name, "rows": rows} | ({"version": chosen} if chosen else {})
             for direction in ("forward", "backward"):
                 self._traced(query | {"direction": direction}, {state.rows[i] for i in rows})
-            self._exported(name, chosen, state)
+            self._exported(name, chosen, state, current)
         self._located(name, asking.versions[dataset, version], current, self._of.choice([None, current.id]))
 
     def _current(self, dataset: str, name: str) -> State:
         detail, shown = self._get(f"/datasets/{name}"), self._get(f"/datasets/{name}/rows?limit=1000")
         current = next(s for s in self._asking.now.current(dataset) if s.id == shown["version"])
-        assert self._shown(shown) == self._listed(current)
+        assert self._shown(shown) == self._listed(current, current)
         assert detail["version"] == detail["current"]["version"] == detail["versions"][0]["version"] == current.id
         known = {v for d, v in self._asking.versions if d == dataset}
         assert {v["version"] for v in detail["versions"]} == known, detail
         return current
 
-    def _listed(self, state: State) -> list[Row]:
+    def _listed(self, state: State, current: State) -> list[Row]:
         """The rows that the page lists of a version: of the current one, those that are there, if any is."""
-        current = state.id in {s.id for s in self._asking.now.current(state.dataset)}
         there = [row for row in state.rows if self._asking.now.file_of[row] in self._asking.there]
-        return there if current and there else list(state.rows)
+        return there if state.id == current.id and there else list(state.rows)
 
     def _traced(self, query: dict[str, Any], rows: set[Row]) -> None:
         found, now = self._post("/trace", query), self._asking.now
@@ -449,12 +448,13 @@ class Page:
         assert found["rows"] == list(wanted.values()), (query, found, wanted)
         assert found["gone"] == sum(row is None for row in wanted.values())
 
-    def _exported(self, name: str, version: str | None, state: State) -> None:
-        rows = self._listed(state)
+    def _exported(self, name: str, version: str | None, state: State, current: State) -> None:
+        rows = self._listed(state, current)
         if self._asking._all_there(rows):
             where = {"format": "jsonl"} | ({"version": version} if version else {})
-            text = self._http.get(f"{BASE}/datasets/{name}/export", params=where).text
-            told = [json.loads(line) for line in text.splitlines()]
+            answer = self._http.get(f"{BASE}/datasets/{name}/export", params=where)
+            assert answer.status_code == 200, (where, rows, answer.text)
+            told = [json.loads(line) for line in answer.text.splitlines()]
             found = [(state.rows[x["provspark_row"]], x["provspark_version"], x["mark"]) for x in told]
             assert found == [(row, state.id, mark(row)) for row in rows], (where, told)
 
