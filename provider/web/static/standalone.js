@@ -36,9 +36,9 @@ function f4() {
     },
     enqueueSetState: function() {
     }
-  }, S = Object.assign, E = {};
+  }, S = Object.assign, k = {};
   function T($, Q, me) {
-    this.props = $, this.context = Q, this.refs = E, this.updater = me || w;
+    this.props = $, this.context = Q, this.refs = k, this.updater = me || w;
   }
   T.prototype.isReactComponent = {}, T.prototype.setState = function($, Q) {
     if (typeof $ != "object" && typeof $ != "function" && $ != null)
@@ -49,13 +49,13 @@ function f4() {
   }, T.prototype.forceUpdate = function($) {
     this.updater.enqueueForceUpdate(this, $, "forceUpdate");
   };
-  function k() {
+  function E() {
   }
-  k.prototype = T.prototype;
+  E.prototype = T.prototype;
   function z($, Q, me) {
-    this.props = $, this.context = Q, this.refs = E, this.updater = me || w;
+    this.props = $, this.context = Q, this.refs = k, this.updater = me || w;
   }
-  var O = z.prototype = new k();
+  var O = z.prototype = new E();
   O.constructor = z, S(O, T.prototype), O.isPureReactComponent = !0;
   var A = Array.isArray;
   function N() {
@@ -562,9 +562,9 @@ function ah(e, t) {
 function A4(e, t) {
   return e.map(t).join("");
 }
-var Mg = 1, El = 1, $R = 0, Bn = 0, Dt = 0, Vl = "";
+var Mg = 1, _l = 1, $R = 0, Bn = 0, Dt = 0, Hl = "";
 function Pg(e, t, r, o, a, l, c) {
-  return { value: e, root: t, parent: r, type: o, props: a, children: l, line: Mg, column: El, length: c, return: "" };
+  return { value: e, root: t, parent: r, type: o, props: a, children: l, line: Mg, column: _l, length: c, return: "" };
 }
 function Jc(e, t) {
   return R4(Pg("", null, null, "", null, null, 0), e, { length: -e.length }, t);
@@ -573,19 +573,19 @@ function N4() {
   return Dt;
 }
 function M4() {
-  return Dt = Bn > 0 ? dn(Vl, --Bn) : 0, El--, Dt === 10 && (El = 1, Mg--), Dt;
+  return Dt = Bn > 0 ? dn(Hl, --Bn) : 0, _l--, Dt === 10 && (_l = 1, Mg--), Dt;
 }
 function tr() {
-  return Dt = Bn < $R ? dn(Vl, Bn++) : 0, El++, Dt === 10 && (El = 1, Mg++), Dt;
+  return Dt = Bn < $R ? dn(Hl, Bn++) : 0, _l++, Dt === 10 && (_l = 1, Mg++), Dt;
 }
 function lo() {
-  return dn(Vl, Bn);
+  return dn(Hl, Bn);
 }
 function Mh() {
   return Bn;
 }
 function Ju(e, t) {
-  return Tu(Vl, e, t);
+  return Tu(Hl, e, t);
 }
 function Ru(e) {
   switch (e) {
@@ -626,10 +626,10 @@ function Ru(e) {
   return 0;
 }
 function LR(e) {
-  return Mg = El = 1, $R = ro(Vl = e), Bn = 0, [];
+  return Mg = _l = 1, $R = ro(Hl = e), Bn = 0, [];
 }
 function VR(e) {
-  return Vl = "", e;
+  return Hl = "", e;
 }
 function Ph(e) {
   return DR(Ju(Bn - 1, yb(e === 91 ? e + 2 : e === 40 ? e + 1 : e)));
@@ -681,12 +681,12 @@ function L4(e) {
   return VR(Ih("", null, null, null, [""], e = LR(e), 0, [0], e));
 }
 function Ih(e, t, r, o, a, l, c, d, f) {
-  for (var g = 0, p = 0, v = c, y = 0, b = 0, x = 0, w = 1, S = 1, E = 1, T = 0, k = "", z = a, O = l, A = o, N = k; S; )
+  for (var g = 0, p = 0, v = c, y = 0, b = 0, x = 0, w = 1, S = 1, k = 1, T = 0, E = "", z = a, O = l, A = o, N = E; S; )
     switch (x = T, T = tr()) {
       // (
       case 40:
         if (x != 108 && dn(N, v - 1) == 58) {
-          vb(N += Qe(Ph(T), "&", "&\f"), "&\f") != -1 && (E = -1);
+          vb(N += Qe(Ph(T), "&", "&\f"), "&\f") != -1 && (k = -1);
           break;
         }
       // " ' [
@@ -719,7 +719,7 @@ function Ih(e, t, r, o, a, l, c, d, f) {
         break;
       // {
       case 123 * w:
-        d[g++] = ro(N) * E;
+        d[g++] = ro(N) * k;
       // } ; \0
       case 125 * w:
       case 59:
@@ -731,14 +731,14 @@ function Ih(e, t, r, o, a, l, c, d, f) {
             S = 0;
           // ;
           case 59 + p:
-            E == -1 && (N = Qe(N, /\f/g, "")), b > 0 && ro(N) - v && ah(b > 32 ? ME(N + ";", o, r, v - 1) : ME(Qe(N, " ", "") + ";", o, r, v - 2), f);
+            k == -1 && (N = Qe(N, /\f/g, "")), b > 0 && ro(N) - v && ah(b > 32 ? ME(N + ";", o, r, v - 1) : ME(Qe(N, " ", "") + ";", o, r, v - 2), f);
             break;
           // @ ;
           case 59:
             N += ";";
           // { rule/at-rule
           default:
-            if (ah(A = NE(N, t, r, g, p, a, d, k, z = [], O = [], v), l), T === 123)
+            if (ah(A = NE(N, t, r, g, p, a, d, E, z = [], O = [], v), l), T === 123)
               if (p === 0)
                 Ih(N, t, A, A, z, l, v, d, O);
               else
@@ -748,13 +748,13 @@ function Ih(e, t, r, o, a, l, c, d, f) {
                   case 108:
                   case 109:
                   case 115:
-                    Ih(e, A, A, o && ah(NE(e, A, A, 0, 0, a, d, k, a, z = [], v), O), a, O, v, d, o ? z : O);
+                    Ih(e, A, A, o && ah(NE(e, A, A, 0, 0, a, d, E, a, z = [], v), O), a, O, v, d, o ? z : O);
                     break;
                   default:
                     Ih(N, A, A, A, [""], O, 0, d, O);
                 }
         }
-        g = p = b = 0, w = E = 1, k = N = "", v = c;
+        g = p = b = 0, w = k = 1, E = N = "", v = c;
         break;
       // :
       case 58:
@@ -769,15 +769,15 @@ function Ih(e, t, r, o, a, l, c, d, f) {
         switch (N += Ng(T), T * w) {
           // &
           case 38:
-            E = p > 0 ? 1 : (N += "\f", -1);
+            k = p > 0 ? 1 : (N += "\f", -1);
             break;
           // ,
           case 44:
-            d[g++] = (ro(N) - 1) * E, E = 1;
+            d[g++] = (ro(N) - 1) * k, k = 1;
             break;
           // @
           case 64:
-            lo() === 45 && (N += Ph(tr())), y = lo(), p = v = ro(k = N += $4(Mh())), T++;
+            lo() === 45 && (N += Ph(tr())), y = lo(), p = v = ro(E = N += $4(Mh())), T++;
             break;
           // -
           case 45:
@@ -788,8 +788,8 @@ function Ih(e, t, r, o, a, l, c, d, f) {
 }
 function NE(e, t, r, o, a, l, c, d, f, g, p) {
   for (var v = a - 1, y = a === 0 ? l : [""], b = z0(y), x = 0, w = 0, S = 0; x < o; ++x)
-    for (var E = 0, T = Tu(e, v + 1, v = T4(w = c[x])), k = e; E < b; ++E)
-      (k = DR(w > 0 ? y[E] + " " + T : Qe(T, /&\f/g, y[E]))) && (f[S++] = k);
+    for (var k = 0, T = Tu(e, v + 1, v = T4(w = c[x])), E = e; k < b; ++k)
+      (E = DR(w > 0 ? y[k] + " " + T : Qe(T, /&\f/g, y[k]))) && (f[S++] = E);
   return Pg(e, t, r, a === 0 ? T0 : d, f, g, p);
 }
 function V4(e, t, r) {
@@ -798,7 +798,7 @@ function V4(e, t, r) {
 function ME(e, t, r, o) {
   return Pg(e, t, r, R0, Tu(e, 0, o), Tu(e, o + 1, -1), o);
 }
-function ml(e, t) {
+function vl(e, t) {
   for (var r = "", o = z0(e), a = 0; a < o; a++)
     r += t(e[a], a, e, t) || "";
   return r;
@@ -813,11 +813,11 @@ function H4(e, t, r, o) {
     case PR:
       return "";
     case IR:
-      return e.return = e.value + "{" + ml(e.children, o) + "}";
+      return e.return = e.value + "{" + vl(e.children, o) + "}";
     case T0:
       e.value = e.props.join(",");
   }
-  return ro(r = ml(e.children, o)) ? e.return = e.value + "{" + r + "}" : "";
+  return ro(r = vl(e.children, o)) ? e.return = e.value + "{" + r + "}" : "";
 }
 function B4(e) {
   var t = z0(e);
@@ -1028,7 +1028,7 @@ var Y4 = function(t, r, o, a) {
       t.return = HR(t.value, t.length);
       break;
     case IR:
-      return ml([Jc(t, {
+      return vl([Jc(t, {
         value: Qe(t.value, "@", "@" + Ke)
       })], a);
     case T0:
@@ -1037,12 +1037,12 @@ var Y4 = function(t, r, o, a) {
           // :read-(only|write)
           case ":read-only":
           case ":read-write":
-            return ml([Jc(t, {
+            return vl([Jc(t, {
               props: [Qe(l, /:(read-\w+)/, ":" + Qh + "$1")]
             })], a);
           // :placeholder
           case "::placeholder":
-            return ml([Jc(t, {
+            return vl([Jc(t, {
               props: [Qe(l, /:(plac\w+)/, ":" + Ke + "input-$1")]
             }), Jc(t, {
               props: [Qe(l, /:(plac\w+)/, ":" + Qh + "$1")]
@@ -1068,8 +1068,8 @@ var Y4 = function(t, r, o, a) {
     // means that the style elements we're looking at are only Emotion 11 server-rendered style elements
     document.querySelectorAll('style[data-emotion^="' + r + ' "]'),
     function(w) {
-      for (var S = w.getAttribute("data-emotion").split(" "), E = 1; E < S.length; E++)
-        l[S[E]] = !0;
+      for (var S = w.getAttribute("data-emotion").split(" "), k = 1; k < S.length; k++)
+        l[S[k]] = !0;
       d.push(w);
     }
   );
@@ -1078,10 +1078,10 @@ var Y4 = function(t, r, o, a) {
     var p, v = [H4, j4(function(w) {
       p.insert(w);
     })], y = B4(g.concat(a, v)), b = function(S) {
-      return ml(L4(S), y);
+      return vl(L4(S), y);
     };
-    f = function(S, E, T, k) {
-      p = T, b(S ? S + "{" + E.styles + "}" : E.styles), k && (x.inserted[E.name] = !0);
+    f = function(S, k, T, E) {
+      p = T, b(S ? S + "{" + k.styles + "}" : k.styles), E && (x.inserted[k.name] = !0);
     };
   }
   var x = {
@@ -1105,8 +1105,8 @@ var IE;
 function Q4() {
   if (IE) return Je;
   IE = 1;
-  var e = typeof Symbol == "function" && Symbol.for, t = e ? /* @__PURE__ */ Symbol.for("react.element") : 60103, r = e ? /* @__PURE__ */ Symbol.for("react.portal") : 60106, o = e ? /* @__PURE__ */ Symbol.for("react.fragment") : 60107, a = e ? /* @__PURE__ */ Symbol.for("react.strict_mode") : 60108, l = e ? /* @__PURE__ */ Symbol.for("react.profiler") : 60114, c = e ? /* @__PURE__ */ Symbol.for("react.provider") : 60109, d = e ? /* @__PURE__ */ Symbol.for("react.context") : 60110, f = e ? /* @__PURE__ */ Symbol.for("react.async_mode") : 60111, g = e ? /* @__PURE__ */ Symbol.for("react.concurrent_mode") : 60111, p = e ? /* @__PURE__ */ Symbol.for("react.forward_ref") : 60112, v = e ? /* @__PURE__ */ Symbol.for("react.suspense") : 60113, y = e ? /* @__PURE__ */ Symbol.for("react.suspense_list") : 60120, b = e ? /* @__PURE__ */ Symbol.for("react.memo") : 60115, x = e ? /* @__PURE__ */ Symbol.for("react.lazy") : 60116, w = e ? /* @__PURE__ */ Symbol.for("react.block") : 60121, S = e ? /* @__PURE__ */ Symbol.for("react.fundamental") : 60117, E = e ? /* @__PURE__ */ Symbol.for("react.responder") : 60118, T = e ? /* @__PURE__ */ Symbol.for("react.scope") : 60119;
-  function k(O) {
+  var e = typeof Symbol == "function" && Symbol.for, t = e ? /* @__PURE__ */ Symbol.for("react.element") : 60103, r = e ? /* @__PURE__ */ Symbol.for("react.portal") : 60106, o = e ? /* @__PURE__ */ Symbol.for("react.fragment") : 60107, a = e ? /* @__PURE__ */ Symbol.for("react.strict_mode") : 60108, l = e ? /* @__PURE__ */ Symbol.for("react.profiler") : 60114, c = e ? /* @__PURE__ */ Symbol.for("react.provider") : 60109, d = e ? /* @__PURE__ */ Symbol.for("react.context") : 60110, f = e ? /* @__PURE__ */ Symbol.for("react.async_mode") : 60111, g = e ? /* @__PURE__ */ Symbol.for("react.concurrent_mode") : 60111, p = e ? /* @__PURE__ */ Symbol.for("react.forward_ref") : 60112, v = e ? /* @__PURE__ */ Symbol.for("react.suspense") : 60113, y = e ? /* @__PURE__ */ Symbol.for("react.suspense_list") : 60120, b = e ? /* @__PURE__ */ Symbol.for("react.memo") : 60115, x = e ? /* @__PURE__ */ Symbol.for("react.lazy") : 60116, w = e ? /* @__PURE__ */ Symbol.for("react.block") : 60121, S = e ? /* @__PURE__ */ Symbol.for("react.fundamental") : 60117, k = e ? /* @__PURE__ */ Symbol.for("react.responder") : 60118, T = e ? /* @__PURE__ */ Symbol.for("react.scope") : 60119;
+  function E(O) {
     if (typeof O == "object" && O !== null) {
       var A = O.$$typeof;
       switch (A) {
@@ -1137,35 +1137,35 @@ function Q4() {
     }
   }
   function z(O) {
-    return k(O) === g;
+    return E(O) === g;
   }
   return Je.AsyncMode = f, Je.ConcurrentMode = g, Je.ContextConsumer = d, Je.ContextProvider = c, Je.Element = t, Je.ForwardRef = p, Je.Fragment = o, Je.Lazy = x, Je.Memo = b, Je.Portal = r, Je.Profiler = l, Je.StrictMode = a, Je.Suspense = v, Je.isAsyncMode = function(O) {
-    return z(O) || k(O) === f;
+    return z(O) || E(O) === f;
   }, Je.isConcurrentMode = z, Je.isContextConsumer = function(O) {
-    return k(O) === d;
+    return E(O) === d;
   }, Je.isContextProvider = function(O) {
-    return k(O) === c;
+    return E(O) === c;
   }, Je.isElement = function(O) {
     return typeof O == "object" && O !== null && O.$$typeof === t;
   }, Je.isForwardRef = function(O) {
-    return k(O) === p;
+    return E(O) === p;
   }, Je.isFragment = function(O) {
-    return k(O) === o;
+    return E(O) === o;
   }, Je.isLazy = function(O) {
-    return k(O) === x;
+    return E(O) === x;
   }, Je.isMemo = function(O) {
-    return k(O) === b;
+    return E(O) === b;
   }, Je.isPortal = function(O) {
-    return k(O) === r;
+    return E(O) === r;
   }, Je.isProfiler = function(O) {
-    return k(O) === l;
+    return E(O) === l;
   }, Je.isStrictMode = function(O) {
-    return k(O) === a;
+    return E(O) === a;
   }, Je.isSuspense = function(O) {
-    return k(O) === v;
+    return E(O) === v;
   }, Je.isValidElementType = function(O) {
-    return typeof O == "string" || typeof O == "function" || O === o || O === g || O === l || O === a || O === v || O === y || typeof O == "object" && O !== null && (O.$$typeof === x || O.$$typeof === b || O.$$typeof === c || O.$$typeof === d || O.$$typeof === p || O.$$typeof === S || O.$$typeof === E || O.$$typeof === T || O.$$typeof === w);
-  }, Je.typeOf = k, Je;
+    return typeof O == "string" || typeof O == "function" || O === o || O === g || O === l || O === a || O === v || O === y || typeof O == "object" && O !== null && (O.$$typeof === x || O.$$typeof === b || O.$$typeof === c || O.$$typeof === d || O.$$typeof === p || O.$$typeof === S || O.$$typeof === k || O.$$typeof === T || O.$$typeof === w);
+  }, Je.typeOf = E, Je;
 }
 var DE;
 function Z4() {
@@ -1217,14 +1217,14 @@ function J4() {
   function b(x, w, S) {
     if (typeof w != "string") {
       if (y) {
-        var E = v(w);
-        E && E !== y && b(x, E, S);
+        var k = v(w);
+        k && k !== y && b(x, k, S);
       }
       var T = f(w);
       g && (T = T.concat(g(w)));
-      for (var k = c(x), z = c(w), O = 0; O < T.length; ++O) {
+      for (var E = c(x), z = c(w), O = 0; O < T.length; ++O) {
         var A = T[O];
-        if (!r[A] && !(S && S[A]) && !(z && z[A]) && !(k && k[A])) {
+        if (!r[A] && !(S && S[A]) && !(z && z[A]) && !(E && E[A])) {
           var N = p(w, A);
           try {
             d(x, A, N);
@@ -1673,7 +1673,7 @@ const SD = (e, t) => {
   for (const l of a)
     t(l) ? o[l] = e[l] : r[l] = e[l];
   return [o, r];
-}, vl = (e, t) => {
+}, yl = (e, t) => {
   const r = D0(t) ? t : (o) => t.includes(o);
   return SD(e, r);
 }, CD = /* @__PURE__ */ new Set([
@@ -1687,18 +1687,18 @@ function ED(e) {
 }
 function _D(e, t, r) {
   const { css: o, isValidProperty: a } = Ig(), { children: l, ...c } = e, d = _.useMemo(() => {
-    const [y, b] = vl(
+    const [y, b] = yl(
       c,
       (T) => r(T, t.variantKeys)
-    ), [x, w] = vl(
+    ), [x, w] = yl(
       b,
       t.variantKeys
-    ), [S, E] = vl(w, a);
+    ), [S, k] = yl(w, a);
     return {
       forwardedProps: y,
       variantProps: x,
       styleProps: S,
-      elementProps: E
+      elementProps: k
     };
   }, [t.variantKeys, r, c, a]), { css: f, ...g } = d.styleProps, p = _.useMemo(() => {
     const y = { ...d.variantProps }, b = t.variantKeys.includes("colorPalette"), x = t.variantKeys.includes("orientation");
@@ -1760,18 +1760,18 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
   r !== void 0 && (l = r.label, c = r.target);
   let d = [];
   const f = M0((g, p, v) => {
-    const { cva: y, isValidProperty: b } = Ig(), x = t.__cva__ ? t : y(t), w = e.__emotion_cva && !e.__emotion_cva.__cva__ ? y(e.__emotion_cva) : e.__emotion_cva, S = ID(w, x), E = (D) => (F, Y) => D.includes(F) ? !0 : !Y?.includes(F) && !b(F);
-    !r.shouldForwardProp && r.forwardProps && (r.shouldForwardProp = E(r.forwardProps));
+    const { cva: y, isValidProperty: b } = Ig(), x = t.__cva__ ? t : y(t), w = e.__emotion_cva && !e.__emotion_cva.__cva__ ? y(e.__emotion_cva) : e.__emotion_cva, S = ID(w, x), k = (D) => (F, Y) => D.includes(F) ? !0 : !Y?.includes(F) && !b(F);
+    !r.shouldForwardProp && r.forwardProps && (r.shouldForwardProp = k(r.forwardProps));
     const T = (D, F) => {
       const Y = typeof e == "string" && e.charCodeAt(0) > 96 ? RD : zD, ne = !F?.includes(D) && !b(D);
       return Y(D) && ne;
-    }, k = OD(e, r, o) || T, z = _.useMemo(
+    }, E = OD(e, r, o) || T, z = _.useMemo(
       () => Object.assign({}, r.defaultProps, ed(g)),
       [g]
     ), { props: O, styles: A } = _D(
       z,
       S,
-      k
+      E
     );
     let N = "", L = [A], H = O;
     if (O.theme == null) {
@@ -1791,7 +1791,7 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
       H
     );
     V.styles && (N = Vn(N, `${p.key}-${V.name}`)), c !== void 0 && (N = Vn(N, c));
-    const j = !k("as");
+    const j = !E("as");
     let B = j && O.as || a, G = {};
     for (let D in O)
       if (!(j && D === "as")) {
@@ -1800,7 +1800,7 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
           G[F] = O[D];
           continue;
         }
-        k(D) && (G[D] = O[D]);
+        E(D) && (G[D] = O[D]);
       }
     let I = N.trim();
     I ? G.className = I : Reflect.deleteProperty(G, "className"), G.ref = v;
@@ -1921,16 +1921,16 @@ function Ko(e) {
   }
   const d = (g, p) => {
     const { displayName: v, ...y } = p ?? {}, b = et(g, {}, y), x = _.forwardRef((w, S) => {
-      const E = l(), T = _.useMemo(
-        () => Ou(E, w),
-        [w, E]
-      ), { styles: k, className: z, props: O } = c(T);
+      const k = l(), T = _.useMemo(
+        () => Ou(k, w),
+        [w, k]
+      ), { styles: E, className: z, props: O } = c(T);
       return /* @__PURE__ */ P.jsx(
         b,
         {
           ...O,
           ref: S,
-          css: [k, T.css],
+          css: [E, T.css],
           className: Vn(z, T.className)
         }
       );
@@ -2034,7 +2034,7 @@ var GE = (e) => e?.constructor.name === "Array", jD = (e, t) => {
   const r = xu(t, "constructor") && t.constructor;
   return typeof r == "function" && r instanceof r && e2.call(r) == qD;
 }, YD = (e) => typeof e == "object" && e !== null && "$$typeof" in e && "props" in e, XD = (e) => typeof e == "object" && e !== null && "__v_isVNode" in e, KD = (e) => YD(e) || XD(e), YE = (e) => e, QD = (e) => e(), t2 = () => {
-}, _l = (...e) => (...t) => {
+}, kl = (...e) => (...t) => {
   e.forEach(function(r) {
     r?.(...t);
   });
@@ -2138,7 +2138,7 @@ function we(...e) {
     if (!r) continue;
     for (let a in t) {
       if (a.startsWith("on") && typeof t[a] == "function" && typeof r[a] == "function") {
-        t[a] = _l(r[a], t[a]);
+        t[a] = kl(r[a], t[a]);
         continue;
       }
       if (a === "className" || a === "class") {
@@ -2321,7 +2321,7 @@ function v$() {
     }
   };
 }
-var Ca = /* @__PURE__ */ ((e) => (e.NotStarted = "Not Started", e.Started = "Started", e.Stopped = "Stopped", e))(Ca || {}), sh = "__init__", y$ = Object.defineProperty, b$ = (e, t, r) => t in e ? y$(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, vy = (e, t, r) => b$(e, typeof t != "symbol" ? t + "" : t, r), x$ = (e, t) => e.map((r, o) => e[(Math.max(t, 0) + o) % e.length]), yy = (...e) => (t) => e.reduce((r, o) => o(r), t), ul = () => {
+var Ca = /* @__PURE__ */ ((e) => (e.NotStarted = "Not Started", e.Started = "Started", e.Stopped = "Stopped", e))(Ca || {}), sh = "__init__", y$ = Object.defineProperty, b$ = (e, t, r) => t in e ? y$(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, vy = (e, t, r) => b$(e, typeof t != "symbol" ? t + "" : t, r), x$ = (e, t) => e.map((r, o) => e[(Math.max(t, 0) + o) % e.length]), yy = (...e) => (t) => e.reduce((r, o) => o(r), t), dl = () => {
 }, $g = (e) => typeof e == "object" && e !== null, Ce = (e) => e ? "" : void 0, a2 = (e) => e ? "true" : void 0, w$ = /\\/g, S$ = /"/g, C$ = (e) => globalThis.CSS?.escape?.(e) ?? e.replace(w$, "\\\\").replace(S$, '\\"'), id = (e) => `[data-ownedby~="${C$(String(e))}"]`, E$ = 1, _$ = 9, k$ = 11, Vt = (e) => $g(e) && e.nodeType === E$ && typeof e.nodeName == "string", j0 = (e) => $g(e) && e.nodeType === _$, T$ = (e) => $g(e) && e === e.window, s2 = (e) => Vt(e) ? e.localName || "" : "#document";
 function R$(e) {
   return ["html", "body", "#document"].includes(s2(e));
@@ -2470,7 +2470,7 @@ function Cb(e, t = {}) {
 function lL(e) {
   return e.nativeEvent ?? e;
 }
-function ll(e, t = "client") {
+function cl(e, t = "client") {
   const r = aL(e) ? e.touches[0] || e.changedTouches[0] : e;
   return { x: r[`${t}X`], y: r[`${t}Y`] };
 }
@@ -2726,11 +2726,11 @@ function S2(e) {
     onPressEnd: l,
     isValidKey: c = (T) => T.key === "Enter"
   } = e;
-  if (!t) return ul;
+  if (!t) return dl;
   const d = Tt(t);
-  let f = ul, g = ul, p = ul;
+  let f = dl, g = dl, p = dl;
   const v = (T) => ({
-    point: ll(T),
+    point: cl(T),
     event: T
   });
   function y(T) {
@@ -2749,9 +2749,9 @@ function S2(e) {
       once: !0
     });
     g = yy(z, O), Jh(r) && T.pointerType === "mouse" && T.preventDefault(), y(T);
-  }, { passive: !a }), S = mr(r, "focus", E);
+  }, { passive: !a }), S = mr(r, "focus", k);
   f = yy(w, S);
-  function E() {
+  function k() {
     const T = (A) => {
       if (!c(A)) return;
       const N = (H) => {
@@ -2762,10 +2762,10 @@ function S2(e) {
       g(), g = mr(r, "keyup", N);
       const L = new d.PointerEvent("pointerdown");
       y(L);
-    }, k = () => {
+    }, E = () => {
       const A = new d.PointerEvent("pointercancel");
       b(A);
-    }, z = mr(r, "keydown", T), O = mr(r, "blur", k);
+    }, z = mr(r, "keydown", T), O = mr(r, "blur", E);
     p = yy(z, O);
   }
   return () => {
@@ -2838,9 +2838,9 @@ function $L(e, t, r, o = X0) {
   return t.length === 1 && (l = l.filter((d) => o(d) !== r)), l.find((d) => DL(IL(d), t));
 }
 function E2(e, t) {
-  if (!e) return ul;
+  if (!e) return dl;
   const r = Object.keys(t).reduce((o, a) => (o[a] = e.style.getPropertyValue(a), o), {});
-  return LL(r, t) ? ul : (Object.assign(e.style, t), () => {
+  return LL(r, t) ? dl : (Object.assign(e.style, t), () => {
     Object.assign(e.style, r), e.style.length === 0 && e.removeAttribute("style");
   });
 }
@@ -2993,7 +2993,7 @@ var wy = (e) => {
       return e.has(o) || e.set(o, wy(o)), e.get(o);
     }
   });
-}, Ee = XL(), [_re, Hl] = Ht({
+}, Ee = XL(), [_re, Bl] = Ht({
   name: "LocaleContext",
   hookName: "useLocaleContext",
   providerName: "<LocaleProvider />",
@@ -3272,7 +3272,7 @@ function Ka(e, t = {}) {
       return f;
     },
     getComputed() {
-      return E;
+      return k;
     },
     getRefs() {
       return w;
@@ -3318,9 +3318,9 @@ function Ka(e, t = {}) {
       if (!D) return;
       p.current = D;
       const F = JE(e, D.target ?? G, W);
-      o("transition", B.type, D.target || G, `(${D.actions})`), F !== G ? ld.flushSync(() => N.set(F)) : D.reenter ? N.invoke(G, G) : k(D.actions ?? []);
+      o("transition", B.type, D.target || G, `(${D.actions})`), F !== G ? ld.flushSync(() => N.set(F)) : D.reenter ? N.invoke(G, G) : E(D.actions ?? []);
     });
-  }), E = Vh((B) => {
+  }), k = Vh((B) => {
     H0(e.computed, () => "[zag-js] No computed object found on machine");
     const G = e.computed[B];
     return G({
@@ -3329,7 +3329,7 @@ function Ka(e, t = {}) {
       prop: l,
       refs: w,
       scope: r,
-      computed: E
+      computed: k
     });
   }), T = () => ({
     state: x(),
@@ -3337,15 +3337,15 @@ function Ka(e, t = {}) {
     event: b(),
     prop: l,
     send: S,
-    action: k,
+    action: E,
     guard: z,
     track: n6,
     refs: w,
-    computed: E,
+    computed: k,
     flush: a_,
     scope: r,
     choose: A
-  }), k = (B) => {
+  }), E = (B) => {
     const G = Ii(B) ? B(T()) : B;
     if (!G) return;
     const I = G.map((W) => {
@@ -3380,23 +3380,23 @@ function Ka(e, t = {}) {
       if (I.forEach((D) => {
         g.current.get(D.path)?.(), g.current.delete(D.path);
       }), I.forEach((D) => {
-        k(D.state?.exit);
-      }), k(p.current?.actions), W.forEach((D) => {
+        E(D.state?.exit);
+      }), E(p.current?.actions), W.forEach((D) => {
         const F = O(D.state?.effects);
         if (F) {
           const Y = g.current.get(D.path);
-          g.current.set(D.path, Y ? _l(Y, F) : F);
+          g.current.set(D.path, Y ? kl(Y, F) : F);
         }
       }), G === sh) {
-        k(e.entry);
+        E(e.entry);
         const D = O(e.effects);
         if (D) {
           const F = g.current.get(sh);
-          g.current.set(sh, F ? _l(F, D) : D);
+          g.current.set(sh, F ? kl(F, D) : D);
         }
       }
       W.forEach((D) => {
-        k(D.state?.entry);
+        E(D.state?.entry);
       });
     }
   })), L = _.useRef(void 0), H = _.useRef(Ca.NotStarted), V = Vh(() => H.current);
@@ -3411,7 +3411,7 @@ function Ka(e, t = {}) {
     return () => {
       const G = j();
       o("unmounting..."), L.current = G, H.current = Ca.Stopped, B.forEach((I) => I?.()), g.current = /* @__PURE__ */ new Map(), p.current = null, queueMicrotask(() => {
-        k(e.exit), H.current = Ca.Stopped;
+        E(e.exit), H.current = Ca.Stopped;
       });
     };
   }, []);
@@ -3423,7 +3423,7 @@ function Ka(e, t = {}) {
     prop: l,
     scope: r,
     refs: w,
-    computed: E,
+    computed: k,
     event: b(),
     getStatus: V
   };
@@ -3450,7 +3450,7 @@ function o6(e) {
     }
   });
 }
-var Bl = o6((e) => e);
+var jl = o6((e) => e);
 function i6(e, t) {
   const { state: r, send: o, context: a } = e, l = r.matches("mounted", "unmountSuspended");
   return {
@@ -3674,24 +3674,24 @@ var ke = (e, t = []) => ({
     (r, o) => Object.assign(r, {
       [o]: {
         selector: [
-          `&[data-scope="${Zs(e)}"][data-part="${Zs(o)}"]`,
-          `& [data-scope="${Zs(e)}"][data-part="${Zs(o)}"]`
+          `&[data-scope="${Js(e)}"][data-part="${Js(o)}"]`,
+          `& [data-scope="${Js(e)}"][data-part="${Js(o)}"]`
         ].join(", "),
-        attrs: { "data-scope": Zs(e), "data-part": Zs(o) }
+        attrs: { "data-scope": Js(e), "data-part": Js(o) }
       }
     }),
     {}
   )
-}), Zs = (e) => e.replace(/([A-Z])([A-Z])/g, "$1-$2").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[\s_]+/g, "-").toLowerCase(), s6 = (e) => e.length === 0, l6 = ke("tabs").parts("root", "list", "trigger", "content", "indicator"), nu = l6.build(), c6 = (e) => e.ids?.root ?? `tabs:${e.id}`, wu = (e) => e.ids?.list ?? `tabs:${e.id}:list`, Rb = (e, t) => e.ids?.content?.(t) ?? `tabs:${e.id}:content-${t}`, Aa = (e, t) => e.ids?.trigger?.(t) ?? `tabs:${e.id}:trigger-${t}`, N2 = (e) => e.ids?.indicator ?? `tabs:${e.id}:indicator`, M2 = (e) => e.getById(wu(e)), u6 = (e, t) => e.getById(Rb(e, t)), Hh = (e, t) => t != null ? e.getById(Aa(e, t)) : null, s_ = (e) => e.getById(N2(e)), jl = (e) => {
+}), Js = (e) => e.replace(/([A-Z])([A-Z])/g, "$1-$2").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[\s_]+/g, "-").toLowerCase(), s6 = (e) => e.length === 0, l6 = ke("tabs").parts("root", "list", "trigger", "content", "indicator"), nu = l6.build(), c6 = (e) => e.ids?.root ?? `tabs:${e.id}`, wu = (e) => e.ids?.list ?? `tabs:${e.id}:list`, Rb = (e, t) => e.ids?.content?.(t) ?? `tabs:${e.id}:content-${t}`, Aa = (e, t) => e.ids?.trigger?.(t) ?? `tabs:${e.id}:trigger-${t}`, N2 = (e) => e.ids?.indicator ?? `tabs:${e.id}:indicator`, M2 = (e) => e.getById(wu(e)), u6 = (e, t) => e.getById(Rb(e, t)), Hh = (e, t) => t != null ? e.getById(Aa(e, t)) : null, s_ = (e) => e.getById(N2(e)), Ul = (e) => {
   const t = `[role=tab]${id(wu(e))}:not([disabled])`;
   return sd(M2(e), t);
-}, d6 = (e) => KR(jl(e)), f6 = (e) => QR(jl(e)), h6 = (e, t) => zL(jl(e), Aa(e, t.value), t.loopFocus), g6 = (e, t) => OL(jl(e), Aa(e, t.value), t.loopFocus), P2 = (e) => ({
+}, d6 = (e) => KR(Ul(e)), f6 = (e) => QR(Ul(e)), h6 = (e, t) => zL(Ul(e), Aa(e, t.value), t.loopFocus), g6 = (e, t) => OL(Ul(e), Aa(e, t.value), t.loopFocus), P2 = (e) => ({
   x: e?.offsetLeft ?? 0,
   y: e?.offsetTop ?? 0,
   width: e?.offsetWidth ?? 0,
   height: e?.offsetHeight ?? 0
 }), p6 = (e, t) => {
-  const r = C2(jl(e), Aa(e, t));
+  const r = C2(Ul(e), Aa(e, t));
   return P2(r);
 };
 function m6(e, t) {
@@ -3806,11 +3806,11 @@ function m6(e, t) {
         onFocus() {
           o({ type: "TAB_FOCUS", value: x });
         },
-        onBlur(E) {
-          E.relatedTarget?.getAttribute("role") !== "tab" && o({ type: "TAB_BLUR" });
+        onBlur(k) {
+          k.relatedTarget?.getAttribute("role") !== "tab" && o({ type: "TAB_BLUR" });
         },
-        onClick(E) {
-          E.defaultPrevented || Sb(E) || w || (W0() && E.currentTarget.focus(), o({ type: "TAB_CLICK", value: x }));
+        onClick(k) {
+          k.defaultPrevented || Sb(k) || w || (W0() && k.currentTarget.focus(), o({ type: "TAB_CLICK", value: x }));
         }
       });
     },
@@ -4096,7 +4096,7 @@ var v6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
           e.set("indicatorRect", (v) => td(v, p) ? v : p);
         };
         l();
-        const c = jl(r), d = M2(r), f = _l(
+        const c = Ul(r), d = M2(r), f = kl(
           ...c.map((g) => _b.observe(g, l)),
           ...d ? [_b.observe(d, l)] : []
         );
@@ -4165,13 +4165,13 @@ var S6 = dt(), B2 = _.forwardRef((e, t) => {
 });
 B2.displayName = "TabTrigger";
 var C6 = (e) => e.children(cd()), E6 = (e) => {
-  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Hl(), a = {
+  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
     getRootNode: r,
     ...e
   }, l = Ka(b6, a);
-  return m6(l, Bl);
+  return m6(l, jl);
 }, _6 = dt(), j2 = _.forwardRef((e, t) => {
   const [r, o] = $2(e), [a, l] = _6(o, [
     "activationMode",
@@ -4214,7 +4214,7 @@ var k6 = dt(), U2 = _.forwardRef((e, t) => {
   });
 });
 U2.displayName = "TabsRootProvider";
-var Ul = /* @__PURE__ */ Xa({
+var Wl = /* @__PURE__ */ Xa({
   Content: () => L2,
   Context: () => C6,
   Indicator: () => V2,
@@ -4244,24 +4244,24 @@ const or = (e) => {
     defaultValue: {}
   });
   function p(x) {
-    const { unstyled: w, ...S } = x, E = T6({
+    const { unstyled: w, ...S } = x, k = T6({
       key: t,
       recipe: S.recipe || r
-    }), [T, k] = _.useMemo(
-      () => E.splitVariantProps(S),
-      [S, E]
+    }), [T, E] = _.useMemo(
+      () => k.splitVariantProps(S),
+      [S, k]
     );
     return {
       styles: _.useMemo(
-        () => w ? $D : E(T),
-        [w, T, E]
+        () => w ? $D : k(T),
+        [w, T, k]
       ),
-      classNames: E.classNameMap,
-      props: k
+      classNames: k.classNameMap,
+      props: E
     };
   }
   function v(x, w = {}) {
-    const { defaultProps: S, displayName: E } = w, T = Dh(x), k = DD(
+    const { defaultProps: S, displayName: k } = w, T = Dh(x), E = DD(
       o,
       T
     ), z = (O) => {
@@ -4271,7 +4271,7 @@ const or = (e) => {
       ), { styles: L, classNames: H, props: V } = p(N);
       return /* @__PURE__ */ P.jsx(a, { value: L, children: /* @__PURE__ */ P.jsx(c, { value: H, children: /* @__PURE__ */ P.jsx(x, { ...V }) }) });
     };
-    return z.displayName = E ?? k ?? T, z;
+    return z.displayName = k ?? E ?? T, z;
   }
   return {
     StylesProvider: a,
@@ -4281,16 +4281,16 @@ const or = (e) => {
     useRecipeResult: p,
     withProvider: (x, w, S) => {
       const {
-        defaultProps: E,
+        defaultProps: k,
         displayName: T,
-        wrapElement: k,
+        wrapElement: E,
         ...z
       } = S ?? {}, O = qE(
         o,
         String(w)
       ), A = et(x, {}, z), N = _.forwardRef((L, H) => {
         const V = g(), j = _.useMemo(
-          () => Ou(E ?? {}, V, L),
+          () => Ou(k ?? {}, V, L),
           [V, L]
         ), { styles: B, props: G, classNames: I } = p(j), W = I[w], D = /* @__PURE__ */ P.jsx(a, { value: B, children: /* @__PURE__ */ P.jsx(c, { value: I, children: /* @__PURE__ */ P.jsx(
           A,
@@ -4301,12 +4301,12 @@ const or = (e) => {
             className: Vn(j.className, W)
           }
         ) }) });
-        return k?.(D, j) ?? D;
+        return E?.(D, j) ?? D;
       });
       return N.displayName = T ?? O ?? Dh(x), N;
     },
     withContext: (x, w, S) => {
-      const { displayName: E, ...T } = S ?? {}, k = w != null && w !== "" ? qE(o, String(w)) : o, z = et(x, {}, T), O = _.forwardRef((A, N) => {
+      const { displayName: k, ...T } = S ?? {}, E = w != null && w !== "" ? qE(o, String(w)) : o, z = et(x, {}, T), O = _.forwardRef((A, N) => {
         const { unstyled: L, ...H } = A, V = l(), B = d()?.[w];
         return /* @__PURE__ */ P.jsx(
           z,
@@ -4318,7 +4318,7 @@ const or = (e) => {
           }
         );
       });
-      return O.displayName = E ?? k ?? Dh(x), O;
+      return O.displayName = k ?? E ?? Dh(x), O;
     },
     withRootProvider: v,
     useStyles: l,
@@ -4328,28 +4328,28 @@ const or = (e) => {
   withProvider: W2,
   withContext: ud
 } = or({ key: "tabs" });
-W2(Ul.RootProvider, "root", { forwardAsChild: !0 });
+W2(Wl.RootProvider, "root", { forwardAsChild: !0 });
 const R6 = W2(
-  Ul.Root,
+  Wl.Root,
   "root",
   { forwardAsChild: !0 }
 ), z6 = ud(
-  Ul.Trigger,
+  Wl.Trigger,
   "trigger",
   { forwardAsChild: !0 }
 ), lh = ud(
-  Ul.Content,
+  Wl.Content,
   "content",
   { forwardAsChild: !0 }
 );
 ud("div", "contentGroup");
 const O6 = ud(
-  Ul.List,
+  Wl.List,
   "list",
   { forwardAsChild: !0 }
 );
 ud(
-  Ul.Indicator,
+  Wl.Indicator,
   "indicator",
   { forwardAsChild: !0 }
 );
@@ -4517,7 +4517,7 @@ function H6(e, t) {
         const j = x ? V[0] : Lt(z);
         if (!(!e || !y(z, j))) {
           if (a || l) {
-            const B = _l(a, l);
+            const B = kl(a, l);
             e.addEventListener(l_, B, { once: !0 });
           }
           d_(e, l_, {
@@ -4535,16 +4535,16 @@ function H6(e, t) {
     }
     z.pointerType === "touch" ? (b.forEach((N) => N()), b.add(mr(f, "click", A, { once: !0 })), b.add(v.addEventListener("click", A, { once: !0 })), b.add(p.addEventListener("click", A, { once: !0 }))) : A();
   }
-  const E = /* @__PURE__ */ new Set(), T = setTimeout(() => {
-    E.add(mr(f, "pointerdown", S, !0)), E.add(v.addEventListener("pointerdown", S, !0)), E.add(p.addEventListener("pointerdown", S, !0));
+  const k = /* @__PURE__ */ new Set(), T = setTimeout(() => {
+    k.add(mr(f, "pointerdown", S, !0)), k.add(v.addEventListener("pointerdown", S, !0)), k.add(p.addEventListener("pointerdown", S, !0));
   }, 0);
-  function k(z) {
+  function E(z) {
     if (w) return;
     (c ? $t : (A) => A())(() => {
       const A = z?.composedPath?.() ?? [z?.target], N = x ? A[0] : Lt(z);
       if (!(!e || !y(z, N))) {
         if (o || l) {
-          const L = _l(o, l);
+          const L = kl(o, l);
           e.addEventListener(c_, L, { once: !0 });
         }
         d_(e, c_, {
@@ -4560,8 +4560,8 @@ function H6(e, t) {
       }
     });
   }
-  return e_() || (E.add(mr(f, "focusin", k, !0)), E.add(v.addEventListener("focusin", k, !0)), E.add(p.addEventListener("focusin", k, !0))), () => {
-    clearTimeout(T), b.forEach((z) => z()), E.forEach((z) => z());
+  return e_() || (k.add(mr(f, "focusin", E, !0)), k.add(v.addEventListener("focusin", E, !0)), k.add(p.addEventListener("focusin", E, !0))), () => {
+    clearTimeout(T), b.forEach((z) => z()), k.forEach((z) => z());
   };
 }
 function B6(e, t) {
@@ -4776,8 +4776,8 @@ function K6(e, t) {
     $n.isTopMost(e) && (t.onEscapeKeyDown?.(w), !w.defaultPrevented && r && (w.preventDefault(), r()));
   }
   function b(w) {
-    const S = typeof l == "function" ? l() : l, E = Array.isArray(S) ? S : [S], T = t.persistentElements?.map((k) => k()).filter(Vt);
-    return T && E.push(...T), E.some((k) => fo(k, w)) || $n.isInNestedLayer(e, w);
+    const S = typeof l == "function" ? l() : l, k = Array.isArray(S) ? S : [S], T = t.persistentElements?.map((E) => E()).filter(Vt);
+    return T && k.push(...T), k.some((E) => fo(E, w)) || $n.isInNestedLayer(e, w);
   }
   const x = [
     a ? X6(e, t.persistentElements) : void 0,
@@ -4936,8 +4936,8 @@ function uV(e, t) {
     indeterminate: x,
     focused: v,
     checkedState: w,
-    setChecked(E) {
-      r({ type: "CHECKED.SET", checked: E, isTrusted: !1 });
+    setChecked(k) {
+      r({ type: "CHECKED.SET", checked: k, isTrusted: !1 });
     },
     toggleChecked() {
       r({ type: "CHECKED.TOGGLE", checked: b, isTrusted: !1 });
@@ -4955,8 +4955,8 @@ function uV(e, t) {
         onPointerLeave() {
           d || r({ type: "CONTEXT.SET", context: { hovered: !1 } });
         },
-        onClick(E) {
-          Lt(E) === gu(c) && E.stopPropagation();
+        onClick(k) {
+          Lt(k) === gu(c) && k.stopPropagation();
         }
       });
     },
@@ -4999,18 +4999,18 @@ function uV(e, t) {
         value: a("value"),
         style: Q0,
         onFocus() {
-          const E = Nu();
-          r({ type: "CONTEXT.SET", context: { focused: !0, focusVisible: E } });
+          const k = Nu();
+          r({ type: "CONTEXT.SET", context: { focused: !0, focusVisible: k } });
         },
         onBlur() {
           r({ type: "CONTEXT.SET", context: { focused: !1, focusVisible: !1 } });
         },
-        onClick(E) {
+        onClick(k) {
           if (f) {
-            E.preventDefault();
+            k.preventDefault();
             return;
           }
-          const T = E.currentTarget.checked;
+          const T = k.currentTarget.checked;
           r({ type: "CHECKED.SET", checked: T, isTrusted: !0 });
         }
       });
@@ -5197,7 +5197,7 @@ function Go(e, t) {
 function Hi(e) {
   return e.split("-")[0];
 }
-function Wl(e) {
+function Fl(e) {
   return e.split("-")[1];
 }
 function nx(e) {
@@ -5215,7 +5215,7 @@ function ox(e) {
 }
 function pV(e, t, r) {
   r === void 0 && (r = !1);
-  const o = Wl(e), a = ox(e), l = rx(a);
+  const o = Fl(e), a = ox(e), l = rx(a);
   let c = a === "x" ? o === (r ? "end" : "start") ? "right" : "left" : o === "start" ? "bottom" : "top";
   return t.reference[l] > t.floating[l] && (c = og(c)), [c, og(c)];
 }
@@ -5240,7 +5240,7 @@ function bV(e, t, r) {
   }
 }
 function xV(e, t, r, o) {
-  const a = Wl(e);
+  const a = Fl(e);
   let l = bV(Hi(e), r === "start", o);
   return a && (l = l.map((c) => c + "-" + a), t && (l = l.concat(l.map(Mb)))), l;
 }
@@ -5321,7 +5321,7 @@ function b_(e, t, r) {
         y: o.y
       };
   }
-  const x = Wl(t);
+  const x = Fl(t);
   return x && (b[c] += y * (x === "end" ? 1 : -1) * (r && g ? -1 : 1)), b;
 }
 async function SV(e, t) {
@@ -5340,7 +5340,7 @@ async function SV(e, t) {
     elementContext: v = "floating",
     altBoundary: y = !1,
     padding: b = 0
-  } = Go(t, e), x = az(b), S = d[y ? v === "floating" ? "reference" : "floating" : v], E = ig(await l.getClippingRect({
+  } = Go(t, e), x = az(b), S = d[y ? v === "floating" ? "reference" : "floating" : v], k = ig(await l.getClippingRect({
     element: (r = await (l.isElement == null ? void 0 : l.isElement(S))) == null || r ? S : S.contextElement || await (l.getDocumentElement == null ? void 0 : l.getDocumentElement(d.floating)),
     boundary: g,
     rootBoundary: p,
@@ -5350,20 +5350,20 @@ async function SV(e, t) {
     y: a,
     width: c.floating.width,
     height: c.floating.height
-  } : c.reference, k = await (l.getOffsetParent == null ? void 0 : l.getOffsetParent(d.floating)), z = await (l.isElement == null ? void 0 : l.isElement(k)) && await (l.getScale == null ? void 0 : l.getScale(k)) || {
+  } : c.reference, E = await (l.getOffsetParent == null ? void 0 : l.getOffsetParent(d.floating)), z = await (l.isElement == null ? void 0 : l.isElement(E)) && await (l.getScale == null ? void 0 : l.getScale(E)) || {
     x: 1,
     y: 1
   }, O = ig(l.convertOffsetParentRelativeRectToViewportRelativeRect ? await l.convertOffsetParentRelativeRectToViewportRelativeRect({
     elements: d,
     rect: T,
-    offsetParent: k,
+    offsetParent: E,
     strategy: f
   }) : T);
   return {
-    top: (E.top - O.top + x.top) / z.y,
-    bottom: (O.bottom - E.bottom + x.bottom) / z.y,
-    left: (E.left - O.left + x.left) / z.x,
-    right: (O.right - E.right + x.right) / z.x
+    top: (k.top - O.top + x.top) / z.y,
+    bottom: (O.bottom - k.bottom + x.bottom) / z.y,
+    left: (k.left - O.left + x.left) / z.x,
+    right: (O.right - k.right + x.right) / z.x
   };
 }
 const CV = 50, EV = async (e, t, r) => {
@@ -5390,10 +5390,10 @@ const CV = 50, EV = async (e, t, r) => {
     if (!S)
       continue;
     const {
-      name: E,
+      name: k,
       fn: T
     } = S, {
-      x: k,
+      x: E,
       y: z,
       data: O,
       reset: A
@@ -5411,8 +5411,8 @@ const CV = 50, EV = async (e, t, r) => {
         floating: t
       }
     });
-    p = k ?? p, v = z ?? v, x[E] = {
-      ...x[E],
+    p = E ?? p, v = z ?? v, x[k] = {
+      ...x[k],
       ...O
     }, A && b < CV && (b++, typeof A == "object" && (A.placement && (y = A.placement), A.rects && (g = A.rects === !0 ? await c.getElementRects({
       reference: e,
@@ -5451,10 +5451,10 @@ const CV = 50, EV = async (e, t, r) => {
     const v = az(p), y = {
       x: r,
       y: o
-    }, b = ox(a), x = rx(b), w = await c.getDimensions(g), S = b === "y", E = S ? "top" : "left", T = S ? "bottom" : "right", k = S ? "clientHeight" : "clientWidth", z = l.reference[x] + l.reference[b] - y[b] - l.floating[x], O = y[b] - l.reference[b], A = await (c.getOffsetParent == null ? void 0 : c.getOffsetParent(g));
-    let N = A ? A[k] : 0;
-    (!N || !await (c.isElement == null ? void 0 : c.isElement(A))) && (N = d.floating[k] || l.floating[x]);
-    const L = z / 2 - O / 2, H = N / 2 - w[x] / 2 - 1, V = Vi(v[E], H), j = Vi(v[T], H), B = N - w[x] - j, G = N / 2 - w[x] / 2 + L, I = iz(V, G, B), W = !f.arrow && Wl(a) != null && G !== I && l.reference[x] / 2 - (G < V ? V : j) - w[x] / 2 < 0, D = W ? G < V ? G - V : G - B : 0;
+    }, b = ox(a), x = rx(b), w = await c.getDimensions(g), S = b === "y", k = S ? "top" : "left", T = S ? "bottom" : "right", E = S ? "clientHeight" : "clientWidth", z = l.reference[x] + l.reference[b] - y[b] - l.floating[x], O = y[b] - l.reference[b], A = await (c.getOffsetParent == null ? void 0 : c.getOffsetParent(g));
+    let N = A ? A[E] : 0;
+    (!N || !await (c.isElement == null ? void 0 : c.isElement(A))) && (N = d.floating[E] || l.floating[x]);
+    const L = z / 2 - O / 2, H = N / 2 - w[x] / 2 - 1, V = Vi(v[k], H), j = Vi(v[T], H), B = N - w[x] - j, G = N / 2 - w[x] / 2 + L, I = iz(V, G, B), W = !f.arrow && Fl(a) != null && G !== I && l.reference[x] / 2 - (G < V ? V : j) - w[x] / 2 < 0, D = W ? G < V ? G - V : G - B : 0;
     return {
       [b]: y[b] + D,
       data: {
@@ -5491,11 +5491,11 @@ const CV = 50, EV = async (e, t, r) => {
       } = Go(e, t);
       if ((r = l.arrow) != null && r.alignmentOffset)
         return {};
-      const E = Hi(a), T = so(d), k = Hi(d) === d, z = await (f.isRTL == null ? void 0 : f.isRTL(g.floating)), O = y || (k || !w ? [og(d)] : mV(d)), A = x !== "none";
+      const k = Hi(a), T = so(d), E = Hi(d) === d, z = await (f.isRTL == null ? void 0 : f.isRTL(g.floating)), O = y || (E || !w ? [og(d)] : mV(d)), A = x !== "none";
       !y && A && O.push(...xV(d, w, x, z));
       const N = [d, ...O], L = await f.detectOverflow(t, S), H = [];
       let V = ((o = l.flip) == null ? void 0 : o.overflows) || [];
-      if (p && H.push(L[E]), v) {
+      if (p && H.push(L[k]), v) {
         const I = pV(a, c, z);
         H.push(L[I[0]], L[I[1]]);
       }
@@ -5608,7 +5608,7 @@ async function RV(e, t) {
     placement: r,
     platform: o,
     elements: a
-  } = e, l = await (o.isRTL == null ? void 0 : o.isRTL(a.floating)), c = Hi(r), d = Wl(r), f = so(r) === "y", g = sz.has(c) ? -1 : 1, p = l && f ? -1 : 1, v = Go(t, e);
+  } = e, l = await (o.isRTL == null ? void 0 : o.isRTL(a.floating)), c = Hi(r), d = Fl(r), f = so(r) === "y", g = sz.has(c) ? -1 : 1, p = l && f ? -1 : 1, v = Go(t, e);
   let {
     mainAxis: y,
     crossAxis: b,
@@ -5668,11 +5668,11 @@ const zV = function(e) {
         limiter: f = {
           fn: (T) => {
             let {
-              x: k,
+              x: E,
               y: z
             } = T;
             return {
-              x: k,
+              x: E,
               y: z
             };
           }
@@ -5683,18 +5683,18 @@ const zV = function(e) {
         y: o
       }, v = await l.detectOverflow(t, g), y = so(a), b = nx(y);
       let x = p[b], w = p[y];
-      const S = (T, k) => iz(k + v[T === "y" ? "top" : "left"], k, k - v[T === "y" ? "bottom" : "right"]);
+      const S = (T, E) => iz(E + v[T === "y" ? "top" : "left"], E, E - v[T === "y" ? "bottom" : "right"]);
       c && (x = S(b, x)), d && (w = S(y, w));
-      const E = f.fn({
+      const k = f.fn({
         ...t,
         [b]: x,
         [y]: w
       });
       return {
-        ...E,
+        ...k,
         data: {
-          x: E.x - r,
-          y: E.y - o,
+          x: k.x - r,
+          y: k.y - o,
           enabled: {
             [b]: c,
             [y]: d
@@ -5723,20 +5723,20 @@ const zV = function(e) {
         y: l
       }, b = so(c), x = nx(b);
       let w = y[x], S = y[b];
-      const E = Go(g, t), T = typeof E == "number" ? {
-        mainAxis: E,
+      const k = Go(g, t), T = typeof k == "number" ? {
+        mainAxis: k,
         crossAxis: 0
       } : {
-        mainAxis: (r = E.mainAxis) != null ? r : 0,
-        crossAxis: (o = E.crossAxis) != null ? o : 0
+        mainAxis: (r = k.mainAxis) != null ? r : 0,
+        crossAxis: (o = k.crossAxis) != null ? o : 0
       };
       if (p) {
         const O = x === "y" ? "height" : "width", A = d.reference[x] - d.floating[O] + T.mainAxis, N = d.reference[x] + d.reference[O] - T.mainAxis;
         w < A ? w = A : w > N && (w = N);
       }
       if (v) {
-        var k, z;
-        const O = x === "y" ? "width" : "height", A = sz.has(Hi(c)), N = d.reference[b] - d.floating[O] + (A && ((k = f.offset) == null ? void 0 : k[b]) || 0) + (A ? 0 : T.crossAxis), L = d.reference[b] + d.reference[O] + (A ? 0 : ((z = f.offset) == null ? void 0 : z[b]) || 0) - (A ? T.crossAxis : 0);
+        var E, z;
+        const O = x === "y" ? "width" : "height", A = sz.has(Hi(c)), N = d.reference[b] - d.floating[O] + (A && ((E = f.offset) == null ? void 0 : E[b]) || 0) + (A ? 0 : T.crossAxis), L = d.reference[b] + d.reference[O] + (A ? 0 : ((z = f.offset) == null ? void 0 : z[b]) || 0) - (A ? T.crossAxis : 0);
         S < N ? S = N : S > L && (S = L);
       }
       return {
@@ -5759,15 +5759,15 @@ const zV = function(e) {
         apply: c = () => {
         },
         ...d
-      } = Go(e, t), f = await a.detectOverflow(t, d), g = Hi(r), p = Wl(r), v = so(r) === "y", {
+      } = Go(e, t), f = await a.detectOverflow(t, d), g = Hi(r), p = Fl(r), v = so(r) === "y", {
         width: y,
         height: b
       } = o.floating;
       let x, w;
       g === "top" || g === "bottom" ? (x = g, w = p === (await (a.isRTL == null ? void 0 : a.isRTL(l.floating)) ? "start" : "end") ? "left" : "right") : (w = g, x = p === "end" ? "top" : "bottom");
-      const S = b - f.top - f.bottom, E = y - f.left - f.right, T = Vi(b - f[x], S), k = Vi(y - f[w], E), z = t.middlewareData.shift, O = !z;
-      let A = T, N = k;
-      z != null && z.enabled.x && (N = E), z != null && z.enabled.y && (A = S), O && !p && (v ? N = y - 2 * jo(f.left, f.right) : A = b - 2 * jo(f.top, f.bottom)), await c({
+      const S = b - f.top - f.bottom, k = y - f.left - f.right, T = Vi(b - f[x], S), E = Vi(y - f[w], k), z = t.middlewareData.shift, O = !z;
+      let A = T, N = E;
+      z != null && z.enabled.x && (N = k), z != null && z.enabled.y && (A = S), O && !p && (v ? N = y - 2 * jo(f.left, f.right) : A = b - 2 * jo(f.top, f.bottom)), await c({
         ...t,
         availableWidth: N,
         availableHeight: A
@@ -5784,7 +5784,7 @@ const zV = function(e) {
 function Ug() {
   return typeof window < "u";
 }
-function Fl(e) {
+function ql(e) {
   return lz(e) ? (e.nodeName || "").toLowerCase() : "#document";
 }
 function Hn(e) {
@@ -5817,7 +5817,7 @@ function Wg(e) {
   return /auto|scroll|overlay|hidden|clip/.test(t + o + r) && a !== "inline" && a !== "contents";
 }
 function MV(e) {
-  return /^(table|td|th)$/.test(Fl(e));
+  return /^(table|td|th)$/.test(ql(e));
 }
 function Fg(e) {
   try {
@@ -5852,7 +5852,7 @@ function ax() {
   return _y == null && (_y = typeof CSS < "u" && CSS.supports && CSS.supports("-webkit-backdrop-filter", "none")), _y;
 }
 function Mu(e) {
-  return /^(html|body|#document)$/.test(Fl(e));
+  return /^(html|body|#document)$/.test(ql(e));
 }
 function go(e) {
   return Hn(e).getComputedStyle(e);
@@ -5867,7 +5867,7 @@ function qg(e) {
   };
 }
 function $a(e) {
-  if (Fl(e) === "html")
+  if (ql(e) === "html")
     return e;
   const t = (
     // Step into the shadow DOM of the parent of a slotted node.
@@ -5908,7 +5908,7 @@ function uz(e) {
 function sx(e) {
   return ho(e) ? e : e.contextElement;
 }
-function yl(e) {
+function bl(e) {
   const t = sx(e);
   if (!Ui(t))
     return Uo(1);
@@ -5938,15 +5938,15 @@ function La(e, t, r, o) {
   t === void 0 && (t = !1), r === void 0 && (r = !1);
   const a = e.getBoundingClientRect(), l = sx(e);
   let c = Uo(1);
-  t && (o ? ho(o) && (c = yl(o)) : c = yl(e));
+  t && (o ? ho(o) && (c = bl(o)) : c = bl(e));
   const d = LV(l, r, o) ? dz(l) : Uo(0);
   let f = (a.left + d.x) / c.x, g = (a.top + d.y) / c.y, p = a.width / c.x, v = a.height / c.y;
   if (l && o) {
     const y = Hn(l), b = ho(o) ? Hn(o) : o;
     let x = y, w = Pb(x);
     for (; w && b !== x; ) {
-      const S = yl(w), E = w.getBoundingClientRect(), T = go(w), k = E.left + (w.clientLeft + parseFloat(T.paddingLeft)) * S.x, z = E.top + (w.clientTop + parseFloat(T.paddingTop)) * S.y;
-      f *= S.x, g *= S.y, p *= S.x, v *= S.y, f += k, g += z, x = Hn(w), w = Pb(x);
+      const S = bl(w), k = w.getBoundingClientRect(), T = go(w), E = k.left + (w.clientLeft + parseFloat(T.paddingLeft)) * S.x, z = k.top + (w.clientTop + parseFloat(T.paddingTop)) * S.y;
+      f *= S.x, g *= S.y, p *= S.x, v *= S.y, f += E, g += z, x = Hn(w), w = Pb(x);
     }
   }
   return ig({
@@ -5982,9 +5982,9 @@ function VV(e) {
     scrollTop: 0
   }, g = Uo(1);
   const p = Uo(0), v = Ui(o);
-  if ((v || !l) && ((Fl(o) !== "body" || Wg(c)) && (f = qg(o)), v)) {
+  if ((v || !l) && ((ql(o) !== "body" || Wg(c)) && (f = qg(o)), v)) {
     const b = La(o);
-    g = yl(o), p.x = b.x + o.clientLeft, p.y = b.y + o.clientTop;
+    g = bl(o), p.x = b.x + o.clientLeft, p.y = b.y + o.clientTop;
   }
   const y = c && !v && !l ? fz(c, f) : Uo(0);
   return {
@@ -6018,8 +6018,8 @@ function UV(e, t, r) {
     o ? y || (g = -c.offsetLeft, p = -c.offsetTop) : (d = c.width, f = c.height, y && (g = c.offsetLeft, p = c.offsetTop));
   }
   if (Gg(l) <= 0) {
-    const y = l.ownerDocument, b = y.body, x = getComputedStyle(b), w = y.compatMode === "CSS1Compat" && parseFloat(x.marginLeft) + parseFloat(x.marginRight) || 0, S = Math.abs(l.clientWidth - b.clientWidth - w), E = getComputedStyle(l).scrollbarGutter === "stable both-edges" ? S / 2 : S;
-    E <= jV && (d -= E);
+    const y = l.ownerDocument, b = y.body, x = getComputedStyle(b), w = y.compatMode === "CSS1Compat" && parseFloat(x.marginLeft) + parseFloat(x.marginRight) || 0, S = Math.abs(l.clientWidth - b.clientWidth - w), k = getComputedStyle(l).scrollbarGutter === "stable both-edges" ? S / 2 : S;
+    k <= jV && (d -= k);
   }
   return {
     width: d,
@@ -6029,7 +6029,7 @@ function UV(e, t, r) {
   };
 }
 function WV(e, t) {
-  const r = La(e, !0, t === "fixed"), o = r.top + e.clientTop, a = r.left + e.clientLeft, l = yl(e), c = e.clientWidth * l.x, d = e.clientHeight * l.y, f = a * l.x, g = o * l.y;
+  const r = La(e, !0, t === "fixed"), o = r.top + e.clientTop, a = r.left + e.clientLeft, l = bl(e), c = e.clientWidth * l.x, d = e.clientHeight * l.y, f = a * l.x, g = o * l.y;
   return {
     width: c,
     height: d,
@@ -6060,7 +6060,7 @@ function FV(e, t) {
   const r = t.get(e);
   if (r)
     return r;
-  let o = Pu(e, [], !1).filter((d) => ho(d) && Fl(d) !== "body"), a = null;
+  let o = Pu(e, [], !1).filter((d) => ho(d) && ql(d) !== "body"), a = null;
   const l = go(e).position === "fixed";
   let c = l ? $a(e) : e;
   for (; ho(c) && !Mu(c); ) {
@@ -6106,7 +6106,7 @@ function YV(e, t, r) {
     scrollTop: 0
   };
   const f = Uo(0);
-  if ((o || !l) && ((Fl(t) !== "body" || Wg(a)) && (d = qg(t)), o)) {
+  if ((o || !l) && ((ql(t) !== "body" || Wg(a)) && (d = qg(t)), o)) {
     const y = La(t, !0, l, t);
     f.x = y.x + t.clientLeft, f.y = y.y + t.clientTop;
   }
@@ -6171,7 +6171,7 @@ const QV = {
   getElementRects: XV,
   getClientRects: HV,
   getDimensions: GV,
-  getScale: yl,
+  getScale: bl,
   isElement: ho,
   isRTL: KV
 };
@@ -6195,8 +6195,8 @@ function ZV(e, t, r) {
     } = y;
     if (p || t(), !w || !S)
       return;
-    const E = uh(x), T = uh(l.clientWidth - (b + w)), k = uh(l.clientHeight - (x + S)), z = uh(b), A = {
-      rootMargin: -E + "px " + -T + "px " + -k + "px " + -z + "px",
+    const k = uh(x), T = uh(l.clientWidth - (b + w)), E = uh(l.clientHeight - (x + S)), z = uh(b), A = {
+      rootMargin: -k + "px " + -T + "px " + -E + "px " + -z + "px",
       threshold: jo(0, Vi(1, v)) || 1
     };
     let N = !0;
@@ -6238,29 +6238,29 @@ function JV(e, t, r, o) {
     layoutShift: d = typeof IntersectionObserver == "function",
     animationFrame: f = !1
   } = o, g = sx(e), p = a || l ? [...g ? Pu(g) : [], ...t ? Pu(t) : []] : [];
-  p.forEach((E) => {
-    a && E.addEventListener("scroll", r), l && E.addEventListener("resize", r);
+  p.forEach((k) => {
+    a && k.addEventListener("scroll", r), l && k.addEventListener("resize", r);
   });
   const v = g && d ? ZV(g, r, l) : null;
   let y = -1, b = null;
-  c && (b = new ResizeObserver((E) => {
-    let [T] = E;
+  c && (b = new ResizeObserver((k) => {
+    let [T] = k;
     T && T.target === g && b && t && (b.unobserve(t), cancelAnimationFrame(y), y = requestAnimationFrame(() => {
-      var k;
-      (k = b) == null || k.observe(t);
+      var E;
+      (E = b) == null || E.observe(t);
     })), r();
   }), g && !f && b.observe(g), t && b.observe(t));
   let x, w = f ? La(e) : null;
   f && S();
   function S() {
-    const E = La(e);
-    w && !gz(w, E) && r(), w = E, x = requestAnimationFrame(S);
+    const k = La(e);
+    w && !gz(w, k) && r(), w = k, x = requestAnimationFrame(S);
   }
   return r(), () => {
-    var E;
+    var k;
     p.forEach((T) => {
       a && T.removeEventListener("scroll", r), l && T.removeEventListener("resize", r);
-    }), v?.(), (E = b) == null || E.disconnect(), b = null, f && cancelAnimationFrame(x);
+    }), v?.(), (k = b) == null || k.disconnect(), b = null, f && cancelAnimationFrame(x);
   };
 }
 const eH = zV, tH = OV, nH = kV, rH = NV, oH = TV, iH = _V, aH = AV, sH = (e, t, r) => {
@@ -6314,12 +6314,12 @@ function dH(e, t) {
   return {
     name: "transformOrigin",
     fn(r) {
-      const { elements: o, middlewareData: a, placement: l, rects: c, y: d } = r, f = l.split("-")[0], g = uH(f), p = a.arrow?.x || 0, v = a.arrow?.y || 0, y = t?.clientWidth || 0, b = t?.clientHeight || 0, x = p + y / 2, w = v + b / 2, S = Math.abs(a.shift?.y || 0), E = c.reference.height / 2, T = b / 2, k = e.offset?.mainAxis ?? e.gutter, z = typeof k == "number" ? k + T : k ?? T, O = S > z, A = {
+      const { elements: o, middlewareData: a, placement: l, rects: c, y: d } = r, f = l.split("-")[0], g = uH(f), p = a.arrow?.x || 0, v = a.arrow?.y || 0, y = t?.clientWidth || 0, b = t?.clientHeight || 0, x = p + y / 2, w = v + b / 2, S = Math.abs(a.shift?.y || 0), k = c.reference.height / 2, T = b / 2, E = e.offset?.mainAxis ?? e.gutter, z = typeof E == "number" ? E + T : E ?? T, O = S > z, A = {
         top: `${x}px calc(100% + ${z}px)`,
         bottom: `${x}px ${-z}px`,
         left: `calc(100% + ${z}px) ${w}px`,
         right: `${-z}px ${w}px`
-      }[f], N = `${x}px ${c.reference.y + E - d}px`, L = !!e.overlap && g === "y" && O;
+      }[f], N = `${x}px ${c.reference.y + k - d}px`, L = !!e.overlap && g === "y" && O;
       return o.floating.style.setProperty(
         Vo.transformOrigin.variable,
         L ? N : A
@@ -6379,7 +6379,7 @@ function k_(e, t) {
   const r = e.devicePixelRatio || 1;
   return Math.round(t * r) / r;
 }
-function dl(e, t) {
+function fl(e, t) {
   return e != null && Math.abs(e - t) < 0.5;
 }
 function Yg(e) {
@@ -6434,7 +6434,7 @@ function xH(e) {
       ...l ? { boundary: l } : void 0,
       apply({ elements: c, rects: d, availableHeight: f, availableWidth: g }) {
         const p = c.floating, v = Math.round(d.reference.width), y = Math.round(d.reference.height);
-        g = Math.floor(g), f = Math.floor(f), dl(t, v) || (p.style.setProperty("--reference-width", `${v}px`), t = v), dl(r, y) || (p.style.setProperty("--reference-height", `${y}px`), r = y), dl(o, g) || (p.style.setProperty("--available-width", `${g}px`), o = g), dl(a, f) || (p.style.setProperty("--available-height", `${f}px`), a = f);
+        g = Math.floor(g), f = Math.floor(f), fl(t, v) || (p.style.setProperty("--reference-width", `${v}px`), t = v), fl(r, y) || (p.style.setProperty("--reference-height", `${y}px`), r = y), fl(o, g) || (p.style.setProperty("--available-width", `${g}px`), o = g), fl(a, f) || (p.style.setProperty("--available-height", `${f}px`), a = f);
       }
     };
   });
@@ -6502,13 +6502,13 @@ function _H(e, t, r = {}) {
     ];
   }
   const { placement: y, strategy: b, onComplete: x, onPositioned: w } = c;
-  let S, E, T = !1, k, z, O = t2;
+  let S, k, T = !1, E, z, O = t2;
   const A = SH(c.listeners);
   function N() {
     if (!c.listeners) return;
     const V = a(), j = l(), B = o();
     if (!j || !B) return;
-    (R_(V) !== R_(k) || B !== z) && (O(), k = V, z = B, O = JV(j, B, H, A));
+    (R_(V) !== R_(E) || B !== z) && (O(), E = V, z = B, O = JV(j, B, H, A));
   }
   async function L() {
     N();
@@ -6522,7 +6522,7 @@ function _H(e, t, r = {}) {
       middleware: d,
       strategy: b
     }), G = Tt(V), I = k_(G, B.x), W = k_(G, B.y);
-    if (x?.({ ...B, x: I, y: W }), c.applyStyles !== !1 && (dl(S, I) || (V.style.setProperty("--x", `${I}px`), S = I), dl(E, W) || (V.style.setProperty("--y", `${W}px`), E = W), c.hideWhenDetached && (B.middlewareData.hide?.referenceHidden ? (V.style.setProperty("visibility", "hidden"), V.style.setProperty("pointer-events", "none")) : (V.style.removeProperty("visibility"), V.style.removeProperty("pointer-events"))), !T)) {
+    if (x?.({ ...B, x: I, y: W }), c.applyStyles !== !1 && (fl(S, I) || (V.style.setProperty("--x", `${I}px`), S = I), fl(k, W) || (V.style.setProperty("--y", `${W}px`), k = W), c.hideWhenDetached && (B.middlewareData.hide?.referenceHidden ? (V.style.setProperty("visibility", "hidden"), V.style.setProperty("pointer-events", "none")) : (V.style.removeProperty("visibility"), V.style.removeProperty("pointer-events"))), !T)) {
       const D = V.firstElementChild;
       D && (V.style.setProperty("--z-index", Au(D).zIndex), T = !0);
     }
@@ -6784,7 +6784,7 @@ function WH(e, t, r) {
   }
   return Iu(r, t);
 }
-function bl(e, t) {
+function xl(e, t) {
   e && (e.refs.set("pointerRoutingLocked", t), e.context.set("pointerRoutingMode", t ? "locked" : "interactive"));
 }
 function Nz(e) {
@@ -6799,13 +6799,13 @@ function Nz(e) {
   return !1;
 }
 function FH(e, t) {
-  e && (e.refs.get("pointerRoutingLocked") || t && Nz(e) || bl(e, !1));
+  e && (e.refs.get("pointerRoutingLocked") || t && Nz(e) || xl(e, !1));
 }
 function qH(e) {
-  e && (Nz(e) || bl(e, !1));
+  e && (Nz(e) || xl(e, !1));
 }
 function GH(e, t) {
-  const { context: r, send: o, state: a, computed: l, prop: c, scope: d } = e, f = a.hasTag("open"), g = r.get("isSubmenu"), p = l("isTypingAhead"), v = c("composite"), y = r.get("currentPlacement"), b = y ? pz(y) : void 0, x = r.get("anchorPoint"), w = r.get("highlightedValue"), S = r.get("triggerValue"), E = TH({
+  const { context: r, send: o, state: a, computed: l, prop: c, scope: d } = e, f = a.hasTag("open"), g = r.get("isSubmenu"), p = l("isTypingAhead"), v = c("composite"), y = r.get("currentPlacement"), b = y ? pz(y) : void 0, x = r.get("anchorPoint"), w = r.get("highlightedValue"), S = r.get("triggerValue"), k = TH({
     ...c("positioning"),
     placement: y
   });
@@ -6816,13 +6816,13 @@ function GH(e, t) {
       highlighted: w === A.value
     };
   }
-  function k(A) {
+  function E(A) {
     const N = A.valueText ?? A.value;
     return { ...A, id: A.value, valueText: N };
   }
   function z(A) {
     return {
-      ...T(k(A)),
+      ...T(E(A)),
       checked: !!A.checked
     };
   }
@@ -6845,7 +6845,7 @@ function GH(e, t) {
         if (V.disabled || B.pointerType !== "mouse" || Ab() !== "pointer") return;
         const G = B.currentTarget;
         if (V.highlighted) return;
-        const I = ll(B);
+        const I = cl(B);
         o({ type: "ITEM_POINTERMOVE", id: j, target: G, closeOnSelect: N, point: I });
       },
       onPointerLeave(B) {
@@ -6905,7 +6905,7 @@ function GH(e, t) {
         "data-state": f ? "open" : "closed",
         onPointerDown(V) {
           if (V.pointerType === "mouse") return;
-          const j = ll(V);
+          const j = cl(V);
           o({ type: "CONTEXT_MENU_START", point: j, value: N });
         },
         onPointerCancel(V) {
@@ -6918,7 +6918,7 @@ function GH(e, t) {
           V.pointerType !== "mouse" && o({ type: "CONTEXT_MENU_CANCEL" });
         },
         onContextMenu(V) {
-          const j = ll(V), B = f && N != null && !L;
+          const j = cl(V), B = f && N != null && !L;
           o({
             type: B ? "TRIGGER_VALUE.SET" : "CONTEXT_MENU",
             point: j,
@@ -6959,13 +6959,13 @@ function GH(e, t) {
         "data-state": f ? "open" : "closed",
         onPointerMove(V) {
           if (V.pointerType !== "mouse" || fh(V.currentTarget) || !g) return;
-          const B = ll(V);
+          const B = cl(V);
           o({ type: "TRIGGER_POINTERMOVE", target: V.currentTarget, point: B });
         },
         onPointerLeave(V) {
           if (fh(V.currentTarget) || V.pointerType !== "mouse" || !g) return;
-          bl(e.refs.get("parent"), !0);
-          const j = ll(V);
+          xl(e.refs.get("parent"), !0);
+          const j = cl(V);
           o({
             type: "TRIGGER_POINTERLEAVE",
             target: V.currentTarget,
@@ -7025,7 +7025,7 @@ function GH(e, t) {
         ...Tn.positioner.attrs,
         dir: c("dir"),
         id: Rz(d),
-        style: E.floating
+        style: k.floating
       });
     },
     getArrowProps() {
@@ -7033,14 +7033,14 @@ function GH(e, t) {
         id: NH(d),
         ...Tn.arrow.attrs,
         dir: c("dir"),
-        style: E.arrow
+        style: k.arrow
       });
     },
     getArrowTipProps() {
       return t.element({
         ...Tn.arrowTip.attrs,
         dir: c("dir"),
-        style: E.arrowTip
+        style: k.arrowTip
       });
     },
     getContentProps() {
@@ -7114,7 +7114,7 @@ function GH(e, t) {
     getItemProps: O,
     getOptionItemState: z,
     getOptionItemProps(A) {
-      const { type: N, disabled: L, closeOnSelect: H } = A, V = k(A), j = z(A);
+      const { type: N, disabled: L, closeOnSelect: H } = A, V = E(A), j = z(A);
       return {
         ...O(V),
         ...t.element({
@@ -7172,7 +7172,7 @@ function GH(e, t) {
     }
   };
 }
-var { not: pr, and: Js, or: YH } = od(), XH = Ya({
+var { not: pr, and: el, or: YH } = od(), XH = Ya({
   props({ props: e }) {
     return {
       closeOnSelect: !0,
@@ -7550,7 +7550,7 @@ var { not: pr, and: Js, or: YH } = od(), XH = Ya({
         ],
         TRIGGER_CLICK: [
           {
-            guard: Js(pr("isTriggerItem"), "isOpenControlled"),
+            guard: el(pr("isTriggerItem"), "isOpenControlled"),
             actions: ["invokeOnClose", "releaseParentRoutingLock"]
           },
           {
@@ -7570,7 +7570,7 @@ var { not: pr, and: Js, or: YH } = od(), XH = Ya({
         },
         ARROW_LEFT: [
           {
-            guard: Js("isSubmenu", "isOpenControlled"),
+            guard: el("isSubmenu", "isOpenControlled"),
             actions: ["invokeOnClose", "releaseParentRoutingLock"]
           },
           {
@@ -7608,13 +7608,13 @@ var { not: pr, and: Js, or: YH } = od(), XH = Ya({
           }
         ],
         ITEM_POINTERLEAVE: {
-          guard: Js(pr("isPointerRoutingLocked"), pr("isTriggerItem")),
+          guard: el(pr("isPointerRoutingLocked"), pr("isTriggerItem")),
           actions: ["clearHighlightedItem"]
         },
         ITEM_CLICK: [
           // == grouped ==
           {
-            guard: Js(
+            guard: el(
               pr("isTriggerItemHighlighted"),
               pr("isHighlightedItemEditable"),
               "closeOnSelect",
@@ -7623,7 +7623,7 @@ var { not: pr, and: Js, or: YH } = od(), XH = Ya({
             actions: ["invokeOnSelect", "setOptionState", "closeRootMenu", "invokeOnClose", "releaseParentRoutingLock"]
           },
           {
-            guard: Js(pr("isTriggerItemHighlighted"), pr("isHighlightedItemEditable"), "closeOnSelect"),
+            guard: el(pr("isTriggerItemHighlighted"), pr("isHighlightedItemEditable"), "closeOnSelect"),
             target: "closed",
             actions: [
               "invokeOnSelect",
@@ -7636,7 +7636,7 @@ var { not: pr, and: Js, or: YH } = od(), XH = Ya({
           },
           //
           {
-            guard: Js(pr("isTriggerItemHighlighted"), pr("isHighlightedItemEditable")),
+            guard: el(pr("isTriggerItemHighlighted"), pr("isHighlightedItemEditable")),
             actions: ["invokeOnSelect", "setOptionState"]
           },
           { actions: ["setHighlightedItem"] }
@@ -7759,13 +7759,13 @@ var { not: pr, and: Js, or: YH } = od(), XH = Ya({
       trackPointerMove({ context: e, scope: t, send: r, refs: o }) {
         const a = o.get("parent");
         if (!a) return;
-        bl(a, !0);
+        xl(a, !0);
         const l = t.getDoc();
         return mr(l, "pointermove", (c) => {
           UH(e.get("intentPolygon"), {
             x: c.clientX,
             y: c.clientY
-          }) || (r({ type: "POINTER_MOVED_AWAY_FROM_SUBMENU" }), bl(a, !1));
+          }) || (r({ type: "POINTER_MOVED_AWAY_FROM_SUBMENU" }), xl(a, !1));
         });
       },
       scrollToHighlightedItem({ scope: e, computed: t }) {
@@ -7838,7 +7838,7 @@ var { not: pr, and: Js, or: YH } = od(), XH = Ya({
           const a = Va(r);
           o?.send({ type: "HIGHLIGHTED.SUGGEST", value: a });
         }
-        bl(o, !1);
+        xl(o, !1);
       },
       unlockParentOnClose({ refs: e, context: t }) {
         FH(e.get("parent"), t.get("isSubmenu"));
@@ -8023,7 +8023,7 @@ var ux = ke("progress").parts(
   }
 };
 function t8(e, t) {
-  const { context: r, computed: o, prop: a, send: l, scope: c } = e, d = o("percent"), f = o("isIndeterminate") ? "" : o("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = t$(e8, a("translations")), b = o("isIndeterminate"), x = r.get("value"), w = y.value({ value: x, max: g, percent: d, min: p, formatter: o("formatter") }), S = n8(x, g), E = {
+  const { context: r, computed: o, prop: a, send: l, scope: c } = e, d = o("percent"), f = o("isIndeterminate") ? "" : o("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = t$(e8, a("translations")), b = o("isIndeterminate"), x = r.get("value"), w = y.value({ value: x, max: g, percent: d, min: p, formatter: o("formatter") }), S = n8(x, g), k = {
     role: "progressbar",
     "aria-label": w,
     "data-max": g,
@@ -8041,8 +8041,8 @@ function t8(e, t) {
     percent: d,
     percentAsString: f,
     indeterminate: b,
-    setValue(k) {
-      l({ type: "VALUE.SET", value: k });
+    setValue(E) {
+      l({ type: "VALUE.SET", value: E });
     },
     setToMax() {
       l({ type: "VALUE.SET", value: g });
@@ -8084,7 +8084,7 @@ function t8(e, t) {
         dir: a("dir"),
         id: QH(c),
         ...Io.track.attrs,
-        ...E
+        ...k
       });
     },
     getRangeProps() {
@@ -8103,7 +8103,7 @@ function t8(e, t) {
         dir: a("dir"),
         id: JH(c),
         ...Io.circle.attrs,
-        ...E,
+        ...k,
         ...T.root
       });
     },
@@ -8123,12 +8123,12 @@ function t8(e, t) {
         "data-state": S
       });
     },
-    getViewProps(k) {
+    getViewProps(E) {
       return t.element({
         dir: a("dir"),
         ...Io.view.attrs,
-        "data-state": k.state,
-        hidden: k.state !== S
+        "data-state": E.state,
+        hidden: E.state !== S
       });
     }
   };
@@ -8250,7 +8250,7 @@ var fx = ke("radio-group").parts(
   "itemText",
   "itemControl",
   "indicator"
-), el = fx.build(), ag = (e) => e.ids?.root ?? `radio-group:${e.id}`, D_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, $z = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, $b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, c8 = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, $_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Lz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Xg = (e) => e.getById(ag(e)), u8 = (e, t) => e.getById($b(e, t)), d8 = (e) => e.getById(Lz(e)), f8 = (e) => Xg(e)?.querySelector("input:not(:disabled)"), h8 = (e) => Xg(e)?.querySelector("input:not(:disabled):checked"), L_ = (e) => {
+), tl = fx.build(), ag = (e) => e.ids?.root ?? `radio-group:${e.id}`, D_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, $z = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, $b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, c8 = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, $_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Lz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Xg = (e) => e.getById(ag(e)), u8 = (e, t) => e.getById($b(e, t)), d8 = (e) => e.getById(Lz(e)), f8 = (e) => Xg(e)?.querySelector("input:not(:disabled)"), h8 = (e) => Xg(e)?.querySelector("input:not(:disabled):checked"), L_ = (e) => {
   const t = `input[type=radio]${id(ag(e))}:not([disabled])`;
   return sd(Xg(e), t);
 }, g8 = (e, t) => {
@@ -8304,7 +8304,7 @@ function m8(e, t) {
     },
     getRootProps() {
       return t.element({
-        ...el.root.attrs,
+        ...tl.root.attrs,
         role: "radiogroup",
         id: ag(c),
         "aria-labelledby": D_(c),
@@ -8324,7 +8324,7 @@ function m8(e, t) {
     },
     getLabelProps() {
       return t.element({
-        ...el.label.attrs,
+        ...tl.label.attrs,
         dir: l("dir"),
         "data-orientation": l("orientation"),
         "data-disabled": Ce(d),
@@ -8338,7 +8338,7 @@ function m8(e, t) {
     getItemProps(b) {
       const x = p(b);
       return t.label({
-        ...el.item.attrs,
+        ...tl.item.attrs,
         dir: l("dir"),
         id: $z(c, b.value),
         htmlFor: $b(c, b.value),
@@ -8362,7 +8362,7 @@ function m8(e, t) {
     },
     getItemTextProps(b) {
       return t.element({
-        ...el.itemText.attrs,
+        ...tl.itemText.attrs,
         dir: l("dir"),
         id: $_(c, b.value),
         ...v(b)
@@ -8371,7 +8371,7 @@ function m8(e, t) {
     getItemControlProps(b) {
       const x = p(b);
       return t.element({
-        ...el.itemControl.attrs,
+        ...tl.itemControl.attrs,
         dir: l("dir"),
         id: c8(c, b.value),
         "data-active": Ce(x.active),
@@ -8420,7 +8420,7 @@ function m8(e, t) {
       const b = r.get("indicatorRect"), x = r.get("animateIndicator");
       return t.element({
         id: Lz(c),
-        ...el.indicator.attrs,
+        ...tl.indicator.attrs,
         dir: l("dir"),
         hidden: r.get("value") == null || v8(b),
         "data-disabled": Ce(d),
@@ -8648,7 +8648,7 @@ var Uz = ke("slider").parts(
 Uz.build();
 var Wz = ke("splitter").parts("root", "panel", "resizeTrigger", "resizeTriggerIndicator");
 Wz.build();
-var Fz = ke("switch").parts("root", "label", "control", "thumb"), hh = Fz.build(), qz = (e) => e.ids?.root ?? `switch:${e.id}`, V_ = (e) => e.ids?.label ?? `switch:${e.id}:label`, x8 = (e) => e.ids?.thumb ?? `switch:${e.id}:thumb`, w8 = (e) => e.ids?.control ?? `switch:${e.id}:control`, Lb = (e) => e.ids?.hiddenInput ?? `switch:${e.id}:input`, S8 = (e) => e.getById(qz(e)), fl = (e) => e.getById(Lb(e));
+var Fz = ke("switch").parts("root", "label", "control", "thumb"), hh = Fz.build(), qz = (e) => e.ids?.root ?? `switch:${e.id}`, V_ = (e) => e.ids?.label ?? `switch:${e.id}:label`, x8 = (e) => e.ids?.thumb ?? `switch:${e.id}:thumb`, w8 = (e) => e.ids?.control ?? `switch:${e.id}:control`, Lb = (e) => e.ids?.hiddenInput ?? `switch:${e.id}:input`, S8 = (e) => e.getById(qz(e)), hl = (e) => e.getById(Lb(e));
 function C8(e, t) {
   const { context: r, send: o, prop: a, scope: l } = e, c = !!a("disabled"), d = !!a("readOnly"), f = !!a("required"), g = !!r.get("checked"), p = !c && r.get("focused"), v = !c && r.get("focusVisible"), y = !c && r.get("active"), b = {
     "data-active": Ce(y),
@@ -8686,7 +8686,7 @@ function C8(e, t) {
         },
         onClick(x) {
           if (c) return;
-          Lt(x) === fl(l) && x.stopPropagation(), W0() && fl(l)?.focus();
+          Lt(x) === hl(l) && x.stopPropagation(), W0() && hl(l)?.focus();
         }
       });
     },
@@ -8832,7 +8832,7 @@ var { not: H_ } = od(), E8 = Ya({
         if (!e("isDisabled"))
           return S2({
             pointerNode: S8(t),
-            keyboardNode: fl(t),
+            keyboardNode: hl(t),
             isValidKey: (o) => o.key === " ",
             onPress: () => r.set("active", !1),
             onPressStart: () => r.set("active", !0),
@@ -8844,7 +8844,7 @@ var { not: H_ } = od(), E8 = Ya({
           return jg({ root: t.getRootNode() });
       },
       trackFormControlState({ context: e, send: t, scope: r }) {
-        return G0(fl(r), {
+        return G0(hl(r), {
           onFieldsetDisabledChange(o) {
             e.set("fieldsetDisabled", o);
           },
@@ -8861,7 +8861,7 @@ var { not: H_ } = od(), E8 = Ya({
           e.set(r, t.context[r]);
       },
       syncInputElement({ context: e, scope: t }) {
-        const r = fl(t);
+        const r = hl(t);
         r && F0(r, !!e.get("checked"));
       },
       removeFocusIfNeeded({ context: e, prop: t }) {
@@ -8875,7 +8875,7 @@ var { not: H_ } = od(), E8 = Ya({
       },
       dispatchChangeEvent({ context: e, scope: t }) {
         queueMicrotask(() => {
-          const r = fl(t);
+          const r = hl(t);
           q0(r, { checked: e.get("checked") });
         });
       }
@@ -8939,12 +8939,12 @@ var Xz = ke("tree-view").parts(
   "tree"
 );
 Xz.build();
-var k8 = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, ql] = Ht({
+var k8 = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, Gl] = Ht({
   name: "CheckboxContext",
   hookName: "useCheckboxContext",
   providerName: "<CheckboxProvider />"
-}), T8 = (e) => e.children(ql()), Qz = _.forwardRef((e, t) => {
-  const r = ql(), o = we(r.getControlProps(), e);
+}), T8 = (e) => e.children(Gl()), Qz = _.forwardRef((e, t) => {
+  const r = Gl(), o = we(r.getControlProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
     ref: t
@@ -8967,8 +8967,8 @@ function z8(e = {}) {
     defaultValue: r || [],
     onChange: v
   }), x = (z) => y.some((O) => String(O) === String(z)), w = (z) => {
-    x(z) ? T(z) : E(z);
-  }, S = g != null && y.length >= g, E = (z) => {
+    x(z) ? T(z) : k(z);
+  }, S = g != null && y.length >= g, k = (z) => {
     p && (x(z) || S || b(y.concat(z)));
   }, T = (z) => {
     p && b(y.filter((O) => String(O) !== String(z)));
@@ -8981,7 +8981,7 @@ function z8(e = {}) {
     readOnly: !!c,
     invalid: !!f,
     setValue: b,
-    addValue: E,
+    addValue: k,
     toggleValue: w,
     getItemProps: (z) => {
       const O = z.value != null ? x(z.value) : void 0;
@@ -9126,13 +9126,13 @@ var sO = _.forwardRef(({ fallback: e, ...t }, r) => {
 });
 sO.displayName = "FieldRequiredIndicator";
 var P8 = (e = {}) => {
-  const t = Zz(), r = Bi(), { ids: o, target: a, disabled: l = !!t?.disabled, invalid: c = !1, readOnly: d = !1, required: f = !1 } = e, [g, p] = _.useState(!1), [v, y] = _.useState(!1), b = _.useId(), x = e.id ?? b, w = _.useRef(null), S = o?.control ?? `field::${x}`, E = o?.errorText ?? `field::${x}::error-text`, T = o?.helperText ?? `field::${x}::helper-text`, k = o?.label ?? `field::${x}::label`;
+  const t = Zz(), r = Bi(), { ids: o, target: a, disabled: l = !!t?.disabled, invalid: c = !1, readOnly: d = !1, required: f = !1 } = e, [g, p] = _.useState(!1), [v, y] = _.useState(!1), b = _.useId(), x = e.id ?? b, w = _.useRef(null), S = o?.control ?? `field::${x}`, k = o?.errorText ?? `field::${x}::error-text`, T = o?.helperText ?? `field::${x}::helper-text`, E = o?.label ?? `field::${x}::label`;
   k8(() => {
     const W = w.current;
     if (!W) return;
     const D = () => {
       const Y = r.getRootNode();
-      p(!!Y.getElementById(E)), y(!!Y.getElementById(T));
+      p(!!Y.getElementById(k)), y(!!Y.getElementById(T));
     };
     D();
     const F = new (r.getWindow()).MutationObserver(D);
@@ -9142,7 +9142,7 @@ var P8 = (e = {}) => {
     }), () => F.disconnect();
   }, [
     r,
-    E,
+    k,
     T
   ]);
   const z = _.useMemo(() => () => ({
@@ -9160,7 +9160,7 @@ var P8 = (e = {}) => {
     S
   ]), O = a ? `field::${x}::item::${a}` : void 0, A = _.useMemo(() => () => ({
     ...Rr.label.attrs,
-    id: k,
+    id: E,
     "data-disabled": Ce(l),
     "data-invalid": Ce(c),
     "data-readonly": Ce(d),
@@ -9172,9 +9172,9 @@ var P8 = (e = {}) => {
     d,
     f,
     x,
-    k,
+    E,
     O
-  ]), N = g && c ? E : void 0, L = _.useMemo(() => () => ({
+  ]), N = g && c ? k : void 0, L = _.useMemo(() => () => ({
     "aria-describedby": v ? T : void 0,
     "aria-errormessage": N,
     "aria-invalid": a2(c),
@@ -9208,10 +9208,10 @@ var P8 = (e = {}) => {
     ...Rr.helperText.attrs,
     "data-disabled": Ce(l)
   }), [l, T]), G = _.useMemo(() => () => ({
-    id: E,
+    id: k,
     ...Rr.errorText.attrs,
     "aria-live": "polite"
-  }), [E]), I = _.useMemo(() => () => ({
+  }), [k]), I = _.useMemo(() => () => ({
     "aria-hidden": !0,
     ...Rr.requiredIndicator.attrs
   }), []);
@@ -9220,8 +9220,8 @@ var P8 = (e = {}) => {
     ids: {
       root: S,
       control: x,
-      label: k,
-      errorText: E,
+      label: E,
+      errorText: k,
       helperText: T
     },
     refs: { rootRef: w },
@@ -9300,7 +9300,7 @@ var fO = /* @__PURE__ */ Xa({
   Select: () => uO,
   Textarea: () => dO
 }), hO = _.forwardRef((e, t) => {
-  const r = ql(), o = we(r.getHiddenInputProps(), e), a = jn();
+  const r = Gl(), o = we(r.getHiddenInputProps(), e), a = jn();
   return /* @__PURE__ */ P.jsx(Ee.input, {
     "aria-describedby": a?.ariaDescribedby,
     ...o,
@@ -9309,7 +9309,7 @@ var fO = /* @__PURE__ */ Xa({
 });
 hO.displayName = "CheckboxHiddenInput";
 var gO = _.forwardRef((e, t) => {
-  const { indeterminate: r, ...o } = e, a = ql(), l = we(a.getIndicatorProps(), o), c = r ? a.indeterminate : a.checked;
+  const { indeterminate: r, ...o } = e, a = Gl(), l = we(a.getIndicatorProps(), o), c = r ? a.indeterminate : a.checked;
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...l,
     hidden: !c,
@@ -9318,7 +9318,7 @@ var gO = _.forwardRef((e, t) => {
 });
 gO.displayName = "CheckboxIndicator";
 var pO = _.forwardRef((e, t) => {
-  const r = ql(), o = we(r.getLabelProps(), e);
+  const r = Gl(), o = we(r.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
     ref: t
@@ -9326,7 +9326,7 @@ var pO = _.forwardRef((e, t) => {
 });
 pO.displayName = "CheckboxLabel";
 var $8 = (e = {}) => {
-  const t = O8(), r = jn(), o = _.useMemo(() => we(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Bi(), { dir: c } = Hl(), d = {
+  const t = O8(), r = jn(), o = _.useMemo(() => we(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Bi(), { dir: c } = Bl(), d = {
     id: a,
     ids: {
       label: r?.ids.label,
@@ -9340,7 +9340,7 @@ var $8 = (e = {}) => {
     getRootNode: l,
     ...o
   }, f = Ka(dV, d);
-  return uV(f, Bl);
+  return uV(f, jl);
 }, L8 = dt(), mO = _.forwardRef((e, t) => {
   const [r, o] = L8(e, [
     "checked",
@@ -9582,14 +9582,14 @@ var G8 = dt(), IO = _.forwardRef((e, t) => {
 });
 IO.displayName = "MenuRadioItemGroup";
 var Y8 = (e) => {
-  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Hl(), a = {
+  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
     getRootNode: r,
     ...e
   }, l = Ka(XH, a);
   return {
-    api: GH(l, Bl),
+    api: GH(l, jl),
     service: l
   };
 }, DO = (e) => {
@@ -9781,14 +9781,14 @@ var XO = _.forwardRef((e, t) => {
 });
 XO.displayName = "ProgressRange";
 var rB = (e) => {
-  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o, locale: a } = Hl(), l = {
+  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o, locale: a } = Bl(), l = {
     id: t,
     dir: o,
     locale: a,
     getRootNode: r,
     ...e
   }, c = Ka(i8, l);
-  return t8(c, Bl);
+  return t8(c, jl);
 }, oB = dt(), KO = _.forwardRef((e, t) => {
   const [r, o] = oB(e, [
     "defaultValue",
@@ -9931,13 +9931,13 @@ var sA = _.forwardRef((e, t) => {
 });
 sA.displayName = "SegmentGroupLabel";
 var hB = (e) => {
-  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Hl(), a = {
+  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
     getRootNode: r,
     ...e
   }, l = Ka(b8, a);
-  return m8(l, Bl);
+  return m8(l, jl);
 }, gB = dt(), lA = _.forwardRef((e, t) => {
   const [r, o] = gB(e, [
     "defaultValue",
@@ -10014,7 +10014,7 @@ var hA = _.forwardRef((e, t) => {
 });
 hA.displayName = "SwitchLabel";
 var vB = (e) => {
-  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Hl(), a = jn(), l = {
+  const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = jn(), l = {
     id: t,
     ids: {
       label: a?.ids.label,
@@ -10028,7 +10028,7 @@ var vB = (e) => {
     getRootNode: r,
     ...e
   }, c = Ka(E8, l);
-  return C8(c, Bl);
+  return C8(c, jl);
 }, yB = dt(), gA = _.forwardRef((e, t) => {
   const [r, o] = yB(e, [
     "checked",
@@ -10361,9 +10361,9 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
   vertical: "&[data-orientation=vertical]",
   icon: "& :where(svg)",
   starting: "@starting-style"
-}), hl = SA("bg-currentcolor"), j_ = (e) => e === hl.ref || e === "currentBg", lt = (e) => ({
+}), gl = SA("bg-currentcolor"), j_ = (e) => e === gl.ref || e === "currentBg", lt = (e) => ({
   ...e("colors"),
-  currentBg: hl
+  currentBg: gl
 }), IB = wA({
   conditions: PB,
   utilities: {
@@ -10372,9 +10372,9 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
       values: lt,
       shorthand: ["bg"],
       transform(e, t) {
-        if (j_(t.raw)) return { background: hl.ref };
+        if (j_(t.raw)) return { background: gl.ref };
         const r = ct("background")(e, t);
-        return { ...r, [hl.var]: r?.background };
+        return { ...r, [gl.var]: r?.background };
       }
     },
     backgroundColor: {
@@ -10382,11 +10382,11 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
       shorthand: ["bgColor"],
       transform(e, t) {
         if (j_(t.raw))
-          return { backgroundColor: hl.ref };
+          return { backgroundColor: gl.ref };
         const r = ct("backgroundColor")(e, t);
         return {
           ...r,
-          [hl.var]: r?.backgroundColor
+          [gl.var]: r?.backgroundColor
         };
       }
     },
@@ -11343,21 +11343,21 @@ function XB(e) {
     return r[y];
   }
   function a(y) {
-    return tl(o(y));
+    return nl(o(y));
   }
   function l() {
     const y = Object.keys(r), b = QB(y), x = y.flatMap((w) => {
-      const S = o(w), E = [
+      const S = o(w), k = [
         `${w}Down`,
-        tl({ max: jh(S.min) })
-      ], T = [w, tl({ min: S.min })], k = [`${w}Only`, a(w)];
-      return [T, k, E];
+        nl({ max: jh(S.min) })
+      ], T = [w, nl({ min: S.min })], E = [`${w}Only`, a(w)];
+      return [T, E, k];
     }).filter(([, w]) => w !== "").concat(
       b.map(([w, S]) => {
-        const E = o(w), T = o(S);
+        const k = o(w), T = o(S);
         return [
           `${w}To${YB(S)}`,
-          tl({ min: E.min, max: jh(T.min) })
+          nl({ min: k.min, max: jh(T.min) })
         ];
       })
     );
@@ -11372,10 +11372,10 @@ function XB(e) {
     return $0(["base", ...Object.keys(r)]);
   }
   function p(y) {
-    return tl({ min: o(y).min });
+    return nl({ min: o(y).min });
   }
   function v(y) {
-    return tl({ max: jh(o(y).min) });
+    return nl({ max: jh(o(y).min) });
   }
   return {
     values: Object.values(r),
@@ -11407,7 +11407,7 @@ function QB(e) {
       t.push([r, l]), a++, l = e[a];
   }), t;
 }
-function tl({
+function nl({
   min: e,
   max: t
 }) {
@@ -11555,14 +11555,14 @@ const Wb = (e) => ({
 function hj(e) {
   const { css: t, conditions: r, normalize: o, layers: a } = e;
   function l(d = {}) {
-    const f = Wb(d), { base: g, defaultVariants: p, compoundVariants: v } = f, y = Ir(f.variants, (k, z) => [
-      k,
+    const f = Wb(d), { base: g, defaultVariants: p, compoundVariants: v } = f, y = Ir(f.variants, (E, z) => [
+      E,
       Ir(z, (O, A) => [O, o(A)])
     ]), b = NA({
       conditions: r,
       normalize: o,
-      transform(k, z) {
-        return y[k]?.[z];
+      transform(E, z) {
+        return y[E]?.[z];
       }
     }), x = Jt(function(z = {}) {
       const O = o({
@@ -11576,11 +11576,11 @@ function hj(e) {
         O
       );
       return a.wrap("recipes", t(A, N));
-    }), w = Object.keys(y), S = (k) => {
-      const z = vA(k, ["recipe"]), [O, A] = vl(z, w), N = w.includes("colorPalette"), L = w.includes("orientation");
-      return N || (O.colorPalette = k.colorPalette || p.colorPalette), L && (A.orientation = k.orientation), [O, A];
-    }, E = Ir(y, (k, z) => [
-      k,
+    }), w = Object.keys(y), S = (E) => {
+      const z = vA(E, ["recipe"]), [O, A] = yl(z, w), N = w.includes("colorPalette"), L = w.includes("orientation");
+      return N || (O.colorPalette = E.colorPalette || p.colorPalette), L && (A.orientation = E.orientation), [O, A];
+    }, k = Ir(y, (E, z) => [
+      E,
       Object.keys(z)
     ]), T = Jt(function(z) {
       return t(x(z));
@@ -11588,13 +11588,13 @@ function hj(e) {
     return Object.assign(T, {
       className: d.className,
       __cva__: !0,
-      variantMap: E,
+      variantMap: k,
       variantKeys: w,
       raw: x,
       config: d,
       splitVariantProps: S,
-      merge(k) {
-        return l(gj(this, k));
+      merge(E) {
+        return l(gj(this, E));
       }
     });
   }
@@ -11867,7 +11867,7 @@ function Ej(e) {
       return Object.fromEntries(b);
     }), c = o.variants ?? ot, d = Object.keys(c);
     function f(v) {
-      const y = vA(v, ["recipe"]), [b, x] = vl(y, d), w = d.includes("colorPalette"), S = d.includes("orientation");
+      const y = vA(v, ["recipe"]), [b, x] = yl(y, d), w = d.includes("colorPalette"), S = d.includes("orientation");
       return w || (b.colorPalette = v.colorPalette || o.defaultVariants?.colorPalette), S && (x.orientation = v.orientation), [b, x];
     }
     const g = Ir(c, (v, y) => [
@@ -12012,13 +12012,13 @@ function HA(e) {
 const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) => `calc(${Zg("+", ...e)})`, ek = (...e) => `calc(${Zg("-", ...e)})`, Fb = (...e) => `calc(${Zg("*", ...e)})`, tk = (...e) => `calc(${Zg("/", ...e)})`, nk = (e) => {
   const t = HA(e);
   return t != null && !Number.isNaN(parseFloat(t)) ? String(t).startsWith("-") ? String(t).slice(1) : `-${t}` : Fb(t, -1);
-}, cl = Object.assign(
+}, ul = Object.assign(
   (e) => ({
-    add: (...t) => cl(J_(e, ...t)),
-    subtract: (...t) => cl(ek(e, ...t)),
-    multiply: (...t) => cl(Fb(e, ...t)),
-    divide: (...t) => cl(tk(e, ...t)),
-    negate: () => cl(nk(e)),
+    add: (...t) => ul(J_(e, ...t)),
+    subtract: (...t) => ul(ek(e, ...t)),
+    multiply: (...t) => ul(Fb(e, ...t)),
+    divide: (...t) => ul(tk(e, ...t)),
+    negate: () => ul(nk(e)),
     toString: () => e.toString()
   }),
   {
@@ -12042,7 +12042,7 @@ const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) =>
       v != null && (p[p.length - 1] = `-${v}`);
       const y = {
         ...d,
-        value: cl.negate(g.ref),
+        value: ul.negate(g.ref),
         name: a(p),
         path: p,
         extensions: {
@@ -12195,12 +12195,12 @@ function Fj(e) {
     semanticTokens: o = {},
     breakpoints: a = {}
   } = e, l = (q) => q.join("."), c = (q, Z) => SA(q.join("-"), { prefix: Z }), d = [], f = /* @__PURE__ */ new Map(), g = /* @__PURE__ */ new Map(), p = /* @__PURE__ */ new Map(), v = /* @__PURE__ */ new Map(), y = /* @__PURE__ */ new Map(), b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), S = [];
-  function E(q, Z) {
+  function k(q, Z) {
     d.push(q), (q.extensions.condition === "base" || !f.has(q.name)) && f.set(q.name, q), Z && w.forEach((pe) => {
       pe.enforce === Z && se(pe, q);
     });
   }
-  const T = Wj(a), k = ed({
+  const T = Wj(a), E = ed({
     ...r,
     breakpoints: T.breakpoints,
     sizes: {
@@ -12210,7 +12210,7 @@ function Fj(e) {
   });
   function z() {
     po(
-      k,
+      E,
       (q, Z) => {
         const pe = Z.includes("DEFAULT");
         Z = ok(Z);
@@ -12226,7 +12226,7 @@ function Fj(e) {
             prop: l(Z.slice(1))
           }
         };
-        pe && (Ne.extensions.default = !0), E(Ne);
+        pe && (Ne.extensions.default = !0), k(Ne);
       },
       { stop: rk }
     ), po(
@@ -12247,7 +12247,7 @@ function Fj(e) {
             prop: l(Z.slice(1))
           }
         };
-        pe && (Ne.extensions.default = !0), E(Ne);
+        pe && (Ne.extensions.default = !0), k(Ne);
       },
       { stop: rk }
     );
@@ -12341,7 +12341,7 @@ function Fj(e) {
     prefix: t,
     allTokens: d,
     tokenMap: f,
-    registerToken: E,
+    registerToken: k,
     getByName: O,
     formatTokenName: l,
     formatCssVar: c,
@@ -12392,7 +12392,7 @@ function Fj(e) {
     d.slice().forEach((q) => {
       const Z = qj(q);
       !Z || Z.length === 0 || Z.forEach((pe) => {
-        E(pe);
+        k(pe);
       });
     });
   }
@@ -12553,7 +12553,7 @@ function Xj(e) {
     return D0(V) ? V(H ? j : r.getCategoryValues) : V;
   }, S = Jt((L, H) => ({
     [L]: L.startsWith("--") ? r.getVar(H, H) : H
-  })), E = Object.assign(r.getVar, {
+  })), k = Object.assign(r.getVar, {
     raw: (L) => r.getByName(L)
   }), T = Jt((L, H) => {
     const V = O(L);
@@ -12564,17 +12564,17 @@ function Xj(e) {
     const B = a.get(V)?.[H];
     if (!j.transform)
       return S(L, B ?? H);
-    const G = (I) => xB(I, E);
+    const G = (I) => xB(I, k);
     return j.transform(B ?? H, {
       raw: H,
-      token: E,
+      token: k,
       utils: { colorMix: G }
     });
   });
-  function k() {
+  function E() {
     f(), g(), d(), y();
   }
-  k();
+  E();
   const z = o.size > 0, O = Jt((L) => o.get(L) ?? L);
   return {
     keys: () => [...Array.from(o.keys()), ...Object.keys(t)],
@@ -12618,7 +12618,7 @@ function jA(...e) {
       y.register(ge, {
         values: Object.keys(Z),
         transform(pe) {
-          return k(Z[pe]);
+          return E(Z[pe]);
         }
       });
     }
@@ -12642,20 +12642,20 @@ function jA(...e) {
       return $;
     }
     return he;
-  }, E = vj({
+  }, k = vj({
     utility: y,
     normalize: S
   }), T = bj({
     conditions: v,
     isValidProperty: w
-  }), k = NA({
+  }), E = NA({
     transform: y.transform,
     conditions: v,
-    normalize: E
+    normalize: k
   }), z = hj({
-    css: k,
+    css: E,
     conditions: v,
-    normalize: E,
+    normalize: k,
     layers: f
   }), O = Ej({ cva: z });
   function A() {
@@ -12663,7 +12663,7 @@ function jA(...e) {
     for (const [$, Q] of g.cssVarMap.entries()) {
       const me = Object.fromEntries(Q);
       if (Object.keys(me).length === 0) continue;
-      const ge = $ === "base" ? l : v.resolve($), q = ge.startsWith("@"), Z = k(
+      const ge = $ === "base" ? l : v.resolve($), q = ge.startsWith("@"), Z = E(
         T({
           [ge]: q ? { [l]: me } : me
         })
@@ -12676,11 +12676,11 @@ function jA(...e) {
     const he = Ir(
       r.keyframes ?? ot,
       (Q, me) => [`@keyframes ${Q}`, me]
-    ), $ = Object.assign({}, he, k(T(a)));
+    ), $ = Object.assign({}, he, E(T(a)));
     return f.wrap("base", $);
   }
   function L(he) {
-    return vl(he, w);
+    return yl(he, w);
   }
   function H() {
     const he = yj({ preflight: d });
@@ -12746,7 +12746,7 @@ function jA(...e) {
     getTokenCss: A,
     getGlobalCss: N,
     getPreflightCss: H,
-    css: k,
+    css: E,
     cva: z,
     sva: O,
     getRecipe: B,
@@ -22792,33 +22792,33 @@ const DU = (e) => /* @__PURE__ */ P.jsx(
   key: "badge"
 }), xx = qU("span"), {
   withProvider: GU,
-  withContext: Gl
+  withContext: Yl
 } = or({ key: "breadcrumb" }), YU = GU(
   "nav",
   "root",
   {
     defaultProps: { "aria-label": "breadcrumb" }
   }
-), XU = Gl(
+), XU = Yl(
   "ol",
   "list"
-), mh = Gl(
+), mh = Yl(
   "li",
   "item"
 );
-Gl("a", "link");
-const zy = Gl("span", "currentLink", {
+Yl("a", "link");
+const zy = Yl("span", "currentLink", {
   defaultProps: {
     role: "link",
     "aria-current": "page"
   }
-}), Oy = Gl("li", "separator", {
+}), Oy = Yl("li", "separator", {
   defaultProps: {
     "aria-hidden": !0,
     children: /* @__PURE__ */ P.jsx(LU, {})
   }
 });
-Gl("li", "ellipsis", {
+Yl("li", "ellipsis", {
   defaultProps: {
     role: "presentation",
     "aria-hidden": !0,
@@ -22933,7 +22933,7 @@ const cg = eN(
   "label",
   { forwardAsChild: !0 }
 ), tW = _.forwardRef(function(t, r) {
-  const { checked: o, indeterminate: a, ...l } = t, c = ql(), d = eW();
+  const { checked: o, indeterminate: a, ...l } = t, c = Gl(), d = eW();
   return o && c.checked ? /* @__PURE__ */ P.jsx(
     et.svg,
     {
@@ -23058,13 +23058,13 @@ const fd = _.forwardRef(
       () => rW({ gap: c, direction: o }),
       [c, o]
     ), b = _.useMemo(() => _.isValidElement(g) ? oW(f).map((x, w, S) => {
-      const E = typeof x.key < "u" ? x.key : w, T = g, k = _.cloneElement(T, {
+      const k = typeof x.key < "u" ? x.key : w, T = g, E = _.cloneElement(T, {
         css: [y, T.props.css]
       });
       return /* @__PURE__ */ P.jsxs(_.Fragment, { children: [
         x,
-        w === S.length - 1 ? null : k
-      ] }, E);
+        w === S.length - 1 ? null : E
+      ] }, k);
     }) : f, [f, g, y]);
     return /* @__PURE__ */ P.jsx(
       et.div,
@@ -23449,7 +23449,7 @@ et("div", {
 });
 const UW = Jo("thead", "header");
 Jo("tfoot", "footer");
-const nl = Jo("th", "columnHeader"), io = Jo(
+const rl = Jo("th", "columnHeader"), io = Jo(
   "td",
   "cell"
 );
@@ -23531,7 +23531,7 @@ function XW() {
         return c.now() - d;
       };
     }
-    var f = [], g = [], p = 1, v = null, y = 3, b = !1, x = !1, w = !1, S = !1, E = typeof setTimeout == "function" ? setTimeout : null, T = typeof clearTimeout == "function" ? clearTimeout : null, k = typeof setImmediate < "u" ? setImmediate : null;
+    var f = [], g = [], p = 1, v = null, y = 3, b = !1, x = !1, w = !1, S = !1, k = typeof setTimeout == "function" ? setTimeout : null, T = typeof clearTimeout == "function" ? clearTimeout : null, E = typeof setImmediate < "u" ? setImmediate : null;
     function z(D) {
       for (var F = r(g); F !== null; ) {
         if (F.callback === null) o(g);
@@ -23601,9 +23601,9 @@ function XW() {
       }
     }
     var B;
-    if (typeof k == "function")
+    if (typeof E == "function")
       B = function() {
-        k(j);
+        E(j);
       };
     else if (typeof MessageChannel < "u") {
       var G = new MessageChannel(), I = G.port2;
@@ -23612,10 +23612,10 @@ function XW() {
       };
     } else
       B = function() {
-        E(j, 0);
+        k(j, 0);
       };
     function W(D, F) {
-      N = E(function() {
+      N = k(function() {
         D(e.unstable_now());
       }, F);
     }
@@ -23882,12 +23882,12 @@ function QW() {
         throw Error(o(559));
     }
   }
-  var E = null, T = null;
-  function k(n, i, s) {
-    return n === s ? !0 : n === i ? (E = n, !0) : !1;
+  var k = null, T = null;
+  function E(n, i, s) {
+    return n === s ? !0 : n === i ? (k = n, !0) : !1;
   }
   function z(n, i, s) {
-    return n === s ? (T = n, !1) : n === i ? (T !== null && (E = n), !0) : !1;
+    return n === s ? (T = n, !1) : n === i ? (T !== null && (k = n), !0) : !1;
   }
   function O(n) {
     if (n === null) return null;
@@ -24001,12 +24001,12 @@ function QW() {
   }
   function bn(n) {
     var i = n.memoizedState;
-    i !== null && (Xs._currentValue = i.memoizedState, He(Wn, n)), i = pt.current;
+    i !== null && (Ks._currentValue = i.memoizedState, He(Wn, n)), i = pt.current;
     var s = $C(i, n.type);
     i !== s && (He(Yt, n), He(pt, s));
   }
   function An(n) {
-    Yt.current === n && (Be(pt), Be(Yt)), Wn.current === n && (Be(Wn), Xs._currentValue = ve);
+    Yt.current === n && (Be(pt), Be(Yt)), Wn.current === n && (Be(Wn), Ks._currentValue = ve);
   }
   var Fn, Ur;
   function ir(n) {
@@ -24166,7 +24166,7 @@ Error generating stack: ` + u.message + `
 ` + u.stack;
     }
   }
-  var tc = Object.prototype.hasOwnProperty, nc = e.unstable_scheduleCallback, rc = e.unstable_cancelCallback, Tp = e.unstable_shouldYield, Rp = e.unstable_requestPaint, xn = e.unstable_now, zp = e.unstable_getCurrentPriorityLevel, _d = e.unstable_ImmediatePriority, kd = e.unstable_UserBlockingPriority, is = e.unstable_NormalPriority, Op = e.unstable_LowPriority, Td = e.unstable_IdlePriority, Ap = e.log, Np = e.unstable_setDisableYieldValue, Xi = null, wn = null;
+  var tc = Object.prototype.hasOwnProperty, nc = e.unstable_scheduleCallback, rc = e.unstable_cancelCallback, Tp = e.unstable_shouldYield, Rp = e.unstable_requestPaint, xn = e.unstable_now, zp = e.unstable_getCurrentPriorityLevel, _d = e.unstable_ImmediatePriority, kd = e.unstable_UserBlockingPriority, as = e.unstable_NormalPriority, Op = e.unstable_LowPriority, Td = e.unstable_IdlePriority, Ap = e.log, Np = e.unstable_setDisableYieldValue, Xi = null, wn = null;
   function Wr(n) {
     if (typeof Ap == "function" && Np(n), wn && typeof wn.setStrictMode == "function")
       try {
@@ -24178,7 +24178,7 @@ Error generating stack: ` + u.message + `
   function Ip(n) {
     return n >>>= 0, n === 0 ? 32 : 31 - (Mp(n) / Pp | 0) | 0;
   }
-  var as = 256, ss = 262144, ls = 4194304;
+  var ss = 256, ls = 262144, cs = 4194304;
   function yo(n) {
     var i = n & 42;
     if (i !== 0) return i;
@@ -24234,7 +24234,7 @@ Error generating stack: ` + u.message + `
         return n;
     }
   }
-  function cs(n, i, s) {
+  function us(n, i, s) {
     var u = n.pendingLanes;
     if (u === 0) return 0;
     var h = 0, m = n.suspendedLanes, C = n.pingedLanes;
@@ -24297,8 +24297,8 @@ Error generating stack: ` + u.message + `
     }
   }
   function ic() {
-    var n = ls;
-    return ls <<= 1, (ls & 62914560) === 0 && (ls = 4194304), n;
+    var n = cs;
+    return cs <<= 1, (cs & 62914560) === 0 && (cs = 4194304), n;
   }
   function ac(n) {
     for (var i = [], s = 0; 31 > s; s++) i.push(n);
@@ -24338,9 +24338,9 @@ Error generating stack: ` + u.message + `
   }
   function Ad(n, i) {
     var s = i & -i;
-    return s = (s & 42) !== 0 ? 1 : us(s), (s & (n.suspendedLanes | i)) !== 0 ? 0 : s;
+    return s = (s & 42) !== 0 ? 1 : ds(s), (s & (n.suspendedLanes | i)) !== 0 ? 0 : s;
   }
-  function us(n) {
+  function ds(n) {
     switch (n) {
       case 2:
         n = 1;
@@ -24394,8 +24394,8 @@ Error generating stack: ` + u.message + `
       ue.p = s;
     }
   }
-  var xr = Math.random().toString(36).slice(2), Ut = "__reactFiber$" + xr, hn = "__reactProps$" + xr, ti = "__reactContainer$" + xr, Pd = "__reactEvents$" + xr, Id = "__reactListeners$" + xr, $p = "__reactHandles$" + xr, Dd = "__reactResources$" + xr, Zi = "__reactMarker$" + xr, ds = "__reactLoad$" + xr;
-  function fs(n) {
+  var xr = Math.random().toString(36).slice(2), Ut = "__reactFiber$" + xr, hn = "__reactProps$" + xr, ti = "__reactContainer$" + xr, Pd = "__reactEvents$" + xr, Id = "__reactListeners$" + xr, $p = "__reactHandles$" + xr, Dd = "__reactResources$" + xr, Zi = "__reactMarker$" + xr, fs = "__reactLoad$" + xr;
+  function hs(n) {
     delete n[Ut], delete n[hn], delete n[Id], delete n[$p];
   }
   function bo(n) {
@@ -24435,7 +24435,7 @@ Error generating stack: ` + u.message + `
     n[Zi] = !0;
   }
   function lc(n) {
-    n[ds] = void 0;
+    n[fs] = void 0;
   }
   var $d = /* @__PURE__ */ new Set(), Ld = {};
   function wr(n, i) {
@@ -24594,7 +24594,7 @@ Error generating stack: ` + u.message + `
   function Bp(n, i) {
     n.defaultValue !== "" + i && (n.defaultValue = "" + i);
   }
-  function hs(n, i, s, u) {
+  function gs(n, i, s, u) {
     if (n = n.options, i) {
       i = {};
       for (var h = 0; h < s.length; h++)
@@ -24633,7 +24633,7 @@ Error generating stack: ` + u.message + `
     }
     s = qn(i), n.defaultValue = s, u = n.textContent, u === s && u !== "" && u !== null && (n.value = u), Vp(n);
   }
-  function gs(n, i) {
+  function ps(n, i) {
     if (i) {
       var s = n.firstChild;
       if (s && s === n.lastChild && s.nodeType === 3) {
@@ -24770,7 +24770,7 @@ Error generating stack: ` + u.message + `
   function Wp(n) {
     return n = n.target || n.srcElement || window, n.correspondingUseElement && (n = n.correspondingUseElement), n.nodeType === 3 ? n.parentNode : n;
   }
-  var ps = null, ms = null;
+  var ms = null, vs = null;
   function Ow(n) {
     var i = ni(n);
     if (i && (n = i.stateNode)) {
@@ -24817,7 +24817,7 @@ Error generating stack: ` + u.message + `
           kw(n, s.value, s.defaultValue);
           break e;
         case "select":
-          i = s.value, i != null && hs(n, !!s.multiple, i, !1);
+          i = s.value, i != null && gs(n, !!s.multiple, i, !1);
       }
     }
   }
@@ -24829,7 +24829,7 @@ Error generating stack: ` + u.message + `
       var u = n(i);
       return u;
     } finally {
-      if (Fp = !1, (ps !== null || ms !== null) && (jf(), ps && (i = ps, n = ms, ms = ps = null, Ow(i), n)))
+      if (Fp = !1, (ms !== null || vs !== null) && (jf(), ms && (i = ms, n = vs, vs = ms = null, Ow(i), n)))
         for (i = 0; i < n.length; i++) Ow(n[i]);
     }
   }
@@ -25102,7 +25102,7 @@ Error generating stack: ` + u.message + `
   function Bw(n) {
     return n = n.detail, typeof n == "object" && "data" in n ? n.data : null;
   }
-  var vs = !1;
+  var ys = !1;
   function u3(n, i) {
     switch (n) {
       case "compositionend":
@@ -25116,8 +25116,8 @@ Error generating stack: ` + u.message + `
     }
   }
   function d3(n, i) {
-    if (vs)
-      return n === "compositionend" || !Zp && Hw(n, i) ? (n = Nw(), jd = Gp = oi = null, vs = !1, n) : null;
+    if (ys)
+      return n === "compositionend" || !Zp && Hw(n, i) ? (n = Nw(), jd = Gp = oi = null, ys = !1, n) : null;
     switch (n) {
       case "paste":
         return null;
@@ -25156,7 +25156,7 @@ Error generating stack: ` + u.message + `
     return i === "input" ? !!f3[n.type] : i === "textarea";
   }
   function Uw(n, i, s, u) {
-    ps ? ms ? ms.push(u) : ms = [u] : ps = u, i = Yf(i, "onChange"), 0 < i.length && (s = new Fd(
+    ms ? vs ? vs.push(u) : vs = [u] : ms = u, i = Yf(i, "onChange"), 0 < i.length && (s = new Fd(
       "onChange",
       "change",
       null,
@@ -25288,10 +25288,10 @@ Error generating stack: ` + u.message + `
     var i = n && n.nodeName && n.nodeName.toLowerCase();
     return i && (i === "input" && (n.type === "text" || n.type === "search" || n.type === "tel" || n.type === "url" || n.type === "password") || i === "textarea" || n.contentEditable === "true");
   }
-  var b3 = So && "documentMode" in document && 11 >= document.documentMode, ys = null, rm = null, yc = null, om = !1;
+  var b3 = So && "documentMode" in document && 11 >= document.documentMode, bs = null, rm = null, yc = null, om = !1;
   function Jw(n, i, s) {
     var u = s.window === s ? s.document : s.nodeType === 9 ? s : s.ownerDocument;
-    om || ys == null || ys !== tm(u) || (u = ys, "selectionStart" in u && nm(u) ? u = { start: u.selectionStart, end: u.selectionEnd } : (u = (u.ownerDocument && u.ownerDocument.defaultView || window).getSelection(), u = {
+    om || bs == null || bs !== tm(u) || (u = bs, "selectionStart" in u && nm(u) ? u = { start: u.selectionStart, end: u.selectionEnd } : (u = (u.ownerDocument && u.ownerDocument.defaultView || window).getSelection(), u = {
       anchorNode: u.anchorNode,
       anchorOffset: u.anchorOffset,
       focusNode: u.focusNode,
@@ -25302,13 +25302,13 @@ Error generating stack: ` + u.message + `
       null,
       i,
       s
-    ), n.push({ event: i, listeners: u }), i.target = ys)));
+    ), n.push({ event: i, listeners: u }), i.target = bs)));
   }
   function ea(n, i) {
     var s = {};
     return s[n.toLowerCase()] = i.toLowerCase(), s["Webkit" + n] = "webkit" + i, s["Moz" + n] = "moz" + i, s;
   }
-  var bs = {
+  var xs = {
     animationend: ea("Animation", "AnimationEnd"),
     animationiteration: ea("Animation", "AnimationIteration"),
     animationstart: ea("Animation", "AnimationStart"),
@@ -25317,11 +25317,11 @@ Error generating stack: ` + u.message + `
     transitioncancel: ea("Transition", "TransitionCancel"),
     transitionend: ea("Transition", "TransitionEnd")
   }, im = {}, eS = {};
-  So && (eS = document.createElement("div").style, "AnimationEvent" in window || (delete bs.animationend.animation, delete bs.animationiteration.animation, delete bs.animationstart.animation), "TransitionEvent" in window || delete bs.transitionend.transition);
+  So && (eS = document.createElement("div").style, "AnimationEvent" in window || (delete xs.animationend.animation, delete xs.animationiteration.animation, delete xs.animationstart.animation), "TransitionEvent" in window || delete xs.transitionend.transition);
   function ta(n) {
     if (im[n]) return im[n];
-    if (!bs[n]) return n;
-    var i = bs[n], s;
+    if (!xs[n]) return n;
+    var i = xs[n], s;
     for (s in i)
       if (i.hasOwnProperty(s) && s in eS)
         return im[n] = i[s];
@@ -25345,7 +25345,7 @@ Error generating stack: ` + u.message + `
   function aS(n) {
     if (n == null || typeof n == "string")
       return n;
-    var i = null, s = Vs;
+    var i = null, s = Hs;
     if (s !== null)
       for (var u = 0; u < s.length; u++) {
         var h = n[s[u]];
@@ -25373,9 +25373,9 @@ Error generating stack: ` + u.message + `
       return;
     }
     console.error(n);
-  }, sr = [], xs = 0, sm = 0;
+  }, sr = [], ws = 0, sm = 0;
   function Xd() {
-    for (var n = xs, i = sm = xs = 0; i < n; ) {
+    for (var n = ws, i = sm = ws = 0; i < n; ) {
       var s = sr[i];
       sr[i++] = null;
       var u = sr[i];
@@ -25391,7 +25391,7 @@ Error generating stack: ` + u.message + `
     }
   }
   function Kd(n, i, s, u) {
-    sr[xs++] = n, sr[xs++] = i, sr[xs++] = s, sr[xs++] = u, sm |= u, n.lanes |= u, n = n.alternate, n !== null && (n.lanes |= u);
+    sr[ws++] = n, sr[ws++] = i, sr[ws++] = s, sr[ws++] = u, sm |= u, n.lanes |= u, n = n.alternate, n !== null && (n.lanes |= u);
   }
   function lm(n, i, s, u) {
     return Kd(n, i, s, u), Qd(n);
@@ -25414,7 +25414,7 @@ Error generating stack: ` + u.message + `
       n = i, i = n.return;
     return n.tag === 3 ? n.stateNode : null;
   }
-  var ws = {};
+  var Ss = {};
   function E3(n, i, s, u) {
     this.tag = n, this.key = s, this.sibling = this.child = this.return = this.stateNode = this.type = this.elementType = null, this.index = 0, this.refCleanup = this.ref = null, this.pendingProps = i, this.dependencies = this.memoizedState = this.updateQueue = this.memoizedProps = null, this.mode = u, this.subtreeFlags = this.flags = 0, this.deletions = null, this.childLanes = this.lanes = 0, this.alternate = null;
   }
@@ -25536,9 +25536,9 @@ Error generating stack: ` + u.message + `
       stack: Ed(i)
     };
   }
-  var Ss = [], Cs = 0, Jd = null, bc = 0, cr = [], ur = 0, ai = null, qr = 1, Gr = "";
+  var Cs = [], Es = 0, Jd = null, bc = 0, cr = [], ur = 0, ai = null, qr = 1, Gr = "";
   function ko(n, i) {
-    Ss[Cs++] = bc, Ss[Cs++] = Jd, Jd = n, bc = i;
+    Cs[Es++] = bc, Cs[Es++] = Jd, Jd = n, bc = i;
   }
   function dS(n, i, s) {
     cr[ur++] = qr, cr[ur++] = Gr, cr[ur++] = ai, ai = n;
@@ -25558,7 +25558,7 @@ Error generating stack: ` + u.message + `
   }
   function fm(n) {
     for (; n === Jd; )
-      Jd = Ss[--Cs], Ss[Cs] = null, bc = Ss[--Cs], Ss[Cs] = null;
+      Jd = Cs[--Es], Cs[Es] = null, bc = Cs[--Es], Cs[Es] = null;
     for (; n === ai; )
       ai = cr[--ur], cr[ur] = null, Gr = cr[--ur], cr[ur] = null, qr = cr[--ur], cr[ur] = null;
   }
@@ -25639,7 +25639,7 @@ Error generating stack: ` + u.message + `
           Xt = Xt.return;
       }
   }
-  function Es(n) {
+  function _s(n) {
     if (n !== Xt) return !1;
     if (!Ve) return tf(n), Ve = !0, !1;
     var i = n.tag, s;
@@ -25742,7 +25742,7 @@ Error generating stack: ` + u.message + `
         }
       } else if (h === Wn.current) {
         if (C = h.alternate, C === null) throw Error(o(387));
-        C.memoizedState.memoizedState !== h.memoizedState.memoizedState && (n !== null ? n.push(Xs) : n = [Xs]);
+        C.memoizedState.memoizedState !== h.memoizedState.memoizedState && (n !== null ? n.push(Ks) : n = [Ks]);
       }
       h = h.return;
     }
@@ -25827,11 +25827,11 @@ Error generating stack: ` + u.message + `
     var i = n.transitionTypes;
     return n.transitionTypes = null, i;
   }
-  var Cc = null, ym = 0, la = 0, _s = null;
+  var Cc = null, ym = 0, la = 0, ks = null;
   function z3(n, i) {
     if (Cc === null) {
       var s = Cc = [];
-      ym = 0, la = Pv(), _s = {
+      ym = 0, la = Pv(), ks = {
         status: "pending",
         value: void 0,
         then: function(u) {
@@ -25843,9 +25843,9 @@ Error generating stack: ` + u.message + `
   }
   function mS() {
     if (--ym === 0 && (Sc = null, Cc !== null)) {
-      _s !== null && (_s.status = "fulfilled");
+      ks !== null && (ks.status = "fulfilled");
       var n = Cc;
-      Cc = null, la = 0, _s = null;
+      Cc = null, la = 0, ks = null;
       for (var i = 0; i < n.length; i++) (0, n[i])();
     }
   }
@@ -25872,10 +25872,10 @@ Error generating stack: ` + u.message + `
   var vS = le.S;
   le.S = function(n, i) {
     if (cC = xn(), typeof i == "object" && i !== null && typeof i.then == "function" && z3(n, i), Sc !== null)
-      for (var s = Us; s !== null; )
+      for (var s = Ws; s !== null; )
         pS(s, Sc), s = s.next;
     if (s = n.types, s !== null) {
-      for (var u = Us; u !== null; )
+      for (var u = Ws; u !== null; )
         pS(u, s), u = u.next;
       if (la !== 0) {
         u = Sc, u === null && (u = Sc = []);
@@ -25899,7 +25899,7 @@ Error generating stack: ` + u.message + `
     var n = bm();
     return n === null ? null : { parent: At._currentValue, pool: n };
   }
-  var ks = Error(o(460)), xm = Error(o(474)), sf = Error(o(542)), lf = { then: function() {
+  var Ts = Error(o(460)), xm = Error(o(474)), sf = Error(o(542)), lf = { then: function() {
   } };
   function bS(n) {
     return n = n.status, n === "fulfilled" || n === "rejected";
@@ -25936,7 +25936,7 @@ Error generating stack: ` + u.message + `
           case "rejected":
             throw n = i.reason, SS(n), n;
         }
-        throw da = i, ks;
+        throw da = i, Ts;
     }
   }
   function ua(n) {
@@ -25944,7 +25944,7 @@ Error generating stack: ` + u.message + `
       var i = n._init;
       return i(n._payload);
     } catch (s) {
-      throw s !== null && typeof s == "object" && typeof s.then == "function" ? (da = s, ks) : s;
+      throw s !== null && typeof s == "object" && typeof s.then == "function" ? (da = s, Ts) : s;
     }
   }
   var da = null;
@@ -25954,13 +25954,13 @@ Error generating stack: ` + u.message + `
     return da = null, n;
   }
   function SS(n) {
-    if (n === ks || n === sf)
+    if (n === Ts || n === sf)
       throw Error(o(483));
   }
-  var Ts = null, Ec = 0;
+  var Rs = null, Ec = 0;
   function cf(n) {
     var i = Ec;
-    return Ec += 1, Ts === null && (Ts = []), xS(Ts, n, i);
+    return Ec += 1, Rs === null && (Rs = []), xS(Rs, n, i);
   }
   function ui(n, i) {
     i = i.props.ref, n.ref = i !== void 0 ? i : null;
@@ -26338,9 +26338,9 @@ Error generating stack: ` + u.message + `
           re,
           de
         );
-        return Ts = null, xe;
+        return Rs = null, xe;
       } catch (Te) {
-        if (Te === ks || Te === sf) throw Te;
+        if (Te === Ts || Te === sf) throw Te;
         var Fe = Nn(29, Te, null, ee.mode);
         return Fe.lanes = de, Fe.return = ee, Fe;
       }
@@ -26414,7 +26414,7 @@ Error generating stack: ` + u.message + `
   var Em = !1;
   function kc() {
     if (Em) {
-      var n = _s;
+      var n = ks;
       if (n !== null) throw n;
     }
   }
@@ -26549,7 +26549,7 @@ Error generating stack: ` + u.message + `
     }
     return null;
   }
-  var zo = 0, $e = null, it = null, Nt = null, hf = !1, Rs = !1, ha = !1, gf = 0, zc = 0, zs = null, A3 = 0;
+  var zo = 0, $e = null, it = null, Nt = null, hf = !1, zs = !1, ha = !1, gf = 0, zc = 0, Os = null, A3 = 0;
   function wt() {
     throw Error(o(321));
   }
@@ -26560,7 +26560,7 @@ Error generating stack: ` + u.message + `
     return !0;
   }
   function Om(n, i, s, u, h, m) {
-    return zo = m, $e = i, i.memoizedState = null, i.updateQueue = null, i.lanes = 0, le.H = n === null || n.memoizedState === null ? d1 : f1, ha = !1, m = s(u, h), ha = !1, Rs && (m = OS(
+    return zo = m, $e = i, i.memoizedState = null, i.updateQueue = null, i.lanes = 0, le.H = n === null || n.memoizedState === null ? d1 : f1, ha = !1, m = s(u, h), ha = !1, zs && (m = OS(
       i,
       s,
       u,
@@ -26570,20 +26570,20 @@ Error generating stack: ` + u.message + `
   function zS(n) {
     le.H = wf;
     var i = it !== null && it.next !== null;
-    if (zo = 0, Nt = it = $e = null, hf = !1, zc = 0, zs = null, i) throw Error(o(300));
+    if (zo = 0, Nt = it = $e = null, hf = !1, zc = 0, Os = null, i) throw Error(o(300));
     n === null || Mt || (n = n.dependencies, n !== null && rf(n) && (Mt = !0));
   }
   function OS(n, i, s, u) {
     $e = n;
     var h = 0;
     do {
-      if (Rs && (zs = null), zc = 0, Rs = !1, 25 <= h) throw Error(o(301));
+      if (zs && (Os = null), zc = 0, zs = !1, 25 <= h) throw Error(o(301));
       if (h += 1, Nt = it = null, n.updateQueue != null) {
         var m = n.updateQueue;
         m.lastEffect = null, m.events = null, m.stores = null, m.memoCache != null && (m.memoCache.index = 0);
       }
       le.H = V3, m = i(s, u);
-    } while (Rs);
+    } while (zs);
     return m;
   }
   function N3() {
@@ -26605,7 +26605,7 @@ Error generating stack: ` + u.message + `
       }
       hf = !1;
     }
-    zo = 0, Nt = it = $e = null, Rs = !1, zc = gf = 0, zs = null;
+    zo = 0, Nt = it = $e = null, zs = !1, zc = gf = 0, Os = null;
   }
   function En() {
     var n = {
@@ -26643,7 +26643,7 @@ Error generating stack: ` + u.message + `
   }
   function Oc(n) {
     var i = zc;
-    return zc += 1, zs === null && (zs = []), n = xS(zs, n, i), i = $e, (Nt === null ? i.memoizedState : Nt.next) === null && (i = i.alternate, le.H = i === null || i.memoizedState === null ? d1 : f1), n;
+    return zc += 1, Os === null && (Os = []), n = xS(Os, n, i), i = $e, (Nt === null ? i.memoizedState : Nt.next) === null && (i = i.alternate, le.H = i === null || i.memoizedState === null ? d1 : f1), n;
   }
   function mf(n) {
     if (n !== null && typeof n == "object") {
@@ -26732,7 +26732,7 @@ Error generating stack: ` + u.message + `
           }, U === null ? (M = U = K, C = m) : U = U.next = K, $e.lanes |= fe, xi |= fe;
         te = te.next;
       } while (te !== null && te !== i);
-      if (U === null ? C = m : U.next = M, !Gn(m, n.memoizedState) && (Mt = !0, ae && (s = _s, s !== null)))
+      if (U === null ? C = m : U.next = M, !Gn(m, n.memoizedState) && (Mt = !0, ae && (s = ks, s !== null)))
         throw s;
       n.memoizedState = m, n.baseState = C, n.baseQueue = U, u.lastRenderedState = m;
     }
@@ -26765,7 +26765,7 @@ Error generating stack: ` + u.message + `
     );
     if (C && (h.memoizedState = s, Mt = !0), h = h.queue, Vm(PS.bind(null, u, h, n), [
       n
-    ]), n = h.getSnapshot !== i || C || Nt !== null && (Nt.memoizedState.tag & 1) !== 0, Os(
+    ]), n = h.getSnapshot !== i || C || Nt !== null && (Nt.memoizedState.tag & 1) !== 0, As(
       n ? 9 : 8,
       { destroy: void 0 },
       MS.bind(null, u, h, s, i),
@@ -26976,12 +26976,12 @@ Error generating stack: ` + u.message + `
       try {
         var u = Oc(i);
       } catch (C) {
-        throw C === ks ? sf : C;
+        throw C === Ts ? sf : C;
       }
     else u = i;
     i = _t();
     var h = i.queue, m = h.dispatch;
-    return s !== i.memoizedState && ($e.flags |= 2048, Os(
+    return s !== i.memoizedState && ($e.flags |= 2048, As(
       9,
       { destroy: void 0 },
       P3.bind(null, h, s),
@@ -26999,7 +26999,7 @@ Error generating stack: ` + u.message + `
     var u = s.queue.dispatch;
     return s.memoizedState = n, [i, u, !1];
   }
-  function Os(n, i, s, u) {
+  function As(n, i, s, u) {
     return n = { tag: n, create: s, deps: u, inst: i, next: null }, i = $e.updateQueue, i === null && (i = pf(), $e.updateQueue = i), s = i.lastEffect, s === null ? i.lastEffect = n.next = n : (u = s.next, s.next = n, n.next = u, i.lastEffect = n), n;
   }
   function GS() {
@@ -27007,7 +27007,7 @@ Error generating stack: ` + u.message + `
   }
   function yf(n, i, s, u) {
     var h = En();
-    $e.flags |= n, h.memoizedState = Os(
+    $e.flags |= n, h.memoizedState = As(
       1 | i,
       { destroy: void 0 },
       s,
@@ -27018,7 +27018,7 @@ Error generating stack: ` + u.message + `
     var h = _t();
     u = u === void 0 ? null : u;
     var m = h.memoizedState.inst;
-    it !== null && u !== null && zm(u, it.memoizedState.deps) ? h.memoizedState = Os(i, m, s, u) : ($e.flags |= n, h.memoizedState = Os(
+    it !== null && u !== null && zm(u, it.memoizedState.deps) ? h.memoizedState = As(i, m, s, u) : ($e.flags |= n, h.memoizedState = As(
       1 | i,
       m,
       s,
@@ -27193,7 +27193,7 @@ Error generating stack: ` + u.message + `
     );
   }
   function Um() {
-    return nn(Xs);
+    return nn(Ks);
   }
   function a1() {
     return _t().memoizedState;
@@ -27280,7 +27280,7 @@ Error generating stack: ` + u.message + `
     return n === $e || i !== null && i === $e;
   }
   function c1(n, i) {
-    Rs = hf = !0;
+    zs = hf = !0;
     var s = n.pending;
     s === null ? i.next = i : (i.next = s.next, s.next = i), n.pending = i;
   }
@@ -27418,7 +27418,7 @@ Error generating stack: ` + u.message + `
       var m = { value: s, getSnapshot: i };
       return h.queue = m, YS(PS.bind(null, u, m, n), [
         n
-      ]), u.flags |= 2048, Os(
+      ]), u.flags |= 2048, As(
         9,
         { destroy: void 0 },
         MS.bind(
@@ -27904,7 +27904,7 @@ Error generating stack: ` + u.message + `
       children: u.children
     }), n.ref = i.ref, i.child = n, n.return = i, n;
   }
-  function As(n, i) {
+  function Ns(n, i) {
     var s = i.ref;
     if (s === null)
       n !== null && n.ref !== null && (i.flags |= 4194816);
@@ -27934,8 +27934,8 @@ Error generating stack: ` + u.message + `
   }
   function R1(n, i, s, u, h) {
     if (sa(i), i.stateNode === null) {
-      var m = ws, C = s.contextType;
-      typeof C == "object" && C !== null && (m = nn(C)), m = new s(u, m), i.memoizedState = m.state !== null && m.state !== void 0 ? m.state : null, m.updater = qm, i.stateNode = m, m._reactInternals = i, m = i.stateNode, m.props = u, m.state = i.memoizedState, m.refs = {}, wm(i), C = s.contextType, m.context = typeof C == "object" && C !== null ? nn(C) : ws, m.state = i.memoizedState, C = s.getDerivedStateFromProps, typeof C == "function" && (Fm(
+      var m = Ss, C = s.contextType;
+      typeof C == "object" && C !== null && (m = nn(C)), m = new s(u, m), i.memoizedState = m.state !== null && m.state !== void 0 ? m.state : null, m.updater = qm, i.stateNode = m, m._reactInternals = i, m = i.stateNode, m.props = u, m.state = i.memoizedState, m.refs = {}, wm(i), C = s.contextType, m.context = typeof C == "object" && C !== null ? nn(C) : Ss, m.state = i.memoizedState, C = s.getDerivedStateFromProps, typeof C == "function" && (Fm(
         i,
         s,
         C,
@@ -27946,7 +27946,7 @@ Error generating stack: ` + u.message + `
       var M = i.memoizedProps, U = ga(s, M);
       m.props = U;
       var te = m.context, ae = s.contextType;
-      C = ws, typeof ae == "object" && ae !== null && (C = nn(ae));
+      C = Ss, typeof ae == "object" && ae !== null && (C = nn(ae));
       var fe = s.getDerivedStateFromProps;
       ae = typeof fe == "function" || typeof m.getSnapshotBeforeUpdate == "function", M = i.pendingProps !== M, ae || typeof m.UNSAFE_componentWillReceiveProps != "function" && typeof m.componentWillReceiveProps != "function" || (M || te !== C) && g1(
         i,
@@ -27970,7 +27970,7 @@ Error generating stack: ` + u.message + `
         C
       )) ? (ae || typeof m.UNSAFE_componentWillMount != "function" && typeof m.componentWillMount != "function" || (typeof m.componentWillMount == "function" && m.componentWillMount(), typeof m.UNSAFE_componentWillMount == "function" && m.UNSAFE_componentWillMount()), typeof m.componentDidMount == "function" && (i.flags |= 4194308)) : (typeof m.componentDidMount == "function" && (i.flags |= 4194308), i.memoizedProps = u, i.memoizedState = te), m.props = u, m.state = te, m.context = C, u = U) : (typeof m.componentDidMount == "function" && (i.flags |= 4194308), u = !1);
     } else {
-      m = i.stateNode, Sm(n, i), C = i.memoizedProps, ae = ga(s, C), m.props = ae, fe = i.pendingProps, K = m.context, te = s.contextType, U = ws, typeof te == "object" && te !== null && (U = nn(te)), M = s.getDerivedStateFromProps, (te = typeof M == "function" || typeof m.getSnapshotBeforeUpdate == "function") || typeof m.UNSAFE_componentWillReceiveProps != "function" && typeof m.componentWillReceiveProps != "function" || (C !== fe || K !== U) && g1(
+      m = i.stateNode, Sm(n, i), C = i.memoizedProps, ae = ga(s, C), m.props = ae, fe = i.pendingProps, K = m.context, te = s.contextType, U = Ss, typeof te == "object" && te !== null && (U = nn(te)), M = s.getDerivedStateFromProps, (te = typeof M == "function" || typeof m.getSnapshotBeforeUpdate == "function") || typeof m.UNSAFE_componentWillReceiveProps != "function" && typeof m.componentWillReceiveProps != "function" || (C !== fe || K !== U) && g1(
         i,
         m,
         u,
@@ -27996,7 +27996,7 @@ Error generating stack: ` + u.message + `
         U
       )), typeof m.componentDidUpdate == "function" && (i.flags |= 4), typeof m.getSnapshotBeforeUpdate == "function" && (i.flags |= 1024)) : (typeof m.componentDidUpdate != "function" || C === n.memoizedProps && K === n.memoizedState || (i.flags |= 4), typeof m.getSnapshotBeforeUpdate != "function" || C === n.memoizedProps && K === n.memoizedState || (i.flags |= 1024), i.memoizedProps = u, i.memoizedState = oe), m.props = u, m.state = oe, m.context = U, u = ae) : (typeof m.componentDidUpdate != "function" || C === n.memoizedProps && K === n.memoizedState || (i.flags |= 4), typeof m.getSnapshotBeforeUpdate != "function" || C === n.memoizedProps && K === n.memoizedState || (i.flags |= 1024), u = !1);
     }
-    return m = u, As(n, i), u = (i.flags & 128) !== 0, m || u ? (m = i.stateNode, s = u && typeof s.getDerivedStateFromError != "function" ? null : m.render(), i.flags |= 1, n !== null && u ? (i.child = fa(
+    return m = u, Ns(n, i), u = (i.flags & 128) !== 0, m || u ? (m = i.stateNode, s = u && typeof s.getDerivedStateFromError != "function" ? null : m.render(), i.flags |= 1, n !== null && u ? (i.child = fa(
       i,
       n.child,
       null,
@@ -28518,7 +28518,7 @@ Error generating stack: ` + u.message + `
         }
         return i;
       case 26:
-        return As(n, i), n === null ? (s = iE(
+        return Ns(n, i), n === null ? (s = iE(
           i.type,
           null,
           i.pendingProps,
@@ -28544,7 +28544,7 @@ Error generating stack: ` + u.message + `
           i,
           i.pendingProps.children,
           s
-        ), As(n, i), n === null && (i.flags |= 4194304), i.child;
+        ), Ns(n, i), n === null && (i.flags |= 4194304), i.child;
       case 5:
         return n === null && Ve && ((h = u = ft) && (u = $I(
           u,
@@ -28558,7 +28558,7 @@ Error generating stack: ` + u.message + `
           null,
           null,
           s
-        ), Xs._currentValue = h), As(n, i), Wt(n, i, u, s), i.child;
+        ), Ks._currentValue = h), Ns(n, i), Wt(n, i, u, s), i.child;
       case 6:
         return n === null && Ve && ((n = s = ft) && (s = LI(
           s,
@@ -28586,7 +28586,7 @@ Error generating stack: ` + u.message + `
           s
         );
       case 7:
-        return u = i.pendingProps, As(n, i), Wt(n, i, u, s), i.child;
+        return u = i.pendingProps, Ns(n, i), Wt(n, i, u, s), i.child;
       case 8:
         return Wt(
           n,
@@ -28650,7 +28650,7 @@ Error generating stack: ` + u.message + `
           paired: null,
           clones: null,
           ref: null
-        }), u = i.pendingProps, u.name != null && u.name !== "auto" ? i.flags |= n === null ? 18882560 : 18874368 : Ve && ef(i), n !== null && n.memoizedProps.name !== u.name ? i.flags |= 4194816 : As(n, i), Wt(n, i, u.children, s), i.child;
+        }), u = i.pendingProps, u.name != null && u.name !== "auto" ? i.flags |= n === null ? 18882560 : 18874368 : Ve && ef(i), n !== null && n.memoizedProps.name !== u.name ? i.flags |= 4194816 : Ns(n, i), Wt(n, i, u.children, s), i.child;
       case 29:
         throw i.pendingProps;
     }
@@ -28678,7 +28678,7 @@ Error generating stack: ` + u.message + `
         throw da = lf, xm;
   }
   function Tf(n, i) {
-    i !== null && (n.flags |= 4), n.flags & 16384 && (i = n.tag !== 22 ? ic() : 536870912, n.lanes |= i, Ds |= i);
+    i !== null && (n.flags |= 4), n.flags & 16384 && (i = n.tag !== 22 ? ic() : 536870912, n.lanes |= i, $s |= i);
   }
   function Mc(n, i) {
     if (!Ve)
@@ -28722,7 +28722,7 @@ Error generating stack: ` + u.message + `
       case 1:
         return ht(i), null;
       case 3:
-        return s = i.stateNode, u = null, n !== null && (u = n.memoizedState.cache), i.memoizedState.cache !== u && (i.flags |= 2048), Ro(At), On(), s.pendingContext && (s.context = s.pendingContext, s.pendingContext = null), (n === null || n.child === null) && (Es(i) ? No(i) : n === null || n.memoizedState.isDehydrated && (i.flags & 256) === 0 || (i.flags |= 1024, gm())), ht(i), null;
+        return s = i.stateNode, u = null, n !== null && (u = n.memoizedState.cache), i.memoizedState.cache !== u && (i.flags |= 2048), Ro(At), On(), s.pendingContext && (s.context = s.pendingContext, s.pendingContext = null), (n === null || n.child === null) && (_s(i) ? No(i) : n === null || n.memoizedState.isDehydrated && (i.flags & 256) === 0 || (i.flags |= 1024, gm())), ht(i), null;
       case 26:
         var h = i.type, m = i.memoizedState;
         return n === null ? (No(i), m !== null ? (ht(i), I1(i, m)) : (ht(i), rv(
@@ -28747,7 +28747,7 @@ Error generating stack: ` + u.message + `
               throw Error(o(166));
             return ht(i), i.subtreeFlags &= -33554433, null;
           }
-          n = pt.current, Es(i) ? hS(i) : (n = tE(h, u, s), i.stateNode = n, No(i));
+          n = pt.current, _s(i) ? hS(i) : (n = tE(h, u, s), i.stateNode = n, No(i));
         }
         return ht(i), i.subtreeFlags &= -33554433, null;
       case 5:
@@ -28759,7 +28759,7 @@ Error generating stack: ` + u.message + `
               throw Error(o(166));
             return ht(i), i.subtreeFlags &= -33554433, null;
           }
-          if (m = pt.current, Es(i))
+          if (m = pt.current, _s(i))
             hS(i);
           else {
             var C = Wc(
@@ -28852,7 +28852,7 @@ Error generating stack: ` + u.message + `
         else {
           if (typeof u != "string" && i.stateNode === null)
             throw Error(o(166));
-          if (n = Et.current, Es(i)) {
+          if (n = Et.current, _s(i)) {
             if (n = i.stateNode, s = i.memoizedProps, u = null, h = Xt, h !== null)
               switch (h.tag) {
                 case 27:
@@ -28868,7 +28868,7 @@ Error generating stack: ` + u.message + `
         return ht(i), null;
       case 31:
         if (s = i.memoizedState, n === null || n.memoizedState !== null) {
-          if (u = Es(i), s !== null) {
+          if (u = _s(i), s !== null) {
             if (n === null) {
               if (!u) throw Error(o(318));
               if (n = i.memoizedState, n = n !== null ? n.dehydrated : null, !n) throw Error(o(557));
@@ -28886,7 +28886,7 @@ Error generating stack: ` + u.message + `
         return ht(i), null;
       case 13:
         if (u = i.memoizedState, n === null || n.memoizedState !== null && n.memoizedState.dehydrated !== null) {
-          if (h = Es(i), u !== null && u.dehydrated !== null) {
+          if (h = _s(i), u !== null && u.dehydrated !== null) {
             if (n === null) {
               if (!h) throw Error(o(318));
               if (h = i.memoizedState, h = h !== null ? h.dehydrated : null, !h) throw Error(o(317));
@@ -29279,7 +29279,7 @@ Error generating stack: ` + u.message + `
     return Xr = null, n;
   }
   var Mn = 0;
-  function Ns(n, i, s, u, h) {
+  function Ms(n, i, s, u, h) {
     return Mn = 0, W1(
       n.child,
       i,
@@ -29328,7 +29328,7 @@ Error generating stack: ` + u.message + `
           if (i.name == null || i.name === "auto")
             throw Error(o(544));
           var s = i.name;
-          i = Eo(i.default, i.share), i !== "none" && (Ns(
+          i = Eo(i.default, i.share), i !== "none" && (Ms(
             n,
             s,
             i,
@@ -29345,7 +29345,7 @@ Error generating stack: ` + u.message + `
         u.default,
         s.paired ? u.share : u.enter
       );
-      m !== "none" ? Ns(n, h, m, null, !1) ? (Af(n), s.paired || i || Hs(n, u.onEnter)) : Kr(n.child, !1) : Af(n);
+      m !== "none" ? Ms(n, h, m, null, !1) ? (Af(n), s.paired || i || Bs(n, u.onEnter)) : Kr(n.child, !1) : Af(n);
     } else if ((n.subtreeFlags & 33554432) !== 0)
       for (n = n.child; n !== null; )
         uv(n, i), n = n.sibling;
@@ -29366,13 +29366,13 @@ Error generating stack: ` + u.message + `
                     s.default,
                     s.share
                   );
-                  if (m !== "none" && (Ns(
+                  if (m !== "none" && (Ms(
                     n,
                     u,
                     m,
                     null,
                     !1
-                  ) ? (m = n.stateNode, h.paired = m, m.paired = h, Hs(n, s.onShare)) : Kr(n.child, !1)), i.delete(u), i.size === 0) break;
+                  ) ? (m = n.stateNode, h.paired = m, m.paired = h, Bs(n, s.onShare)) : Kr(n.child, !1)), i.delete(u), i.size === 0) break;
                 }
               }
             }
@@ -29388,7 +29388,7 @@ Error generating stack: ` + u.message + `
         i.default,
         u !== void 0 ? i.share : i.exit
       );
-      h !== "none" && (Ns(n, s, h, null, !1) ? u !== void 0 ? (h = n.stateNode, u.paired = h, h.paired = u, Xn.delete(s), Hs(n, i.onShare)) : Hs(n, i.onExit) : Kr(n.child, !1)), Xn !== null && dv(n);
+      h !== "none" && (Ms(n, s, h, null, !1) ? u !== void 0 ? (h = n.stateNode, u.paired = h, h.paired = u, Xn.delete(s), Bs(n, i.onShare)) : Bs(n, i.onExit) : Kr(n.child, !1)), Xn !== null && dv(n);
     } else if ((n.subtreeFlags & 33554432) !== 0)
       for (n = n.child; n !== null; )
         fv(n), n = n.sibling;
@@ -29399,7 +29399,7 @@ Error generating stack: ` + u.message + `
     for (n = n.child; n !== null; ) {
       if (n.tag === 30) {
         var i = n.memoizedProps, s = Co(i, n.stateNode);
-        i = Eo(i.default, i.update), n.flags &= -5, i !== "none" && Ns(
+        i = Eo(i.default, i.update), n.flags &= -5, i !== "none" && Ms(
           n,
           s,
           i,
@@ -29489,7 +29489,7 @@ Error generating stack: ` + u.message + `
           m,
           C,
           !1
-        ), (n.flags & 4) !== 0 && h && Hs(n, s.onUpdate);
+        ), (n.flags & 4) !== 0 && h && Bs(n, s.onUpdate);
       } else
         (n.subtreeFlags & 33554432) !== 0 && G1(n);
       n = n.sibling;
@@ -29497,7 +29497,7 @@ Error generating stack: ` + u.message + `
   }
   var Kt = !1, Ze = !1, Qr = !1, pv = !1, Y1 = typeof WeakSet == "function" ? WeakSet : Set, Qt = null, Zr = !1, Dc = !1, Mf = !1, mv = !1;
   function q3(n, i, s) {
-    if (n = n.containerInfo, Bv = Ks, n = Zw(n), nm(n)) {
+    if (n = n.containerInfo, Bv = Qs, n = Zw(n), nm(n)) {
       if ("selectionStart" in n)
         var u = {
           start: n.selectionStart,
@@ -29533,7 +29533,7 @@ Error generating stack: ` + u.message + `
         }
       u = u || { start: 0, end: 0 };
     } else u = null;
-    for (jv = { focusedElem: n, selectionRange: u }, Ks = !1, s = (s & 335544064) === s, Qt = i, i = s ? 9270 : 1024; Qt !== null; ) {
+    for (jv = { focusedElem: n, selectionRange: u }, Qs = !1, s = (s & 335544064) === s, Qt = i, i = s ? 9270 : 1024; Qt !== null; ) {
       if (n = Qt, s && (u = n.deletions, u !== null))
         for (m = 0; m < u.length; m++)
           s && fv(u[m]);
@@ -29607,7 +29607,7 @@ Error generating stack: ` + u.message + `
           s && u !== null && (s = Co(
             u.memoizedProps,
             u.stateNode
-          ), h = i.memoizedProps, h = Eo(h.default, h.update), h !== "none" && Ns(
+          ), h = i.memoizedProps, h = Eo(h.default, h.update), h !== "none" && Ms(
             u,
             s,
             h,
@@ -29784,7 +29784,7 @@ Error generating stack: ` + u.message + `
   }
   function Q1(n) {
     var i = n.alternate;
-    i !== null && (n.alternate = null, Q1(i)), n.child = null, n.deletions = null, n.sibling = null, n.tag === 5 && (i = n.stateNode, i !== null && fs(i)), n.stateNode = null, n.return = null, n.dependencies = null, n.memoizedProps = null, n.memoizedState = null, n.pendingProps = null, n.stateNode = null, n.updateQueue = null;
+    i !== null && (n.alternate = null, Q1(i)), n.child = null, n.deletions = null, n.sibling = null, n.tag === 5 && (i = n.stateNode, i !== null && hs(i)), n.stateNode = null, n.return = null, n.dependencies = null, n.memoizedProps = null, n.memoizedState = null, n.pendingProps = null, n.stateNode = null, n.updateQueue = null;
   }
   var mt = null, Pn = !1;
   function Cr(n, i, s) {
@@ -29851,7 +29851,7 @@ Error generating stack: ` + u.message + `
         mt !== null && (Pn ? (n = mt, BC(
           n.nodeType === 9 ? n.body : n.nodeName === "HTML" ? n.ownerDocument.body : n,
           s.stateNode
-        ), Qs(n)) : BC(mt, s.stateNode));
+        ), Zs(n)) : BC(mt, s.stateNode));
         break;
       case 4:
         u = mt, h = Pn, mt = s.stateNode.containerInfo, Pn = !0, Cr(
@@ -29921,7 +29921,7 @@ Error generating stack: ` + u.message + `
     if (i.memoizedState === null && (n = i.alternate, n !== null && (n = n.memoizedState, n !== null))) {
       n = n.dehydrated;
       try {
-        Qs(n);
+        Zs(n);
       } catch (s) {
         nt(i, i.return, s);
       }
@@ -29930,7 +29930,7 @@ Error generating stack: ` + u.message + `
   function eC(n, i) {
     if (i.memoizedState === null && (n = i.alternate, n !== null && (n = n.memoizedState, n !== null && (n = n.dehydrated, n !== null))))
       try {
-        Qs(n);
+        Zs(n);
       } catch (s) {
         nt(i, i.return, s);
       }
@@ -30089,7 +30089,7 @@ Error generating stack: ` + u.message + `
         if (m = Qr, Qr = !1, _n(i, n, s), Qr = m, kn(n), h & 512 && (Ze || u === null || an(u, u.return)), n.flags & 32) {
           i = n.stateNode;
           try {
-            gs(i, ""), Ye = !0;
+            ps(i, ""), Ye = !0;
           } catch (ae) {
             nt(n, n.return, ae);
           }
@@ -30115,7 +30115,7 @@ Error generating stack: ` + u.message + `
       case 3:
         if (Ye = !1, Kf = null, m = Er, Er = Fc(i.containerInfo), _n(i, n, s), Er = m, kn(n), h & 4 && u !== null && u.memoizedState.isDehydrated)
           try {
-            Qs(i.containerInfo);
+            Zs(i.containerInfo);
           } catch (ae) {
             nt(n, n.return, ae);
           }
@@ -30191,7 +30191,7 @@ Error generating stack: ` + u.message + `
             break;
           case 5:
             var te = s.stateNode;
-            s.flags & 32 && (gs(te, ""), s.flags &= -33);
+            s.flags & 32 && (ps(te, ""), s.flags &= -33);
             var ae = lv(n);
             zf(
               n,
@@ -30224,10 +30224,10 @@ Error generating stack: ` + u.message + `
     if (n.subtreeFlags & 1024)
       for (n = n.child; n !== null; ) {
         var i = n;
-        nC(i), i.tag === 5 && i.flags & 1024 && (i = i.stateNode, Ks = !0, i.reset(), Ks = !1), n = n.sibling;
+        nC(i), i.tag === 5 && i.flags & 1024 && (i = i.stateNode, Qs = !0, i.reset(), Qs = !1), n = n.sibling;
       }
   }
-  function Ms(n, i) {
+  function Ps(n, i) {
     if (i.subtreeFlags & 9270)
       for (i = i.child; i !== null; )
         rC(i, n), i = i.sibling;
@@ -30239,7 +30239,7 @@ Error generating stack: ` + u.message + `
     else
       switch (n.tag) {
         case 3:
-          if (mv = Zr = !1, U1(), Ms(i, n), !Zr && !Mf) {
+          if (mv = Zr = !1, U1(), Ps(i, n), !Zr && !Mf) {
             if (n = Xr, n !== null)
               for (var u = 0; u < n.length; u += 3) {
                 s = n[u];
@@ -30272,16 +30272,16 @@ Error generating stack: ` + u.message + `
           Xr = null;
           break;
         case 5:
-          Ms(i, n);
+          Ps(i, n);
           break;
         case 4:
-          u = Zr, Zr = !1, Ms(i, n), Zr && (Mf = !0), Zr = u;
+          u = Zr, Zr = !1, Ps(i, n), Zr && (Mf = !0), Zr = u;
           break;
         case 22:
-          n.memoizedState === null && (s.memoizedState !== null ? uv(n, !1) : Ms(i, n));
+          n.memoizedState === null && (s.memoizedState !== null ? uv(n, !1) : Ps(i, n));
           break;
         case 30:
-          u = Zr, h = U1(), Zr = !1, Ms(i, n), Zr && (n.flags |= 4);
+          u = Zr, h = U1(), Zr = !1, Ps(i, n), Zr && (n.flags |= 4);
           var m = n.memoizedProps, C = n.stateNode;
           i = Co(m, C), C = Co(s.memoizedProps, C);
           var M = Eo(m.default, m.update);
@@ -30293,13 +30293,13 @@ Error generating stack: ` + u.message + `
             M,
             m,
             !0
-          ), Mn !== (m === null ? 0 : m.length) && (n.flags |= 32)), (n.flags & 4) !== 0 && i ? (Hs(
+          ), Mn !== (m === null ? 0 : m.length) && (n.flags |= 32)), (n.flags & 4) !== 0 && i ? (Bs(
             n,
             n.memoizedProps.onUpdate
           ), Xr = h) : h !== null && (h.push.apply(h, Xr), Xr = h), Zr = (n.flags & 32) !== 0 ? !0 : u;
           break;
         default:
-          Ms(i, n);
+          Ps(i, n);
       }
   }
   function Jr(n, i) {
@@ -30592,7 +30592,7 @@ Error generating stack: ` + u.message + `
           i,
           s,
           u
-        ) : (C._visibility |= 2, Ps(
+        ) : (C._visibility |= 2, Is(
           n,
           i,
           s,
@@ -30625,14 +30625,14 @@ Error generating stack: ` + u.message + `
         );
     }
   }
-  function Ps(n, i, s, u, h) {
+  function Is(n, i, s, u, h) {
     for (h = h && ((i.subtreeFlags & 10256) !== 0 || !1), i = i.child; i !== null; ) {
       var m = n, C = i, M = s, U = u, te = C.flags;
       switch (C.tag) {
         case 0:
         case 11:
         case 15:
-          Ps(
+          Is(
             m,
             C,
             M,
@@ -30644,7 +30644,7 @@ Error generating stack: ` + u.message + `
           break;
         case 22:
           var ae = C.stateNode;
-          C.memoizedState !== null ? ae._visibility & 2 ? Ps(
+          C.memoizedState !== null ? ae._visibility & 2 ? Is(
             m,
             C,
             M,
@@ -30653,7 +30653,7 @@ Error generating stack: ` + u.message + `
           ) : $c(
             m,
             C
-          ) : (ae._visibility |= 2, Ps(
+          ) : (ae._visibility |= 2, Is(
             m,
             C,
             M,
@@ -30665,7 +30665,7 @@ Error generating stack: ` + u.message + `
           );
           break;
         case 24:
-          Ps(
+          Is(
             m,
             C,
             M,
@@ -30674,7 +30674,7 @@ Error generating stack: ` + u.message + `
           ), h && te & 2048 && xv(C.alternate, C);
           break;
         default:
-          Ps(
+          Is(
             m,
             C,
             M,
@@ -30895,28 +30895,28 @@ Error generating stack: ` + u.message + `
     cacheSignal: function() {
       return nn(At).controller.signal;
     }
-  }, X3 = typeof WeakMap == "function" ? WeakMap : Map, Xe = 0, st = null, je = null, We = 0, tt = 0, Kn = null, bi = !1, Is = !1, wv = !1, Mo = 0, St = 0, xi = 0, va = 0, $f = 0, Qn = 0, Ds = 0, Vc = null, In = null, Sv = !1, Lf = 0, cC = 0, Vf = 1 / 0, Hf = null, wi = null, yt = 0, kr = null, ya = null, eo = 0, Cv = 0, Ev = null, uC = null, $s = null, Ls = null, Vs = null, Hc = 0, Bf = null;
+  }, X3 = typeof WeakMap == "function" ? WeakMap : Map, Xe = 0, st = null, je = null, We = 0, tt = 0, Kn = null, bi = !1, Ds = !1, wv = !1, Mo = 0, St = 0, xi = 0, va = 0, $f = 0, Qn = 0, $s = 0, Vc = null, In = null, Sv = !1, Lf = 0, cC = 0, Vf = 1 / 0, Hf = null, wi = null, yt = 0, kr = null, ya = null, eo = 0, Cv = 0, Ev = null, uC = null, Ls = null, Vs = null, Hs = null, Hc = 0, Bf = null;
   function Zn() {
     return (Xe & 2) !== 0 && We !== 0 ? We & -We : le.T !== null ? Pv() : Nd();
   }
   function dC() {
     if (Qn === 0)
       if ((We & 536870912) === 0 || Ve) {
-        var n = ss;
-        ss <<= 1, (ss & 3932160) === 0 && (ss = 262144), Qn = n;
+        var n = ls;
+        ls <<= 1, (ls & 3932160) === 0 && (ls = 262144), Qn = n;
       } else Qn = 536870912;
     return n = rn.current, n !== null && (n.flags |= 32), Qn;
   }
-  function Hs(n, i) {
+  function Bs(n, i) {
     if (i != null) {
       var s = n.stateNode, u = s.ref;
       u === null && (u = s.ref = FC(
         Co(n.memoizedProps, s)
-      )), Ls === null && (Ls = []), Ls.push(i.bind(null, u));
+      )), Vs === null && (Vs = []), Vs.push(i.bind(null, u));
     }
   }
   function Dn(n, i, s) {
-    (n === st && (tt === 2 || tt === 9) || n.cancelPendingCommit !== null) && (Bs(n, 0), Si(
+    (n === st && (tt === 2 || tt === 9) || n.cancelPendingCommit !== null) && (js(n, 0), Si(
       n,
       We,
       Qn,
@@ -30933,7 +30933,7 @@ Error generating stack: ` + u.message + `
     var u = !s && (i & 127) === 0 && (i & n.expiredLanes) === 0 || Ki(n, i), h = u ? Z3(n, i) : kv(n, i, !0), m = u;
     do {
       if (h === 0) {
-        Is && !u && Si(n, i, 0, !1);
+        Ds && !u && Si(n, i, 0, !1);
         break;
       } else {
         if (s = n.current.alternate, m && !K3(s)) {
@@ -30951,7 +30951,7 @@ Error generating stack: ` + u.message + `
               var M = n;
               h = Vc;
               var U = M.current.memoizedState.isDehydrated;
-              if (U && (Bs(M, C).flags |= 256), C = kv(
+              if (U && (js(M, C).flags |= 256), C = kv(
                 M,
                 C,
                 !1
@@ -30971,7 +30971,7 @@ Error generating stack: ` + u.message + `
           }
         }
         if (h === 1) {
-          Bs(n, 0), Si(n, i, 0, !0);
+          js(n, 0), Si(n, i, 0, !0);
           break;
         }
         e: {
@@ -31005,7 +31005,7 @@ Error generating stack: ` + u.message + `
               i,
               Qn,
               !bi
-            ), cs(u, 0, !0) !== 0) break e;
+            ), us(u, 0, !0) !== 0) break e;
             eo = i, u.timeoutHandle = Fv(
               hC.bind(
                 null,
@@ -31017,7 +31017,7 @@ Error generating stack: ` + u.message + `
                 i,
                 Qn,
                 va,
-                Ds,
+                $s,
                 bi,
                 m,
                 "Throttled",
@@ -31037,7 +31037,7 @@ Error generating stack: ` + u.message + `
             i,
             Qn,
             va,
-            Ds,
+            $s,
             bi,
             m,
             null,
@@ -31149,18 +31149,18 @@ Error generating stack: ` + u.message + `
       if (tt === 0)
         var n = je.return;
       else
-        n = je, To = ia = null, Mm(n), Ts = null, Ec = 0, n = je;
+        n = je, To = ia = null, Mm(n), Rs = null, Ec = 0, n = je;
       for (; n !== null; )
         D1(n.alternate, n), n = n.return;
       je = null;
     }
   }
-  function Bs(n, i) {
+  function js(n, i) {
     var s = n.timeoutHandle;
-    return s !== -1 && (n.timeoutHandle = -1, xI(s)), s = n.cancelPendingCommit, s !== null && (n.cancelPendingCommit = null, s()), eo = 0, _v(), st = n, je = s = _o(n.current, null), We = i, tt = 0, Kn = null, bi = !1, Is = Ki(n, i), wv = !1, Ds = Qn = $f = va = xi = St = 0, In = Vc = null, Sv = !1, Mo = oc(n, i), Xd(), s;
+    return s !== -1 && (n.timeoutHandle = -1, xI(s)), s = n.cancelPendingCommit, s !== null && (n.cancelPendingCommit = null, s()), eo = 0, _v(), st = n, je = s = _o(n.current, null), We = i, tt = 0, Kn = null, bi = !1, Ds = Ki(n, i), wv = !1, $s = Qn = $f = va = xi = St = 0, In = Vc = null, Sv = !1, Mo = oc(n, i), Xd(), s;
   }
   function gC(n, i) {
-    $e = null, le.H = wf, i === ks || i === sf ? (i = wS(), tt = 3) : i === xm ? (i = wS(), tt = 4) : tt = i === Ym ? 8 : i !== null && typeof i == "object" && typeof i.then == "function" ? 6 : 1, Kn = i, je === null && (St = 1, Sf(
+    $e = null, le.H = wf, i === Ts || i === sf ? (i = wS(), tt = 3) : i === xm ? (i = wS(), tt = 4) : tt = i === Ym ? 8 : i !== null && typeof i == "object" && typeof i.then == "function" ? 6 : 1, Kn = i, je === null && (St = 1, Sf(
       n,
       lr(i, n.current)
     ));
@@ -31178,7 +31178,7 @@ Error generating stack: ` + u.message + `
     return le.A = Y3, n;
   }
   function Uf() {
-    St = 4, bi || (We & 4194048) !== We && rn.current !== null || (Is = !0), (xi & 134217727) === 0 && (va & 134217727) === 0 || st === null || Si(
+    St = 4, bi || (We & 4194048) !== We && rn.current !== null || (Ds = !0), (xi & 134217727) === 0 && (va & 134217727) === 0 || st === null || Si(
       st,
       We,
       Qn,
@@ -31189,7 +31189,7 @@ Error generating stack: ` + u.message + `
     var u = Xe;
     Xe |= 2;
     var h = mC(), m = vC();
-    (st !== n || We !== i) && (Hf = null, Bs(n, i)), i = !1;
+    (st !== n || We !== i) && (Hf = null, js(n, i)), i = !1;
     var C = St;
     e: do
       try {
@@ -31205,13 +31205,13 @@ Error generating stack: ` + u.message + `
             case 6:
               rn.current === null && (i = !0);
               var te = tt;
-              if (tt = 0, Kn = null, js(n, M, U, te), s && Is) {
+              if (tt = 0, Kn = null, Us(n, M, U, te), s && Ds) {
                 C = 0;
                 break e;
               }
               break;
             default:
-              te = tt, tt = 0, Kn = null, js(n, M, U, te);
+              te = tt, tt = 0, Kn = null, Us(n, M, U, te);
           }
         }
         Q3(), C = St;
@@ -31229,7 +31229,7 @@ Error generating stack: ` + u.message + `
     var s = Xe;
     Xe |= 2;
     var u = mC(), h = vC();
-    st !== n || We !== i ? (Hf = null, Vf = xn() + 500, Bs(n, i)) : Is = Ki(
+    st !== n || We !== i ? (Hf = null, Vf = xn() + 500, js(n, i)) : Ds = Ki(
       n,
       i
     );
@@ -31240,7 +31240,7 @@ Error generating stack: ` + u.message + `
           var m = Kn;
           t: switch (tt) {
             case 1:
-              tt = 0, Kn = null, js(n, i, m, 1);
+              tt = 0, Kn = null, Us(n, i, m, 1);
               break;
             case 2:
             case 9:
@@ -31259,7 +31259,7 @@ Error generating stack: ` + u.message + `
               tt = 5;
               break e;
             case 7:
-              bS(m) ? (tt = 0, Kn = null, bC(i)) : (tt = 0, Kn = null, js(n, i, m, 7));
+              bS(m) ? (tt = 0, Kn = null, bC(i)) : (tt = 0, Kn = null, Us(n, i, m, 7));
               break;
             case 5:
               var C = null;
@@ -31280,10 +31280,10 @@ Error generating stack: ` + u.message + `
                     break t;
                   }
               }
-              tt = 0, Kn = null, js(n, i, m, 5);
+              tt = 0, Kn = null, Us(n, i, m, 5);
               break;
             case 6:
-              tt = 0, Kn = null, js(n, i, m, 6);
+              tt = 0, Kn = null, Us(n, i, m, 6);
               break;
             case 8:
               _v(), St = 6;
@@ -31341,8 +31341,8 @@ Error generating stack: ` + u.message + `
     }
     n.memoizedProps = n.pendingProps, i === null ? Wf(n) : je = i;
   }
-  function js(n, i, s, u) {
-    To = ia = null, Mm(i), Ts = null, Ec = 0;
+  function Us(n, i, s, u) {
+    To = ia = null, Mm(i), Rs = null, Ec = 0;
     var h = i.return;
     try {
       if (H3(
@@ -31366,7 +31366,7 @@ Error generating stack: ` + u.message + `
       ), je = null;
       return;
     }
-    i.flags & 32768 ? (Ve || u === 1 ? n = !0 : Is || (We & 536870912) !== 0 ? n = !1 : (bi = n = !0, (u === 2 || u === 9 || u === 3 || u === 6) && (u = rn.current, u !== null && u.tag === 13 && (u.flags |= 16384))), xC(i, n)) : Wf(i);
+    i.flags & 32768 ? (Ve || u === 1 ? n = !0 : Ds || (We & 536870912) !== 0 ? n = !1 : (bi = n = !0, (u === 2 || u === 9 || u === 3 || u === 6) && (u = rn.current, u !== null && u.tag === 13 && (u.flags |= 16384))), xC(i, n)) : Wf(i);
   }
   function Wf(n) {
     var i = n;
@@ -31439,7 +31439,7 @@ Error generating stack: ` + u.message + `
       u,
       h,
       m
-    ), Ls = null, (s & 335544064) === s ? (Vs = R3(n), u = 10262) : (Vs = null, u = 10256), (i.subtreeFlags & u) !== 0 || (i.flags & u) !== 0 ? (n.callbackNode = null, n.callbackPriority = 0, aI(is, function() {
+    ), Vs = null, (s & 335544064) === s ? (Hs = R3(n), u = 10262) : (Hs = null, u = 10256), (i.subtreeFlags & u) !== 0 || (i.flags & u) !== 0 ? (n.callbackNode = null, n.callbackPriority = 0, aI(as, function() {
       return Ov(), null;
     })) : (n.callbackNode = null, n.callbackPriority = 0), Of = !1, u = (i.flags & 13878) !== 0, (i.subtreeFlags & 13878) !== 0 || u) {
       u = le.T, le.T = null, h = ue.p, ue.p = 2, m = Xe, Xe |= 4;
@@ -31449,10 +31449,10 @@ Error generating stack: ` + u.message + `
         Xe = m, ue.p = h, le.T = u;
       }
     }
-    yt = 1, Of ? $s = kI(
+    yt = 1, Of ? Ls = kI(
       C,
       n.containerInfo,
-      Vs,
+      Hs,
       Tv,
       Rv,
       nI,
@@ -31524,7 +31524,7 @@ Error generating stack: ` + u.message + `
               de.element.scrollLeft = de.left, de.element.scrollTop = de.top;
             }
           }
-          Ks = !!Bv, jv = Bv = null;
+          Qs = !!Bv, jv = Bv = null;
         } finally {
           Xe = m, ue.p = h, le.T = u;
         }
@@ -31554,8 +31554,8 @@ Error generating stack: ` + u.message + `
   function zv() {
     if (yt === 4 || yt === 3) {
       yt = 0;
-      var n = $s;
-      $s = null, Rp();
+      var n = Ls;
+      Ls = null, Rp();
       var i = kr, s = ya, u = eo, h = uC, m = (u & 335544064) === u ? 10262 : 10256;
       if ((s.subtreeFlags & m) !== 0 || (s.flags & m) !== 0 ? yt = 5 : (yt = 0, ya = kr = null, SC(i, i.pendingLanes)), m = i.pendingLanes, m === 0 && (wi = null), sc(u), s = s.stateNode, wn && typeof wn.onCommitFiberRoot == "function")
         try {
@@ -31580,7 +31580,7 @@ Error generating stack: ` + u.message + `
           le.T = s, ue.p = m;
         }
       }
-      if (h = Ls, C = Vs, Vs = null, h !== null && (Ls = null, C === null && (C = []), n !== null))
+      if (h = Vs, C = Hs, Hs = null, h !== null && (Vs = null, C === null && (C = []), n !== null))
         for (U = 0; U < h.length; U++)
           s = (0, h[U])(
             C
@@ -31592,7 +31592,7 @@ Error generating stack: ` + u.message + `
     (n.pooledCacheLanes &= i) === 0 && (i = n.pooledCache, i != null && (n.pooledCache = null, wc(i)));
   }
   function Ff() {
-    return $s !== null && ($s.skipTransition(), $s = null), Tv(), Rv(), zv(), Ov();
+    return Ls !== null && (Ls.skipTransition(), Ls = null), Tv(), Rv(), zv(), Ov();
   }
   function Ov() {
     if (yt !== 5) return !1;
@@ -31661,7 +31661,7 @@ Error generating stack: ` + u.message + `
   }
   function rI(n, i, s) {
     var u = n.pingCache;
-    u !== null && u.delete(i), n.pingedLanes |= n.suspendedLanes & s, n.warmLanes &= ~s, st === n && (We & s) === s && ((St === 4 || St === 3 && (We & 62914560) === We && 300 > xn() - Lf) && (Xe & 2) === 0 ? Bs(n, 0) : $f |= s, Ds === We && (Ds = 0)), to(n);
+    u !== null && u.delete(i), n.pingedLanes |= n.suspendedLanes & s, n.warmLanes &= ~s, st === n && (We & s) === s && ((St === 4 || St === 3 && (We & 62914560) === We && 300 > xn() - Lf) && (Xe & 2) === 0 ? js(n, 0) : $f |= s, $s === We && ($s = 0)), to(n);
   }
   function EC(n, i) {
     i === 0 && (i = ic()), n = na(n, i), n !== null && (Qi(n, i), to(n));
@@ -31692,15 +31692,15 @@ Error generating stack: ` + u.message + `
   function aI(n, i) {
     return nc(n, i);
   }
-  var Us = null, Ws = null, Nv = !1, qf = !1, Mv = !1, Ci = 0;
+  var Ws = null, Fs = null, Nv = !1, qf = !1, Mv = !1, Ci = 0;
   function to(n) {
-    n !== Ws && n.next === null && (Ws === null ? Us = Ws = n : Ws = Ws.next = n), qf = !0, Nv || (Nv = !0, lI());
+    n !== Fs && n.next === null && (Fs === null ? Ws = Fs = n : Fs = Fs.next = n), qf = !0, Nv || (Nv = !0, lI());
   }
   function Bc(n, i) {
     if (!Mv && qf) {
       Mv = !0;
       do
-        for (var s = !1, u = Us; u !== null; ) {
+        for (var s = !1, u = Ws; u !== null; ) {
           if (n !== 0) {
             var h = u.pendingLanes;
             if (h === 0) var m = 0;
@@ -31710,7 +31710,7 @@ Error generating stack: ` + u.message + `
             }
             m !== 0 && (s = !0, RC(u, m));
           } else
-            m = We, m = cs(
+            m = We, m = us(
               u,
               u === st ? m : 0,
               u.cancelPendingCommit !== null || u.timeoutHandle !== -1
@@ -31728,9 +31728,9 @@ Error generating stack: ` + u.message + `
     qf = Nv = !1;
     var n = 0;
     Ci !== 0 && bI() && (n = Ci);
-    for (var i = xn(), s = null, u = Us; u !== null; ) {
+    for (var i = xn(), s = null, u = Ws; u !== null; ) {
       var h = u.next, m = kC(u, i);
-      m === 0 ? (u.next = null, s === null ? Us = h : s.next = h, h === null && (Ws = s)) : (s = u, (n !== 0 || (m & 3) !== 0) && (qf = !0)), u = h;
+      m === 0 ? (u.next = null, s === null ? Ws = h : s.next = h, h === null && (Fs = s)) : (s = u, (n !== 0 || (m & 3) !== 0) && (qf = !0)), u = h;
     }
     yt !== 0 && yt !== 5 || Bc(n), Ci !== 0 && (Ci = 0);
   }
@@ -31739,7 +31739,7 @@ Error generating stack: ` + u.message + `
       var C = 31 - Sn(m), M = 1 << C, U = h[C];
       U === -1 ? ((M & s) === 0 || (M & u) !== 0) && (h[C] = Rd(M, i)) : U <= i && (n.expiredLanes |= M), m &= ~M;
     }
-    if (i = st, s = We, s = cs(
+    if (i = st, s = We, s = us(
       n,
       n === i ? s : 0,
       n.cancelPendingCommit !== null || n.timeoutHandle !== -1
@@ -31753,13 +31753,13 @@ Error generating stack: ` + u.message + `
           s = kd;
           break;
         case 32:
-          s = is;
+          s = as;
           break;
         case 268435456:
           s = Td;
           break;
         default:
-          s = is;
+          s = as;
       }
       return u = TC.bind(null, n), s = nc(s, u), n.callbackPriority = i, n.callbackNode = s, i;
     }
@@ -31772,7 +31772,7 @@ Error generating stack: ` + u.message + `
     if (Ff() && n.callbackNode !== s)
       return null;
     var u = We;
-    return u = cs(
+    return u = us(
       n,
       n === st ? u : 0,
       n.cancelPendingCommit !== null || n.timeoutHandle !== -1
@@ -31793,7 +31793,7 @@ Error generating stack: ` + u.message + `
   function Pv() {
     if (Ci === 0) {
       var n = la;
-      n === 0 && (n = as, as <<= 1, (as & 261888) === 0 && (as = 256)), Ci = n;
+      n === 0 && (n = ss, ss <<= 1, (ss & 261888) === 0 && (ss = 256)), Ci = n;
     }
     return Ci;
   }
@@ -32163,10 +32163,10 @@ Error generating stack: ` + u.message + `
         }
         switch (Fe = te ? Ji(te) : window, n) {
           case "focusin":
-            (jw(Fe) || Fe.contentEditable === "true") && (ys = Fe, rm = te, yc = null);
+            (jw(Fe) || Fe.contentEditable === "true") && (bs = Fe, rm = te, yc = null);
             break;
           case "focusout":
-            yc = rm = ys = null;
+            yc = rm = bs = null;
             break;
           case "mousedown":
             om = !0;
@@ -32199,8 +32199,8 @@ Error generating stack: ` + u.message + `
             Me = void 0;
           }
         else
-          vs ? Hw(n, s) && (Me = "onCompositionEnd") : n === "keydown" && s.keyCode === 229 && (Me = "onCompositionStart");
-        Me && ($w && s.locale !== "ko" && (vs || Me !== "onCompositionStart" ? Me === "onCompositionEnd" && vs && (Te = Nw()) : (oi = ae, Gp = "value" in oi ? oi.value : oi.textContent, vs = !0)), Fe = Yf(te, Me), 0 < Fe.length && (Me = new Iw(
+          ys ? Hw(n, s) && (Me = "onCompositionEnd") : n === "keydown" && s.keyCode === 229 && (Me = "onCompositionStart");
+        Me && ($w && s.locale !== "ko" && (ys || Me !== "onCompositionStart" ? Me === "onCompositionEnd" && ys && (Te = Nw()) : (oi = ae, Gp = "value" in oi ? oi.value : oi.textContent, ys = !0)), Fe = Yf(te, Me), 0 < Fe.length && (Me = new Iw(
           Me,
           n,
           null,
@@ -32276,9 +32276,9 @@ Error generating stack: ` + u.message + `
     switch (s) {
       case "children":
         if (typeof u == "string")
-          i === "body" || i === "textarea" && u === "" || gs(n, u);
+          i === "body" || i === "textarea" && u === "" || ps(n, u);
         else if (typeof u == "number" || typeof u == "bigint")
-          i !== "body" && gs(n, "" + u);
+          i !== "body" && ps(n, "" + u);
         else return;
         break;
       case "className":
@@ -32550,9 +32550,9 @@ Error generating stack: ` + u.message + `
         }
         break;
       case "children":
-        if (typeof u == "string") gs(n, u);
+        if (typeof u == "string") ps(n, u);
         else if (typeof u == "number" || typeof u == "bigint")
-          gs(n, "" + u);
+          ps(n, "" + u);
         else return;
         break;
       case "onScroll":
@@ -32681,7 +32681,7 @@ Error generating stack: ` + u.message + `
               default:
                 rt(n, i, h, M, s, null);
             }
-        i = m, s = C, n.multiple = !!u, i != null ? hs(n, !!u, i, !1) : s != null && hs(n, !!u, s, !0);
+        i = m, s = C, n.multiple = !!u, i != null ? gs(n, !!u, i, !1) : s != null && gs(n, !!u, s, !0);
         return;
       case "textarea":
         Ue("invalid", n), m = h = u = null;
@@ -32886,7 +32886,7 @@ Error generating stack: ` + u.message + `
                   U
                 );
             }
-        i = M, s = C, u = oe, K != null ? hs(n, !!s, K, !1) : !!u != !!s && (i != null ? hs(n, !!s, i, !0) : hs(n, !!s, s ? [] : "", !1));
+        i = M, s = C, u = oe, K != null ? gs(n, !!s, K, !1) : !!u != !!s && (i != null ? gs(n, !!s, i, !0) : gs(n, !!s, s ? [] : "", !1));
         return;
       case "textarea":
         oe = K = null;
@@ -33092,7 +33092,7 @@ Error generating stack: ` + u.message + `
       if (n.removeChild(s), h && h.nodeType === 8)
         if (s = h.data, s === "/$" || s === "/&") {
           if (u === 0) {
-            n.removeChild(h), Qs(i);
+            n.removeChild(h), Zs(i);
             return;
           }
           u--;
@@ -33112,7 +33112,7 @@ Error generating stack: ` + u.message + `
           s === "body" && Jv(n.ownerDocument.body);
       s = h;
     } while (s);
-    Qs(i);
+    Zs(i);
   }
   function jC(n, i) {
     var s = n;
@@ -33295,7 +33295,7 @@ Error generating stack: ` + u.message + `
           n,
           i,
           s
-        ), u.addEventListener("abort", h, { once: !0 }), h = u.removeEventListener.bind(u, "abort", h)), u = Fs(s), m.push({
+        ), u.addEventListener("abort", h, { once: !0 }), h = u.removeEventListener.bind(u, "abort", h)), u = qs(s), m.push({
           type: n,
           listener: i,
           optionsOrUseCapture: s,
@@ -33331,7 +33331,7 @@ Error generating stack: ` + u.message + `
       var h = u[i];
       s = h.attachedListener;
       var m = h.cleanup;
-      h = Fs(h.optionsOrUseCapture), v(
+      h = qs(h.optionsOrUseCapture), v(
         this._fragmentFiber.child,
         !1,
         RI,
@@ -33348,7 +33348,7 @@ Error generating stack: ` + u.message + `
       u
     ), !1;
   }
-  function Fs(n) {
+  function qs(n) {
     return n != null && typeof n != "boolean" && (n.once === !0 || n.signal instanceof AbortSignal) ? { capture: n.capture, passive: n.passive } : n;
   }
   function qC(n) {
@@ -33379,7 +33379,7 @@ Error generating stack: ` + u.message + `
           u.addEventListener(
             m.type,
             m.attachedListener,
-            Fs(m.optionsOrUseCapture)
+            qs(m.optionsOrUseCapture)
           );
         }
       if (i.appendChild(u), n = u.dispatchEvent(n), s)
@@ -33387,7 +33387,7 @@ Error generating stack: ` + u.message + `
           m = s[h], u.removeEventListener(
             m.type,
             m.attachedListener,
-            Fs(m.optionsOrUseCapture)
+            qs(m.optionsOrUseCapture)
           );
       return i.removeChild(u), n;
     }
@@ -33600,10 +33600,10 @@ Error generating stack: ` + u.message + `
     ), i === null ? i = !1 : (v(
       i,
       !0,
-      k,
+      E,
       m,
       s
-    ), m = E, E = null, i = m !== null)), i) : n & Node.DOCUMENT_POSITION_FOLLOWING ? ((i = !!m) && !(i = m === u) && (i = A(
+    ), m = k, k = null, i = m !== null)), i) : n & Node.DOCUMENT_POSITION_FOLLOWING ? ((i = !!m) && !(i = m === u) && (i = A(
       u,
       m,
       O
@@ -33613,7 +33613,7 @@ Error generating stack: ` + u.message + `
       z,
       m,
       u
-    ), m = E, T = E = null, i = m !== null)), i) : !1;
+    ), m = k, T = k = null, i = m !== null)), i) : !1;
   }
   function XC(n, i) {
     var s = n.ownerDocument.createRange();
@@ -33670,7 +33670,7 @@ Error generating stack: ` + u.message + `
         n.addEventListener(
           h.type,
           h.attachedListener,
-          Fs(h.optionsOrUseCapture)
+          qs(h.optionsOrUseCapture)
         );
       }
     n.nodeType !== 3 && (s = i._observers, s !== null && s.forEach(function(m) {
@@ -33689,7 +33689,7 @@ Error generating stack: ` + u.message + `
         n.removeEventListener(
           h.type,
           h.attachedListener,
-          Fs(h.optionsOrUseCapture)
+          qs(h.optionsOrUseCapture)
         );
       }
     n.nodeType !== 3 && (s = i._observers, s !== null && s.forEach(function(m) {
@@ -33708,7 +33708,7 @@ Error generating stack: ` + u.message + `
         case "HTML":
         case "HEAD":
         case "BODY":
-          Xv(s), fs(s);
+          Xv(s), hs(s);
           continue;
         case "SCRIPT":
         case "STYLE":
@@ -33868,12 +33868,12 @@ Error generating stack: ` + u.message + `
       var h = s[u];
       s.hasOwnProperty(u) && h != null && rt(n, i, u, null, mI, h);
     }
-    s.dangerouslySetInnerHTML != null && (n.textContent = ""), n.onclick === Fr && (n.onclick = null), fs(n);
+    s.dangerouslySetInnerHTML != null && (n.textContent = ""), n.onclick === Fr && (n.onclick = null), hs(n);
   }
   function Jv(n) {
     for (var i = n.attributes; i.length; )
       n.removeAttributeNode(i[0]);
-    fs(n);
+    hs(n);
   }
   var gr = /* @__PURE__ */ new Map(), rE = /* @__PURE__ */ new Set();
   function Fc(n) {
@@ -33903,9 +33903,9 @@ Error generating stack: ` + u.message + `
     var i = ni(n);
     i !== null && i.tag === 5 && i.type === "form" ? i1(i) : Po.r(n);
   }
-  var qs = typeof document > "u" ? null : document;
+  var Gs = typeof document > "u" ? null : document;
   function oE(n, i, s) {
-    var u = qs;
+    var u = Gs;
     if (u && typeof i == "string" && i) {
       var h = ar(i);
       h = 'link[rel="' + n + '"][href="' + h + '"]', typeof s == "string" && (h += '[crossorigin="' + s + '"]'), rE.has(h) || (rE.add(h), n = { rel: n, crossOrigin: s, href: i }, u.querySelector(h) === null && (i = u.createElement("link"), sn(i, "link", n), Ot(i), u.head.appendChild(i)));
@@ -33919,7 +33919,7 @@ Error generating stack: ` + u.message + `
   }
   function qI(n, i, s) {
     Po.L(n, i, s);
-    var u = qs;
+    var u = Gs;
     if (u && n && i) {
       var h = 'link[rel="preload"][as="' + ar(i) + '"]';
       i === "image" && s && s.imageSrcSet ? (h += '[imagesrcset="' + ar(
@@ -33930,10 +33930,10 @@ Error generating stack: ` + u.message + `
       var m = h;
       switch (i) {
         case "style":
-          m = Gs(n);
+          m = Ys(n);
           break;
         case "script":
-          m = Ys(n);
+          m = Xs(n);
       }
       if (!(gr.has(m) || (n = N(
         {
@@ -33944,7 +33944,7 @@ Error generating stack: ` + u.message + `
         s
       ), gr.set(m, n), u.querySelector(h) !== null || i === "style" && u.querySelector(qc(m)) || i === "script" && u.querySelector(Gc(m))))) {
         var C = u.createElement("link");
-        sn(C, "link", n), i === "style" && (C[ds] = !0, C.onload = C.onerror = function() {
+        sn(C, "link", n), i === "style" && (C[fs] = !0, C.onload = C.onerror = function() {
           lc(C);
         }), Ot(C), u.head.appendChild(C);
       }
@@ -33952,7 +33952,7 @@ Error generating stack: ` + u.message + `
   }
   function GI(n, i) {
     Po.m(n, i);
-    var s = qs;
+    var s = Gs;
     if (s && n) {
       var u = i && typeof i.as == "string" ? i.as : "script", h = 'link[rel="modulepreload"][as="' + ar(u) + '"][href="' + ar(n) + '"]', m = h;
       switch (u) {
@@ -33962,7 +33962,7 @@ Error generating stack: ` + u.message + `
         case "sharedworker":
         case "worker":
         case "script":
-          m = Ys(n);
+          m = Xs(n);
       }
       if (!gr.has(m) && (n = N({ rel: "modulepreload", href: n }, i), gr.set(m, n), s.querySelector(h) === null)) {
         switch (u) {
@@ -33981,9 +33981,9 @@ Error generating stack: ` + u.message + `
   }
   function YI(n, i, s) {
     Po.S(n, i, s);
-    var u = qs;
+    var u = Gs;
     if (u && n) {
-      var h = xo(u).hoistableStyles, m = Gs(n);
+      var h = xo(u).hoistableStyles, m = Ys(n);
       i = i || "default";
       var C = h.get(m);
       if (!C) {
@@ -34017,9 +34017,9 @@ Error generating stack: ` + u.message + `
   }
   function XI(n, i) {
     Po.X(n, i);
-    var s = qs;
+    var s = Gs;
     if (s && n) {
-      var u = xo(s).hoistableScripts, h = Ys(n), m = u.get(h);
+      var u = xo(s).hoistableScripts, h = Xs(n), m = u.get(h);
       m || (m = s.querySelector(Gc(h)), m || (n = N({ src: n, async: !0 }, i), (i = gr.get(h)) && ty(n, i), m = s.createElement("script"), Ot(m), sn(m, "link", n), s.head.appendChild(m)), m = {
         type: "script",
         instance: m,
@@ -34030,9 +34030,9 @@ Error generating stack: ` + u.message + `
   }
   function KI(n, i) {
     Po.M(n, i);
-    var s = qs;
+    var s = Gs;
     if (s && n) {
-      var u = xo(s).hoistableScripts, h = Ys(n), m = u.get(h);
+      var u = xo(s).hoistableScripts, h = Xs(n), m = u.get(h);
       m || (m = s.querySelector(Gc(h)), m || (n = N({ src: n, async: !0, type: "module" }, i), (i = gr.get(h)) && ty(n, i), m = s.createElement("script"), Ot(m), sn(m, "link", n), s.head.appendChild(m)), m = {
         type: "script",
         instance: m,
@@ -34049,7 +34049,7 @@ Error generating stack: ` + u.message + `
       case "title":
         return null;
       case "style":
-        return typeof s.precedence == "string" && typeof s.href == "string" ? (s = Gs(s.href), i = xo(
+        return typeof s.precedence == "string" && typeof s.href == "string" ? (s = Ys(s.href), i = xo(
           h
         ).hoistableStyles, u = i.get(s), u || (u = {
           type: "style",
@@ -34059,7 +34059,7 @@ Error generating stack: ` + u.message + `
         }, i.set(s, u)), u) : { type: "void", instance: null, count: 0, state: null };
       case "link":
         if (s.rel === "stylesheet" && typeof s.href == "string" && typeof s.precedence == "string") {
-          n = Gs(s.href);
+          n = Ys(s.href);
           var m = xo(
             h
           ).hoistableStyles, C = m.get(n);
@@ -34092,7 +34092,7 @@ Error generating stack: ` + u.message + `
           throw Error(o(529, ""));
         return null;
       case "script":
-        return i = s.async, s = s.src, typeof s == "string" && i && typeof i != "function" && typeof i != "symbol" ? (s = Ys(s), i = xo(
+        return i = s.async, s = s.src, typeof s == "string" && i && typeof i != "function" && typeof i != "symbol" ? (s = Xs(s), i = xo(
           h
         ).hoistableScripts, u = i.get(s), u || (u = {
           type: "script",
@@ -34104,7 +34104,7 @@ Error generating stack: ` + u.message + `
         throw Error(o(444, n));
     }
   }
-  function Gs(n) {
+  function Ys(n) {
     return 'href="' + ar(n) + '"';
   }
   function qc(n) {
@@ -34120,19 +34120,19 @@ Error generating stack: ` + u.message + `
     if (i = n.querySelector(
       'link[rel="preload"][as="style"][' + i + "]"
     )) {
-      if (i[ds] !== !0) {
+      if (i[fs] !== !0) {
         u.loading = 1;
         return;
       }
     } else
-      i = n.createElement("link"), i[ds] = !0, i.onload = i.onerror = lc.bind(null, i), sn(i, "link", s), Ot(i), n.head.appendChild(i);
+      i = n.createElement("link"), i[fs] = !0, i.onload = i.onerror = lc.bind(null, i), sn(i, "link", s), Ot(i), n.head.appendChild(i);
     u.preload = i, i.addEventListener("load", function() {
       return u.loading |= 1;
     }), i.addEventListener("error", function() {
       return u.loading |= 2;
     });
   }
-  function Ys(n) {
+  function Xs(n) {
     return '[src="' + ar(n) + '"]';
   }
   function Gc(n) {
@@ -34157,7 +34157,7 @@ Error generating stack: ` + u.message + `
             "style"
           ), Ot(u), sn(u, "style", h), Xf(u, s.precedence, n), i.instance = u;
         case "stylesheet":
-          h = Gs(s.href);
+          h = Ys(s.href);
           var m = n.querySelector(
             qc(h)
           );
@@ -34169,7 +34169,7 @@ Error generating stack: ` + u.message + `
             C.onload = M, C.onerror = U;
           }), sn(m, "link", u), i.state.loading |= 4, Xf(m, s.precedence, n), i.instance = m;
         case "script":
-          return m = Ys(s.src), (h = n.querySelector(
+          return m = Xs(s.src), (h = n.querySelector(
             Gc(m)
           )) ? (i.instance = h, Ot(h), h) : (u = s, (h = gr.get(m)) && (u = N({}, s), ty(u, h)), n = n.ownerDocument || n, h = n.createElement("script"), Ot(h), sn(h, "link", u), n.head.appendChild(h), i.instance = h);
         case "void":
@@ -34257,7 +34257,7 @@ Error generating stack: ` + u.message + `
   function JI(n, i, s, u) {
     if (s.type === "stylesheet" && (typeof u.media != "string" || matchMedia(u.media).matches !== !1) && (s.state.loading & 4) === 0) {
       if (s.instance === null) {
-        var h = Gs(u.href), m = i.querySelector(
+        var h = Ys(u.href), m = i.querySelector(
           qc(h)
         );
         if (m) {
@@ -34333,7 +34333,7 @@ Error generating stack: ` + u.message + `
       h = i.instance, C = h.getAttribute("data-precedence"), m = s.get(C) || u, m === u && s.set(null, h), s.set(C, h), this.count++, u = Yc.bind(this), h.addEventListener("load", u), h.addEventListener("error", u), m ? m.parentNode.insertBefore(h, m.nextSibling) : (n = n.nodeType === 9 ? n.head : n, n.insertBefore(h, n.firstChild)), i.state.loading |= 4;
     }
   }
-  var Xs = {
+  var Ks = {
     $$typeof: W,
     Provider: null,
     Consumer: null,
@@ -34362,7 +34362,7 @@ Error generating stack: ` + u.message + `
     }, wm(m), n;
   }
   function pE(n) {
-    return n ? (n = ws, n) : ws;
+    return n ? (n = Ss, n) : Ss;
   }
   function mE(n, i, s, u, h, m) {
     h = pE(h), u.context === null ? u.context = h : u.pendingContext = h, u = fi(i), u.payload = { element: s }, m = m === void 0 ? null : m, m !== null && (u.callback = m), s = hi(n, u, i), s !== null && (Dn(s, n, i), _c(s, n, i));
@@ -34385,12 +34385,12 @@ Error generating stack: ` + u.message + `
   function bE(n) {
     if (n.tag === 13 || n.tag === 31) {
       var i = Zn();
-      i = us(i);
+      i = ds(i);
       var s = na(n, i);
       s !== null && Dn(s, n, i), ry(n, i);
     }
   }
-  var Ks = !0;
+  var Qs = !0;
   function o4(n, i, s, u) {
     var h = le.T;
     le.T = null;
@@ -34412,7 +34412,7 @@ Error generating stack: ` + u.message + `
     }
   }
   function oy(n, i, s, u) {
-    if (Ks) {
+    if (Qs) {
       var h = iy(u);
       if (h === null)
         Vv(
@@ -34579,7 +34579,7 @@ Error generating stack: ` + u.message + `
             return 2;
           case kd:
             return 8;
-          case is:
+          case as:
           case Op:
             return 32;
           case Td:
@@ -34768,7 +34768,7 @@ Error generating stack: ` + u.message + `
       }
     ));
   }
-  function Qs(n) {
+  function Zs(n) {
     function i(U) {
       return nh(U, n);
     }
@@ -34919,7 +34919,7 @@ Error generating stack: ` + u.message + `
       C,
       M,
       _E
-    ), i.context = pE(null), s = i.current, u = Zn(), u = us(u), h = fi(u), h.callback = null, hi(s, h, u), s = u, i.current.lanes = s, Qi(i, s), to(i), n[ti] = i.current, Lv(n), new oh(i);
+    ), i.context = pE(null), s = i.current, u = Zn(), u = ds(u), h = fi(u), h.callback = null, hi(s, h, u), s = u, i.current.lanes = s, Qi(i, s), to(i), n[ti] = i.current, Lv(n), new oh(i);
   }, ou.version = "19.3.1", ou;
 }
 var Sk;
@@ -34962,7 +34962,7 @@ function tF(e = {}) {
     );
   }
   function r(o, a) {
-    return typeof a == "string" ? a : kl(a);
+    return typeof a == "string" ? a : Tl(a);
   }
   return rF(
     t,
@@ -35014,7 +35014,7 @@ function Yb(e, t, r = null, o, a) {
     mask: a
   };
 }
-function kl({
+function Tl({
   pathname: e = "/",
   search: t = "",
   hash: r = ""
@@ -35039,16 +35039,16 @@ function rF(e, t, r, o = {}) {
   }
   function v() {
     d = "POP";
-    let S = p(), E = S == null ? null : S - g;
-    g = S, f && f({ action: d, location: w.location, delta: E });
+    let S = p(), k = S == null ? null : S - g;
+    g = S, f && f({ action: d, location: w.location, delta: k });
   }
-  function y(S, E) {
+  function y(S, k) {
     d = "PUSH";
-    let T = Ek(S) ? S : Yb(w.location, S, E);
+    let T = Ek(S) ? S : Yb(w.location, S, k);
     g = p() + 1;
-    let k = _k(T, g), z = w.createHref(T.mask || T);
+    let E = _k(T, g), z = w.createHref(T.mask || T);
     try {
-      c.pushState(k, "", z);
+      c.pushState(E, "", z);
     } catch (O) {
       if (O instanceof DOMException && O.name === "DataCloneError")
         throw O;
@@ -35056,12 +35056,12 @@ function rF(e, t, r, o = {}) {
     }
     l && f && f({ action: d, location: w.location, delta: 1 });
   }
-  function b(S, E) {
+  function b(S, k) {
     d = "REPLACE";
-    let T = Ek(S) ? S : Yb(w.location, S, E);
+    let T = Ek(S) ? S : Yb(w.location, S, k);
     g = p();
-    let k = _k(T, g), z = w.createHref(T.mask || T);
-    c.replaceState(k, "", z), l && f && f({ action: d, location: w.location, delta: 0 });
+    let E = _k(T, g), z = w.createHref(T.mask || T);
+    c.replaceState(E, "", z), l && f && f({ action: d, location: w.location, delta: 0 });
   }
   function x(S) {
     return oF(a, S);
@@ -35085,11 +35085,11 @@ function rF(e, t, r, o = {}) {
     },
     createURL: x,
     encodeLocation(S) {
-      let E = x(S);
+      let k = x(S);
       return {
-        pathname: E.pathname,
-        search: E.search,
-        hash: E.hash
+        pathname: k.pathname,
+        search: k.search,
+        hash: k.hash
       };
     },
     push: y,
@@ -35103,7 +35103,7 @@ function rF(e, t, r, o = {}) {
 function oF(e, t, r = !1) {
   let o = "http://localhost";
   e && (o = e.location.origin !== "null" ? e.location.origin : e.location.href), Ft(o, "No window.location.(origin|href) available to create URL");
-  let a = typeof t == "string" ? t : kl(t);
+  let a = typeof t == "string" ? t : Tl(t);
   return a = a.replace(/ $/, "%20"), !r && bN.test(a) && (a = o + a), new URL(a, o);
 }
 function xN(e, t, r = "/") {
@@ -35272,13 +35272,13 @@ function hg(e, t) {
 function CN(e, t, r, o) {
   let a = t.match(r);
   if (!a) return null;
-  let l = a[0], c = Tl(l, 1), d = a.slice(1);
+  let l = a[0], c = Rl(l, 1), d = a.slice(1);
   return {
     params: o.reduce(
       (g, { paramName: p, isOptional: v }, y) => {
         if (p === "*") {
           let x = d[y] || "";
-          c = Tl(
+          c = Rl(
             l.slice(0, l.length - x.length),
             1
           );
@@ -35340,7 +35340,7 @@ function yF(e, t = "/") {
   };
 }
 function Tk(e, t) {
-  let r = Tl(t).split("/");
+  let r = Rl(t).split("/");
   return e.split("/").forEach((a) => {
     a === ".." ? r.length > 1 && r.pop() : a !== "." && r.push(a);
   }), r.length > 1 ? r.join("/") : "/";
@@ -35390,13 +35390,13 @@ function Rx(e, t, r, o = !1) {
   return !f.pathname.endsWith("/") && (g || p) && (f.pathname += "/"), f;
 }
 var kN = (e) => e.replace(/[\\/]{2,}/g, "/"), Dr = (e) => kN(e.join("/"));
-function Tl(e, t = 0) {
+function Rl(e, t = 0) {
   let r = e.length;
   for (; r > t && e.charCodeAt(r - 1) === 47; )
     r--;
   return r === e.length ? e : e.slice(0, r);
 }
-var xF = (e) => Tl(e).replace(/^\/*/, "/"), wF = (e) => !e || e === "?" ? "" : e.startsWith("?") ? e : "?" + e, SF = (e) => !e || e === "#" ? "" : e.startsWith("#") ? e : "#" + e, CF = class {
+var xF = (e) => Rl(e).replace(/^\/*/, "/"), wF = (e) => !e || e === "?" ? "" : e.startsWith("?") ? e : "?" + e, SF = (e) => !e || e === "#" ? "" : e.startsWith("#") ? e : "#" + e, CF = class {
   constructor(e, t, r, o = !1) {
     this.status = e, this.statusText = t || "", this.internal = o, r instanceof Error ? (this.data = r.toString(), this.error = r) : this.data = r;
   }
@@ -35501,8 +35501,8 @@ function zF(e) {
     return !1;
   }
 }
-var Yl = _.createContext(null);
-Yl.displayName = "DataRouter";
+var Xl = _.createContext(null);
+Xl.displayName = "DataRouter";
 var ap = _.createContext(null);
 ap.displayName = "DataRouterState";
 var NN = _.createContext(!1);
@@ -35596,7 +35596,7 @@ function LF() {
     // router loaded. We can help them understand how to avoid that.
     "useNavigate() may be used only in the context of a <Router> component."
   );
-  let e = _.useContext(Yl), { basename: t, navigator: r } = _.useContext(br), { matches: o } = _.useContext(ei), { pathname: a } = mo(), l = JSON.stringify(_N(o)), c = _.useRef(!1);
+  let e = _.useContext(Xl), { basename: t, navigator: r } = _.useContext(br), { matches: o } = _.useContext(ei), { pathname: a } = mo(), l = JSON.stringify(_N(o)), c = _.useRef(!1);
   return DN(() => {
     c.current = !0;
   }), _.useCallback(
@@ -35613,7 +35613,7 @@ function LF() {
         g.relative === "path"
       );
       e == null && t !== "/" && (p.pathname = p.pathname === "/" ? t : Dr([t, p.pathname])), ON(
-        typeof f == "string" ? f : kl(f),
+        typeof f == "string" ? f : Tl(f),
         r.createHref(p),
         zN(r),
         "reject"
@@ -35803,7 +35803,7 @@ function jF({
   return e;
 }
 function UF({ routeContext: e, match: t, children: r }) {
-  let o = _.useContext(Yl);
+  let o = _.useContext(Xl);
   return o && o.static && o.staticContext && (t.route.errorElement || t.route.ErrorBoundary) && (o.staticContext._deepestRenderedBoundaryId = t.route.id), /* @__PURE__ */ _.createElement(ei.Provider, { value: e }, r);
 }
 function WF(e, t = [], r) {
@@ -35863,18 +35863,18 @@ function WF(e, t = [], r) {
         !1,
         "No `HydrateFallback` element provided to render during initial hydration"
       ), x = !0, S = null) : d === y && (x = !0, S = v.route.hydrateFallbackElement || null)));
-      let E = t.concat(a.slice(0, y + 1)), T = () => {
-        let k;
-        return b ? k = w : x ? k = S : v.route.Component ? k = /* @__PURE__ */ _.createElement(v.route.Component, null) : v.route.element ? k = v.route.element : k = p, /* @__PURE__ */ _.createElement(
+      let k = t.concat(a.slice(0, y + 1)), T = () => {
+        let E;
+        return b ? E = w : x ? E = S : v.route.Component ? E = /* @__PURE__ */ _.createElement(v.route.Component, null) : v.route.element ? E = v.route.element : E = p, /* @__PURE__ */ _.createElement(
           UF,
           {
             match: v,
             routeContext: {
               outlet: p,
-              matches: E,
+              matches: k,
               isDataRoute: o != null
             },
-            children: k
+            children: E
           }
         );
       };
@@ -35886,7 +35886,7 @@ function WF(e, t = [], r) {
           component: w,
           error: b,
           children: T(),
-          routeContext: { outlet: null, matches: E, isDataRoute: !0 },
+          routeContext: { outlet: null, matches: k, isDataRoute: !0 },
           onError: g
         }
       ) : T();
@@ -35898,7 +35898,7 @@ function Ox(e) {
   return `${e} must be used within a data router.  See https://reactrouter.com/en/main/routers/picking-a-router.`;
 }
 function FF(e) {
-  let t = _.useContext(Yl);
+  let t = _.useContext(Xl);
   return Ft(t, Ox(e)), t;
 }
 function qF(e) {
@@ -36123,7 +36123,7 @@ function HN(e, t, r, o) {
     // don't assume window is available
     typeof window > "u" ? "server://singlefetch/" : window.location.origin
   ) : e;
-  return r ? a.pathname.endsWith("/") ? a.pathname = `${a.pathname}_.${o}` : a.pathname = `${a.pathname}.${o}` : a.pathname === "/" ? a.pathname = `_root.${o}` : t && Yo(a.pathname, t) === "/" ? a.pathname = `${Tl(t)}/_root.${o}` : a.pathname = `${Tl(a.pathname)}.${o}`, a;
+  return r ? a.pathname.endsWith("/") ? a.pathname = `${a.pathname}_.${o}` : a.pathname = `${a.pathname}.${o}` : a.pathname === "/" ? a.pathname = `_root.${o}` : t && Yo(a.pathname, t) === "/" ? a.pathname = `${Rl(t)}/_root.${o}` : a.pathname = `${Rl(a.pathname)}.${o}`, a;
 }
 async function lq(e, t) {
   if (e.id in t)
@@ -36221,7 +36221,7 @@ function gq(e, t) {
   }, []);
 }
 function Mx() {
-  let e = _.useContext(Yl);
+  let e = _.useContext(Xl);
   return Nx(
     e,
     "You must render this element inside a <DataRouterContext.Provider> element"
@@ -36247,8 +36247,8 @@ function mq(e, t) {
   let r = _.useContext(Px), [o, a] = _.useState(!1), [l, c] = _.useState(!1), { onFocus: d, onBlur: f, onMouseEnter: g, onMouseLeave: p, onTouchStart: v } = t, y = _.useRef(null);
   _.useEffect(() => {
     if (e === "render" && c(!0), e === "viewport") {
-      let w = (E) => {
-        E.forEach((T) => {
+      let w = (k) => {
+        k.forEach((T) => {
           c(T.isIntersecting);
         });
       }, S = new IntersectionObserver(w, { threshold: 0.5 });
@@ -36364,20 +36364,20 @@ function xq({
       return [];
     let w = /* @__PURE__ */ new Set(), S = !1;
     if (t.forEach((T) => {
-      let k = l.routes[T.route.id];
-      !k || !k.hasLoader || (!p.some((z) => z.route.id === T.route.id) && T.route.id in f && c[T.route.id]?.shouldRevalidate || k.hasClientLoader ? S = !0 : w.add(T.route.id));
+      let E = l.routes[T.route.id];
+      !E || !E.hasLoader || (!p.some((z) => z.route.id === T.route.id) && T.route.id in f && c[T.route.id]?.shouldRevalidate || E.hasClientLoader ? S = !0 : w.add(T.route.id));
     }), w.size === 0)
       return [];
-    let E = HN(
+    let k = HN(
       e,
       d,
       a.v8_trailingSlashAwareDataRequests,
       "data"
     );
-    return S && w.size > 0 && E.searchParams.set(
+    return S && w.size > 0 && k.searchParams.set(
       "_routes",
       t.filter((T) => w.has(T.route.id)).map((T) => T.route.id).join(",")
-    ), [E.pathname + E.search];
+    ), [k.pathname + k.search];
   }, [
     d,
     a.v8_trailingSlashAwareDataRequests,
@@ -36465,7 +36465,7 @@ var BN = _.forwardRef(
     defaultShouldRevalidate: b,
     ...x
   }, w) {
-    let { basename: S, navigator: E, useTransitions: T } = _.useContext(br), k = typeof p == "string" && Tx.test(p), z = RN(p, S);
+    let { basename: S, navigator: k, useTransitions: T } = _.useContext(br), E = typeof p == "string" && Tx.test(p), z = RN(p, S);
     p = z.to;
     let O = $F(p, { relative: a }), A = mo(), N = null;
     if (d) {
@@ -36475,7 +36475,7 @@ var BN = _.forwardRef(
         A.mask ? A.mask.pathname : "/",
         !0
       );
-      S !== "/" && (W.pathname = W.pathname === "/" ? S : Dr([S, W.pathname])), N = E.createHref(W);
+      S !== "/" && (W.pathname = W.pathname === "/" ? S : Dr([S, W.pathname])), N = k.createHref(W);
     }
     let [L, H, V] = mq(
       o,
@@ -36505,11 +36505,11 @@ var BN = _.forwardRef(
           onClick: G ? B : t,
           ref: wq(w, H),
           target: g,
-          "data-discover": !k && r === "render" ? "true" : void 0
+          "data-discover": !E && r === "render" ? "true" : void 0
         }
       )
     );
-    return L && !k ? /* @__PURE__ */ _.createElement(_.Fragment, null, I, /* @__PURE__ */ _.createElement(vq, { page: O })) : I;
+    return L && !E ? /* @__PURE__ */ _.createElement(_.Fragment, null, I, /* @__PURE__ */ _.createElement(vq, { page: O })) : I;
   }
 );
 BN.displayName = "Link";
@@ -36527,10 +36527,10 @@ var Eq = _.forwardRef(
   }, p) {
     let v = pd(c, { relative: g.relative }), y = mo(), b = _.useContext(ap), { navigator: x, basename: w } = _.useContext(br), S = b != null && // Conditional usage is OK here because the usage of a data router is static
     // eslint-disable-next-line react-hooks/rules-of-hooks
-    Mq(v) && d === !0, E = x.encodeLocation ? x.encodeLocation(v).pathname : v.pathname, T = y.pathname, k = b && b.navigation && b.navigation.location ? b.navigation.location.pathname : null;
-    r || (T = T.toLowerCase(), k = k ? k.toLowerCase() : null, E = E.toLowerCase()), k && w && (k = Yo(k, w) || k);
-    const z = E !== "/" && E.endsWith("/") ? E.length - 1 : E.length;
-    let O = T === E || !a && T.startsWith(E) && T.charAt(z) === "/", A = k != null && (k === E || !a && k.startsWith(E) && k.charAt(E.length) === "/"), N = {
+    Mq(v) && d === !0, k = x.encodeLocation ? x.encodeLocation(v).pathname : v.pathname, T = y.pathname, E = b && b.navigation && b.navigation.location ? b.navigation.location.pathname : null;
+    r || (T = T.toLowerCase(), E = E ? E.toLowerCase() : null, k = k.toLowerCase()), E && w && (E = Yo(E, w) || E);
+    const z = k !== "/" && k.endsWith("/") ? k.length - 1 : k.length;
+    let O = T === k || !a && T.startsWith(k) && T.charAt(z) === "/", A = E != null && (E === k || !a && E.startsWith(k) && E.charAt(k.length) === "/"), N = {
       isActive: O,
       isPending: A,
       isTransitioning: S
@@ -36575,7 +36575,7 @@ var _q = _.forwardRef(
     defaultShouldRevalidate: y,
     ...b
   }, x) => {
-    let { useTransitions: w } = _.useContext(br), S = Aq(), E = Nq(d, { relative: g }), T = c.toLowerCase() === "get" ? "get" : "post", k = typeof d == "string" && Tx.test(d), z = (O) => {
+    let { useTransitions: w } = _.useContext(br), S = Aq(), k = Nq(d, { relative: g }), T = c.toLowerCase() === "get" ? "get" : "post", E = typeof d == "string" && Tx.test(d), z = (O) => {
       if (f && f(O), O.defaultPrevented) return;
       O.preventDefault();
       let A = O.nativeEvent.submitter, N = A?.getAttribute("formmethod") || c, L = () => S(A || O.currentTarget, {
@@ -36596,10 +36596,10 @@ var _q = _.forwardRef(
       {
         ref: x,
         method: T,
-        action: E,
+        action: k,
         onSubmit: o ? f : z,
         ...b,
-        "data-discover": !k && e === "render" ? "true" : void 0
+        "data-discover": !E && e === "render" ? "true" : void 0
       }
     );
   }
@@ -36609,7 +36609,7 @@ function kq(e) {
   return `${e} must be used within a data router.  See https://reactrouter.com/en/main/routers/picking-a-router.`;
 }
 function jN(e) {
-  let t = _.useContext(Yl);
+  let t = _.useContext(Xl);
   return Ft(t, kq(e)), t;
 }
 function Tq(e, {
@@ -36628,7 +36628,7 @@ function Tq(e, {
     (b) => {
       if (rq(b, t)) {
         b.preventDefault();
-        let x = r !== void 0 ? r : kl(v) === kl(y), w = () => p(e, {
+        let x = r !== void 0 ? r : Tl(v) === Tl(y), w = () => p(e, {
           replace: x,
           mask: o,
           state: a,
@@ -36738,7 +36738,7 @@ function Nq(e, { relative: t } = {}) {
       l.search = p ? `?${p}` : "";
     }
   }
-  return (!e || e === ".") && a.route.index && (l.search = l.search ? l.search.replace(/^\?/, "?index&") : "?index"), r !== "/" && (l.pathname = l.pathname === "/" ? r : Dr([r, l.pathname])), kl(l);
+  return (!e || e === ".") && a.route.index && (l.search = l.search ? l.search.replace(/^\?/, "?index&") : "?index"), r !== "/" && (l.pathname = l.pathname === "/" ? r : Dr([r, l.pathname])), Tl(l);
 }
 function Mq(e, { relative: t } = {}) {
   let r = _.useContext(MN);
@@ -36755,7 +36755,7 @@ function Mq(e, { relative: t } = {}) {
   let l = Yo(r.currentLocation.pathname, o) || r.currentLocation.pathname, c = Yo(r.nextLocation.pathname, o) || r.nextLocation.pathname;
   return hg(a.pathname, c) != null || hg(a.pathname, l) != null;
 }
-const UN = _.createContext(void 0), Xl = (e) => {
+const UN = _.createContext(void 0), rs = (e) => {
   const t = _.useContext(UN);
   if (!t) throw new Error("No QueryClient set, use QueryClientProvider to set one");
   return t;
@@ -36913,7 +36913,7 @@ function Ak(e, t) {
   if (c) {
     if (o) {
       if (t.queryHash !== Ix(c, t.options)) return !1;
-    } else if (!Rl(t.queryKey, c)) return !1;
+    } else if (!zl(t.queryKey, c)) return !1;
   }
   if (r !== "all") {
     const f = t.isActive();
@@ -36927,7 +36927,7 @@ function Nk(e, t) {
     if (!t.options.mutationKey) return !1;
     if (r) {
       if (Ba(t.options.mutationKey) !== Ba(l)) return !1;
-    } else if (!Rl(t.options.mutationKey, l)) return !1;
+    } else if (!zl(t.options.mutationKey, l)) return !1;
   }
   return !(o && t.state.status !== o || a && !a(t));
 }
@@ -36937,17 +36937,17 @@ function Ix(e, t) {
 function Ba(e) {
   return JSON.stringify(e, (t, r) => Kb(r) ? Object.keys(r).sort().reduce((o, a) => (o[a] = r[a], o), {}) : r);
 }
-function Rl(e, t) {
+function zl(e, t) {
   if (e === t) return !0;
   if (typeof e != typeof t) return !1;
   if (e && t && typeof e == "object" && typeof t == "object") {
     if (Array.isArray(e) && Array.isArray(t)) {
       if (t.length > e.length) return !1;
-      for (let o = 0; o < t.length; o++) if (!Rl(e[o], t[o])) return !1;
+      for (let o = 0; o < t.length; o++) if (!zl(e[o], t[o])) return !1;
       return !0;
     }
     const r = Object.keys(t);
-    for (const o of r) if (!Rl(e[o], t[o])) return !1;
+    for (const o of r) if (!zl(e[o], t[o])) return !1;
     return !0;
   }
   return !1;
@@ -37033,7 +37033,7 @@ function Uq(e, t, r, o) {
 }
 let Wq = () => Lq;
 const Hx = () => Wq();
-var rs = class {
+var os = class {
   constructor() {
     this.listeners = /* @__PURE__ */ new Set(), this.subscribe = this.subscribe.bind(this);
   }
@@ -37076,7 +37076,7 @@ var rs = class {
   */
   onUnsubscribe() {
   }
-}, Fq = class extends rs {
+}, Fq = class extends os {
   #t;
   #e;
   #n;
@@ -37268,7 +37268,7 @@ function Gq() {
   };
 }
 const Ct = Gq();
-var Yq = class extends rs {
+var Yq = class extends os {
   #t = !0;
   #e;
   #n;
@@ -37351,14 +37351,14 @@ var Zb = class extends Error {
 };
 function KN(e) {
   let t = !1, r = 0, o, a = "pending", l, c;
-  const d = new Promise((T, k) => {
-    l = T, c = k;
+  const d = new Promise((T, E) => {
+    l = T, c = E;
   });
   d.catch(mn);
   const f = () => a !== "pending", g = (T) => {
     if (!f()) {
-      const k = new Zb(T);
-      w(k), e.onCancel?.(k);
+      const E = new Zb(T);
+      w(E), e.onCancel?.(E);
     }
   }, p = () => {
     t = !0;
@@ -37368,18 +37368,18 @@ function KN(e) {
     f() || (o?.(), a = "resolved", l(T));
   }, w = (T) => {
     f() || (o?.(), a = "rejected", c(T));
-  }, S = (T) => new Promise((k) => {
+  }, S = (T) => new Promise((E) => {
     o = (z) => {
-      (f() || T()) && k(z);
+      (f() || T()) && E(z);
     }, e.onPause?.();
   }).then(() => {
     o = void 0, f() || e.onContinue?.();
-  }), E = () => {
+  }), k = () => {
     if (f()) return;
     let T;
-    const k = r === 0 ? e.initialPromise : void 0;
+    const E = r === 0 ? e.initialPromise : void 0;
     try {
-      T = k ?? e.fn();
+      T = E ?? e.fn();
     } catch (z) {
       T = Promise.reject(z);
     }
@@ -37391,7 +37391,7 @@ function KN(e) {
         return;
       }
       r++, e.onFail?.(r, z), Hq(N).then(() => f() || y() ? void 0 : S(y)).then(() => {
-        t ? w(z) : E();
+        t ? w(z) : k();
       });
     });
   };
@@ -37403,7 +37403,7 @@ function KN(e) {
     cancelRetry: p,
     continueRetry: v,
     canStart: b,
-    start: () => (b() ? E() : S(b).then(E), d)
+    start: () => (b() ? k() : S(b).then(k), d)
   };
 }
 function Kq(e) {
@@ -37417,30 +37417,30 @@ function Kq(e) {
       let p = !1;
       const v = t, y = (w) => {
         Uq(w, () => t.signal, () => p = !0, v[Vx]);
-      }, b = YN(t.options, t.fetchOptions), x = async (w, S, E) => {
+      }, b = YN(t.options, t.fetchOptions), x = async (w, S, k) => {
         if (p) return Promise.reject(t.signal.reason);
         if (S == null && w.pages.length) return Promise.resolve(w);
-        const k = (() => {
+        const E = (() => {
           const N = {
             client: t.client,
             queryKey: t.queryKey,
             pageParam: S,
-            direction: E ? "backward" : "forward",
+            direction: k ? "backward" : "forward",
             meta: t.options.meta
           };
           return y(N), N;
-        })(), z = await b(k), { maxPages: O } = t.options, A = E ? jq : Bq;
+        })(), z = await b(E), { maxPages: O } = t.options, A = k ? jq : Bq;
         return {
           pages: A(w.pages, z, O),
           pageParams: A(w.pageParams, S, O)
         };
       };
       if (a && l.length) {
-        const w = a === "backward", S = w ? QN : Jb, E = {
+        const w = a === "backward", S = w ? QN : Jb, k = {
           pages: l,
           pageParams: c
         };
-        d = await x(E, S(o, E), w);
+        d = await x(k, S(o, k), w);
       } else {
         const w = e ?? l.length;
         do {
@@ -37999,7 +37999,7 @@ function Dk(e) {
     fetchStatus: "idle"
   };
 }
-var up = class extends rs {
+var up = class extends os {
   #t;
   #e = void 0;
   #n = void 0;
@@ -38268,15 +38268,15 @@ var up = class extends rs {
       }
     else v === void 0 && (this.#a = null);
     this.#a && (y = this.#a, v = this.#c, b = a?.error === y ? a.errorUpdatedAt : Date.now(), x = "error", p = !1);
-    const S = g.fetchStatus === "fetching", E = x === "pending", T = x === "error", k = E && S, z = v !== void 0;
+    const S = g.fetchStatus === "fetching", k = x === "pending", T = x === "error", E = k && S, z = v !== void 0;
     return {
       status: x,
       fetchStatus: g.fetchStatus,
-      isPending: E,
+      isPending: k,
       isSuccess: x === "success",
       isError: T,
-      isInitialLoading: k,
-      isLoading: k,
+      isInitialLoading: E,
+      isLoading: E,
       data: v,
       dataUpdatedAt: g.dataUpdatedAt,
       error: y,
@@ -38287,7 +38287,7 @@ var up = class extends rs {
       isFetched: e.isFetched(),
       isFetchedAfterMount: g.dataUpdateCount > d.dataUpdateCount || g.errorUpdateCount > d.errorUpdateCount,
       isFetching: S,
-      isRefetching: S && !E,
+      isRefetching: S && !k,
       isLoadingError: T && !z,
       isPaused: g.fetchStatus === "paused",
       isPlaceholderData: p,
@@ -38711,7 +38711,7 @@ function eM() {
     submittedAt: 0
   };
 }
-var rG = class extends rs {
+var rG = class extends os {
   #t;
   #e;
   #n;
@@ -38904,7 +38904,7 @@ var rG = class extends rs {
 function yh(e) {
   return e.options.scope?.id;
 }
-var oG = class extends rs {
+var oG = class extends os {
   #t;
   #e = void 0;
   #n;
@@ -39063,7 +39063,7 @@ function Vk(e, t) {
   const r = new Set(t);
   return e.filter((o) => !r.has(o));
 }
-var iG = class extends rs {
+var iG = class extends os {
   #t;
   #e;
   #n;
@@ -39230,7 +39230,7 @@ var iG = class extends rs {
       });
     }
   }
-}, aG = class extends rs {
+}, aG = class extends os {
   #t;
   constructor(e = {}) {
     super(), this.config = e, this.#t = /* @__PURE__ */ new Map();
@@ -39990,7 +39990,7 @@ var iG = class extends rs {
   getQueryDefaults(e) {
     const t = [...this.#r.values()], r = {};
     return t.forEach((o) => {
-      Rl(e, o.queryKey) && Object.assign(r, o.defaultOptions);
+      zl(e, o.queryKey) && Object.assign(r, o.defaultOptions);
     }), r;
   }
   /**
@@ -40026,7 +40026,7 @@ var iG = class extends rs {
   getMutationDefaults(e) {
     const t = [...this.#o.values()], r = {};
     return t.forEach((o) => {
-      Rl(e, o.mutationKey) && Object.assign(r, o.defaultOptions);
+      zl(e, o.mutationKey) && Object.assign(r, o.defaultOptions);
     }), r;
   }
   /**
@@ -40118,7 +40118,7 @@ const cG = _.createContext(lG()), rM = () => _.useContext(cG), oM = (e, t, r) =>
   r.clearReset();
 });
 function cM({ queries: e, ...t }, r) {
-  const o = Xl(), a = nM(), l = rM(), c = t.subscribed !== !1, d = _.useMemo(() => e.map((w) => {
+  const o = rs(), a = nM(), l = rM(), c = t.subscribed !== !1, d = _.useMemo(() => e.map((w) => {
     const S = o.defaultQueryOptions(w);
     return S._optimisticResults = a ? "isRestoring" : c ? "optimistic" : void 0, S;
   }), [
@@ -40143,29 +40143,29 @@ function cM({ queries: e, ...t }, r) {
   const y = !a && c;
   _.useSyncExternalStore(_.useCallback((w) => y ? f.subscribe(Ct.batchCalls(w)) : mn, [f, y]), () => f.getCurrentResult(), () => f.getCurrentResult());
   const b = g.some((w, S) => t0(d[S], w)) ? g.flatMap((w, S) => {
-    const E = d[S];
-    if (E && t0(E, w)) {
-      const T = new up(o, E);
-      return lM(E, T, l);
+    const k = d[S];
+    if (k && t0(k, w)) {
+      const T = new up(o, k);
+      return lM(k, T, l);
     }
     return [];
   }) : [];
   if (b.length > 0) throw Promise.all(b);
   const x = g.find((w, S) => {
-    const E = d[S];
-    return E && aM({
+    const k = d[S];
+    return k && aM({
       result: w,
       errorResetBoundary: l,
-      throwOnError: E.throwOnError,
-      query: o.getQueryCache().get(E.queryHash),
-      suspense: E.suspense
+      throwOnError: k.throwOnError,
+      query: o.getQueryCache().get(k.queryHash),
+      suspense: k.suspense
     });
   });
   if (x) throw x.error;
   return p(v());
 }
 function uM(e, t, r) {
-  const o = nM(), a = rM(), l = Xl(), c = l.defaultQueryOptions(e), d = l.getQueryCache().get(c.queryHash), f = e.subscribed !== !1;
+  const o = nM(), a = rM(), l = rs(), c = l.defaultQueryOptions(e), d = l.getQueryCache().get(c.queryHash), f = e.subscribed !== !1;
   c._optimisticResults = o ? "isRestoring" : f ? "optimistic" : void 0, sM(c), oM(c, a, d), iM(a);
   const [g] = _.useState(() => new t(l, c)), p = g.getOptimisticResult(c);
   _.useEffect(() => {
@@ -40189,7 +40189,7 @@ function bt(e, t) {
   return uM(e, up);
 }
 function uG(e, t) {
-  const r = Xl(), [o] = _.useState(() => new oG(r, e));
+  const r = rs(), [o] = _.useState(() => new oG(r, e));
   _.useEffect(() => {
     o.setOptions(e);
   }, [o, e]);
@@ -40348,7 +40348,7 @@ function xh(e) {
     via: e.getAll("via").flatMap((t) => wG(t))
   };
 }
-function rl(e) {
+function ol(e) {
   const t = new URLSearchParams(), r = (o, a) => a && t.append(o, a);
   return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Wx(e.rows)), e.where.forEach((o) => r("where", o)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("gone", e.gone ? "1" : ""), r("all", e.all ? "1" : ""), r("example", e.example === null ? null : String(e.example)), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((o) => r("via", xG(o))), t;
 }
@@ -40402,23 +40402,23 @@ function Vy() {
 function zt() {
   const [e, t] = Rq(), r = _.useMemo(() => xh(e), [e]), o = _.useCallback(
     (f, g = !1) => {
-      t(rl({ ...xh(Vy()), ...f }), { replace: g });
+      t(ol({ ...xh(Vy()), ...f }), { replace: g });
     },
     [t]
   ), a = _.useCallback(
     (f) => {
-      t(rl({ ...jk, ...bh, search: "", context: !1, gone: !1, via: [], ...f }));
+      t(ol({ ...jk, ...bh, search: "", context: !1, gone: !1, via: [], ...f }));
     },
     [t]
   ), l = _.useCallback(
     (f) => {
       const { context: g, gone: p, via: v, ...y } = xh(Vy()), b = [...v, y].slice(-12);
-      t(rl({ ...jk, ...bh, search: "", context: g, gone: p, ...f, via: b }));
+      t(ol({ ...jk, ...bh, search: "", context: g, gone: p, ...f, via: b }));
     },
     [t]
   ), c = _.useCallback(() => {
     const f = xh(Vy()), g = f.via.at(-1);
-    f.step ? t(rl({ ...f, step: null, tab: null })) : t(rl(g ? { ...f, ...g, via: f.via.slice(0, -1) } : { ...f, ...o0, ...bh }));
+    f.step ? t(ol({ ...f, step: null, tab: null })) : t(ol(g ? { ...f, ...g, via: f.via.slice(0, -1) } : { ...f, ...o0, ...bh }));
   }, [t]), d = _.useCallback(() => {
     o({ ...o0, ...bh });
   }, [o]);
@@ -40529,7 +40529,7 @@ function TG(e, t) {
     }
   });
 }
-function ol(e, t, r) {
+function il(e, t, r) {
   let o = r.initialDeps ?? [], a, l = !0;
   function c() {
     const d = e();
@@ -40629,7 +40629,7 @@ const pg = () => {
   return au = navigator.platform === "MacIntel" && e !== void 0 && e > 0;
 };
 let jy;
-const PG = () => jy !== void 0 ? jy : jy = pg() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), IG = () => !pg() || PG(), il = {
+const PG = () => jy !== void 0 ? jy : jy = pg() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), IG = () => !pg() || PG(), al = {
   capture: !0,
   passive: !0
 };
@@ -40661,15 +40661,15 @@ class DG {
       ((r = this._touch) == null ? void 0 : r.phase) === "tail" && o != null && o.clearTimeout(this._touch.timerId), this._touch = null;
     }, this.listen = (r) => {
       const o = () => this.touchStart(), a = () => this.touchEnd();
-      return r.addEventListener("touchstart", o, il), r.addEventListener("touchend", a, il), r.addEventListener("touchcancel", a, il), () => {
+      return r.addEventListener("touchstart", o, al), r.addEventListener("touchend", a, al), r.addEventListener("touchcancel", a, al), () => {
         r.removeEventListener(
           "touchstart",
           o,
-          il
-        ), r.removeEventListener("touchend", a, il), r.removeEventListener(
+          al
+        ), r.removeEventListener("touchend", a, al), r.removeEventListener(
           "touchcancel",
           a,
-          il
+          al
         ), this.end();
       };
     }, this._openTail = (r, o) => {
@@ -40942,11 +40942,11 @@ class GG {
       const l = this.options;
       let c = null, d = null, f = !1;
       if (l !== void 0 && l.enabled && a.enabled && a.anchorTo === "end" && this.scrollElement !== null) {
-        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((o = this._singleLaneMeasurements) == null ? void 0 : o.items) ?? y, x = (k) => kG(b[k]), w = p > 0 ? x(0) : null, S = p > 0 ? x(p - 1) : null;
+        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((o = this._singleLaneMeasurements) == null ? void 0 : o.items) ?? y, x = (E) => kG(b[E]), w = p > 0 ? x(0) : null, S = p > 0 ? x(p - 1) : null;
         if (v !== p || p > 0 && v > 0 && (a.getItemKey(0) !== w || a.getItemKey(v - 1) !== S)) {
           f = !0;
-          const k = p > 0 ? this.getVirtualItemForOffset(this.getScrollOffset()) ?? y[0] : null;
-          k && (c = [k.key, this.getScrollOffset() - k.start]);
+          const E = p > 0 ? this.getVirtualItemForOffset(this.getScrollOffset()) ?? y[0] : null;
+          E && (c = [E.key, this.getScrollOffset() - E.start]);
           const z = a.followOnAppend === !0 ? "auto" : a.followOnAppend || null;
           z && v > 0 && this.isAtEnd(l.scrollEndThreshold) && (p === 0 || a.getItemKey(v - 1) !== S) && (v > p || qG(
             p,
@@ -40966,8 +40966,8 @@ class GG {
         if (w < b) {
           const S = y[w];
           if (S) {
-            const E = Math.max(0, S.start + v);
-            !d && E !== this.scrollOffset && (g = E - this.scrollOffset, this.scrollOffset = E);
+            const k = Math.max(0, S.start + v);
+            !d && k !== this.scrollOffset && (g = k - this.scrollOffset, this.scrollOffset = k);
           }
         }
       }
@@ -40975,7 +40975,7 @@ class GG {
     }, this.notify = (r) => {
       var o, a;
       (a = (o = this.options).onChange) == null || a.call(o, this, r);
-    }, this.maybeNotify = ol(
+    }, this.maybeNotify = il(
       () => (this.calculateRange(), [
         this.isScrolling,
         this.range ? this.range.startIndex : null,
@@ -41034,18 +41034,18 @@ class GG {
             }) && (this.scrollState = null), this.pendingWrite = null, this._clampedAdjustment !== null && Math.abs(l - this._clampedAdjustment.maxAtWrite) >= 1.5 && (this._clampedAdjustment = null);
             const w = this.getScrollOffset(), S = this.scrollDirection;
             this.scrollDirection = c ? w === l ? this.scrollDirection : w < l ? "forward" : "backward" : null, this.scrollOffset = l, this.isScrolling = c;
-            const E = this.scrollState;
-            if (E?.phase === "queued" && x === "external" && c)
+            const k = this.scrollState;
+            if (k?.phase === "queued" && x === "external" && c)
               if (y || this._reportedOverscroll)
-                E.samples = [];
+                k.samples = [];
               else {
                 const T = this.now();
-                E.samples = [
-                  ...(E.samples ?? []).filter(
-                    (k) => T - k.t <= 200
+                k.samples = [
+                  ...(k.samples ?? []).filter(
+                    (E) => T - E.t <= 200
                   ),
                   { t: T, offset: b }
-                ], (S !== null && this.scrollDirection !== S || NG(E.samples)) && (this.scrollState = null);
+                ], (S !== null && this.scrollDirection !== S || NG(k.samples)) && (this.scrollState = null);
               }
             this._iosGesture.onScroll({
               isScrolling: c,
@@ -41105,7 +41105,7 @@ class GG {
       this._holdOffset = 0, this.scrollOffset !== null && this.scrollOffset < 0 && (this.scrollOffset = 0), this.notify(r);
       const a = this.getCommandWrittenOffset() ?? this.getScrollOffset();
       this._clampedAdjustment = this._clampedBy(a), this._scrollToOffset(a);
-    }, this.rafId = null, this.getSize = () => this.options.enabled ? (this.scrollRect = this.scrollRect ?? this.options.initialRect, this.scrollRect[this.options.horizontal ? "width" : "height"]) : (this.scrollRect = null, 0), this.getScrollOffset = () => this.options.enabled ? (this.scrollOffset = this.scrollOffset ?? (typeof this.options.initialOffset == "function" ? this.options.initialOffset() : this.options.initialOffset), this.scrollOffset) : (this.scrollOffset = null, 0), this.getMeasurementOptions = ol(
+    }, this.rafId = null, this.getSize = () => this.options.enabled ? (this.scrollRect = this.scrollRect ?? this.options.initialRect, this.scrollRect[this.options.horizontal ? "width" : "height"]) : (this.scrollRect = null, 0), this.getScrollOffset = () => this.options.enabled ? (this.scrollOffset = this.scrollOffset ?? (typeof this.options.initialOffset == "function" ? this.options.initialOffset() : this.options.initialOffset), this.scrollOffset) : (this.scrollOffset = null, 0), this.getMeasurementOptions = il(
       () => [
         this.options.count,
         this.options.paddingStart,
@@ -41129,7 +41129,7 @@ class GG {
       {
         key: !1
       }
-    ), this.isIndexInRange = (r) => r >= 0 && r < this.options.count, this.getMeasurements = ol(
+    ), this.isIndexInRange = (r) => r >= 0 && r < this.options.count, this.getMeasurements = il(
       () => [this.getMeasurementOptions(), this.itemSizeCacheVersion],
       ({
         count: r,
@@ -41154,10 +41154,10 @@ class GG {
         const b = this.lanesSettling ? 0 : this.pendingMin ?? 0;
         if (this.pendingMin = null, this.lanesSettling && this.measurementsCache.length === r && (this.lanesSettling = !1), d === 1) {
           const T = r * 2;
-          let k = (v = this._singleLaneMeasurements) == null ? void 0 : v.flat;
-          if (!k || k.length < T) {
+          let E = (v = this._singleLaneMeasurements) == null ? void 0 : v.flat;
+          if (!E || E.length < T) {
             const N = new Float64Array(T);
-            k && b > 0 && N.set(k.subarray(0, b * 2)), k = N;
+            E && b > 0 && N.set(E.subarray(0, b * 2)), E = N;
           }
           const z = b === 0 ? new Array(r) : this._singleLaneMeasurements.items.slice();
           let O;
@@ -41165,35 +41165,35 @@ class GG {
             O = o + a;
           else {
             const N = b - 1;
-            O = k[N * 2] + k[N * 2 + 1] + g;
+            O = E[N * 2] + E[N * 2 + 1] + g;
           }
           for (let N = b; N < r; N++) {
             const L = l(N);
             z[N] = L;
             const H = y.get(L), V = typeof H == "number" ? H : this.options.estimateSize(N);
-            k[N * 2] = O, k[N * 2 + 1] = V, O += V + g;
+            E[N * 2] = O, E[N * 2 + 1] = V, O += V + g;
           }
-          this._singleLaneMeasurements = { flat: k, items: z };
-          const A = TG(z, k);
+          this._singleLaneMeasurements = { flat: E, items: z };
+          const A = TG(z, E);
           return this.measurementsCache = A, A;
         }
         const x = this.measurementsCache.slice(0, b), w = new Array(d).fill(
           void 0
         ), S = new Float64Array(d);
-        let E = 0;
+        let k = 0;
         for (let T = 0; T < b; T++) {
-          const k = x[T];
-          k && (w[k.lane] === void 0 && E++, w[k.lane] = T, S[k.lane] = k.end);
+          const E = x[T];
+          E && (w[E.lane] === void 0 && k++, w[E.lane] = T, S[E.lane] = E.end);
         }
         for (let T = b; T < r; T++) {
-          const k = l(T), z = this.laneAssignments.get(T);
+          const E = l(T), z = this.laneAssignments.get(T);
           let O, A;
-          const N = f === "estimate" || y.has(k);
+          const N = f === "estimate" || y.has(E);
           if (z !== void 0 && this.options.lanes > 1) {
             O = z;
             const j = w[O], B = j !== void 0 ? x[j] : void 0;
             A = B ? B.end + g : o + a;
-          } else if (E === d) {
+          } else if (k === d) {
             let j = 0, B = S[0], G = w[0];
             for (let I = 1; I < d; I++) {
               const W = S[I];
@@ -41202,15 +41202,15 @@ class GG {
             O = j, A = B + g, N && this.laneAssignments.set(T, O);
           } else
             O = T % this.options.lanes, A = o + a, N && this.laneAssignments.set(T, O);
-          const L = y.get(k), H = typeof L == "number" ? L : this.options.estimateSize(T), V = A + H;
+          const L = y.get(E), H = typeof L == "number" ? L : this.options.estimateSize(T), V = A + H;
           x[T] = {
             index: T,
             start: A,
             size: H,
             end: V,
-            key: k,
+            key: E,
             lane: O
-          }, w[O] === void 0 && E++, w[O] = T, S[O] = V;
+          }, w[O] === void 0 && k++, w[O] = T, S[O] = V;
         }
         return this.measurementsCache = x, x;
       },
@@ -41218,7 +41218,7 @@ class GG {
         key: !1,
         debug: () => this.options.debug
       }
-    ), this.calculateRange = ol(
+    ), this.calculateRange = il(
       () => [
         this.getMeasurements(),
         this.getSize(),
@@ -41246,7 +41246,7 @@ class GG {
         key: !1,
         debug: () => this.options.debug
       }
-    ), this.getVirtualIndexes = ol(
+    ), this.getVirtualIndexes = il(
       () => {
         let r = null, o = null;
         const a = this.calculateRange();
@@ -41317,7 +41317,7 @@ class GG {
       }
       const v = this.itemSizeCache.get(g) ?? d, y = o - v;
       if (y !== 0) {
-        const b = this.options.anchorTo === "end" && !su(this.scrollState) && this.getVirtualDistanceFromEnd() <= this.options.scrollEndThreshold, x = b ? this._getLayoutTotalSize() : 0, w = this.getScrollOffset(), E = !this.itemSizeCache.has(g) ? (
+        const b = this.options.anchorTo === "end" && !su(this.scrollState) && this.getVirtualDistanceFromEnd() <= this.options.scrollEndThreshold, x = b ? this._getLayoutTotalSize() : 0, w = this.getScrollOffset(), k = !this.itemSizeCache.has(g) ? (
           // First measurement: compensate any item whose top sits above the
           // fold — the estimate→actual delta must be corrected regardless of
           // scroll direction, since the whole estimated block was above it.
@@ -41344,18 +41344,18 @@ class GG {
           },
           y,
           this
-        ) : E);
+        ) : k);
         (this.pendingMin === null || r < this.pendingMin) && (this.pendingMin = r), this.itemSizeCache.set(g, o), this.itemSizeCacheVersion++;
-        let k = !1;
-        if (this._awaitingCommandReadBack() || (b ? k = this.applyScrollAdjustment(
+        let E = !1;
+        if (this._awaitingCommandReadBack() || (b ? E = this.applyScrollAdjustment(
           this._getLayoutTotalSize() - x
-        ) : T && (k = this.applyScrollAdjustment(y))), this._resizeBatch) {
-          this._resizeBatch.notify = !0, (c = this._resizeBatch).sync || (c.sync = k);
+        ) : T && (E = this.applyScrollAdjustment(y))), this._resizeBatch) {
+          this._resizeBatch.notify = !0, (c = this._resizeBatch).sync || (c.sync = E);
           return;
         }
-        this.notify(k), this._noteClampMax(), this._flushHoldIfReady(!0), this._retryClampedAdjustment();
+        this.notify(E), this._noteClampMax(), this._flushHoldIfReady(!0), this._retryClampedAdjustment();
       }
-    }, this.getVirtualItems = ol(
+    }, this.getVirtualItems = il(
       () => [this.getVirtualIndexes(), this.getMeasurements(), this._holdOffset],
       (r, o, a) => {
         const l = [];
@@ -41770,8 +41770,8 @@ function KG({
       b.container.style[w] = `${x}px`;
     }
   }, f = (y, b, x) => {
-    const w = l.current, S = !!y.options.horizontal, E = b.start - y.options.scrollMargin;
-    w.lastPositions.get(x) !== E && (w.lastPositions.set(x, E), w.mode === "transform" ? x.style.transform = S ? `translate3d(${E}px, 0, 0)` : `translate3d(0, ${E}px, 0)` : x.style[S ? "left" : "top"] = `${E}px`);
+    const w = l.current, S = !!y.options.horizontal, k = b.start - y.options.scrollMargin;
+    w.lastPositions.get(x) !== k && (w.lastPositions.set(x, k), w.mode === "transform" ? x.style.transform = S ? `translate3d(${k}px, 0, 0)` : `translate3d(0, ${k}px, 0)` : x.style[S ? "left" : "top"] = `${k}px`);
   }, g = (y) => {
     const b = l.current;
     if (!(!b.enabled || !b.container)) {
@@ -41789,10 +41789,10 @@ function KG({
       let S = !0;
       if (w.enabled) {
         g(y);
-        const E = y.range, T = w.prevRange;
-        S = !T || T.isScrolling !== y.isScrolling || T.startIndex !== E?.startIndex || T.endIndex !== E?.endIndex, S && (w.prevRange = E ? {
-          startIndex: E.startIndex,
-          endIndex: E.endIndex,
+        const k = y.range, T = w.prevRange;
+        S = !T || T.isScrolling !== y.isScrolling || T.startIndex !== k?.startIndex || T.endIndex !== k?.endIndex, S && (w.prevRange = k ? {
+          startIndex: k.startIndex,
+          endIndex: k.endIndex,
           isScrolling: y.isScrolling
         } : null);
       }
@@ -41936,7 +41936,7 @@ function SM(e, t, r) {
   return ["rows", ...e, t, r];
 }
 function Fx(e, t, r, o) {
-  const a = Xl();
+  const a = rs();
   return bt({
     queryKey: ["columns", ...e],
     queryFn: async ({ signal: l }) => {
@@ -41987,7 +41987,7 @@ function rY(e, t, r) {
 }
 const lu = 40, Fy = 44, Fh = 148;
 function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPick: c, onTrace: d, lit: f = null, onLook: g, onColumn: p, columnTitle: v = "Its columns before and after" }) {
-  const y = _.useRef(null), b = _.useId(), [x, w] = _.useState(0), [S, E] = _.useState(!1), [T, k] = _.useState(null), z = rY(a, y, Fy), O = Fh + o.reduce((J, ce) => J + Kk(ce), 0) + 20, A = o.length ? Math.min(80, Math.max(0, Math.floor((z.width - O) / o.length))) : 0, N = QG({
+  const y = _.useRef(null), b = _.useId(), [x, w] = _.useState(0), [S, k] = _.useState(!1), [T, E] = _.useState(null), z = rY(a, y, Fy), O = Fh + o.reduce((J, ce) => J + Kk(ce), 0) + 20, A = o.length ? Math.min(80, Math.max(0, Math.floor((z.width - O) / o.length))) : 0, N = QG({
     horizontal: !0,
     count: o.length,
     getScrollElement: () => y.current,
@@ -42019,7 +42019,7 @@ function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPic
     if ($ !== void 0)
       return $ === null ? "" : $[J % Lo]?.[he < 0 ? ce : ce % lu] ?? null;
   }, D = (J, { x: ce, y: he, height: $ }) => {
-    k({ row: J, rect: { x: ce + 8, y: he, width: 1, height: $ } });
+    E({ row: J, rect: { x: ce + 8, y: he, width: 1, height: $ } });
   }, F = (J) => {
     if (J.target !== J.currentTarget) return;
     const ce = Math.max(1, Math.floor(((y.current?.clientHeight ?? 300) - Fy) / Rn) - 1), $ = { ArrowDown: 1, ArrowUp: -1, PageDown: ce, PageUp: -ce, Home: -a, End: a }[J.key];
@@ -42060,10 +42060,10 @@ function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPic
         fontSize: "sm",
         minH: "7rem",
         onBlur: () => {
-          E(!1), g?.(null);
+          k(!1), g?.(null);
         },
         onFocus: () => {
-          E(!0);
+          k(!0);
         },
         onKeyDown: F,
         onMouseLeave: () => g?.(null),
@@ -42131,7 +42131,7 @@ function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPic
         at: T,
         onAsk: d,
         onClose: () => {
-          k(null), y.current?.focus({ preventScroll: !0 });
+          E(null), y.current?.focus({ preventScroll: !0 });
         }
       }
     )
@@ -42214,9 +42214,9 @@ function Kk(e) {
 }
 function l0({ asked: e, node: t, title: r, example: o = null, choice: a, faded: l = !1, lit: c, onColumn: d, onLook: f, onTrace: g }) {
   const p = _.useCallback(
-    (E, T, k, z) => yr("/trace/rows", { ...e, node: t.id, node_version: t.version, one: o !== null, example: o, cursor: E, limit: T, columns: k }, z),
+    (k, T, E, z) => yr("/trace/rows", { ...e, node: t.id, node_version: t.version, one: o !== null, example: o, cursor: k, limit: T, columns: E }, z),
     [e, o, t.id, t.version]
-  ), v = ["trace", JSON.stringify(e), t.id, t.version, o], y = Xl(), b = Fx(v, p, t.columns, t.rows > 0), x = o === null ? t.rows : b.data?.selected, w = t.rows ? `${qi(t.rows, t.total)} rows ${r}` : `no row of ${Re(t.total)} ${r}`, S = o === null ? w : `${x === void 0 ? "…" : Re(x)} of ${at(t.rows)}, in one derivation of row ${Re(o)}`;
+  ), v = ["trace", JSON.stringify(e), t.id, t.version, o], y = rs(), b = Fx(v, p, t.columns, t.rows > 0), x = o === null ? t.rows : b.data?.selected, w = t.rows ? `${qi(t.rows, t.total)} rows ${r}` : `no row of ${Re(t.total)} ${r}`, S = o === null ? w : `${x === void 0 ? "…" : Re(x)} of ${at(t.rows)}, in one derivation of row ${Re(o)}`;
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, opacity: l ? 0.35 : 1, transition: "opacity 120ms", children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, children: [
       /* @__PURE__ */ R(Fo, { as: "h2", flexShrink: 0, maxW: "14rem", size: "sm", truncate: !0, title: t.dataset.name, children: t.dataset.label }),
@@ -42253,8 +42253,8 @@ const aY = 1e3;
 function sY({ what: e, done: t, total: r }) {
   return r ? `${e}: ${Re(t)} of ${Re(r)}` : e;
 }
-function os({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
-  const l = Xl(), [c, d] = _.useState(0), f = hG(t), g = e.fetchStatus === "fetching";
+function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
+  const l = rs(), [c, d] = _.useState(0), f = hG(t), g = e.fetchStatus === "fetching";
   return _.useEffect(() => {
     if (!g) return;
     const p = Date.now();
@@ -42284,7 +42284,7 @@ function lY() {
   const { state: e, on: t } = zt(), r = { ...Ql(e), direction: "backward", context: !1, to: e.dataset, versions: "current" }, o = ["trace", JSON.stringify(r)], a = bt({ queryKey: o, queryFn: ({ signal: c }) => yr("/trace", r, c, o) }), l = a.data?.nodes[0];
   return l ? /* @__PURE__ */ R(l0, { asked: r, node: l, onTrace: (c, d) => {
     t({ dataset: l.dataset.id, version: l.version, rows: [c], way: d });
-  }, title: "asked about" }) : /* @__PURE__ */ R(os, { failed: "The rows can't be found", label: "Finding the rows", lines: 4, query: a, queryKey: o });
+  }, title: "asked about" }) : /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Finding the rows", lines: 4, query: a, queryKey: o });
 }
 function cY(e, t) {
   const { to: r, through: o } = t;
@@ -42368,7 +42368,7 @@ function EM(e, t, r, o, a, l) {
 }
 function xY({ source: e, column: t }) {
   const { state: r } = zt(), o = _.useMemo(() => ["composition", JSON.stringify(Ql(r)), e.id, t], [t, e.id, r]), a = bt({ queryKey: o, queryFn: ({ signal: f }) => EM(r, e, t, yY, f, o) }), { data: l } = a;
-  if (!l) return /* @__PURE__ */ R(os, { failed: "The rows can't be divided", label: "Counting", query: a, queryKey: o });
+  if (!l) return /* @__PURE__ */ R(is, { failed: "The rows can't be divided", label: "Counting", query: a, queryKey: o });
   if (!l.total_witnesses) return /* @__PURE__ */ R(yn, { title: `No row of ${e.label} contributes`, children: "There is nothing to divide." });
   const c = l.values[0]?.witnesses ?? 1, d = l.total_witnesses - l.values.reduce((f, g) => f + g.witnesses, 0);
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
@@ -42420,10 +42420,10 @@ function _M({ way: e, to: t, through: r }, o = !0) {
 }
 function SY({ way: e, to: t, through: r }) {
   const { state: o, go: a, on: l } = zt(), { asked: c, key: d, answer: f, met: g, found: p } = _M({ way: e, to: t, through: r }), v = p?.version, y = _.useCallback(
-    (S, E, T, k) => yr("/sideways/rows", { ...c, found: v, cursor: S, limit: E, columns: T }, k),
+    (S, k, T, E) => yr("/sideways/rows", { ...c, found: v, cursor: S, limit: k, columns: T }, E),
     [c, v]
   ), b = [...d, v], x = Fx(b, y, p?.columns ?? 0, !!v);
-  if (!f.data) return /* @__PURE__ */ R(os, { failed: "The rows can't be found", label: "Looking sideways", query: f, queryKey: d });
+  if (!f.data) return /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Looking sideways", query: f, queryKey: d });
   const w = e === "together" ? `stand in one derivation with ${eT(o.rows.length)}` : `share a row of ${r?.label ?? ""} with ${eT(o.rows.length)}`;
   return p ? /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
@@ -42447,8 +42447,8 @@ function SY({ way: e, to: t, through: r }) {
         label: `${t.label}: rows found`,
         load: y,
         name: b,
-        onTrace: (S, E) => {
-          l({ dataset: t.id, version: p.version, rows: [S], way: E });
+        onTrace: (S, k) => {
+          l({ dataset: t.id, version: p.version, rows: [S], way: k });
         }
       },
       b.join(" ")
@@ -42458,7 +42458,7 @@ function SY({ way: e, to: t, through: r }) {
 function eT(e) {
   return e === 1 ? "it" : "them";
 }
-function gl({ label: e, name: t, options: r, value: o, onPick: a }) {
+function pl({ label: e, name: t, options: r, value: o, onPick: a }) {
   return /* @__PURE__ */ ie(kt, { gap: 2, children: [
     /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", whiteSpace: "nowrap", children: e }),
     /* @__PURE__ */ ie(Du, { size: "xs", w: "auto", children: [
@@ -42525,9 +42525,9 @@ function TY(e) {
     if (!v?.step) continue;
     c(g, v.step, v.coverage, p);
     const y = e.edges.every((x) => x.target !== v.target || p.includes(x)), b = p.length === 1 ? v.rows : y ? e.nodes[v.target]?.rows : void 0;
-    for (const { source: x, target: w, kind: S, rows: E } of p) {
-      const [T, k] = [e.nodes[x], e.nodes[w]];
-      !T || !k || (l(`d${x}`, g, S, d ? E : T.rows, T.total), l(g, `d${w}`, S, d ? k.rows : b, k.total));
+    for (const { source: x, target: w, kind: S, rows: k } of p) {
+      const [T, E] = [e.nodes[x], e.nodes[w]];
+      !T || !E || (l(`d${x}`, g, S, d ? k : T.rows, T.total), l(g, `d${w}`, S, d ? E.rows : b, E.total));
     }
   }
   for (const g of e.endings) {
@@ -42603,7 +42603,7 @@ function nT(e, t) {
   const r = (f) => t[f] ?? { x: 0, y: 0 }, o = Math.max(...e.boxes.map((f) => r(f.id).x + f.width)) + 20, a = Math.max(...e.boxes.map((f) => r(f.id).y + f.height)) + 20, l = new Map(e.boxes.map((f) => [f.id, f])), c = e.lines.map((f) => {
     const g = l.get(f.source), p = l.get(f.target);
     if (!g || !p) return "";
-    const [v, y] = [r(g.id).x + g.width, r(g.id).y + g.height / 2], [b, x] = [r(p.id).x, r(p.id).y + p.height / 2], w = Math.max(20, (b - v) / 2), S = f.way === "data" ? "" : ' stroke-dasharray="5 4"', E = Yx(f), T = E ? `<text x="${(v + b) / 2}" y="${(y + x) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${E}</text>` : "";
+    const [v, y] = [r(g.id).x + g.width, r(g.id).y + g.height / 2], [b, x] = [r(p.id).x, r(p.id).y + p.height / 2], w = Math.max(20, (b - v) / 2), S = f.way === "data" ? "" : ' stroke-dasharray="5 4"', k = Yx(f), T = k ? `<text x="${(v + b) / 2}" y="${(y + x) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${k}</text>` : "";
     return `<path d="M${v} ${y}C${v + w} ${y} ${b - w} ${x} ${b} ${x}" fill="none" stroke="#64748b" stroke-width="1.5"${S}/>${T}`;
   }), d = e.boxes.map((f) => {
     const { x: g, y: p } = r(f.id), v = f.part.kind === "dataset" ? 6 : f.height / 2, y = f.part.kind === "hidden" || f.part.kind === "step" && f.part.coverage === "untracked" ? ' stroke-dasharray="4 3"' : "", b = f.part.kind === "dataset" ? f.part.node.dataset.label : f.part.kind === "step" ? f.part.about?.task_id ?? f.part.step : "hidden step", x = f.part.kind === "dataset" ? `<text x="${g + 12}" y="${p + 44}" fill="#475569">${rT(qi(f.part.node.rows, f.part.node.total))}</text>` : "";
@@ -42705,16 +42705,16 @@ function DY({ way: e, choices: t, choice: r, through: o }) {
     enabled: e === "composition"
   }), d = t.map((p) => ({ value: p.dataset.id, label: p.dataset.label, title: p.dataset.name })), f = r.via.map((p) => ({ value: p.id, label: p.label, title: p.name })), g = c.data?.columns.filter((p) => !p.masked).map((p) => ({ value: p.name, label: p.name, title: p.type })) ?? [];
   return /* @__PURE__ */ ie(P.Fragment, { children: [
-    /* @__PURE__ */ R(gl, { label: e === "composition" ? "of rows of" : "with rows of", name: e === "composition" ? "Source" : "Other data set", onPick: (p) => {
+    /* @__PURE__ */ R(pl, { label: e === "composition" ? "of rows of" : "with rows of", name: e === "composition" ? "Source" : "Other data set", onPick: (p) => {
       l({ to: p, through: null, column: null, at: null });
     }, options: d, value: r.dataset.id }),
-    e === "together" && f.length > 1 ? /* @__PURE__ */ R(gl, { label: "in derivations of", name: "Between", onPick: (p) => {
+    e === "together" && f.length > 1 ? /* @__PURE__ */ R(pl, { label: "in derivations of", name: "Between", onPick: (p) => {
       l({ through: p || null, at: null });
     }, options: [{ value: "", label: "any data set", title: "" }, ...f], value: o?.id ?? "" }) : null,
-    e === "siblings" ? /* @__PURE__ */ R(gl, { label: "that share a row of", name: "Between", onPick: (p) => {
+    e === "siblings" ? /* @__PURE__ */ R(pl, { label: "that share a row of", name: "Between", onPick: (p) => {
       l({ through: p, at: null });
     }, options: f, value: o?.id ?? "" }) : null,
-    e === "composition" ? /* @__PURE__ */ R(gl, { label: "by", name: "Column", onPick: (p) => {
+    e === "composition" ? /* @__PURE__ */ R(pl, { label: "by", name: "Column", onPick: (p) => {
       l({ column: p || null });
     }, options: [...a.column ? [] : [{ value: "", label: "column …", title: "" }], ...g], value: a.column ?? "" }) : /* @__PURE__ */ ie(cg, { checked: a.context, onCheckedChange: ({ checked: p }) => {
       l({ context: p === !0 });
@@ -42742,7 +42742,7 @@ const LY = {
   coarse: { palette: "orange", text: "coarse", why: "captured as a whole: all its output rows stand for all its input rows" },
   untracked: { palette: "red", text: "untracked", why: "not captured" }
 };
-function zl({ value: e }) {
+function Ol({ value: e }) {
   const t = e ? LY[e] : void 0;
   return t ? /* @__PURE__ */ R(xx, { colorPalette: t.palette, size: "sm", title: t.why, variant: e === "untracked" ? "outline" : "subtle", children: t.text }) : null;
 }
@@ -42801,12 +42801,12 @@ function HY() {
     y ? /* @__PURE__ */ ie(_e, { borderColor: "border", borderRadius: "md", borderWidth: 1, minH: 0, overflow: "auto", children: [
       /* @__PURE__ */ ie(vN, { interactive: !0, size: "sm", stickyHeader: !0, children: [
         /* @__PURE__ */ R(UW, { children: /* @__PURE__ */ ie(Gb, { bg: "bg.subtle", children: [
-          /* @__PURE__ */ R(nl, { children: "Data set" }),
-          /* @__PURE__ */ R(nl, { textAlign: "end", children: "Rows" }),
-          /* @__PURE__ */ R(nl, { textAlign: "end", children: "Columns" }),
-          /* @__PURE__ */ R(nl, { textAlign: "end", children: "Versions" }),
-          /* @__PURE__ */ R(nl, { children: "Is a" }),
-          /* @__PURE__ */ R(nl, { children: "Captured" })
+          /* @__PURE__ */ R(rl, { children: "Data set" }),
+          /* @__PURE__ */ R(rl, { textAlign: "end", children: "Rows" }),
+          /* @__PURE__ */ R(rl, { textAlign: "end", children: "Columns" }),
+          /* @__PURE__ */ R(rl, { textAlign: "end", children: "Versions" }),
+          /* @__PURE__ */ R(rl, { children: "Is a" }),
+          /* @__PURE__ */ R(rl, { children: "Captured" })
         ] }) }),
         /* @__PURE__ */ R(yN, { children: v.map((b) => /* @__PURE__ */ ie(Gb, { cursor: "pointer", onClick: () => {
           r({ dataset: b.id });
@@ -42833,7 +42833,7 @@ function HY() {
           /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.columns) }),
           /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.versions) }),
           /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(VY, { value: b.role }) }),
-          /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(zl, { value: b.coverage }) })
+          /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(Ol, { value: b.coverage }) })
         ] }, b.id)) })
       ] }),
       p ? /* @__PURE__ */ R(ut, { m: 2, onClick: () => {
@@ -43004,45 +43004,49 @@ function YY({ rule: e, why: t, missing: r, unknown: o, age: a }) {
 function XY() {
   const { state: e, go: t } = zt(), { dataset: r, version: o, where: a, rows: l } = e, c = bt({
     queryKey: ["dataset", r, o],
-    queryFn: ({ signal: T }) => vn(`/datasets/${r}`, { version: o }, T)
-  }), d = _.useCallback(
-    (T, k, z, O, A) => vn(`/datasets/${r}/rows`, { version: c.data?.version, where: a, cursor: T, limit: k, columns: z }, O, A),
+    queryFn: ({ signal: E }) => vn(`/datasets/${r}`, { version: o }, E)
+  }), d = rs();
+  _.useEffect(() => {
+    c.data && d.setQueryData(["dataset", r, c.data.version], c.data);
+  }, [d, r, c.data]);
+  const f = _.useCallback(
+    (E, z, O, A, N) => vn(`/datasets/${r}/rows`, { version: c.data?.version, where: a, cursor: E, limit: z, columns: O }, A, N),
     [r, c.data?.version, a]
-  ), f = [r, c.data?.version, a], g = Fx(f, d, c.data?.columns.length ?? 0, !!c.data), p = _.useMemo(() => new Set(l), [l]), v = (T, k) => {
-    t({ version: c.data?.version ?? null, rows: T, where: T.length ? [] : a, way: k, column: null });
+  ), g = [r, c.data?.version, a], p = Fx(g, f, c.data?.columns.length ?? 0, !!c.data), v = _.useMemo(() => new Set(l), [l]), y = (E, z) => {
+    t({ version: c.data?.version ?? null, rows: E, where: E.length ? [] : a, way: z, column: null });
   };
   if (c.error) return /* @__PURE__ */ R(zn, { again: () => {
     c.refetch();
   }, error: c.error, title: "The data set can't be shown" });
   if (!c.data) return /* @__PURE__ */ R(Un, { label: "Loading the data set" });
-  const { label: y, columns: b, versions: x, current: w } = c.data, S = x.find((T) => T.version === c.data.version), E = g.data?.selected;
+  const { label: b, columns: x, versions: w, current: S } = c.data, k = w.find((E) => E.version === c.data.version), T = p.data?.selected;
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "start", gap: 4, wrap: "wrap", children: [
       /* @__PURE__ */ ie("div", { children: [
         /* @__PURE__ */ ie(kt, { gap: 2, children: [
-          /* @__PURE__ */ R(Fo, { as: "h2", size: "lg", children: y }),
-          /* @__PURE__ */ R(zl, { value: S?.coverage ?? null })
+          /* @__PURE__ */ R(Fo, { as: "h2", size: "lg", children: b }),
+          /* @__PURE__ */ R(Ol, { value: k?.coverage ?? null })
         ] }),
         /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: c.data.name }),
-        S?.coverage === "untracked" || S?.coverage === "coarse" ? /* @__PURE__ */ R(ut, { color: "orange.fg", h: "auto", onClick: () => {
-          v([], "backward");
+        k?.coverage === "untracked" || k?.coverage === "coarse" ? /* @__PURE__ */ R(ut, { color: "orange.fg", h: "auto", onClick: () => {
+          y([], "backward");
         }, p: 0, size: "xs", variant: "plain", children: "See why it was not captured row by row" }) : null
       ] }),
       /* @__PURE__ */ R(Ha, {}),
       /* @__PURE__ */ ie(Du, { size: "xs", w: "auto", children: [
-        /* @__PURE__ */ R($u, { "aria-label": "Version", onChange: (T) => {
-          t({ version: T.target.value, rows: [] });
-        }, value: c.data.version, children: x.map((T) => /* @__PURE__ */ R("option", { value: T.version, children: `${T.version === w.version ? "current · " : ""}${Re(T.rows)} rows · ${T.written ? "written" : "read"} by ${Vr(T.step)} · ${Zl(T.step.ended)}` }, T.version)) }),
+        /* @__PURE__ */ R($u, { "aria-label": "Version", onChange: (E) => {
+          t({ version: E.target.value, rows: [] });
+        }, value: c.data.version, children: w.map((E) => /* @__PURE__ */ R("option", { value: E.version, children: `${E.version === S.version ? "current · " : ""}${Re(E.rows)} rows · ${E.written ? "written" : "read"} by ${Vr(E.step)} · ${Zl(E.step.ended)}` }, E.version)) }),
         /* @__PURE__ */ R(Lu, {})
       ] }),
       /* @__PURE__ */ R(
         md,
         {
           items: [
-            ...Xx.map(({ format: T, text: k }) => ({
-              label: `Rows as ${k}`,
+            ...Xx.map(({ format: E, text: z }) => ({
+              label: `Rows as ${z}`,
               act: () => {
-                Ar(pG(r, c.data.version, a, T), `${y}.${T}`);
+                Ar(pG(r, c.data.version, a, E), `${b}.${E}`);
               }
             })),
             ...fp({ ...e, version: c.data.version }, { dataset: c.data.name })
@@ -43053,10 +43057,10 @@ function XY() {
     /* @__PURE__ */ R(
       GY,
       {
-        current: w,
+        current: S,
         dataset: r,
-        onShow: (T, k) => {
-          t({ version: T, rows: k });
+        onShow: (E, z) => {
+          t({ version: E, rows: z });
         },
         rows: l,
         unnamed: !o && l.length > 0,
@@ -43065,51 +43069,51 @@ function XY() {
       `${c.data.version} ${l.join()}`
     ),
     /* @__PURE__ */ ie(De, { align: "center", gap: 3, wrap: "wrap", children: [
-      /* @__PURE__ */ R(qY, { columns: b, onChange: (T) => {
-        t({ where: T, rows: [] });
+      /* @__PURE__ */ R(qY, { columns: x, onChange: (E) => {
+        t({ where: E, rows: [] });
       }, where: a }),
       /* @__PURE__ */ R(Ha, {}),
-      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: l.length ? `${at(l.length)} chosen` : E === void 0 ? "" : a.length ? `${qi(E, c.data.rows)} rows` : at(c.data.rows) }),
+      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: l.length ? `${at(l.length)} chosen` : T === void 0 ? "" : a.length ? `${qi(T, c.data.rows)} rows` : at(c.data.rows) }),
       l.length ? /* @__PURE__ */ R(ut, { onClick: () => {
         t({ rows: [] });
       }, size: "xs", variant: "ghost", children: "Clear" }) : null,
-      /* @__PURE__ */ ie(ut, { colorPalette: "blue", disabled: !l.length && !E, onClick: () => {
-        v(l, "backward");
+      /* @__PURE__ */ ie(ut, { colorPalette: "blue", disabled: !l.length && !T, onClick: () => {
+        y(l, "backward");
       }, size: "xs", children: [
         "← Where ",
         l.length === 1 ? "it" : l.length ? "they" : "all",
         " came from"
       ] }),
-      /* @__PURE__ */ ie(ut, { colorPalette: "blue", disabled: !l.length && !E, onClick: () => {
-        v(l, "forward");
+      /* @__PURE__ */ ie(ut, { colorPalette: "blue", disabled: !l.length && !T, onClick: () => {
+        y(l, "forward");
       }, size: "xs", variant: "outline", children: [
         "Where ",
         l.length === 1 ? "it" : l.length ? "they" : "all",
         " went →"
       ] }),
-      /* @__PURE__ */ R(eY, { disabled: !l.length && !E, many: l.length !== 1, onAsk: (T) => {
-        v(l, T);
+      /* @__PURE__ */ R(eY, { disabled: !l.length && !T, many: l.length !== 1, onAsk: (E) => {
+        y(l, E);
       } })
     ] }),
-    E === 0 ? /* @__PURE__ */ R(yn, { title: a.length ? "No row satisfies the filter" : "This version has no rows", children: a.length ? "Take a condition away to see more." : null }) : E ? /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
+    T === 0 ? /* @__PURE__ */ R(yn, { title: a.length ? "No row satisfies the filter" : "This version has no rows", children: a.length ? "Take a condition away to see more." : null }) : T ? /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ R(
         qx,
         {
-          columns: b,
-          count: E,
-          label: `Rows of ${y}`,
-          load: d,
-          name: f,
-          onColumn: (T) => {
-            t({ column: T });
+          columns: x,
+          count: T,
+          label: `Rows of ${b}`,
+          load: f,
+          name: g,
+          onColumn: (E) => {
+            t({ column: E });
           },
-          onPick: (T) => {
-            t({ version: c.data.version, rows: p.has(T) ? l.filter((k) => k !== T) : [...l, T] }, !0);
+          onPick: (E) => {
+            t({ version: c.data.version, rows: v.has(E) ? l.filter((z) => z !== E) : [...l, E] }, !0);
           },
-          onTrace: (T, k) => {
-            v([T], k);
+          onTrace: (E, z) => {
+            y([E], z);
           },
-          picked: p
+          picked: v
         },
         `${c.data.version} ${a.join(`
 `)}`
@@ -43117,8 +43121,8 @@ function XY() {
       e.column === null ? null : /* @__PURE__ */ R(_e, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ R(BY, { column: e.column, dataset: r, onClose: () => {
         t({ column: null });
       }, row: l.length === 1 ? l[0] ?? null : null, version: c.data.version }) })
-    ] }) : /* @__PURE__ */ R(os, { failed: "The rows can't be selected", label: a.length ? "Filtering" : "Loading rows", query: g, queryKey: ["columns", ...f] }),
-    /* @__PURE__ */ R(KY, { by: S?.step })
+    ] }) : /* @__PURE__ */ R(is, { failed: "The rows can't be selected", label: a.length ? "Filtering" : "Loading rows", query: p, queryKey: ["columns", ...g] }),
+    /* @__PURE__ */ R(KY, { by: k?.step })
   ] });
 }
 function KY({ by: e }) {
@@ -43258,7 +43262,7 @@ function iX() {
   ];
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
-      /* @__PURE__ */ R(gl, { label: "In the step", name: "Step", onPick: (d) => {
+      /* @__PURE__ */ R(pl, { label: "In the step", name: "Step", onPick: (d) => {
         t({ at: d });
       }, options: c, value: l?.step.step ?? Xy }),
       /* @__PURE__ */ ie(cg, { checked: e.all, onCheckedChange: ({ checked: d }) => {
@@ -43287,7 +43291,7 @@ function aX({ label: e, step: t }) {
       /* @__PURE__ */ R(ep, { children: "What came out differs from what is stored: the step’s operations don’t tell all that it did." })
     ] }) : null,
     /* @__PURE__ */ R(JY, { every: r.all, passages: l.passages })
-  ] }) : /* @__PURE__ */ R(yn, { title: `No captured step made or read these rows of ${e}`, children: "There is nothing to run again." }) : /* @__PURE__ */ R(os, { failed: "What happened can't be shown", label: "Running the stored operations again for these rows", query: a, queryKey: o });
+  ] }) : /* @__PURE__ */ R(yn, { title: `No captured step made or read these rows of ${e}`, children: "There is nothing to run again." }) : /* @__PURE__ */ R(is, { failed: "What happened can't be shown", label: "Running the stored operations again for these rows", query: a, queryKey: o });
 }
 function sX({ name: e, step: t }) {
   const { state: r } = zt(), { data: o } = AM(t).answer, a = fp({ ...r, step: t }, { dataset: e });
@@ -43335,7 +43339,7 @@ function uX({ where: e }) {
       return /* @__PURE__ */ ie(_e, { borderColor: "border", borderRadius: "md", borderWidth: 1, overflow: "hidden", children: [
         /* @__PURE__ */ ie(kt, { bg: "bg.subtle", gap: 3, px: 3, py: 2, children: [
           /* @__PURE__ */ R(be, { fontWeight: "semibold", children: Vr(a) }),
-          a.coverage === "exact" ? null : /* @__PURE__ */ R(zl, { value: a.coverage }),
+          a.coverage === "exact" ? null : /* @__PURE__ */ R(Ol, { value: a.coverage }),
           /* @__PURE__ */ ie(be, { color: "fg.muted", fontSize: "sm", children: [
             a.run_id,
             " · ",
@@ -43356,7 +43360,7 @@ function uX({ where: e }) {
             d.inputs.map((f) => `${f.label} (${Re(f.rows)})`).join(", ") || "no captured input"
           ] }),
           /* @__PURE__ */ ie(io, { children: [
-            /* @__PURE__ */ R(zl, { value: d.coverage }),
+            /* @__PURE__ */ R(Ol, { value: d.coverage }),
             " ",
             /* @__PURE__ */ R(be, { as: "span", color: "fg.muted", fontSize: "xs", children: d.reason })
           ] })
@@ -43497,14 +43501,14 @@ function wX({ step: e, writes: t }) {
   if (!d) return /* @__PURE__ */ R(yn, { title: "This step has no captured input to compare with" });
   const { data: p } = g;
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, children: [
-    l.length > 1 ? /* @__PURE__ */ R(gl, { label: "Values of", name: "Data sets", onPick: (v) => {
+    l.length > 1 ? /* @__PURE__ */ R(pl, { label: "Values of", name: "Data sets", onPick: (v) => {
       o({ column: v }, !0);
     }, options: l.map(([v, y]) => ({ value: v, label: `${y.input.label} → ${y.output.label}`, title: y.input.name })), value: c ?? "" }) : null,
     p ? /* @__PURE__ */ ie(P.Fragment, { children: [
       /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `${at(p.before_rows)} of ${p.before.label} before, ${at(p.after_rows)} of ${p.after.label} after` }),
       p.columns.map((v) => /* @__PURE__ */ R(SX, { pair: v }, v.name)),
       p.total > p.columns.length ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: `The first ${Re(p.columns.length)} of ${Re(p.total)} columns are shown.` }) : null
-    ] }) : /* @__PURE__ */ R(os, { failed: "The values can't be counted", label: "Counting values", lines: 4, query: g, queryKey: f })
+    ] }) : /* @__PURE__ */ R(is, { failed: "The values can't be counted", label: "Counting values", lines: 4, query: g, queryKey: f })
   ] });
 }
 function SX({ pair: e }) {
@@ -43557,7 +43561,7 @@ function _X({ step: e, onClose: t, onHappened: r }) {
   return /* @__PURE__ */ ie(De, { "aria-label": "Step", as: "aside", ref: g, borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, tabIndex: 0, children: [
     /* @__PURE__ */ ie(kt, { children: [
       /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, size: "md", children: a ? Vr(a) : "Step" }),
-      /* @__PURE__ */ R(zl, { value: a?.coverage ?? null }),
+      /* @__PURE__ */ R(Ol, { value: a?.coverage ?? null }),
       a?.dag_id && o.data?.airflow ? /* @__PURE__ */ R(yW, { colorPalette: "blue", fontSize: "sm", href: TX(a), children: "Task instance in Airflow" }) : null,
       /* @__PURE__ */ R(Sx, { "aria-label": "Close the step", onClick: t, size: "xs" })
     ] }),
@@ -43569,7 +43573,7 @@ function _X({ step: e, onClose: t, onHappened: r }) {
       a.writes.map((y) => /* @__PURE__ */ ie(_e, { children: [
         /* @__PURE__ */ ie(kt, { children: [
           /* @__PURE__ */ R(be, { fontSize: "sm", fontWeight: "semibold", children: `writes ${y.output.label}` }),
-          y.coverage === a.coverage ? null : /* @__PURE__ */ R(zl, { value: y.coverage })
+          y.coverage === a.coverage ? null : /* @__PURE__ */ R(Ol, { value: y.coverage })
         ] }),
         /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `${yM(y.output.rows, y.written)}, from ${y.inputs.map((b) => `${Re(b.rows)} of ${b.label}`).join(" and ") || "no captured input"}` }),
         y.site ? /* @__PURE__ */ R(be, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: y.site }) : null,
@@ -43592,16 +43596,16 @@ function _X({ step: e, onClose: t, onHappened: r }) {
 }
 function kX({ data: e }) {
   return /* @__PURE__ */ ie(aW, { orientation: "horizontal", size: "sm", children: [
-    e.dag_id ? /* @__PURE__ */ R(al, { name: "DAG", children: e.dag_id }) : null,
-    /* @__PURE__ */ R(al, { name: "Run", children: e.run_id || "command line" }),
-    /* @__PURE__ */ R(al, { name: "Try", children: String(e.try_number) }),
-    /* @__PURE__ */ R(al, { name: "Ended", children: `${Zl(e.ended)}, ${e.status}` }),
-    /* @__PURE__ */ R(al, { name: "Stored in", children: `${Re(e.stored_bytes)} bytes` }),
-    Object.entries(e.engine).map(([t, r]) => /* @__PURE__ */ R(al, { name: t, children: r }, t)),
+    e.dag_id ? /* @__PURE__ */ R(sl, { name: "DAG", children: e.dag_id }) : null,
+    /* @__PURE__ */ R(sl, { name: "Run", children: e.run_id || "command line" }),
+    /* @__PURE__ */ R(sl, { name: "Try", children: String(e.try_number) }),
+    /* @__PURE__ */ R(sl, { name: "Ended", children: `${Zl(e.ended)}, ${e.status}` }),
+    /* @__PURE__ */ R(sl, { name: "Stored in", children: `${Re(e.stored_bytes)} bytes` }),
+    Object.entries(e.engine).map(([t, r]) => /* @__PURE__ */ R(sl, { name: t, children: r }, t)),
     /* @__PURE__ */ R(_e, { pt: 1, children: /* @__PURE__ */ R(md, { items: [{ label: "Copy as Python", act: () => vg(dY(e.step)) }, { label: "Copy as command", act: () => vg(`provspark show ${e.step}`) }] }) })
   ] });
 }
-function al({ name: e, children: t }) {
+function sl({ name: e, children: t }) {
   return /* @__PURE__ */ ie(sW, { children: [
     /* @__PURE__ */ R(lW, { minW: "5rem", children: e }),
     /* @__PURE__ */ R(cW, { overflowWrap: "anywhere", children: t })
@@ -43839,11 +43843,11 @@ function JX(e, t) {
   var r = t ? QX : KX, o = this._parents, a = this._groups;
   typeof e != "function" && (e = XX(e));
   for (var l = a.length, c = new Array(l), d = new Array(l), f = new Array(l), g = 0; g < l; ++g) {
-    var p = o[g], v = a[g], y = v.length, b = eK(e.call(p, p && p.__data__, g, o)), x = b.length, w = d[g] = new Array(x), S = c[g] = new Array(x), E = f[g] = new Array(y);
-    r(p, v, w, S, E, b, t);
-    for (var T = 0, k = 0, z, O; T < x; ++T)
+    var p = o[g], v = a[g], y = v.length, b = eK(e.call(p, p && p.__data__, g, o)), x = b.length, w = d[g] = new Array(x), S = c[g] = new Array(x), k = f[g] = new Array(y);
+    r(p, v, w, S, k, b, t);
+    for (var T = 0, E = 0, z, O; T < x; ++T)
       if (z = w[T]) {
-        for (T >= k && (k = T + 1); !(O = S[k]) && ++k < x; ) ;
+        for (T >= E && (E = T + 1); !(O = S[E]) && ++E < x; ) ;
         z._next = O || null;
       }
   }
@@ -43977,9 +43981,9 @@ function SK(e, t, r) {
   };
 }
 function CK(e, t, r) {
-  return arguments.length > 1 ? this.each((t == null ? xK : typeof t == "function" ? SK : wK)(e, t, r ?? "")) : Ol(this.node(), e);
+  return arguments.length > 1 ? this.each((t == null ? xK : typeof t == "function" ? SK : wK)(e, t, r ?? "")) : Al(this.node(), e);
 }
-function Ol(e, t) {
+function Al(e, t) {
   return e.style.getPropertyValue(t) || $M(e).getComputedStyle(e, null).getPropertyValue(t);
 }
 function EK(e) {
@@ -44299,16 +44303,16 @@ const dQ = { passive: !1 }, Uu = { capture: !0, passive: !1 };
 function Zy(e) {
   e.stopImmediatePropagation();
 }
-function xl(e) {
+function wl(e) {
   e.preventDefault(), e.stopImmediatePropagation();
 }
 function WM(e) {
-  var t = e.document.documentElement, r = er(e).on("dragstart.drag", xl, Uu);
-  "onselectstart" in t ? r.on("selectstart.drag", xl, Uu) : (t.__noselect = t.style.MozUserSelect, t.style.MozUserSelect = "none");
+  var t = e.document.documentElement, r = er(e).on("dragstart.drag", wl, Uu);
+  "onselectstart" in t ? r.on("selectstart.drag", wl, Uu) : (t.__noselect = t.style.MozUserSelect, t.style.MozUserSelect = "none");
 }
 function FM(e, t) {
   var r = e.document.documentElement, o = er(e).on("dragstart.drag", null);
-  t && (o.on("click.drag", xl, Uu), setTimeout(function() {
+  t && (o.on("click.drag", wl, Uu), setTimeout(function() {
     o.on("click.drag", null);
   }, 0)), "onselectstart" in r ? o.on("selectstart.drag", null) : (r.style.MozUserSelect = r.__noselect, delete r.__noselect);
 }
@@ -44358,35 +44362,35 @@ function pQ() {
 function qM() {
   var e = fQ, t = hQ, r = gQ, o = pQ, a = {}, l = hp("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
   function y(z) {
-    z.on("mousedown.drag", b).filter(o).on("touchstart.drag", S).on("touchmove.drag", E, dQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
+    z.on("mousedown.drag", b).filter(o).on("touchstart.drag", S).on("touchmove.drag", k, dQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
   function b(z, O) {
     if (!(p || !e.call(this, z, O))) {
-      var A = k(this, t.call(this, z, O), z, O, "mouse");
+      var A = E(this, t.call(this, z, O), z, O, "mouse");
       A && (er(z.view).on("mousemove.drag", x, Uu).on("mouseup.drag", w, Uu), WM(z.view), Zy(z), g = !1, d = z.clientX, f = z.clientY, A("start", z));
     }
   }
   function x(z) {
-    if (xl(z), !g) {
+    if (wl(z), !g) {
       var O = z.clientX - d, A = z.clientY - f;
       g = O * O + A * A > v;
     }
     a.mouse("drag", z);
   }
   function w(z) {
-    er(z.view).on("mousemove.drag mouseup.drag", null), FM(z.view, g), xl(z), a.mouse("end", z);
+    er(z.view).on("mousemove.drag mouseup.drag", null), FM(z.view, g), wl(z), a.mouse("end", z);
   }
   function S(z, O) {
     if (e.call(this, z, O)) {
       var A = z.changedTouches, N = t.call(this, z, O), L = A.length, H, V;
       for (H = 0; H < L; ++H)
-        (V = k(this, N, z, O, A[H].identifier, A[H])) && (Zy(z), V("start", z, A[H]));
+        (V = E(this, N, z, O, A[H].identifier, A[H])) && (Zy(z), V("start", z, A[H]));
     }
   }
-  function E(z) {
+  function k(z) {
     var O = z.changedTouches, A = O.length, N, L;
     for (N = 0; N < A; ++N)
-      (L = a[O[N].identifier]) && (xl(z), L("drag", z, O[N]));
+      (L = a[O[N].identifier]) && (wl(z), L("drag", z, O[N]));
   }
   function T(z) {
     var O = z.changedTouches, A = O.length, N, L;
@@ -44395,7 +44399,7 @@ function qM() {
     }, 500), N = 0; N < A; ++N)
       (L = a[O[N].identifier]) && (Zy(z), L("end", z, O[N]));
   }
-  function k(z, O, A, N, L, H) {
+  function E(z, O, A, N, L, H) {
     var V = l.copy(), j = zr(H || A, O), B, G, I;
     if ((I = r.call(z, new f0("beforestart", {
       sourceEvent: A,
@@ -44465,7 +44469,7 @@ function yd(e, t) {
 }
 function Gi() {
 }
-var ja = 0.7, Al = 1 / ja, wl = "\\s*([+-]?\\d+)\\s*", Wu = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", co = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", mQ = /^#([0-9a-f]{3,8})$/, vQ = new RegExp(`^rgb\\(${wl},${wl},${wl}\\)$`), yQ = new RegExp(`^rgb\\(${co},${co},${co}\\)$`), bQ = new RegExp(`^rgba\\(${wl},${wl},${wl},${Wu}\\)$`), xQ = new RegExp(`^rgba\\(${co},${co},${co},${Wu}\\)$`), wQ = new RegExp(`^hsl\\(${Wu},${co},${co}\\)$`), SQ = new RegExp(`^hsla\\(${Wu},${co},${co},${Wu}\\)$`), hT = {
+var ja = 0.7, Nl = 1 / ja, Sl = "\\s*([+-]?\\d+)\\s*", Wu = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", co = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", mQ = /^#([0-9a-f]{3,8})$/, vQ = new RegExp(`^rgb\\(${Sl},${Sl},${Sl}\\)$`), yQ = new RegExp(`^rgb\\(${co},${co},${co}\\)$`), bQ = new RegExp(`^rgba\\(${Sl},${Sl},${Sl},${Wu}\\)$`), xQ = new RegExp(`^rgba\\(${co},${co},${co},${Wu}\\)$`), wQ = new RegExp(`^hsl\\(${Wu},${co},${co}\\)$`), SQ = new RegExp(`^hsla\\(${Wu},${co},${co},${Wu}\\)$`), hT = {
   aliceblue: 15792383,
   antiquewhite: 16444375,
   aqua: 65535,
@@ -44663,7 +44667,7 @@ function en(e, t, r, o) {
 }
 Jl(en, h0, yd(Gi, {
   brighter(e) {
-    return e = e == null ? Al : Math.pow(Al, e), new en(this.r * e, this.g * e, this.b * e, this.opacity);
+    return e = e == null ? Nl : Math.pow(Nl, e), new en(this.r * e, this.g * e, this.b * e, this.opacity);
   },
   darker(e) {
     return e = e == null ? ja : Math.pow(ja, e), new en(this.r * e, this.g * e, this.b * e, this.opacity);
@@ -44722,7 +44726,7 @@ function Nr(e, t, r, o) {
 }
 Jl(Nr, kQ, yd(Gi, {
   brighter(e) {
-    return e = e == null ? Al : Math.pow(Al, e), new Nr(this.h, this.s, this.l * e, this.opacity);
+    return e = e == null ? Nl : Math.pow(Nl, e), new Nr(this.h, this.s, this.l * e, this.opacity);
   },
   darker(e) {
     return e = e == null ? ja : Math.pow(ja, e), new Nr(this.h, this.s, this.l * e, this.opacity);
@@ -44756,7 +44760,7 @@ function kh(e) {
 function Jy(e, t, r) {
   return (e < 60 ? t + (r - t) * e / 60 : e < 180 ? r : e < 240 ? t + (r - t) * (240 - e) / 60 : t) * 255;
 }
-const YM = Math.PI / 180, XM = 180 / Math.PI, wg = 18, KM = 0.96422, QM = 1, ZM = 0.82521, JM = 4 / 29, Sl = 6 / 29, e5 = 3 * Sl * Sl, TQ = Sl * Sl * Sl;
+const YM = Math.PI / 180, XM = 180 / Math.PI, wg = 18, KM = 0.96422, QM = 1, ZM = 0.82521, JM = 4 / 29, Cl = 6 / 29, e5 = 3 * Cl * Cl, TQ = Cl * Cl * Cl;
 function t5(e) {
   if (e instanceof uo) return new uo(e.l, e.a, e.b, e.opacity);
   if (e instanceof Ho) return n5(e);
@@ -44791,7 +44795,7 @@ function eb(e) {
   return e > TQ ? Math.pow(e, 1 / 3) : e / e5 + JM;
 }
 function tb(e) {
-  return e > Sl ? e * e * e : e5 * (e - JM);
+  return e > Cl ? e * e * e : e5 * (e - JM);
 }
 function nb(e) {
   return 255 * (e <= 31308e-7 ? 12.92 * e : 1.055 * Math.pow(e, 1 / 2.4) - 0.055);
@@ -44842,7 +44846,7 @@ function Ma(e, t, r, o) {
 }
 Jl(Ma, g0, yd(Gi, {
   brighter(e) {
-    return e = e == null ? Al : Math.pow(Al, e), new Ma(this.h, this.s, this.l * e, this.opacity);
+    return e = e == null ? Nl : Math.pow(Nl, e), new Ma(this.h, this.s, this.l * e, this.opacity);
   },
   darker(e) {
     return e = e == null ? ja : Math.pow(ja, e), new Ma(this.h, this.s, this.l * e, this.opacity);
@@ -44873,18 +44877,18 @@ function MQ(e, t) {
   return r ? o5(e, r > 180 || r < -180 ? r - 360 * Math.round(r / 360) : r) : mp(isNaN(e) ? t : e);
 }
 function PQ(e) {
-  return (e = +e) == 1 ? Cl : function(t, r) {
+  return (e = +e) == 1 ? El : function(t, r) {
     return r - t ? NQ(t, r, e) : mp(isNaN(t) ? r : t);
   };
 }
-function Cl(e, t) {
+function El(e, t) {
   var r = t - e;
   return r ? o5(e, r) : mp(isNaN(e) ? t : e);
 }
 var Sg = (function e(t) {
   var r = PQ(t);
   function o(a, l) {
-    var c = r((a = h0(a)).r, (l = h0(l)).r), d = r(a.g, l.g), f = r(a.b, l.b), g = Cl(a.opacity, l.opacity);
+    var c = r((a = h0(a)).r, (l = h0(l)).r), d = r(a.g, l.g), f = r(a.b, l.b), g = El(a.opacity, l.opacity);
     return function(p) {
       return a.r = c(p), a.g = d(p), a.b = f(p), a.opacity = g(p), a + "";
     };
@@ -45025,19 +45029,19 @@ function YQ(e) {
 }
 var Gh = (function e(t, r, o) {
   function a(l, c) {
-    var d = l[0], f = l[1], g = l[2], p = c[0], v = c[1], y = c[2], b = p - d, x = v - f, w = b * b + x * x, S, E;
+    var d = l[0], f = l[1], g = l[2], p = c[0], v = c[1], y = c[2], b = p - d, x = v - f, w = b * b + x * x, S, k;
     if (w < qQ)
-      E = Math.log(y / g) / t, S = function(N) {
+      k = Math.log(y / g) / t, S = function(N) {
         return [
           d + N * b,
           f + N * x,
-          g * Math.exp(t * N * E)
+          g * Math.exp(t * N * k)
         ];
       };
     else {
-      var T = Math.sqrt(w), k = (y * y - g * g + o * w) / (2 * g * r * T), z = (y * y - g * g - o * w) / (2 * y * r * T), O = Math.log(Math.sqrt(k * k + 1) - k), A = Math.log(Math.sqrt(z * z + 1) - z);
-      E = (A - O) / t, S = function(N) {
-        var L = N * E, H = _T(O), V = g / (r * T) * (H * YQ(t * L + O) - GQ(O));
+      var T = Math.sqrt(w), E = (y * y - g * g + o * w) / (2 * g * r * T), z = (y * y - g * g - o * w) / (2 * y * r * T), O = Math.log(Math.sqrt(E * E + 1) - E), A = Math.log(Math.sqrt(z * z + 1) - z);
+      k = (A - O) / t, S = function(N) {
+        var L = N * k, H = _T(O), V = g / (r * T) * (H * YQ(t * L + O) - GQ(O));
         return [
           d + V * b,
           f + V * x,
@@ -45045,7 +45049,7 @@ var Gh = (function e(t, r, o) {
         ];
       };
     }
-    return S.duration = Math.abs(E) * 1e3 * t / Math.SQRT2, S;
+    return S.duration = Math.abs(k) * 1e3 * t / Math.SQRT2, S;
   }
   return a.rho = function(l) {
     var c = Math.max(1e-3, +l), d = c * c, f = d * d;
@@ -45056,7 +45060,7 @@ function l5(e) {
   return (function t(r) {
     r = +r;
     function o(a, l) {
-      var c = e((a = g0(a)).h, (l = g0(l)).h), d = Cl(a.s, l.s), f = Cl(a.l, l.l), g = Cl(a.opacity, l.opacity);
+      var c = e((a = g0(a)).h, (l = g0(l)).h), d = El(a.s, l.s), f = El(a.l, l.l), g = El(a.opacity, l.opacity);
       return function(p) {
         return a.h = c(p), a.s = d(p), a.l = f(Math.pow(p, r)), a.opacity = g(p), a + "";
       };
@@ -45065,8 +45069,8 @@ function l5(e) {
   })(1);
 }
 l5(MQ);
-l5(Cl);
-var Nl = 0, vu = 0, cu = 0, c5 = 1e3, Cg, yu, Eg = 0, Wa = 0, vp = 0, qu = typeof performance == "object" && performance.now ? performance : Date, u5 = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
+l5(El);
+var Ml = 0, vu = 0, cu = 0, c5 = 1e3, Cg, yu, Eg = 0, Wa = 0, vp = 0, qu = typeof performance == "object" && performance.now ? performance : Date, u5 = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
   setTimeout(e, 17);
 };
 function tw() {
@@ -45093,17 +45097,17 @@ function d5(e, t, r) {
   return o.restart(e, t, r), o;
 }
 function KQ() {
-  tw(), ++Nl;
+  tw(), ++Ml;
   for (var e = Cg, t; e; )
     (t = Wa - e._time) >= 0 && e._call.call(void 0, t), e = e._next;
-  --Nl;
+  --Ml;
 }
 function kT() {
-  Wa = (Eg = qu.now()) + vp, Nl = vu = 0;
+  Wa = (Eg = qu.now()) + vp, Ml = vu = 0;
   try {
     KQ();
   } finally {
-    Nl = 0, ZQ(), Wa = 0;
+    Ml = 0, ZQ(), Wa = 0;
   }
 }
 function QQ() {
@@ -45116,10 +45120,10 @@ function ZQ() {
   yu = e, v0(o);
 }
 function v0(e) {
-  if (!Nl) {
+  if (!Ml) {
     vu && (vu = clearTimeout(vu));
     var t = e - Wa;
-    t > 24 ? (e < 1 / 0 && (vu = setTimeout(kT, Math.ceil(e - qu.now() - vp) + 1)), cu && (cu = clearInterval(cu))) : (cu || (Eg = qu.now(), cu = setInterval(QQ, c5)), Nl = 1, u5(kT));
+    t > 24 ? (e < 1 / 0 && (vu = setTimeout(kT, Math.ceil(e - qu.now() - vp) + 1)), cu && (cu = clearInterval(cu))) : (cu || (Eg = qu.now(), cu = setInterval(QQ, c5)), Ml = 1, u5(kT));
   }
 }
 function TT(e, t, r) {
@@ -45178,36 +45182,36 @@ var rw = 1.70158;
   }
   return r.overshoot = e, r;
 })(rw);
-var Ml = 2 * Math.PI, ow = 1, iw = 0.3;
+var Pl = 2 * Math.PI, ow = 1, iw = 0.3;
 (function e(t, r) {
-  var o = Math.asin(1 / (t = Math.max(1, t))) * (r /= Ml);
+  var o = Math.asin(1 / (t = Math.max(1, t))) * (r /= Pl);
   function a(l) {
     return t * kg(- --l) * Math.sin((o - l) / r);
   }
   return a.amplitude = function(l) {
-    return e(l, r * Ml);
+    return e(l, r * Pl);
   }, a.period = function(l) {
     return e(t, l);
   }, a;
 })(ow, iw);
 (function e(t, r) {
-  var o = Math.asin(1 / (t = Math.max(1, t))) * (r /= Ml);
+  var o = Math.asin(1 / (t = Math.max(1, t))) * (r /= Pl);
   function a(l) {
     return 1 - t * kg(l = +l) * Math.sin((l + o) / r);
   }
   return a.amplitude = function(l) {
-    return e(l, r * Ml);
+    return e(l, r * Pl);
   }, a.period = function(l) {
     return e(t, l);
   }, a;
 })(ow, iw);
 (function e(t, r) {
-  var o = Math.asin(1 / (t = Math.max(1, t))) * (r /= Ml);
+  var o = Math.asin(1 / (t = Math.max(1, t))) * (r /= Pl);
   function a(l) {
     return ((l = l * 2 - 1) < 0 ? t * kg(-l) * Math.sin((o - l) / r) : 2 - t * kg(l) * Math.sin((o + l) / r)) / 2;
   }
   return a.amplitude = function(l) {
-    return e(l, r * Ml);
+    return e(l, r * Pl);
   }, a.period = function(l) {
     return e(t, l);
   }, a;
@@ -45550,7 +45554,7 @@ function VZ() {
 function HZ(e, t) {
   var r, o, a;
   return function() {
-    var l = Ol(this, e), c = (this.style.removeProperty(e), Ol(this, e));
+    var l = Al(this, e), c = (this.style.removeProperty(e), Al(this, e));
     return l === c ? null : l === r && c === o ? a : a = t(r = l, o = c);
   };
 }
@@ -45562,15 +45566,15 @@ function g5(e) {
 function BZ(e, t, r) {
   var o, a = r + "", l;
   return function() {
-    var c = Ol(this, e);
+    var c = Al(this, e);
     return c === a ? null : c === o ? l : l = t(o = c, r);
   };
 }
 function jZ(e, t, r) {
   var o, a, l;
   return function() {
-    var c = Ol(this, e), d = r(this), f = d + "";
-    return d == null && (f = d = (this.style.removeProperty(e), Ol(this, e))), c === f ? null : c === o && f === a ? l : (a = f, l = t(o = c, d));
+    var c = Al(this, e), d = r(this), f = d + "";
+    return d == null && (f = d = (this.style.removeProperty(e), Al(this, e))), c === f ? null : c === o && f === a ? l : (a = f, l = t(o = c, d));
   };
 }
 function UZ(e, t) {
@@ -45818,33 +45822,33 @@ function dJ(e, t, r) {
 }
 function v5() {
   var e = sJ, t = lJ, r = dJ, o = cJ, a = uJ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = Gh, g = hp("start", "zoom", "end"), p, v, y, b = 500, x = 150, w = 0, S = 10;
-  function E(I) {
+  function k(I) {
     I.property("__zoom", OT).on("wheel.zoom", L, { passive: !1 }).on("mousedown.zoom", H).on("dblclick.zoom", V).filter(a).on("touchstart.zoom", j).on("touchmove.zoom", B).on("touchend.zoom touchcancel.zoom", G).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
-  E.transform = function(I, W, D, F) {
+  k.transform = function(I, W, D, F) {
     var Y = I.selection ? I.selection() : I;
     Y.property("__zoom", OT), I !== Y ? O(I, W, D, F) : Y.interrupt().each(function() {
       A(this, arguments).event(F).start().zoom(null, typeof W == "function" ? W.apply(this, arguments) : W).end();
     });
-  }, E.scaleBy = function(I, W, D, F) {
-    E.scaleTo(I, function() {
+  }, k.scaleBy = function(I, W, D, F) {
+    k.scaleTo(I, function() {
       var Y = this.__zoom.k, ne = typeof W == "function" ? W.apply(this, arguments) : W;
       return Y * ne;
     }, D, F);
-  }, E.scaleTo = function(I, W, D, F) {
-    E.transform(I, function() {
+  }, k.scaleTo = function(I, W, D, F) {
+    k.transform(I, function() {
       var Y = t.apply(this, arguments), ne = this.__zoom, se = D == null ? z(Y) : typeof D == "function" ? D.apply(this, arguments) : D, J = ne.invert(se), ce = typeof W == "function" ? W.apply(this, arguments) : W;
-      return r(k(T(ne, ce), se, J), Y, c);
+      return r(E(T(ne, ce), se, J), Y, c);
     }, D, F);
-  }, E.translateBy = function(I, W, D, F) {
-    E.transform(I, function() {
+  }, k.translateBy = function(I, W, D, F) {
+    k.transform(I, function() {
       return r(this.__zoom.translate(
         typeof W == "function" ? W.apply(this, arguments) : W,
         typeof D == "function" ? D.apply(this, arguments) : D
       ), t.apply(this, arguments), c);
     }, null, F);
-  }, E.translateTo = function(I, W, D, F, Y) {
-    E.transform(I, function() {
+  }, k.translateTo = function(I, W, D, F, Y) {
+    k.transform(I, function() {
       var ne = t.apply(this, arguments), se = this.__zoom, J = F == null ? z(ne) : typeof F == "function" ? F.apply(this, arguments) : F;
       return r(bp.translate(J[0], J[1]).scale(se.k).translate(
         typeof W == "function" ? -W.apply(this, arguments) : -W,
@@ -45855,7 +45859,7 @@ function v5() {
   function T(I, W) {
     return W = Math.max(l[0], Math.min(l[1], W)), W === I.k ? I : new Bo(W, I.x, I.y);
   }
-  function k(I, W, D) {
+  function E(I, W, D) {
     var F = W[0] - D[0] * I.k, Y = W[1] - D[1] * I.k;
     return F === I.x && Y === I.y ? I : new Bo(I.k, F, Y);
   }
@@ -45905,7 +45909,7 @@ function v5() {
         this.that,
         new aJ(I, {
           sourceEvent: this.sourceEvent,
-          target: E,
+          target: k,
           transform: this.that.__zoom,
           dispatch: g
         }),
@@ -45922,7 +45926,7 @@ function v5() {
       if (F.k === Y) return;
       D.mouse = [ne, F.invert(ne)], Kh(this), D.start();
     }
-    uu(I), D.wheel = setTimeout(se, x), D.zoom("mouse", r(k(T(F, Y), D.mouse[0], D.mouse[1]), D.extent, c));
+    uu(I), D.wheel = setTimeout(se, x), D.zoom("mouse", r(E(T(F, Y), D.mouse[0], D.mouse[1]), D.extent, c));
     function se() {
       D.wheel = null, D.end();
     }
@@ -45936,7 +45940,7 @@ function v5() {
         var Q = $.clientX - se, me = $.clientY - J;
         F.moved = Q * Q + me * me > w;
       }
-      F.event($).zoom("mouse", r(k(F.that.__zoom, F.mouse[0] = zr($, D), F.mouse[1]), F.extent, c));
+      F.event($).zoom("mouse", r(E(F.that.__zoom, F.mouse[0] = zr($, D), F.mouse[1]), F.extent, c));
     }
     function he($) {
       Y.on("mousemove.zoom mouseup.zoom", null), FM($.view, F.moved), uu($), F.event($).end();
@@ -45944,8 +45948,8 @@ function v5() {
   }
   function V(I, ...W) {
     if (e.apply(this, arguments)) {
-      var D = this.__zoom, F = zr(I.changedTouches ? I.changedTouches[0] : I, this), Y = D.invert(F), ne = D.k * (I.shiftKey ? 0.5 : 2), se = r(k(T(D, ne), F, Y), t.apply(this, W), c);
-      uu(I), d > 0 ? er(this).transition().duration(d).call(O, se, F, I) : er(this).call(E.transform, se, F, I);
+      var D = this.__zoom, F = zr(I.changedTouches ? I.changedTouches[0] : I, this), Y = D.invert(F), ne = D.k * (I.shiftKey ? 0.5 : 2), se = r(E(T(D, ne), F, Y), t.apply(this, W), c);
+      uu(I), d > 0 ? er(this).transition().duration(d).call(O, se, F, I) : er(this).call(k.transform, se, F, I);
     }
   }
   function j(I, ...W) {
@@ -45968,7 +45972,7 @@ function v5() {
         se = T(se, Math.sqrt(ge / q)), J = [(he[0] + Q[0]) / 2, (he[1] + Q[1]) / 2], ce = [($[0] + me[0]) / 2, ($[1] + me[1]) / 2];
       } else if (D.touch0) J = D.touch0[0], ce = D.touch0[1];
       else return;
-      D.zoom("touch", r(k(se, J, ce), D.extent, c));
+      D.zoom("touch", r(E(se, J, ce), D.extent, c));
     }
   }
   function G(I, ...W) {
@@ -45985,32 +45989,32 @@ function v5() {
       }
     }
   }
-  return E.wheelDelta = function(I) {
-    return arguments.length ? (o = typeof I == "function" ? I : Rh(+I), E) : o;
-  }, E.filter = function(I) {
-    return arguments.length ? (e = typeof I == "function" ? I : Rh(!!I), E) : e;
-  }, E.touchable = function(I) {
-    return arguments.length ? (a = typeof I == "function" ? I : Rh(!!I), E) : a;
-  }, E.extent = function(I) {
-    return arguments.length ? (t = typeof I == "function" ? I : Rh([[+I[0][0], +I[0][1]], [+I[1][0], +I[1][1]]]), E) : t;
-  }, E.scaleExtent = function(I) {
-    return arguments.length ? (l[0] = +I[0], l[1] = +I[1], E) : [l[0], l[1]];
-  }, E.translateExtent = function(I) {
-    return arguments.length ? (c[0][0] = +I[0][0], c[1][0] = +I[1][0], c[0][1] = +I[0][1], c[1][1] = +I[1][1], E) : [[c[0][0], c[0][1]], [c[1][0], c[1][1]]];
-  }, E.constrain = function(I) {
-    return arguments.length ? (r = I, E) : r;
-  }, E.duration = function(I) {
-    return arguments.length ? (d = +I, E) : d;
-  }, E.interpolate = function(I) {
-    return arguments.length ? (f = I, E) : f;
-  }, E.on = function() {
+  return k.wheelDelta = function(I) {
+    return arguments.length ? (o = typeof I == "function" ? I : Rh(+I), k) : o;
+  }, k.filter = function(I) {
+    return arguments.length ? (e = typeof I == "function" ? I : Rh(!!I), k) : e;
+  }, k.touchable = function(I) {
+    return arguments.length ? (a = typeof I == "function" ? I : Rh(!!I), k) : a;
+  }, k.extent = function(I) {
+    return arguments.length ? (t = typeof I == "function" ? I : Rh([[+I[0][0], +I[0][1]], [+I[1][0], +I[1][1]]]), k) : t;
+  }, k.scaleExtent = function(I) {
+    return arguments.length ? (l[0] = +I[0], l[1] = +I[1], k) : [l[0], l[1]];
+  }, k.translateExtent = function(I) {
+    return arguments.length ? (c[0][0] = +I[0][0], c[1][0] = +I[1][0], c[0][1] = +I[0][1], c[1][1] = +I[1][1], k) : [[c[0][0], c[0][1]], [c[1][0], c[1][1]]];
+  }, k.constrain = function(I) {
+    return arguments.length ? (r = I, k) : r;
+  }, k.duration = function(I) {
+    return arguments.length ? (d = +I, k) : d;
+  }, k.interpolate = function(I) {
+    return arguments.length ? (f = I, k) : f;
+  }, k.on = function() {
     var I = g.on.apply(g, arguments);
-    return I === g ? E : I;
-  }, E.clickDistance = function(I) {
-    return arguments.length ? (w = (I = +I) * I, E) : Math.sqrt(w);
-  }, E.tapDistance = function(I) {
-    return arguments.length ? (S = +I, E) : S;
-  }, E;
+    return I === g ? k : I;
+  }, k.clickDistance = function(I) {
+    return arguments.length ? (w = (I = +I) * I, k) : Math.sqrt(w);
+  }, k.tapDistance = function(I) {
+    return arguments.length ? (S = +I, k) : S;
+  }, k;
 }
 const Hr = {
   error001: (e = "react") => `Seems like you have not used ${e === "svelte" ? "SvelteFlowProvider" : "ReactFlowProvider"} as an ancestor. Help: https://${e}flow.dev/error#001`,
@@ -46048,10 +46052,10 @@ const Hr = {
   // Handle
   "handle.ariaLabel": "Handle"
 };
-var Pl;
+var Il;
 (function(e) {
   e.Strict = "strict", e.Loose = "loose";
-})(Pl || (Pl = {}));
+})(Il || (Il = {}));
 var Pa;
 (function(e) {
   e.Free = "free", e.Vertical = "vertical", e.Horizontal = "horizontal";
@@ -46117,7 +46121,7 @@ const AT = {
     const { measured: b, selectable: x = !0, hidden: w = !1 } = y;
     if (c && !x || w)
       continue;
-    const S = b.width ?? y.width ?? y.initialWidth ?? 0, E = b.height ?? y.height ?? y.initialHeight ?? 0, { x: T, y: k } = y.internals.positionAbsolute, z = _5(d, f, g, p, T, k, S, E), O = S * E, A = l && z > 0;
+    const S = b.width ?? y.width ?? y.initialWidth ?? 0, k = b.height ?? y.height ?? y.initialHeight ?? 0, { x: T, y: E } = y.internals.positionAbsolute, z = _5(d, f, g, p, T, E, S, k), O = S * k, A = l && z > 0;
     (!y.internals.handleBounds || A || z >= O || y.dragging) && v.push(y);
   }
   return v;
@@ -46197,9 +46201,9 @@ async function vJ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edge
   });
   return typeof v == "boolean" ? v ? { edges: p, nodes: c } : { edges: [], nodes: [] } : v;
 }
-const Il = (e, t = 0, r = 1) => Math.min(Math.max(e, t), r), Fa = (e = { x: 0, y: 0 }, t, r) => ({
-  x: Il(e.x, t[0][0], t[1][0] - (r?.width ?? 0)),
-  y: Il(e.y, t[0][1], t[1][1] - (r?.height ?? 0))
+const Dl = (e, t = 0, r = 1) => Math.min(Math.max(e, t), r), Fa = (e = { x: 0, y: 0 }, t, r) => ({
+  x: Dl(e.x, t[0][0], t[1][0] - (r?.width ?? 0)),
+  y: Dl(e.y, t[0][1], t[1][1] - (r?.height ?? 0))
 });
 function C5(e, t, r) {
   const { width: o, height: a } = jr(r), { x: l, y: c } = r.internals.positionAbsolute;
@@ -46208,7 +46212,7 @@ function C5(e, t, r) {
     [l + o, c + a]
   ], t);
 }
-const NT = (e, t, r) => e < t ? Il(Math.abs(e - t), 1, t) / t : e > r ? -Il(Math.abs(e - r), 1, t) / t : 0, uw = (e, t, r = 15, o = 40) => {
+const NT = (e, t, r) => e < t ? Dl(Math.abs(e - t), 1, t) / t : e > r ? -Dl(Math.abs(e - r), 1, t) / t : 0, uw = (e, t, r = 15, o = 40) => {
   const a = NT(e.x, o, t.width - o) * r, l = NT(e.y, o, t.height - o) * r;
   return [a, l];
 }, xp = (e, t) => ({
@@ -46255,11 +46259,11 @@ const NT = (e, t, r) => e < t ? Il(Math.abs(e - t), 1, t) / t : e > r ? -Il(Math
     y: (t - o) / a
   };
   return l ? wd(d, c) : d;
-}, Dl = ({ x: e, y: t }, [r, o, a]) => ({
+}, $l = ({ x: e, y: t }, [r, o, a]) => ({
   x: e * a + r,
   y: t * a + o
 });
-function sl(e, t) {
+function ll(e, t) {
   if (typeof e == "number")
     return Math.floor((t - t / (1 + e)) * 0.5);
   if (typeof e == "string" && e.endsWith("px")) {
@@ -46276,7 +46280,7 @@ function sl(e, t) {
 }
 function yJ(e, t, r) {
   if (typeof e == "string" || typeof e == "number") {
-    const o = sl(e, r), a = sl(e, t);
+    const o = ll(e, r), a = ll(e, t);
     return {
       top: o,
       right: a,
@@ -46287,13 +46291,13 @@ function yJ(e, t, r) {
     };
   }
   if (typeof e == "object") {
-    const o = sl(e.top ?? e.y ?? 0, r), a = sl(e.bottom ?? e.y ?? 0, r), l = sl(e.left ?? e.x ?? 0, t), c = sl(e.right ?? e.x ?? 0, t);
+    const o = ll(e.top ?? e.y ?? 0, r), a = ll(e.bottom ?? e.y ?? 0, r), l = ll(e.left ?? e.x ?? 0, t), c = ll(e.right ?? e.x ?? 0, t);
     return { top: o, right: c, bottom: a, left: l, x: l + c, y: o + a };
   }
   return { top: 0, right: 0, bottom: 0, left: 0, x: 0, y: 0 };
 }
 function bJ(e, t, r, o, a, l) {
-  const { x: c, y: d } = Dl(e, [t, r, o]), { x: f, y: g } = Dl({ x: e.x + e.width, y: e.y + e.height }, [t, r, o]), p = a - f, v = l - g;
+  const { x: c, y: d } = $l(e, [t, r, o]), { x: f, y: g } = $l({ x: e.x + e.width, y: e.y + e.height }, [t, r, o]), p = a - f, v = l - g;
   return {
     left: Math.floor(c),
     top: Math.floor(d),
@@ -46302,7 +46306,7 @@ function bJ(e, t, r, o, a, l) {
   };
 }
 const dw = (e, t, r, o, a, l) => {
-  const c = yJ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Il(g, o, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, w = bJ(e, b, x, p, t, r), S = {
+  const c = yJ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Dl(g, o, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, w = bJ(e, b, x, p, t, r), S = {
     left: Math.min(w.left - c.left, 0),
     top: Math.min(w.top - c.top, 0),
     right: Math.min(w.right - c.right, 0),
@@ -46496,7 +46500,7 @@ function OJ({ source: e, sourcePosition: t = Oe.Bottom, target: r, targetPositio
     target: p
   }), y = v.x !== 0 ? "x" : "y", b = v[y];
   let x = [], w, S;
-  const E = { x: 0, y: 0 }, T = { x: 0, y: 0 }, [, , k, z] = I5({
+  const k = { x: 0, y: 0 }, T = { x: 0, y: 0 }, [, , E, z] = I5({
     sourceX: e.x,
     sourceY: e.y,
     targetX: r.x,
@@ -46518,22 +46522,22 @@ function OJ({ source: e, sourcePosition: t = Oe.Bottom, target: r, targetPositio
       const I = Math.abs(e[y] - r[y]);
       if (I <= l) {
         const W = Math.min(l - 1, l - I);
-        d[y] === b ? E[y] = (g[y] > e[y] ? -1 : 1) * W : T[y] = (p[y] > r[y] ? -1 : 1) * W;
+        d[y] === b ? k[y] = (g[y] > e[y] ? -1 : 1) * W : T[y] = (p[y] > r[y] ? -1 : 1) * W;
       }
     }
     if (t !== o) {
       const I = y === "x" ? "y" : "x", W = d[y] === f[I], D = g[I] > p[I], F = g[I] < p[I];
       (d[y] === 1 && (!W && D || W && F) || d[y] !== 1 && (!W && F || W && D)) && (x = y === "x" ? L : H);
     }
-    const V = { x: g.x + E.x, y: g.y + E.y }, j = { x: p.x + T.x, y: p.y + T.y }, B = Math.max(Math.abs(V.x - x[0].x), Math.abs(j.x - x[0].x)), G = Math.max(Math.abs(V.y - x[0].y), Math.abs(j.y - x[0].y));
+    const V = { x: g.x + k.x, y: g.y + k.y }, j = { x: p.x + T.x, y: p.y + T.y }, B = Math.max(Math.abs(V.x - x[0].x), Math.abs(j.x - x[0].x)), G = Math.max(Math.abs(V.y - x[0].y), Math.abs(j.y - x[0].y));
     B >= G ? (w = (V.x + j.x) / 2, S = x[0].y) : (w = x[0].x, S = (V.y + j.y) / 2);
   }
-  const O = { x: g.x + E.x, y: g.y + E.y }, A = { x: p.x + T.x, y: p.y + T.y }, N = [];
+  const O = { x: g.x + k.x, y: g.y + k.y }, A = { x: p.x + T.x, y: p.y + T.y }, N = [];
   for (const L of [e, O, ...x, A, r]) {
     const [H, V] = N.slice(-2);
     V && zJ(H, V, L) && N.pop(), N.push(L);
   }
-  return [N, w, S, k, z];
+  return [N, w, S, E, z];
 }
 function AJ(e, t, r, o) {
   const a = Math.min(LT(e, t) / 2, LT(t, r) / 2, o), { x: l, y: c } = t;
@@ -46557,8 +46561,8 @@ function w0({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o,
     stepPosition: p
   });
   let S = `M${v[0].x} ${v[0].y}`;
-  for (let E = 1; E < v.length - 1; E++)
-    S += AJ(v[E - 1], v[E], v[E + 1], c);
+  for (let k = 1; k < v.length - 1; k++)
+    S += AJ(v[k - 1], v[k], v[k + 1], c);
   return S += `L${v[v.length - 1].x} ${v[v.length - 1].y}`, [S, y, b, x, w];
 }
 function VT(e) {
@@ -46570,7 +46574,7 @@ function NJ(e) {
     return null;
   const o = t.internals.handleBounds || HT(t.handles), a = r.internals.handleBounds || HT(r.handles), l = BT(o?.source ?? [], e.sourceHandle), c = BT(
     // when connection type is loose we can define all handles as sources and connect source -> source
-    e.connectionMode === Pl.Strict ? a?.target ?? [] : (a?.target ?? []).concat(a?.source ?? []),
+    e.connectionMode === Il.Strict ? a?.target ?? [] : (a?.target ?? []).concat(a?.source ?? []),
     e.targetHandle
   );
   if (!l || !c)
@@ -46759,16 +46763,16 @@ function vw(e, t, r, o = [0, 0]) {
     l.set(c.parentId, { expandedRect: g, parent: d });
   }
   return l.size > 0 && l.forEach(({ expandedRect: c, parent: d }, f) => {
-    const g = d.internals.positionAbsolute, p = jr(d), v = d.origin ?? o, y = c.x < g.x ? Math.round(Math.abs(g.x - c.x)) : 0, b = c.y < g.y ? Math.round(Math.abs(g.y - c.y)) : 0, x = Math.max(p.width, Math.round(c.width)), w = Math.max(p.height, Math.round(c.height)), S = (x - p.width) * v[0], E = (w - p.height) * v[1];
-    (y > 0 || b > 0 || S || E) && (a.push({
+    const g = d.internals.positionAbsolute, p = jr(d), v = d.origin ?? o, y = c.x < g.x ? Math.round(Math.abs(g.x - c.x)) : 0, b = c.y < g.y ? Math.round(Math.abs(g.y - c.y)) : 0, x = Math.max(p.width, Math.round(c.width)), w = Math.max(p.height, Math.round(c.height)), S = (x - p.width) * v[0], k = (w - p.height) * v[1];
+    (y > 0 || b > 0 || S || k) && (a.push({
       id: f,
       type: "position",
       position: {
         x: d.position.x - y + S,
-        y: d.position.y - b + E
+        y: d.position.y - b + k
       }
     }), r.get(f)?.forEach((T) => {
-      e.some((k) => k.id === T.id) || a.push({
+      e.some((E) => E.id === T.id) || a.push({
         id: T.id,
         type: "position",
         position: {
@@ -46782,7 +46786,7 @@ function vw(e, t, r, o = [0, 0]) {
       setAttributes: !0,
       dimensions: {
         width: x + (y ? v[0] * y - S : 0),
-        height: w + (b ? v[1] * b - E : 0)
+        height: w + (b ? v[1] * b - k : 0)
       }
     });
   }), a;
@@ -46809,12 +46813,12 @@ function HJ(e, t, r, o, a, l, c) {
     }
     const w = fw(b.nodeElement), S = x.measured.width !== w.width || x.measured.height !== w.height;
     if (!!(w.width && w.height && (S || !x.internals.handleBounds || b.force))) {
-      const T = b.nodeElement.getBoundingClientRect(), k = qa(x.extent) ? x.extent : l;
+      const T = b.nodeElement.getBoundingClientRect(), E = qa(x.extent) ? x.extent : l;
       let { positionAbsolute: z } = x.internals;
       if (x.parentId && x.extent === "parent") {
         const A = t.get(x.parentId);
         A && (z = C5(z, w, A));
-      } else k && (z = Fa(z, k, w));
+      } else E && (z = Fa(z, E, w));
       const O = {
         ...x,
         measured: w,
@@ -46956,7 +46960,7 @@ function UJ({ dragItems: e, snapGrid: t, x: r, y: o }) {
 }
 function WJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, onDragStop: a }) {
   let l = { x: null, y: null }, c = 0, d = /* @__PURE__ */ new Map(), f = !1, g = { x: 0, y: 0 }, p = null, v = !1, y = null, b = !1, x = !1, w = null;
-  function S({ noDragClassName: T, handleSelector: k, domNode: z, isSelectable: O, nodeId: A, nodeClickDistance: N = 0 }) {
+  function S({ noDragClassName: T, handleSelector: E, domNode: z, isSelectable: O, nodeId: A, nodeClickDistance: N = 0 }) {
     y = er(z);
     function L({ x: B, y: G }) {
       const { nodeLookup: I, nodeExtent: W, snapGrid: D, snapToGrid: F, nodeOrigin: Y, onNodeDrag: ne, onSelectionDrag: se, onError: J, updateNodePositions: ce } = t();
@@ -47061,16 +47065,16 @@ function WJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
       }
     }).filter((B) => {
       const G = B.target;
-      return !B.button && (!T || !UT(G, `.${T}`, z)) && (!k || UT(G, k, z));
+      return !B.button && (!T || !UT(G, `.${T}`, z)) && (!E || UT(G, E, z));
     });
     y.call(j);
   }
-  function E() {
+  function k() {
     y?.on(".drag", null);
   }
   return {
     update: S,
-    destroy: E
+    destroy: k
   };
 }
 function FJ(e, t, r) {
@@ -47120,7 +47124,7 @@ function YJ(e, t) {
   return t ? r = !0 : e && !t && (r = !1), r;
 }
 const U5 = () => !0;
-function XJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: w, onConnectEnd: S, isValidConnection: E = U5, onReconnectEnd: T, updateConnection: k, getTransform: z, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: L }) {
+function XJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: w, onConnectEnd: S, isValidConnection: k = U5, onReconnectEnd: T, updateConnection: E, getTransform: z, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: L }) {
   const H = O5(e.target);
   let V = 0, j;
   const { x: B, y: G } = Pr(e), I = j5(l, L), W = d?.getBoundingClientRect();
@@ -47157,7 +47161,7 @@ function XJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
     pointer: Y
   };
   function q() {
-    D = !0, k(ge), x?.(e, { nodeId: a, handleId: o, handleType: I });
+    D = !0, E(ge), x?.(e, { nodeId: a, handleId: o, handleType: I });
   }
   N === 0 && q();
   function Z(le) {
@@ -47179,7 +47183,7 @@ function XJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
       fromNodeId: a,
       fromHandleId: o,
       fromType: c ? "target" : "source",
-      isValidConnection: E,
+      isValidConnection: k,
       doc: H,
       lib: g,
       flowId: v,
@@ -47190,13 +47194,13 @@ function XJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
       ...ge,
       from: Ne,
       isValid: J,
-      to: ve.toHandle && J ? Dl({ x: ve.toHandle.x, y: ve.toHandle.y }, ue) : Y,
+      to: ve.toHandle && J ? $l({ x: ve.toHandle.x, y: ve.toHandle.y }, ue) : Y,
       toHandle: ve.toHandle,
       toPosition: J && ve.toHandle ? ve.toHandle.position : AT[$.position],
       toNode: ve.toHandle ? f.get(ve.toHandle.nodeId) : null,
       pointer: Y
     };
-    k(Ie), ge = Ie;
+    E(Ie), ge = Ie;
   }
   function pe(le) {
     if (!("touches" in le && le.touches.length > 0)) {
@@ -47214,27 +47218,27 @@ function XJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
   H.addEventListener("mousemove", Z), H.addEventListener("mouseup", pe), H.addEventListener("touchmove", Z), H.addEventListener("touchend", pe);
 }
 function W5(e, { handle: t, connectionMode: r, fromNodeId: o, fromHandleId: a, fromType: l, doc: c, lib: d, flowId: f, isValidConnection: g = U5, nodeLookup: p }) {
-  const v = l === "target", y = t ? c.querySelector(`.${d}-flow__handle[data-id="${f}-${t?.nodeId}-${t?.id}-${t?.type}"]`) : null, { x: b, y: x } = Pr(e), w = c.elementFromPoint(b, x), S = w?.classList.contains(`${d}-flow__handle`) ? w : y, E = {
+  const v = l === "target", y = t ? c.querySelector(`.${d}-flow__handle[data-id="${f}-${t?.nodeId}-${t?.id}-${t?.type}"]`) : null, { x: b, y: x } = Pr(e), w = c.elementFromPoint(b, x), S = w?.classList.contains(`${d}-flow__handle`) ? w : y, k = {
     handleDomNode: S,
     isValid: !1,
     connection: null,
     toHandle: null
   };
   if (S) {
-    const T = j5(void 0, S), k = S.getAttribute("data-nodeid"), z = S.getAttribute("data-handleid"), O = S.classList.contains("connectable"), A = S.classList.contains("connectableend");
-    if (!k || !T)
-      return E;
+    const T = j5(void 0, S), E = S.getAttribute("data-nodeid"), z = S.getAttribute("data-handleid"), O = S.classList.contains("connectable"), A = S.classList.contains("connectableend");
+    if (!E || !T)
+      return k;
     const N = {
-      source: v ? k : o,
+      source: v ? E : o,
       sourceHandle: v ? z : a,
-      target: v ? o : k,
+      target: v ? o : E,
       targetHandle: v ? a : z
     };
-    E.connection = N;
-    const H = O && A && (r === Pl.Strict ? v && T === "source" || !v && T === "target" : k !== o || z !== a);
-    E.isValid = H && g(N), E.toHandle = B5(k, T, z, p, r, !0);
+    k.connection = N;
+    const H = O && A && (r === Il.Strict ? v && T === "source" || !v && T === "target" : E !== o || z !== a);
+    k.isValid = H && g(N), k.toHandle = B5(E, T, z, p, r, !0);
   }
-  return E;
+  return k;
 }
 const E0 = {
   onPointerDown: XJ,
@@ -47243,25 +47247,25 @@ const E0 = {
 function KJ({ domNode: e, panZoom: t, getTransform: r, getViewScale: o }) {
   const a = er(e);
   function l({ translateExtent: d, width: f, height: g, zoomStep: p = 1, pannable: v = !0, zoomable: y = !0, inversePan: b = !1 }) {
-    const x = (k) => {
-      if (k.sourceEvent.type !== "wheel" || !t)
+    const x = (E) => {
+      if (E.sourceEvent.type !== "wheel" || !t)
         return;
-      const z = r(), O = k.sourceEvent.ctrlKey && Ku() ? 10 : 1, A = -k.sourceEvent.deltaY * (k.sourceEvent.deltaMode === 1 ? 0.05 : k.sourceEvent.deltaMode ? 1 : 2e-3) * p, N = z[2] * Math.pow(2, A * O);
+      const z = r(), O = E.sourceEvent.ctrlKey && Ku() ? 10 : 1, A = -E.sourceEvent.deltaY * (E.sourceEvent.deltaMode === 1 ? 0.05 : E.sourceEvent.deltaMode ? 1 : 2e-3) * p, N = z[2] * Math.pow(2, A * O);
       t.scaleTo(N);
     };
     let w = [0, 0];
-    const S = (k) => {
-      (k.sourceEvent.type === "mousedown" || k.sourceEvent.type === "touchstart") && (w = [
-        k.sourceEvent.clientX ?? k.sourceEvent.touches[0].clientX,
-        k.sourceEvent.clientY ?? k.sourceEvent.touches[0].clientY
+    const S = (E) => {
+      (E.sourceEvent.type === "mousedown" || E.sourceEvent.type === "touchstart") && (w = [
+        E.sourceEvent.clientX ?? E.sourceEvent.touches[0].clientX,
+        E.sourceEvent.clientY ?? E.sourceEvent.touches[0].clientY
       ]);
-    }, E = (k) => {
+    }, k = (E) => {
       const z = r();
-      if (k.sourceEvent.type !== "mousemove" && k.sourceEvent.type !== "touchmove" || !t)
+      if (E.sourceEvent.type !== "mousemove" && E.sourceEvent.type !== "touchmove" || !t)
         return;
       const O = [
-        k.sourceEvent.clientX ?? k.sourceEvent.touches[0].clientX,
-        k.sourceEvent.clientY ?? k.sourceEvent.touches[0].clientY
+        E.sourceEvent.clientX ?? E.sourceEvent.touches[0].clientX,
+        E.sourceEvent.clientY ?? E.sourceEvent.touches[0].clientY
       ], A = [O[0] - w[0], O[1] - w[1]];
       w = O;
       const N = o() * Math.max(z[2], Math.log(z[2])) * (b ? -1 : 1), L = {
@@ -47276,7 +47280,7 @@ function KJ({ domNode: e, panZoom: t, getTransform: r, getViewScale: o }) {
         y: L.y,
         zoom: z[2]
       }, H, d);
-    }, T = v5().on("start", S).on("zoom", v ? E : null).on("zoom.wheel", y ? x : null);
+    }, T = v5().on("start", S).on("zoom", v ? k : null).on("zoom.wheel", y ? x : null);
     a.call(T, {});
   }
   function c() {
@@ -47307,7 +47311,7 @@ function ZJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: o, 
     p.preventDefault(), p.stopImmediatePropagation();
     const v = r.property("__zoom").k || 1;
     if (p.ctrlKey && c) {
-      const S = zr(p), E = q5(p), T = v * Math.pow(2, E);
+      const S = zr(p), k = q5(p), T = v * Math.pow(2, k);
       o.scaleTo(r, T, S, p);
       return;
     }
@@ -47402,14 +47406,14 @@ function oee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
   z({
     x: a.x,
     y: a.y,
-    zoom: Il(a.zoom, t, r)
+    zoom: Dl(a.zoom, t, r)
   }, [
     [0, 0],
     [p.width, p.height]
   ], o);
   const w = x.on("wheel.zoom"), S = x.on("dblclick.zoom");
   b.wheelDelta(q5);
-  async function E(G, I) {
+  async function k(G, I) {
     return x ? new Promise((W) => {
       b?.interpolate(I?.interpolate === "linear" ? _u : Gh).transform(lb(x, I?.duration, I?.ease, () => W(!0)), G);
     }) : !1;
@@ -47474,16 +47478,16 @@ function oee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
     });
     b.filter(Be), $ ? x.on("dblclick.zoom", S) : x.on("dblclick.zoom", null);
   }
-  function k() {
+  function E() {
     b.on("zoom", null), y?.disconnect();
   }
   async function z(G, I, W) {
     const D = sb(G), F = b?.constrain()(D, I, W);
-    return F && await E(F), F;
+    return F && await k(F), F;
   }
   async function O(G, I) {
     const W = sb(G);
-    return await E(W, I), W;
+    return await k(W, I), W;
   }
   function A(G) {
     if (x) {
@@ -47517,7 +47521,7 @@ function oee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
   }
   return {
     update: T,
-    destroy: k,
+    destroy: E,
     setViewport: O,
     setViewportConstrained: z,
     getViewport: N,
@@ -47529,10 +47533,10 @@ function oee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
     setClickDistance: B
   };
 }
-var $l;
+var Ll;
 (function(e) {
   e.Line = "line", e.Handle = "handle";
-})($l || ($l = {}));
+})(Ll || (Ll = {}));
 function iee({ width: e, prevWidth: t, height: r, prevHeight: o, affectsX: a, affectsY: l }) {
   const c = e - t, d = r - o, f = [c > 0 ? 1 : c < 0 ? -1 : 0, d > 0 ? 1 : d < 0 ? -1 : 0];
   return c && a && (f[0] = f[0] * -1), d && l && (f[1] = f[1] * -1), f;
@@ -47560,21 +47564,21 @@ function FT(e, t) {
 }
 function aee(e, t, r, o, a, l, c, d) {
   let { affectsX: f, affectsY: g } = t;
-  const { isHorizontal: p, isVertical: v } = t, y = p && v, { xSnapped: b, ySnapped: x } = r, { minWidth: w, maxWidth: S, minHeight: E, maxHeight: T } = o, { x: k, y: z, width: O, height: A, aspectRatio: N } = e;
+  const { isHorizontal: p, isVertical: v } = t, y = p && v, { xSnapped: b, ySnapped: x } = r, { minWidth: w, maxWidth: S, minHeight: k, maxHeight: T } = o, { x: E, y: z, width: O, height: A, aspectRatio: N } = e;
   let L = Math.floor(p ? b - e.pointerX : 0), H = Math.floor(v ? x - e.pointerY : 0);
   const V = O + (f ? -L : L), j = A + (g ? -H : H), B = -l[0] * O, G = -l[1] * A;
-  let I = Oh(V, w, S), W = Oh(j, E, T);
+  let I = Oh(V, w, S), W = Oh(j, k, T);
   if (c) {
     let Y = 0, ne = 0;
-    f && L < 0 ? Y = Oi(k + L + B, c[0][0]) : !f && L > 0 && (Y = Ai(k + V + B, c[1][0])), g && H < 0 ? ne = Oi(z + H + G, c[0][1]) : !g && H > 0 && (ne = Ai(z + j + G, c[1][1])), I = Math.max(I, Y), W = Math.max(W, ne);
+    f && L < 0 ? Y = Oi(E + L + B, c[0][0]) : !f && L > 0 && (Y = Ai(E + V + B, c[1][0])), g && H < 0 ? ne = Oi(z + H + G, c[0][1]) : !g && H > 0 && (ne = Ai(z + j + G, c[1][1])), I = Math.max(I, Y), W = Math.max(W, ne);
   }
   if (d) {
     let Y = 0, ne = 0;
-    f && L > 0 ? Y = Ai(k + L, d[0][0]) : !f && L < 0 && (Y = Oi(k + V, d[1][0])), g && H > 0 ? ne = Ai(z + H, d[0][1]) : !g && H < 0 && (ne = Oi(z + j, d[1][1])), I = Math.max(I, Y), W = Math.max(W, ne);
+    f && L > 0 ? Y = Ai(E + L, d[0][0]) : !f && L < 0 && (Y = Oi(E + V, d[1][0])), g && H > 0 ? ne = Ai(z + H, d[0][1]) : !g && H < 0 && (ne = Oi(z + j, d[1][1])), I = Math.max(I, Y), W = Math.max(W, ne);
   }
   if (a) {
     if (p) {
-      const Y = Oh(V / N, E, T) * N;
+      const Y = Oh(V / N, k, T) * N;
       if (I = Math.max(I, Y), c) {
         let ne = 0;
         !f && !g || f && !g && y ? ne = Ai(z + G + V / N, c[1][1]) * N : ne = Oi(z + G + (f ? L : -L) / N, c[0][1]) * N, I = Math.max(I, ne);
@@ -47588,16 +47592,16 @@ function aee(e, t, r, o, a, l, c, d) {
       const Y = Oh(j * N, w, S) / N;
       if (W = Math.max(W, Y), c) {
         let ne = 0;
-        !f && !g || g && !f && y ? ne = Ai(k + j * N + B, c[1][0]) / N : ne = Oi(k + (g ? H : -H) * N + B, c[0][0]) / N, W = Math.max(W, ne);
+        !f && !g || g && !f && y ? ne = Ai(E + j * N + B, c[1][0]) / N : ne = Oi(E + (g ? H : -H) * N + B, c[0][0]) / N, W = Math.max(W, ne);
       }
       if (d) {
         let ne = 0;
-        !f && !g || g && !f && y ? ne = Oi(k + j * N, d[1][0]) / N : ne = Ai(k + (g ? H : -H) * N, d[0][0]) / N, W = Math.max(W, ne);
+        !f && !g || g && !f && y ? ne = Oi(E + j * N, d[1][0]) / N : ne = Ai(E + (g ? H : -H) * N, d[0][0]) / N, W = Math.max(W, ne);
       }
     }
   }
   H = H + (H < 0 ? W : -W), L = L + (L < 0 ? I : -I), a && (y ? V > j * N ? H = (FT(f, g) ? -L : L) / N : L = (FT(f, g) ? -H : H) * N : p ? (H = L / N, g = f) : (L = H * N, f = g));
-  const D = f ? k + L : k, F = g ? z + H : z;
+  const D = f ? E + L : E, F = g ? z + H : z;
   return {
     width: O + (f ? -L : L),
     height: A + (g ? -H : H),
@@ -47632,17 +47636,17 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
     keepAspectRatio: !1
   };
   function d({ controlPosition: g, boundaries: p, keepAspectRatio: v, resizeDirection: y, onResizeStart: b, onResize: x, onResizeEnd: w, shouldResize: S }) {
-    let E = { ...G5 }, T = { ...see };
+    let k = { ...G5 }, T = { ...see };
     c = {
       boundaries: p,
       resizeDirection: y,
       keepAspectRatio: v,
       controlDirection: WT(g)
     };
-    let k, z = null, O = [], A, N, L;
+    let E, z = null, O = [], A, N, L;
     const H = qM().on("start", (V) => {
       const { nodeLookup: j, transform: B, snapGrid: G, snapToGrid: I, nodeOrigin: W, paneDomNode: D } = r();
-      if (k = j.get(t), !k)
+      if (E = j.get(t), !E)
         return;
       z = D?.getBoundingClientRect() ?? null;
       const { xSnapped: F, ySnapped: Y } = ku(V.sourceEvent, {
@@ -47651,17 +47655,17 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
         snapToGrid: I,
         containerBounds: z
       });
-      E = {
-        width: k.measured.width ?? 0,
-        height: k.measured.height ?? 0,
-        x: k.position.x ?? 0,
-        y: k.position.y ?? 0
+      k = {
+        width: E.measured.width ?? 0,
+        height: E.measured.height ?? 0,
+        x: E.position.x ?? 0,
+        y: E.position.y ?? 0
       }, T = {
-        ...E,
+        ...k,
         pointerX: F,
         pointerY: Y,
-        aspectRatio: E.width / E.height
-      }, A = void 0, N = qa(k.extent) ? k.extent : void 0, k.parentId && (k.extent === "parent" || k.expandParent) && (A = j.get(k.parentId)), A && k.extent === "parent" && (N = [
+        aspectRatio: k.width / k.height
+      }, A = void 0, N = qa(E.extent) ? E.extent : void 0, E.parentId && (E.extent === "parent" || E.expandParent) && (A = j.get(E.parentId)), A && E.extent === "parent" && (N = [
         [0, 0],
         [A.measured.width, A.measured.height]
       ]), O = [], L = void 0;
@@ -47671,13 +47675,13 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
           position: { ...se.position },
           extent: se.extent
         }), se.extent === "parent" || se.expandParent)) {
-          const J = lee(se, k, se.origin ?? W);
+          const J = lee(se, E, se.origin ?? W);
           L ? L = [
             [Math.min(J[0][0], L[0][0]), Math.min(J[0][1], L[0][1])],
             [Math.max(J[1][0], L[1][0]), Math.max(J[1][1], L[1][1])]
           ] : L = J;
         }
-      b?.(V, { ...E });
+      b?.(V, { ...k });
     }).on("drag", (V) => {
       const { transform: j, snapGrid: B, snapToGrid: G, nodeOrigin: I } = r(), W = ku(V.sourceEvent, {
         transform: j,
@@ -47685,13 +47689,13 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
         snapToGrid: G,
         containerBounds: z
       }), D = [];
-      if (!k)
+      if (!E)
         return;
-      const { x: F, y: Y, width: ne, height: se } = E, J = {}, ce = k.origin ?? I, { width: he, height: $, x: Q, y: me } = aee(T, c.controlDirection, W, c.boundaries, c.keepAspectRatio, ce, N, L), ge = he !== ne, q = $ !== se, Z = Q !== F && ge, pe = me !== Y && q;
+      const { x: F, y: Y, width: ne, height: se } = k, J = {}, ce = E.origin ?? I, { width: he, height: $, x: Q, y: me } = aee(T, c.controlDirection, W, c.boundaries, c.keepAspectRatio, ce, N, L), ge = he !== ne, q = $ !== se, Z = Q !== F && ge, pe = me !== Y && q;
       if (!Z && !pe && !ge && !q)
         return;
       const le = {
-        prevValues: { ...E },
+        prevValues: { ...k },
         startX: T.x,
         startY: T.y,
         childNodes: O.map((Ne) => ({
@@ -47699,7 +47703,7 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
           position: { ...Ne.position }
         }))
       };
-      if ((Z || pe || ce[0] === 1 || ce[1] === 1) && (J.x = Z ? Q : E.x, J.y = pe ? me : E.y, E.x = J.x, E.y = J.y, O.length > 0)) {
+      if ((Z || pe || ce[0] === 1 || ce[1] === 1) && (J.x = Z ? Q : k.x, J.y = pe ? me : k.y, k.x = J.x, k.y = J.y, O.length > 0)) {
         const Ne = Q - F, Ie = me - Y;
         for (const Be of O)
           Be.position = {
@@ -47707,29 +47711,29 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
             y: Be.position.y - Ie + ce[1] * ($ - se)
           }, D.push(Be);
       }
-      if ((ge || q) && (J.width = ge && (!c.resizeDirection || c.resizeDirection === "horizontal") ? he : E.width, J.height = q && (!c.resizeDirection || c.resizeDirection === "vertical") ? $ : E.height, E.width = J.width, E.height = J.height), A && k.expandParent) {
+      if ((ge || q) && (J.width = ge && (!c.resizeDirection || c.resizeDirection === "horizontal") ? he : k.width, J.height = q && (!c.resizeDirection || c.resizeDirection === "vertical") ? $ : k.height, k.width = J.width, k.height = J.height), A && E.expandParent) {
         const Ne = ce[0] * (J.width ?? 0);
-        J.x && J.x < Ne && (E.x = Ne, T.x = T.x - (J.x - Ne));
+        J.x && J.x < Ne && (k.x = Ne, T.x = T.x - (J.x - Ne));
         const Ie = ce[1] * (J.height ?? 0);
-        J.y && J.y < Ie && (E.y = Ie, T.y = T.y - (J.y - Ie));
+        J.y && J.y < Ie && (k.y = Ie, T.y = T.y - (J.y - Ie));
       }
       const ue = iee({
-        width: E.width,
+        width: k.width,
         prevWidth: ne,
-        height: E.height,
+        height: k.height,
         prevHeight: se,
         affectsX: c.controlDirection.affectsX,
         affectsY: c.controlDirection.affectsY
-      }), ve = { ...E, direction: ue };
+      }), ve = { ...k, direction: ue };
       if (S?.(V, ve) === !1) {
-        E = le.prevValues, T.x = le.startX, T.y = le.startY, O.forEach((Ne, Ie) => {
+        k = le.prevValues, T.x = le.startX, T.y = le.startY, O.forEach((Ne, Ie) => {
           Ne.position = le.childNodes[Ie].position;
         });
         return;
       }
       x?.(V, ve), o(J, D);
     }).on("end", (V) => {
-      w?.(V, { ...E }), a?.({ ...E });
+      w?.(V, { ...k }), a?.({ ...k });
     });
     l.call(H);
   }
@@ -47804,26 +47808,26 @@ function fee() {
     } else w = x.current;
     x = d(
       function() {
-        function E(A) {
+        function k(A) {
           if (!T) {
-            if (T = !0, k = A, A = y(A), b !== void 0 && w.hasValue) {
+            if (T = !0, E = A, A = y(A), b !== void 0 && w.hasValue) {
               var N = w.value;
               if (b(N, A))
                 return z = N;
             }
             return z = A;
           }
-          if (N = z, o(k, A)) return N;
+          if (N = z, o(E, A)) return N;
           var L = y(A);
-          return b !== void 0 && b(N, L) ? (k = A, N) : (k = A, z = L);
+          return b !== void 0 && b(N, L) ? (E = A, N) : (E = A, z = L);
         }
-        var T = !1, k, z, O = v === void 0 ? null : v;
+        var T = !1, E, z, O = v === void 0 ? null : v;
         return [
           function() {
-            return E(p());
+            return k(p());
           },
           O === null ? void 0 : function() {
-            return E(O());
+            return k(O());
           }
         ];
       },
@@ -48106,8 +48110,8 @@ function Qu(e = null, t = { target: rR, actInsideInputWithModifier: !0 }) {
           return !1;
         const w = iR(b.code, d);
         if (l.current.add(b[w]), oR(c, l.current, !1)) {
-          const S = b.composedPath?.()?.[0] || b.target, E = S?.nodeName === "BUTTON" || S?.nodeName === "A";
-          t.preventDefault !== !1 && (a.current || !E) && b.preventDefault(), o(!0);
+          const S = b.composedPath?.()?.[0] || b.target, k = S?.nodeName === "BUTTON" || S?.nodeName === "A";
+          t.preventDefault !== !1 && (a.current || !k) && b.preventDefault(), o(!0);
         }
       }, v = (b) => {
         const x = iR(b.code, d);
@@ -48178,7 +48182,7 @@ const Hee = () => {
       const { transform: r, domNode: o } = e.getState();
       if (!o)
         return t;
-      const { x: a, y: l } = o.getBoundingClientRect(), c = Dl(t, r);
+      const { x: a, y: l } = o.getBoundingClientRect(), c = $l(t, r);
       return {
         x: c.x + a,
         y: c.y + l
@@ -48250,7 +48254,7 @@ function Ea(e, t) {
     selected: t
   };
 }
-function pl(e, t = /* @__PURE__ */ new Set()) {
+function ml(e, t = /* @__PURE__ */ new Set()) {
   const r = [];
   for (const [o, a] of e) {
     const l = t.has(o);
@@ -48310,17 +48314,17 @@ function Yee({ children: e }) {
   const t = gt(), r = _.useCallback((d) => {
     const { nodes: f = [], setNodes: g, hasDefaultNodes: p, onNodesChange: v, nodeLookup: y, fitViewQueued: b, onNodesChangeMiddlewareMap: x } = t.getState();
     let w = f;
-    for (const E of d)
-      w = typeof E == "function" ? E(w) : E;
+    for (const k of d)
+      w = typeof k == "function" ? k(w) : k;
     let S = aR({
       items: w,
       lookup: y
     });
-    for (const E of x.values())
-      S = E(S);
+    for (const k of x.values())
+      S = k(S);
     p && g(w), S.length > 0 ? v?.(S) : b && window.requestAnimationFrame(() => {
-      const { fitViewQueued: E, nodes: T, setNodes: k } = t.getState();
-      E && k(T);
+      const { fitViewQueued: k, nodes: T, setNodes: E } = t.getState();
+      k && E(T);
     });
   }, []), o = cR(r), a = _.useCallback((d) => {
     const { edges: f = [], setEdges: g, hasDefaultEdges: p, onEdgesChange: v, edgeLookup: y } = t.getState();
@@ -48394,8 +48398,8 @@ function yw() {
       toObject: () => {
         const { nodes: v = [], edges: y = [], transform: b } = t.getState(), [x, w, S] = b;
         return {
-          nodes: v.map((E) => ({ ...E })),
-          edges: y.map((E) => ({ ...E })),
+          nodes: v.map((k) => ({ ...k })),
+          edges: y.map((k) => ({ ...k })),
           viewport: {
             x,
             y: w,
@@ -48404,7 +48408,7 @@ function yw() {
         };
       },
       deleteElements: async ({ nodes: v = [], edges: y = [] }) => {
-        const { nodes: b, edges: x, onNodesDelete: w, onEdgesDelete: S, triggerNodeChanges: E, triggerEdgeChanges: T, onDelete: k, onBeforeDelete: z } = t.getState(), { nodes: O, edges: A } = await vJ({
+        const { nodes: b, edges: x, onNodesDelete: w, onEdgesDelete: S, triggerNodeChanges: k, triggerEdgeChanges: T, onDelete: E, onBeforeDelete: z } = t.getState(), { nodes: O, edges: A } = await vJ({
           nodesToRemove: v,
           edgesToRemove: y,
           nodes: b,
@@ -48417,9 +48421,9 @@ function yw() {
         }
         if (L) {
           const H = O.map(sR);
-          w?.(O), E(H);
+          w?.(O), k(H);
         }
-        return (L || N) && k?.({ nodes: O, edges: A }), { deletedNodes: O, deletedEdges: A };
+        return (L || N) && E?.({ nodes: O, edges: A }), { deletedNodes: O, deletedEdges: A };
       },
       /**
        * Partial is defined as "the 2 nodes/areas are intersecting partially".
@@ -48430,12 +48434,12 @@ function yw() {
         const x = MT(v), w = x ? v : f(v), S = b !== void 0;
         if (!w)
           return [];
-        const { nodeOrigin: E } = t.getState();
+        const { nodeOrigin: k } = t.getState();
         return (b || t.getState().nodes).filter((T) => {
-          const k = t.getState().nodeLookup.get(T.id);
-          if (k && !x && (T.id === v.id || !k.internals.positionAbsolute))
+          const E = t.getState().nodeLookup.get(T.id);
+          if (E && !x && (T.id === v.id || !E.internals.positionAbsolute))
             return !1;
-          const z = Xu(S ? T : k, E), O = zg(z, w);
+          const z = Xu(S ? T : E, k), O = zg(z, w);
           return y && O > 0 || O >= z.width * z.height || O >= w.width * w.height;
         });
       },
@@ -48519,12 +48523,12 @@ const Ep = {
   lib: e.lib,
   connectionInProgress: e.connection.inProgress
 });
-function tte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: o = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Pa.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: w, noWheelClassName: S, noPanClassName: E, onViewportChange: T, isControlledViewport: k, paneClickDistance: z, selectionOnDrag: O }) {
+function tte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: o = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Pa.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: w, noWheelClassName: S, noPanClassName: k, onViewportChange: T, isControlledViewport: E, paneClickDistance: z, selectionOnDrag: O }) {
   const A = gt(), N = _.useRef(null), { userSelectionActive: L, lib: H, connectionInProgress: V } = Ge(ete, xt), j = Qu(b), B = _.useRef();
   Jee(N);
   const G = _.useCallback((I) => {
-    T?.({ x: I[0], y: I[1], zoom: I[2] }), k || A.setState({ transform: I });
-  }, [T, k]);
+    T?.({ x: I[0], y: I[1], zoom: I[2] }), E || A.setState({ transform: I });
+  }, [T, E]);
   return _.useEffect(() => {
     if (N.current) {
       B.current = oee({
@@ -48569,7 +48573,7 @@ function tte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, 
       panOnDrag: f,
       zoomActivationKeyPressed: j,
       preventScrolling: x,
-      noPanClassName: E,
+      noPanClassName: k,
       userSelectionActive: L,
       noWheelClassName: S,
       lib: H,
@@ -48590,7 +48594,7 @@ function tte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, 
     f,
     j,
     x,
-    E,
+    k,
     L,
     S,
     H,
@@ -48622,17 +48626,17 @@ const hb = (e, t) => (r) => {
   autoPanSpeed: e.autoPanSpeed
 });
 function ite({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Full, panOnDrag: o, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: w }) {
-  const S = _.useRef(0), E = gt(), { userSelectionActive: T, elementsSelectable: k, dragging: z, panBy: O, autoPanSpeed: A } = Ge(ote, xt), N = k && (e || T), L = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), j = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), G = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), W = _.useRef(!1), D = (q) => {
-    if (G.current || B.current || E.getState().connection.inProgress) {
+  const S = _.useRef(0), k = gt(), { userSelectionActive: T, elementsSelectable: E, dragging: z, panBy: O, autoPanSpeed: A } = Ge(ote, xt), N = E && (e || T), L = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), j = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), G = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), W = _.useRef(!1), D = (q) => {
+    if (G.current || B.current || k.getState().connection.inProgress) {
       G.current = !1, B.current = !1;
       return;
     }
-    const { connectionClickStartHandle: Z, connection: pe, onClickConnectEnd: le, resetSelectedElements: ue } = E.getState();
+    const { connectionClickStartHandle: Z, connection: pe, onClickConnectEnd: le, resetSelectedElements: ue } = k.getState();
     if (Z) {
       const ve = structuredClone(pe);
-      delete ve.inProgress, ve.toPosition = ve.toHandle ? ve.toHandle.position : null, le?.(q.nativeEvent, ve), E.setState({ connectionClickStartHandle: null });
+      delete ve.inProgress, ve.toPosition = ve.toHandle ? ve.toHandle.position : null, le?.(q.nativeEvent, ve), k.setState({ connectionClickStartHandle: null });
     }
-    g?.(q), ue(), E.setState({ nodesSelectionActive: !1 });
+    g?.(q), ue(), k.setState({ nodesSelectionActive: !1 });
   }, F = (q) => {
     if (Array.isArray(o) && o?.includes(2)) {
       q.preventDefault();
@@ -48644,7 +48648,7 @@ function ite({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
   }, se = (q) => {
     if (q.pointerType === "touch" && o !== !1 && !t)
       return;
-    const { domNode: Z, transform: pe } = E.getState();
+    const { domNode: Z, transform: pe } = k.getState();
     if (H.current = Z?.getBoundingClientRect(), !H.current)
       return;
     const le = q.target === L.current;
@@ -48652,7 +48656,7 @@ function ite({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
       return;
     q.target?.setPointerCapture?.(q.pointerId), G.current = !1;
     const { x: Ae, y: Ne } = Pr(q.nativeEvent, H.current), Ie = Sd({ x: Ae, y: Ne }, pe);
-    E.setState({
+    k.setState({
       userSelectionRect: {
         width: 0,
         height: 0,
@@ -48664,10 +48668,10 @@ function ite({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
     }), le || (q.stopPropagation(), q.preventDefault());
   };
   function J(q, Z) {
-    const { userSelectionRect: pe } = E.getState();
+    const { userSelectionRect: pe } = k.getState();
     if (!pe)
       return;
-    const { transform: le, nodeLookup: ue, edgeLookup: ve, connectionLookup: Ae, triggerNodeChanges: Ne, triggerEdgeChanges: Ie, defaultEdgeOptions: Be } = E.getState(), He = { x: pe.startX, y: pe.startY }, { x: pt, y: Yt } = Dl(He, le), Et = {
+    const { transform: le, nodeLookup: ue, edgeLookup: ve, connectionLookup: Ae, triggerNodeChanges: Ne, triggerEdgeChanges: Ie, defaultEdgeOptions: Be } = k.getState(), He = { x: pe.startX, y: pe.startY }, { x: pt, y: Yt } = $l(He, le), Et = {
       startX: He.x,
       startY: He.y,
       x: q < pt ? q : pt,
@@ -48686,14 +48690,14 @@ function ite({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
         }
     }
     if (!PT(Wn, V.current)) {
-      const bn = pl(ue, V.current);
+      const bn = ml(ue, V.current);
       Ne(bn);
     }
     if (!PT(fn, j.current)) {
-      const bn = pl(ve, j.current);
+      const bn = ml(ve, j.current);
       Ie(bn);
     }
-    E.setState({
+    k.setState({
       userSelectionRect: Et,
       userSelectionActive: !0,
       nodesSelectionActive: !1
@@ -48717,12 +48721,12 @@ function ite({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
   };
   _.useEffect(() => () => he(), []);
   const $ = (q) => {
-    const { userSelectionRect: Z, transform: pe, resetSelectedElements: le } = E.getState();
+    const { userSelectionRect: Z, transform: pe, resetSelectedElements: le } = k.getState();
     if (!H.current || !Z)
       return;
     const { x: ue, y: ve } = Pr(q.nativeEvent, H.current);
     I.current = { x: ue, y: ve };
-    const Ae = Dl({ x: Z.startX, y: Z.startY }, pe);
+    const Ae = $l({ x: Z.startX, y: Z.startY }, pe);
     if (!G.current) {
       const Ne = t ? 0 : l;
       if (Math.hypot(ue - Ae.x, ve - Ae.y) <= Ne)
@@ -48732,13 +48736,13 @@ function ite({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
     G.current = !0, W.current || (ce(), W.current = !0), J(ue, ve);
   }, Q = (q) => {
     if (!N) {
-      q.target === L.current && E.getState().connection.inProgress && (B.current = !0);
+      q.target === L.current && k.getState().connection.inProgress && (B.current = !0);
       return;
     }
-    q.button === 0 && (q.target?.releasePointerCapture?.(q.pointerId), !T && q.target === L.current && E.getState().userSelectionRect && D?.(q), E.setState({
+    q.button === 0 && (q.target?.releasePointerCapture?.(q.pointerId), !T && q.target === L.current && k.getState().userSelectionRect && D?.(q), k.setState({
       userSelectionActive: !1,
       userSelectionRect: null
-    }), G.current && (f?.(q), E.setState({
+    }), G.current && (f?.(q), k.setState({
       nodesSelectionActive: V.current.size > 0
     })), he());
   }, me = (q) => {
@@ -48792,23 +48796,23 @@ function oP() {
   const e = gt();
   return _.useCallback((r) => {
     const { nodeExtent: o, snapToGrid: a, snapGrid: l, nodesDraggable: c, onError: d, updateNodePositions: f, nodeLookup: g, nodeOrigin: p } = e.getState(), v = /* @__PURE__ */ new Map(), y = ate(c), b = a ? l[0] : 5, x = a ? l[1] : 5, w = r.direction.x * b * r.factor, S = r.direction.y * x * r.factor;
-    for (const [, E] of g) {
-      if (!y(E))
+    for (const [, k] of g) {
+      if (!y(k))
         continue;
       let T = {
-        x: E.internals.positionAbsolute.x + w,
-        y: E.internals.positionAbsolute.y + S
+        x: k.internals.positionAbsolute.x + w,
+        y: k.internals.positionAbsolute.y + S
       };
       a && (T = wd(T, l));
-      const { position: k, positionAbsolute: z } = S5({
-        nodeId: E.id,
+      const { position: E, positionAbsolute: z } = S5({
+        nodeId: k.id,
         nextPosition: T,
         nodeLookup: g,
         nodeExtent: o,
         nodeOrigin: p,
         onError: d
       });
-      E.position = k, E.internals.positionAbsolute = z, v.set(E.id, E);
+      k.position = E, k.internals.positionAbsolute = z, v.set(k.id, k);
     }
     f(v);
   }, []);
@@ -48847,15 +48851,15 @@ const dte = {
     connectingFrom: d?.nodeId === e && d?.id === t && d?.type === r,
     connectingTo: p,
     clickConnecting: a?.nodeId === e && a?.id === t && a?.type === r,
-    isPossibleEndHandle: l === Pl.Strict ? d?.type !== r : e !== d?.nodeId || t !== d?.id,
+    isPossibleEndHandle: l === Il.Strict ? d?.type !== r : e !== d?.nodeId || t !== d?.id,
     connectionInProcess: !!d,
     clickConnectionInProcess: !!a,
     valid: p && g
   };
 };
 function hte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, isConnectable: o = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
-  const x = c || null, w = e === "target", S = gt(), E = iP(), { connectOnClick: T, noPanClassName: k, rfId: z } = ute(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: L, connectionInProcess: H, clickConnectionInProcess: V, valid: j } = Ge(fte(E, x, e), xt);
-  E || S.getState().onError?.("010", Hr.error010());
+  const x = c || null, w = e === "target", S = gt(), k = iP(), { connectOnClick: T, noPanClassName: E, rfId: z } = ute(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: L, connectionInProcess: H, clickConnectionInProcess: V, valid: j } = Ge(fte(k, x, e), xt);
+  k || S.getState().onError?.("010", Hr.error010());
   const B = (W) => {
     const { defaultEdgeOptions: D, onConnect: F, hasDefaultEdges: Y } = S.getState(), ne = {
       ...D,
@@ -48867,7 +48871,7 @@ function hte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
     }
     F?.(ne), d?.(ne);
   }, G = (W) => {
-    if (!E)
+    if (!k)
       return;
     const D = N5(W.nativeEvent);
     if (a && (D && W.button === 0 || !D)) {
@@ -48882,7 +48886,7 @@ function hte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
         lib: F.lib,
         isTarget: w,
         handleId: x,
-        nodeId: E,
+        nodeId: k,
         flowId: F.rfId,
         panBy: F.panBy,
         cancelConnection: F.cancelConnection,
@@ -48900,15 +48904,15 @@ function hte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
     D ? p?.(W) : v?.(W);
   }, I = (W) => {
     const { onClickConnectStart: D, onClickConnectEnd: F, connectionClickStartHandle: Y, connectionMode: ne, isValidConnection: se, lib: J, rfId: ce, nodeLookup: he, connection: $ } = S.getState();
-    if (!E || !Y && !a)
+    if (!k || !Y && !a)
       return;
     if (!Y) {
-      D?.(W.nativeEvent, { nodeId: E, handleId: x, handleType: e }), S.setState({ connectionClickStartHandle: { nodeId: E, type: e, id: x } });
+      D?.(W.nativeEvent, { nodeId: k, handleId: x, handleType: e }), S.setState({ connectionClickStartHandle: { nodeId: k, type: e, id: x } });
       return;
     }
     const Q = O5(W.target), me = r || se, { connection: ge, isValid: q } = E0.isValid(W.nativeEvent, {
       handle: {
-        nodeId: E,
+        nodeId: k,
         id: x,
         type: e
       },
@@ -48926,11 +48930,11 @@ function hte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
     const Z = structuredClone($);
     delete Z.inProgress, Z.toPosition = Z.toHandle ? Z.toHandle.position : null, F?.(W, Z), S.setState({ connectionClickStartHandle: null });
   };
-  return P.jsx("div", { "data-handleid": x, "data-nodeid": E, "data-handlepos": t, "data-id": `${z}-${E}-${x}-${e}`, className: jt([
+  return P.jsx("div", { "data-handleid": x, "data-nodeid": k, "data-handlepos": t, "data-id": `${z}-${k}-${x}-${e}`, className: jt([
     "react-flow__handle",
     `react-flow__handle-${t}`,
     "nodrag",
-    k,
+    E,
     g,
     {
       source: !w,
@@ -48950,18 +48954,18 @@ function hte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
     }
   ]), onMouseDown: G, onTouchStart: G, onClick: T ? I : void 0, ref: b, ...y, children: f });
 }
-const Ll = _.memo(eP(hte));
+const Vl = _.memo(eP(hte));
 function gte({ data: e, isConnectable: t, sourcePosition: r = Oe.Bottom }) {
-  return P.jsxs(P.Fragment, { children: [e?.label, P.jsx(Ll, { type: "source", position: r, isConnectable: t })] });
+  return P.jsxs(P.Fragment, { children: [e?.label, P.jsx(Vl, { type: "source", position: r, isConnectable: t })] });
 }
 function pte({ data: e, isConnectable: t, targetPosition: r = Oe.Top, sourcePosition: o = Oe.Bottom }) {
-  return P.jsxs(P.Fragment, { children: [P.jsx(Ll, { type: "target", position: r, isConnectable: t }), e?.label, P.jsx(Ll, { type: "source", position: o, isConnectable: t })] });
+  return P.jsxs(P.Fragment, { children: [P.jsx(Vl, { type: "target", position: r, isConnectable: t }), e?.label, P.jsx(Vl, { type: "source", position: o, isConnectable: t })] });
 }
 function mte() {
   return null;
 }
 function vte({ data: e, isConnectable: t, targetPosition: r = Oe.Top }) {
-  return P.jsxs(P.Fragment, { children: [P.jsx(Ll, { type: "target", position: r, isConnectable: t }), e?.label] });
+  return P.jsxs(P.Fragment, { children: [P.jsx(Vl, { type: "target", position: r, isConnectable: t }), e?.label] });
 }
 const Og = {
   ArrowUp: { x: 0, y: -1 },
@@ -49024,9 +49028,9 @@ function xte({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y
   } }) });
 }
 const fR = typeof window < "u" ? window : void 0, wte = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
-function sP({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: w, zoomActivationKeyCode: S, elementsSelectable: E, zoomOnScroll: T, zoomOnPinch: k, panOnScroll: z, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: L, autoPanOnSelection: H, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: G, preventScrolling: I, onSelectionContextMenu: W, noWheelClassName: D, noPanClassName: F, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
+function sP({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: w, zoomActivationKeyCode: S, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: z, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: L, autoPanOnSelection: H, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: G, preventScrolling: I, onSelectionContextMenu: W, noWheelClassName: D, noPanClassName: F, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
   const { nodesSelectionActive: J, userSelectionActive: ce } = Ge(wte, xt), he = Qu(g, { target: fR }), $ = Qu(w, { target: fR }), Q = $ || L, me = $ || z, ge = p && Q !== !0, q = he || ce || ge;
-  return Zee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(tte, { onPaneContextMenu: l, elementsSelectable: E, zoomOnScroll: T, zoomOnPinch: k, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && Q, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: G, zoomActivationKeyCode: S, preventScrolling: I, noWheelClassName: D, noPanClassName: F, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(ite, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: Q, autoPanOnSelection: H, isSelecting: !!q, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(xte, { onSelectionContextMenu: W, noPanClassName: F, disableKeyboardA11y: Y })] }) });
+  return Zee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(tte, { onPaneContextMenu: l, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && Q, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: G, zoomActivationKeyCode: S, preventScrolling: I, noWheelClassName: D, noPanClassName: F, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(ite, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: Q, autoPanOnSelection: H, isSelecting: !!q, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(xte, { onSelectionContextMenu: W, noPanClassName: F, disableKeyboardA11y: Y })] }) });
 }
 sP.displayName = "FlowRenderer";
 const Ste = _.memo(sP), Cte = (e) => (t) => e ? cw(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
@@ -49063,8 +49067,8 @@ function Tte({ node: e, nodeType: t, hasDimensions: r, resizeObserver: o }) {
     }
   }, [e.id, t, e.sourcePosition, e.targetPosition]), l;
 }
-function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: w, nodeTypes: S, nodeClickDistance: E, onError: T }) {
-  const { node: k, internals: z, isParent: O } = Ge((q) => {
+function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: w, nodeTypes: S, nodeClickDistance: k, onError: T }) {
+  const { node: E, internals: z, isParent: O } = Ge((q) => {
     const Z = q.nodeLookup.get(e), pe = q.parentLookup.has(e);
     return {
       node: Z,
@@ -49072,20 +49076,20 @@ function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
       isParent: pe
     };
   }, xt);
-  let A = k.type || "default", N = S?.[A] || dR[A];
+  let A = E.type || "default", N = S?.[A] || dR[A];
   N === void 0 && (T?.("003", Hr.error003(A)), A = "default", N = S?.default || dR.default);
-  const L = !!(k.draggable || d && typeof k.draggable > "u"), H = !!(k.selectable || f && typeof k.selectable > "u"), V = !!(k.connectable || g && typeof k.connectable > "u"), j = !!(k.focusable || p && typeof k.focusable > "u"), B = gt(), G = T5(k), I = Tte({ node: k, nodeType: A, hasDimensions: G, resizeObserver: v }), W = rP({
+  const L = !!(E.draggable || d && typeof E.draggable > "u"), H = !!(E.selectable || f && typeof E.selectable > "u"), V = !!(E.connectable || g && typeof E.connectable > "u"), j = !!(E.focusable || p && typeof E.focusable > "u"), B = gt(), G = T5(E), I = Tte({ node: E, nodeType: A, hasDimensions: G, resizeObserver: v }), W = rP({
     nodeRef: I,
-    disabled: k.hidden || !L,
+    disabled: E.hidden || !L,
     noDragClassName: y,
-    handleSelector: k.dragHandle,
+    handleSelector: E.dragHandle,
     nodeId: e,
     isSelectable: H,
-    nodeClickDistance: E
+    nodeClickDistance: k
   }), D = oP();
-  if (k.hidden)
+  if (E.hidden)
     return null;
-  const F = jr(k), Y = yte(k), ne = H || L || t || r || o || a, se = r ? (q) => r(q, { ...z.userNode }) : void 0, J = o ? (q) => o(q, { ...z.userNode }) : void 0, ce = a ? (q) => a(q, { ...z.userNode }) : void 0, he = l ? (q) => l(q, { ...z.userNode }) : void 0, $ = c ? (q) => c(q, { ...z.userNode }) : void 0, Q = (q) => {
+  const F = jr(E), Y = yte(E), ne = H || L || t || r || o || a, se = r ? (q) => r(q, { ...z.userNode }) : void 0, J = o ? (q) => o(q, { ...z.userNode }) : void 0, ce = a ? (q) => a(q, { ...z.userNode }) : void 0, he = l ? (q) => l(q, { ...z.userNode }) : void 0, $ = c ? (q) => c(q, { ...z.userNode }) : void 0, Q = (q) => {
     const { selectNodesOnDrag: Z, nodeDragThreshold: pe } = B.getState();
     H && (!Z || !L || pe > 0) && _0({
       id: e,
@@ -49102,7 +49106,7 @@ function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
           unselect: Z,
           nodeRef: I
         });
-      } else if (L && k.selected && Object.prototype.hasOwnProperty.call(Og, q.key)) {
+      } else if (L && E.selected && Object.prototype.hasOwnProperty.call(Og, q.key)) {
         q.preventDefault();
         const { ariaLabelConfig: Z } = B.getState();
         B.setState({
@@ -49123,7 +49127,7 @@ function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
     const { transform: q, width: Z, height: pe, autoPanOnNodeFocus: le, setCenter: ue } = B.getState();
     if (!le)
       return;
-    cw(/* @__PURE__ */ new Map([[e, k]]), { x: 0, y: 0, width: Z, height: pe }, q, !0).length > 0 || ue(k.position.x + F.width / 2, k.position.y + F.height / 2, {
+    cw(/* @__PURE__ */ new Map([[e, E]]), { x: 0, y: 0, width: Z, height: pe }, q, !0).length > 0 || ue(E.position.x + F.width / 2, E.position.y + F.height / 2, {
       zoom: q[2]
     });
   };
@@ -49134,9 +49138,9 @@ function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
       // this is overwritable by passing `nopan` as a class name
       [b]: L
     },
-    k.className,
+    E.className,
     {
-      selected: k.selected,
+      selected: E.selected,
       selectable: H,
       parent: O,
       draggable: L,
@@ -49147,9 +49151,9 @@ function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
     transform: `translate(${z.positionAbsolute.x}px,${z.positionAbsolute.y}px)`,
     pointerEvents: ne ? "all" : "none",
     visibility: G ? "visible" : "hidden",
-    ...k.style,
+    ...E.style,
     ...Y
-  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: Q, onDoubleClick: $, onKeyDown: j ? me : void 0, tabIndex: j ? 0 : void 0, onFocus: j ? ge : void 0, role: k.ariaRole ?? (j ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${K5}-${w}`, "aria-label": k.ariaLabel, ...k.domAttributes, children: P.jsx(ste, { value: e, children: P.jsx(N, { id: e, data: k.data, type: A, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: k.selected ?? !1, selectable: H, draggable: L, deletable: k.deletable ?? !0, isConnectable: V, sourcePosition: k.sourcePosition, targetPosition: k.targetPosition, dragging: W, dragHandle: k.dragHandle, zIndex: z.z, parentId: k.parentId, ...F }) }) });
+  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: Q, onDoubleClick: $, onKeyDown: j ? me : void 0, tabIndex: j ? 0 : void 0, onFocus: j ? ge : void 0, role: E.ariaRole ?? (j ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${K5}-${w}`, "aria-label": E.ariaLabel, ...E.domAttributes, children: P.jsx(ste, { value: e, children: P.jsx(N, { id: e, data: E.data, type: A, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: E.selected ?? !1, selectable: H, draggable: L, deletable: E.deletable ?? !0, isConnectable: V, sourcePosition: E.sourcePosition, targetPosition: E.targetPosition, dragging: W, dragHandle: E.dragHandle, zIndex: z.z, parentId: E.parentId, ...F }) }) });
 }
 var zte = _.memo(Rte);
 const Ote = (e) => ({
@@ -49298,8 +49302,8 @@ function dP({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o,
   ];
 }
 function fP(e) {
-  return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, sourcePosition: c, targetPosition: d, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: E }) => {
-    const [T, k, z] = dP({
+  return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, sourcePosition: c, targetPosition: d, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: k }) => {
+    const [T, E, z] = dP({
       sourceX: r,
       sourceY: o,
       sourcePosition: c,
@@ -49307,26 +49311,26 @@ function fP(e) {
       targetY: l,
       targetPosition: d
     }), O = e.isInternal ? void 0 : t;
-    return P.jsx(_p, { id: O, path: T, labelX: k, labelY: z, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: E });
+    return P.jsx(_p, { id: O, path: T, labelX: E, labelY: z, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: k });
   });
 }
 const Vte = fP({ isInternal: !1 }), hP = fP({ isInternal: !0 });
 Vte.displayName = "SimpleBezierEdge";
 hP.displayName = "SimpleBezierEdgeInternal";
 function gP(e) {
-  return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, sourcePosition: b = Oe.Bottom, targetPosition: x = Oe.Top, markerEnd: w, markerStart: S, pathOptions: E, interactionWidth: T }) => {
-    const [k, z, O] = w0({
+  return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, sourcePosition: b = Oe.Bottom, targetPosition: x = Oe.Top, markerEnd: w, markerStart: S, pathOptions: k, interactionWidth: T }) => {
+    const [E, z, O] = w0({
       sourceX: r,
       sourceY: o,
       sourcePosition: b,
       targetX: a,
       targetY: l,
       targetPosition: x,
-      borderRadius: E?.borderRadius,
-      offset: E?.offset,
-      stepPosition: E?.stepPosition
+      borderRadius: k?.borderRadius,
+      offset: k?.offset,
+      stepPosition: k?.stepPosition
     }), A = e.isInternal ? void 0 : t;
-    return P.jsx(_p, { id: A, path: k, labelX: z, labelY: O, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: w, markerStart: S, interactionWidth: T });
+    return P.jsx(_p, { id: A, path: E, labelX: z, labelY: O, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: w, markerStart: S, interactionWidth: T });
   });
 }
 const pP = gP({ isInternal: !1 }), mP = gP({ isInternal: !0 });
@@ -49343,25 +49347,25 @@ Hte.displayName = "StepEdge";
 yP.displayName = "StepEdgeInternal";
 function bP(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: w }) => {
-    const [S, E, T] = D5({ sourceX: r, sourceY: o, targetX: a, targetY: l }), k = e.isInternal ? void 0 : t;
-    return P.jsx(_p, { id: k, path: S, labelX: E, labelY: T, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: w });
+    const [S, k, T] = D5({ sourceX: r, sourceY: o, targetX: a, targetY: l }), E = e.isInternal ? void 0 : t;
+    return P.jsx(_p, { id: E, path: S, labelX: k, labelY: T, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: w });
   });
 }
 const Bte = bP({ isInternal: !1 }), xP = bP({ isInternal: !0 });
 Bte.displayName = "StraightEdge";
 xP.displayName = "StraightEdgeInternal";
 function wP(e) {
-  return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, sourcePosition: c = Oe.Bottom, targetPosition: d = Oe.Top, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, pathOptions: E, interactionWidth: T }) => {
-    const [k, z, O] = P5({
+  return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, sourcePosition: c = Oe.Bottom, targetPosition: d = Oe.Top, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, pathOptions: k, interactionWidth: T }) => {
+    const [E, z, O] = P5({
       sourceX: r,
       sourceY: o,
       sourcePosition: c,
       targetX: a,
       targetY: l,
       targetPosition: d,
-      curvature: E?.curvature
+      curvature: k?.curvature
     }), A = e.isInternal ? void 0 : t;
-    return P.jsx(_p, { id: A, path: k, labelX: z, labelY: O, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: T });
+    return P.jsx(_p, { id: A, path: E, labelX: z, labelY: O, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: T });
   });
 }
 const jte = wP({ isInternal: !1 }), SP = wP({ isInternal: !0 });
@@ -49419,30 +49423,30 @@ function Fte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sour
       dragThreshold: x.getState().connectionDragThreshold,
       handleDomNode: z.currentTarget
     });
-  }, S = (z) => w(z, { nodeId: r.target, id: r.targetHandle ?? null, type: "target" }), E = (z) => w(z, { nodeId: r.source, id: r.sourceHandle ?? null, type: "source" }), T = () => b(!0), k = () => b(!1);
-  return P.jsxs(P.Fragment, { children: [(e === !0 || e === "source") && P.jsx(yR, { position: d, centerX: o, centerY: a, radius: t, onMouseDown: S, onMouseEnter: T, onMouseOut: k, type: "source" }), (e === !0 || e === "target") && P.jsx(yR, { position: f, centerX: l, centerY: c, radius: t, onMouseDown: E, onMouseEnter: T, onMouseOut: k, type: "target" })] });
+  }, S = (z) => w(z, { nodeId: r.target, id: r.targetHandle ?? null, type: "target" }), k = (z) => w(z, { nodeId: r.source, id: r.sourceHandle ?? null, type: "source" }), T = () => b(!0), E = () => b(!1);
+  return P.jsxs(P.Fragment, { children: [(e === !0 || e === "source") && P.jsx(yR, { position: d, centerX: o, centerY: a, radius: t, onMouseDown: S, onMouseEnter: T, onMouseOut: E, type: "source" }), (e === !0 || e === "target") && P.jsx(yR, { position: f, centerX: l, centerY: c, radius: t, onMouseDown: k, onMouseEnter: T, onMouseOut: E, type: "target" })] });
 }
-function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: o, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: w, noPanClassName: S, onError: E, disableKeyboardA11y: T }) {
-  let k = Ge((ue) => ue.edgeLookup.get(e));
+function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: o, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: w, noPanClassName: S, onError: k, disableKeyboardA11y: T }) {
+  let E = Ge((ue) => ue.edgeLookup.get(e));
   const z = Ge((ue) => ue.defaultEdgeOptions);
-  k = z ? { ...z, ...k } : k;
-  let O = k.type || "default", A = w?.[O] || pR[O];
-  A === void 0 && (E?.("011", Hr.error011(O)), O = "default", A = w?.default || pR.default);
-  const N = !!(k.focusable || t && typeof k.focusable > "u"), L = typeof v < "u" && (k.reconnectable || r && typeof k.reconnectable > "u"), H = !!(k.selectable || o && typeof k.selectable > "u"), V = _.useRef(null), [j, B] = _.useState(!1), [G, I] = _.useState(!1), W = gt(), { zIndex: D = k.zIndex, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce } = Ge(_.useCallback((ue) => {
-    const ve = ue.nodeLookup.get(k.source), Ae = ue.nodeLookup.get(k.target);
+  E = z ? { ...z, ...E } : E;
+  let O = E.type || "default", A = w?.[O] || pR[O];
+  A === void 0 && (k?.("011", Hr.error011(O)), O = "default", A = w?.default || pR.default);
+  const N = !!(E.focusable || t && typeof E.focusable > "u"), L = typeof v < "u" && (E.reconnectable || r && typeof E.reconnectable > "u"), H = !!(E.selectable || o && typeof E.selectable > "u"), V = _.useRef(null), [j, B] = _.useState(!1), [G, I] = _.useState(!1), W = gt(), { zIndex: D = E.zIndex, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce } = Ge(_.useCallback((ue) => {
+    const ve = ue.nodeLookup.get(E.source), Ae = ue.nodeLookup.get(E.target);
     if (!ve || !Ae)
       return mR;
     const Ne = NJ({
       id: e,
       sourceNode: ve,
       targetNode: Ae,
-      sourceHandle: k.sourceHandle || null,
-      targetHandle: k.targetHandle || null,
+      sourceHandle: E.sourceHandle || null,
+      targetHandle: E.targetHandle || null,
       connectionMode: ue.connectionMode,
-      onError: E
+      onError: k
     }), Ie = CJ({
-      selected: k.selected,
-      zIndex: k.zIndex,
+      selected: E.selected,
+      zIndex: E.zIndex,
       sourceNode: ve,
       targetNode: Ae,
       elevateOnSelect: ue.elevateEdgesOnSelect,
@@ -49452,41 +49456,41 @@ function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       ...Ne || mR,
       zIndex: Ie
     };
-  }, [k.source, k.target, k.sourceHandle, k.targetHandle, k.selected, k.zIndex, E]), xt), he = _.useMemo(() => k.markerStart ? `url('#${S0(k.markerStart, x)}')` : void 0, [k.markerStart, x]), $ = _.useMemo(() => k.markerEnd ? `url('#${S0(k.markerEnd, x)}')` : void 0, [k.markerEnd, x]);
-  if (k.hidden || F === null || Y === null || ne === null || se === null)
+  }, [E.source, E.target, E.sourceHandle, E.targetHandle, E.selected, E.zIndex, k]), xt), he = _.useMemo(() => E.markerStart ? `url('#${S0(E.markerStart, x)}')` : void 0, [E.markerStart, x]), $ = _.useMemo(() => E.markerEnd ? `url('#${S0(E.markerEnd, x)}')` : void 0, [E.markerEnd, x]);
+  if (E.hidden || F === null || Y === null || ne === null || se === null)
     return null;
   const Q = (ue) => {
     const { addSelectedEdges: ve, unselectNodesAndEdges: Ae, multiSelectionActive: Ne } = W.getState();
-    H && (W.setState({ nodesSelectionActive: !1 }), k.selected && Ne ? (Ae({ nodes: [], edges: [k] }), V.current?.blur()) : ve([e])), a && a(ue, k);
+    H && (W.setState({ nodesSelectionActive: !1 }), E.selected && Ne ? (Ae({ nodes: [], edges: [E] }), V.current?.blur()) : ve([e])), a && a(ue, E);
   }, me = l ? (ue) => {
-    l(ue, { ...k });
+    l(ue, { ...E });
   } : void 0, ge = c ? (ue) => {
-    c(ue, { ...k });
+    c(ue, { ...E });
   } : void 0, q = d ? (ue) => {
-    d(ue, { ...k });
+    d(ue, { ...E });
   } : void 0, Z = f ? (ue) => {
-    f(ue, { ...k });
+    f(ue, { ...E });
   } : void 0, pe = g ? (ue) => {
-    g(ue, { ...k });
+    g(ue, { ...E });
   } : void 0, le = (ue) => {
     if (!T && y5.includes(ue.key) && H) {
       const { unselectNodesAndEdges: ve, addSelectedEdges: Ae } = W.getState();
-      ue.key === "Escape" ? (V.current?.blur(), ve({ edges: [k] })) : Ae([e]);
+      ue.key === "Escape" ? (V.current?.blur(), ve({ edges: [E] })) : Ae([e]);
     }
   };
   return P.jsx("svg", { style: { zIndex: D }, children: P.jsxs("g", { className: jt([
     "react-flow__edge",
     `react-flow__edge-${O}`,
-    k.className,
+    E.className,
     S,
     {
-      selected: k.selected,
-      animated: k.animated,
+      selected: E.selected,
+      animated: E.animated,
       inactive: !H && !a,
       updating: j,
       selectable: H
     }
-  ]), onClick: Q, onDoubleClick: me, onContextMenu: ge, onMouseEnter: q, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: k.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": k.ariaLabel === null ? void 0 : k.ariaLabel || `Edge from ${k.source} to ${k.target}`, "aria-describedby": N ? `${Q5}-${x}` : void 0, ref: V, ...k.domAttributes, children: [!G && P.jsx(A, { id: e, source: k.source, target: k.target, type: k.type, selected: k.selected, animated: k.animated, selectable: H, deletable: k.deletable ?? !0, label: k.label, labelStyle: k.labelStyle, labelShowBg: k.labelShowBg, labelBgStyle: k.labelBgStyle, labelBgPadding: k.labelBgPadding, labelBgBorderRadius: k.labelBgBorderRadius, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: k.data, style: k.style, sourceHandleId: k.sourceHandle, targetHandleId: k.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in k ? k.pathOptions : void 0, interactionWidth: k.interactionWidth }), L && P.jsx(Fte, { edge: k, isReconnectable: L, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
+  ]), onClick: Q, onDoubleClick: me, onContextMenu: ge, onMouseEnter: q, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: E.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": E.ariaLabel === null ? void 0 : E.ariaLabel || `Edge from ${E.source} to ${E.target}`, "aria-describedby": N ? `${Q5}-${x}` : void 0, ref: V, ...E.domAttributes, children: [!G && P.jsx(A, { id: e, source: E.source, target: E.target, type: E.type, selected: E.selected, animated: E.animated, selectable: H, deletable: E.deletable ?? !0, label: E.label, labelStyle: E.labelStyle, labelShowBg: E.labelShowBg, labelBgStyle: E.labelBgStyle, labelBgPadding: E.labelBgPadding, labelBgBorderRadius: E.labelBgBorderRadius, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: E.data, style: E.style, sourceHandleId: E.sourceHandle, targetHandleId: E.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in E ? E.pathOptions : void 0, interactionWidth: E.interactionWidth }), L && P.jsx(Fte, { edge: E, isReconnectable: L, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
 }
 var Gte = _.memo(qte);
 const Yte = (e) => ({
@@ -49497,8 +49501,8 @@ const Yte = (e) => ({
   onError: e.onError
 });
 function CP({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: o, noPanClassName: a, onReconnect: l, onEdgeContextMenu: c, onEdgeMouseEnter: d, onEdgeMouseMove: f, onEdgeMouseLeave: g, onEdgeClick: p, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: w }) {
-  const { edgesFocusable: S, edgesReconnectable: E, elementsSelectable: T, onError: k } = Ge(Yte, xt), z = Nte(t);
-  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx($te, { defaultColor: e, rfId: r }), z.map((O) => P.jsx(Gte, { id: O, edgesFocusable: S, edgesReconnectable: E, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: k, edgeTypes: o, disableKeyboardA11y: w }, O))] });
+  const { edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, onError: E } = Ge(Yte, xt), z = Nte(t);
+  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx($te, { defaultColor: e, rfId: r }), z.map((O) => P.jsx(Gte, { id: O, edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: E, edgeTypes: o, disableKeyboardA11y: w }, O))] });
 }
 CP.displayName = "EdgeRenderer";
 const Xte = _.memo(CP), bR = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
@@ -49593,15 +49597,15 @@ function ane() {
   gt(), _.useRef(!1), _.useEffect(() => {
   }, []);
 }
-function _P({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: o, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: w, connectionLineComponent: S, connectionLineContainerStyle: E, selectionKeyCode: T, selectionOnDrag: k, selectionMode: z, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: L, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: j, translateExtent: B, minZoom: G, maxZoom: I, preventScrolling: W, defaultMarkerColor: D, zoomOnScroll: F, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: $, onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: q, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, viewport: Fn, onViewportChange: Ur, nodesDraggable: ir }) {
-  return xR(e), xR(t), ane(), Qte(r), Jte(Fn), P.jsx(Ste, { onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: q, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: L, selectionKeyCode: T, selectionOnDrag: k, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: F, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: j, translateExtent: B, minZoom: G, maxZoom: I, onSelectionContextMenu: v, preventScrolling: W, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Ur, isControlledViewport: !!Fn, children: P.jsxs(Kte, { children: [P.jsx(Xte, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(one, { style: w, type: x, component: S, containerStyle: E }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Ate, { nodeTypes: e, onNodeClick: o, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: Et, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, nodesDraggable: ir }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
+function _P({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: o, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: w, connectionLineComponent: S, connectionLineContainerStyle: k, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: L, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: j, translateExtent: B, minZoom: G, maxZoom: I, preventScrolling: W, defaultMarkerColor: D, zoomOnScroll: F, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: $, onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: q, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, viewport: Fn, onViewportChange: Ur, nodesDraggable: ir }) {
+  return xR(e), xR(t), ane(), Qte(r), Jte(Fn), P.jsx(Ste, { onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: q, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: L, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: F, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: j, translateExtent: B, minZoom: G, maxZoom: I, onSelectionContextMenu: v, preventScrolling: W, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Ur, isControlledViewport: !!Fn, children: P.jsxs(Kte, { children: [P.jsx(Xte, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(one, { style: w, type: x, component: S, containerStyle: k }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Ate, { nodeTypes: e, onNodeClick: o, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: Et, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, nodesDraggable: ir }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
 }
 _P.displayName = "GraphView";
 const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
-  const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), E = o ?? t ?? [], T = r ?? e ?? [], k = p ?? [0, 0], z = v ?? Gu;
-  V5(w, S, E);
+  const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), k = o ?? t ?? [], T = r ?? e ?? [], E = p ?? [0, 0], z = v ?? Gu;
+  V5(w, S, k);
   const { nodesInitialized: O } = C0(T, b, x, {
-    nodeOrigin: k,
+    nodeOrigin: E,
     nodeExtent: z,
     zIndexMode: y
   });
@@ -49621,7 +49625,7 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     nodesInitialized: O,
     nodeLookup: b,
     parentLookup: x,
-    edges: E,
+    edges: k,
     edgeLookup: S,
     connectionLookup: w,
     onNodesChange: null,
@@ -49636,11 +49640,11 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     nodesSelectionActive: !1,
     userSelectionActive: !1,
     userSelectionRect: null,
-    connectionMode: Pl.Strict,
+    connectionMode: Il.Strict,
     domNode: null,
     paneDragging: !1,
     noPanClassName: "nopan",
-    nodeOrigin: k,
+    nodeOrigin: E,
     nodeDragThreshold: 1,
     connectionDragThreshold: 1,
     snapGrid: [15, 15],
@@ -49701,15 +49705,15 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
   };
 }, cne = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f, maxZoom: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y }) => wee((b, x) => {
   async function w() {
-    const { nodeLookup: S, panZoom: E, fitViewOptions: T, fitViewResolver: k, width: z, height: O, minZoom: A, maxZoom: N } = x();
-    E && (await mJ({
+    const { nodeLookup: S, panZoom: k, fitViewOptions: T, fitViewResolver: E, width: z, height: O, minZoom: A, maxZoom: N } = x();
+    k && (await mJ({
       nodes: S,
       width: z,
       height: O,
-      panZoom: E,
+      panZoom: k,
       minZoom: A,
       maxZoom: N
-    }, T), k?.resolve(!0), b({ fitViewResolver: null }));
+    }, T), E?.resolve(!0), b({ fitViewResolver: null }));
   }
   return {
     ...wR({
@@ -49728,8 +49732,8 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
       zIndexMode: y
     }),
     setNodes: (S) => {
-      const { nodeLookup: E, parentLookup: T, nodeOrigin: k, nodeExtent: z, elevateNodesOnSelect: O, fitViewQueued: A, zIndexMode: N, nodesSelectionActive: L } = x(), { nodesInitialized: H, hasSelectedNodes: V } = C0(S, E, T, {
-        nodeOrigin: k,
+      const { nodeLookup: k, parentLookup: T, nodeOrigin: E, nodeExtent: z, elevateNodesOnSelect: O, fitViewQueued: A, zIndexMode: N, nodesSelectionActive: L } = x(), { nodesInitialized: H, hasSelectedNodes: V } = C0(S, k, T, {
+        nodeOrigin: E,
         nodeExtent: z,
         elevateNodesOnSelect: O,
         checkEquality: !0,
@@ -49744,17 +49748,17 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
       })) : b({ nodes: S, nodesInitialized: H, nodesSelectionActive: j });
     },
     setEdges: (S) => {
-      const { connectionLookup: E, edgeLookup: T } = x();
-      V5(E, T, S), b({ edges: S });
+      const { connectionLookup: k, edgeLookup: T } = x();
+      V5(k, T, S), b({ edges: S });
     },
-    setDefaultNodesAndEdges: (S, E) => {
+    setDefaultNodesAndEdges: (S, k) => {
       if (S) {
         const { setNodes: T } = x();
         T(S), b({ hasDefaultNodes: !0 });
       }
-      if (E) {
+      if (k) {
         const { setEdges: T } = x();
-        T(E), b({ hasDefaultEdges: !0 });
+        T(k), b({ hasDefaultEdges: !0 });
       }
     },
     /*
@@ -49763,12 +49767,12 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
      * new dimensions and update the nodes.
      */
     updateNodeInternals: (S) => {
-      const { triggerNodeChanges: E, nodeLookup: T, parentLookup: k, domNode: z, nodeOrigin: O, nodeExtent: A, debug: N, fitViewQueued: L, zIndexMode: H } = x(), { changes: V, updatedInternals: j } = HJ(S, T, k, z, O, A, H);
-      j && (DJ(T, k, { nodeOrigin: O, nodeExtent: A, zIndexMode: H }), L ? (w(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), E?.(V)));
+      const { triggerNodeChanges: k, nodeLookup: T, parentLookup: E, domNode: z, nodeOrigin: O, nodeExtent: A, debug: N, fitViewQueued: L, zIndexMode: H } = x(), { changes: V, updatedInternals: j } = HJ(S, T, E, z, O, A, H);
+      j && (DJ(T, E, { nodeOrigin: O, nodeExtent: A, zIndexMode: H }), L ? (w(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), k?.(V)));
     },
-    updateNodePositions: (S, E = !1) => {
+    updateNodePositions: (S, k = !1) => {
       const T = [];
-      let k = [];
+      let E = [];
       const { nodeLookup: z, triggerNodeChanges: O, connection: A, updateConnection: N, onNodesChangeMiddlewareMap: L } = x();
       for (const [H, V] of S) {
         const j = z.get(H), B = !!(j?.expandParent && j?.parentId && V?.position), G = {
@@ -49778,7 +49782,7 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
             x: Math.max(0, V.position.x),
             y: Math.max(0, V.position.y)
           } : V.position,
-          dragging: E
+          dragging: k
         };
         if (j && A.inProgress && A.fromNode.id === j.id) {
           const I = Ga(j, A.fromHandle, Oe.Left, !0);
@@ -49792,56 +49796,56 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
             width: V.measured.width ?? 0,
             height: V.measured.height ?? 0
           }
-        }), k.push(G);
+        }), E.push(G);
       }
       if (T.length > 0) {
         const { parentLookup: H, nodeOrigin: V } = x(), j = vw(T, z, H, V);
-        k.push(...j);
+        E.push(...j);
       }
       for (const H of L.values())
-        k = H(k);
-      O(k);
+        E = H(E);
+      O(E);
     },
     triggerNodeChanges: (S) => {
-      const { onNodesChange: E, setNodes: T, nodes: k, hasDefaultNodes: z, debug: O } = x();
+      const { onNodesChange: k, setNodes: T, nodes: E, hasDefaultNodes: z, debug: O } = x();
       if (S?.length) {
         if (z) {
-          const A = jee(S, k);
+          const A = jee(S, E);
           T(A);
         }
-        O && console.log("React Flow: trigger node changes", S), E?.(S);
+        O && console.log("React Flow: trigger node changes", S), k?.(S);
       }
     },
     triggerEdgeChanges: (S) => {
-      const { onEdgesChange: E, setEdges: T, edges: k, hasDefaultEdges: z, debug: O } = x();
+      const { onEdgesChange: k, setEdges: T, edges: E, hasDefaultEdges: z, debug: O } = x();
       if (S?.length) {
         if (z) {
-          const A = Uee(S, k);
+          const A = Uee(S, E);
           T(A);
         }
-        O && console.log("React Flow: trigger edge changes", S), E?.(S);
+        O && console.log("React Flow: trigger edge changes", S), k?.(S);
       }
     },
     addSelectedNodes: (S) => {
-      const { multiSelectionActive: E, edgeLookup: T, nodeLookup: k, triggerNodeChanges: z, triggerEdgeChanges: O } = x();
-      if (E) {
+      const { multiSelectionActive: k, edgeLookup: T, nodeLookup: E, triggerNodeChanges: z, triggerEdgeChanges: O } = x();
+      if (k) {
         const A = S.map((N) => Ea(N, !0));
         z(A);
         return;
       }
-      z(pl(k, /* @__PURE__ */ new Set([...S]))), O(pl(T));
+      z(ml(E, /* @__PURE__ */ new Set([...S]))), O(ml(T));
     },
     addSelectedEdges: (S) => {
-      const { multiSelectionActive: E, edgeLookup: T, nodeLookup: k, triggerNodeChanges: z, triggerEdgeChanges: O } = x();
-      if (E) {
+      const { multiSelectionActive: k, edgeLookup: T, nodeLookup: E, triggerNodeChanges: z, triggerEdgeChanges: O } = x();
+      if (k) {
         const A = S.map((N) => Ea(N, !0));
         O(A);
         return;
       }
-      O(pl(T, /* @__PURE__ */ new Set([...S]))), z(pl(k, /* @__PURE__ */ new Set()));
+      O(ml(T, /* @__PURE__ */ new Set([...S]))), z(ml(E, /* @__PURE__ */ new Set()));
     },
-    unselectNodesAndEdges: ({ nodes: S, edges: E } = {}) => {
-      const { edges: T, nodes: k, nodeLookup: z, triggerNodeChanges: O, triggerEdgeChanges: A } = x(), N = S || k, L = E || T, H = [];
+    unselectNodesAndEdges: ({ nodes: S, edges: k } = {}) => {
+      const { edges: T, nodes: E, nodeLookup: z, triggerNodeChanges: O, triggerEdgeChanges: A } = x(), N = S || E, L = k || T, H = [];
       for (const j of N)
         j.selected && H.push(Ea(j.id, !1));
       const V = [];
@@ -49850,26 +49854,26 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
       O(H), A(V);
     },
     setMinZoom: (S) => {
-      const { panZoom: E, maxZoom: T } = x();
-      E?.setScaleExtent([S, T]), b({ minZoom: S });
+      const { panZoom: k, maxZoom: T } = x();
+      k?.setScaleExtent([S, T]), b({ minZoom: S });
     },
     setMaxZoom: (S) => {
-      const { panZoom: E, minZoom: T } = x();
-      E?.setScaleExtent([T, S]), b({ maxZoom: S });
+      const { panZoom: k, minZoom: T } = x();
+      k?.setScaleExtent([T, S]), b({ maxZoom: S });
     },
     setTranslateExtent: (S) => {
       x().panZoom?.setTranslateExtent(S), b({ translateExtent: S });
     },
     resetSelectedElements: () => {
-      const { edges: S, nodes: E, triggerNodeChanges: T, triggerEdgeChanges: k, elementsSelectable: z } = x();
+      const { edges: S, nodes: k, triggerNodeChanges: T, triggerEdgeChanges: E, elementsSelectable: z } = x();
       if (!z)
         return;
-      const O = E.reduce((N, L) => L.selected ? [...N, Ea(L.id, !1)] : N, []), A = S.reduce((N, L) => L.selected ? [...N, Ea(L.id, !1)] : N, []);
-      T(O), k(A);
+      const O = k.reduce((N, L) => L.selected ? [...N, Ea(L.id, !1)] : N, []), A = S.reduce((N, L) => L.selected ? [...N, Ea(L.id, !1)] : N, []);
+      T(O), E(A);
     },
     setNodeExtent: (S) => {
-      const { nodes: E, nodeLookup: T, parentLookup: k, nodeOrigin: z, elevateNodesOnSelect: O, nodeExtent: A, zIndexMode: N } = x();
-      S[0][0] === A[0][0] && S[0][1] === A[0][1] && S[1][0] === A[1][0] && S[1][1] === A[1][1] || (C0(E, T, k, {
+      const { nodes: k, nodeLookup: T, parentLookup: E, nodeOrigin: z, elevateNodesOnSelect: O, nodeExtent: A, zIndexMode: N } = x();
+      S[0][0] === A[0][0] && S[0][1] === A[0][1] && S[1][0] === A[1][0] && S[1][1] === A[1][1] || (C0(k, T, E, {
         nodeOrigin: z,
         nodeExtent: S,
         elevateNodesOnSelect: O,
@@ -49878,17 +49882,17 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
       }), b({ nodeExtent: S }));
     },
     panBy: (S) => {
-      const { transform: E, width: T, height: k, panZoom: z, translateExtent: O } = x();
-      return BJ({ delta: S, panZoom: z, transform: E, translateExtent: O, width: T, height: k });
+      const { transform: k, width: T, height: E, panZoom: z, translateExtent: O } = x();
+      return BJ({ delta: S, panZoom: z, transform: k, translateExtent: O, width: T, height: E });
     },
-    setCenter: async (S, E, T) => {
-      const { width: k, height: z, maxZoom: O, panZoom: A } = x();
+    setCenter: async (S, k, T) => {
+      const { width: E, height: z, maxZoom: O, panZoom: A } = x();
       if (!A)
         return !1;
       const N = typeof T?.zoom < "u" ? T.zoom : O;
       return await A.setViewport({
-        x: k / 2 - S * N,
-        y: z / 2 - E * N,
+        x: E / 2 - S * N,
+        y: z / 2 - k * N,
         zoom: N
       }, { duration: T?.duration, ease: T?.ease, interpolate: T?.interpolate }), !0;
     },
@@ -49931,11 +49935,11 @@ const fne = {
   position: "relative",
   zIndex: 0
 };
-function hne({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: E, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onSelectionChange: G, onSelectionDragStart: I, onSelectionDrag: W, onSelectionDragStop: D, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: q = !1, selectionMode: Z = Yu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Ku() ? "Meta" : "Control", zoomActivationKeyCode: ue = Ku() ? "Meta" : "Control", snapToGrid: ve, snapGrid: Ae, onlyRenderVisibleElements: Ne = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, nodeOrigin: Et = Z5, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: bn = Iee, minZoom: An = 0.5, maxZoom: Fn = 2, translateExtent: Ur = Gu, preventScrolling: ir = !0, nodeExtent: Yi, defaultMarkerColor: ec = "#b1b1b7", zoomOnScroll: kp = !0, zoomOnPinch: Ed = !0, panOnScroll: tc = !1, panOnScrollSpeed: nc = 0.5, panOnScrollMode: rc = Pa.Free, zoomOnDoubleClick: Tp = !0, panOnDrag: Rp = !0, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: is, onPaneContextMenu: Op, paneClickDistance: Td = 1, nodeClickDistance: Ap = 0, children: Np, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: as, reconnectRadius: ss = 10, onNodesChange: ls, onEdgesChange: yo, noDragClassName: cs = "nodrag", noWheelClassName: Ki = "nowheel", noPanClassName: oc = "nopan", fitView: Rd, fitViewOptions: ic, connectOnClick: ac, attributionPosition: Qi, proOptions: Dp, defaultEdgeOptions: zd, elevateNodesOnSelect: Od = !0, elevateEdgesOnSelect: Ad = !1, disableKeyboardA11y: us = !1, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanOnSelection: Md = !0, autoPanSpeed: xr, connectionRadius: Ut, isValidConnection: hn, onError: ti, style: Pd, id: Id, nodeDragThreshold: $p, connectionDragThreshold: Dd, viewport: Zi, onViewportChange: ds, width: fs, height: bo, colorMode: ni = "light", debug: Ji, onScroll: xo, ariaLabelConfig: Ot, zIndexMode: lc = "basic", ...$d }, Ld) {
+function hne({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onSelectionChange: G, onSelectionDragStart: I, onSelectionDrag: W, onSelectionDragStop: D, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: q = !1, selectionMode: Z = Yu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Ku() ? "Meta" : "Control", zoomActivationKeyCode: ue = Ku() ? "Meta" : "Control", snapToGrid: ve, snapGrid: Ae, onlyRenderVisibleElements: Ne = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, nodeOrigin: Et = Z5, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: bn = Iee, minZoom: An = 0.5, maxZoom: Fn = 2, translateExtent: Ur = Gu, preventScrolling: ir = !0, nodeExtent: Yi, defaultMarkerColor: ec = "#b1b1b7", zoomOnScroll: kp = !0, zoomOnPinch: Ed = !0, panOnScroll: tc = !1, panOnScrollSpeed: nc = 0.5, panOnScrollMode: rc = Pa.Free, zoomOnDoubleClick: Tp = !0, panOnDrag: Rp = !0, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td = 1, nodeClickDistance: Ap = 0, children: Np, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls = 10, onNodesChange: cs, onEdgesChange: yo, noDragClassName: us = "nodrag", noWheelClassName: Ki = "nowheel", noPanClassName: oc = "nopan", fitView: Rd, fitViewOptions: ic, connectOnClick: ac, attributionPosition: Qi, proOptions: Dp, defaultEdgeOptions: zd, elevateNodesOnSelect: Od = !0, elevateEdgesOnSelect: Ad = !1, disableKeyboardA11y: ds = !1, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanOnSelection: Md = !0, autoPanSpeed: xr, connectionRadius: Ut, isValidConnection: hn, onError: ti, style: Pd, id: Id, nodeDragThreshold: $p, connectionDragThreshold: Dd, viewport: Zi, onViewportChange: fs, width: hs, height: bo, colorMode: ni = "light", debug: Ji, onScroll: xo, ariaLabelConfig: Ot, zIndexMode: lc = "basic", ...$d }, Ld) {
   const wr = Id || "1", ri = Vee(ni), Lp = _.useCallback((cc) => {
     cc.currentTarget.scrollTo({ top: 0, left: 0, behavior: "instant" }), xo?.(cc);
   }, [xo]);
-  return P.jsx("div", { "data-testid": "rf__wrapper", ...$d, onScroll: Lp, style: { ...Pd, ...fne }, ref: Ld, className: jt(["react-flow", a, ri]), id: Id, role: "application", children: P.jsxs(dne, { nodes: e, edges: t, width: fs, height: bo, fitView: Rd, fitViewOptions: ic, minZoom: An, maxZoom: Fn, nodeOrigin: Et, nodeExtent: Yi, zIndexMode: lc, children: [P.jsx(Lee, { nodes: e, edges: t, defaultNodes: r, defaultEdges: o, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: E, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: Od, elevateEdgesOnSelect: Ad, minZoom: An, maxZoom: Fn, nodeExtent: Yi, onNodesChange: ls, onEdgesChange: yo, snapToGrid: ve, snapGrid: Ae, connectionMode: J, translateExtent: Ur, connectOnClick: ac, defaultEdgeOptions: zd, fitView: Rd, fitViewOptions: ic, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onSelectionDrag: W, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: oc, nodeOrigin: Et, rfId: wr, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanSpeed: xr, onError: ti, connectionRadius: Ut, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: $p, connectionDragThreshold: Dd, onBeforeDelete: se, debug: Ji, ariaLabelConfig: Ot, zIndexMode: lc }), P.jsx(sne, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: k, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, selectionKeyCode: ge, selectionOnDrag: q, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Ne, defaultViewport: bn, translateExtent: Ur, minZoom: An, maxZoom: Fn, preventScrolling: ir, zoomOnScroll: kp, zoomOnPinch: Ed, zoomOnDoubleClick: Tp, panOnScroll: tc, panOnScrollSpeed: nc, panOnScrollMode: rc, panOnDrag: Rp, autoPanOnSelection: Md, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: is, onPaneContextMenu: Op, paneClickDistance: Td, nodeClickDistance: Ap, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: as, reconnectRadius: ss, defaultMarkerColor: ec, noDragClassName: cs, noWheelClassName: Ki, noPanClassName: oc, rfId: wr, disableKeyboardA11y: us, nodeExtent: Yi, viewport: Zi, onViewportChange: ds, nodesDraggable: Be }), P.jsx(Pee, { onSelectionChange: G }), Np, P.jsx(zee, { proOptions: Dp, position: Qi }), P.jsx(Ree, { rfId: wr, disableKeyboardA11y: us })] }) });
+  return P.jsx("div", { "data-testid": "rf__wrapper", ...$d, onScroll: Lp, style: { ...Pd, ...fne }, ref: Ld, className: jt(["react-flow", a, ri]), id: Id, role: "application", children: P.jsxs(dne, { nodes: e, edges: t, width: hs, height: bo, fitView: Rd, fitViewOptions: ic, minZoom: An, maxZoom: Fn, nodeOrigin: Et, nodeExtent: Yi, zIndexMode: lc, children: [P.jsx(Lee, { nodes: e, edges: t, defaultNodes: r, defaultEdges: o, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: Od, elevateEdgesOnSelect: Ad, minZoom: An, maxZoom: Fn, nodeExtent: Yi, onNodesChange: cs, onEdgesChange: yo, snapToGrid: ve, snapGrid: Ae, connectionMode: J, translateExtent: Ur, connectOnClick: ac, defaultEdgeOptions: zd, fitView: Rd, fitViewOptions: ic, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onSelectionDrag: W, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: oc, nodeOrigin: Et, rfId: wr, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanSpeed: xr, onError: ti, connectionRadius: Ut, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: $p, connectionDragThreshold: Dd, onBeforeDelete: se, debug: Ji, ariaLabelConfig: Ot, zIndexMode: lc }), P.jsx(sne, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, selectionKeyCode: ge, selectionOnDrag: q, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Ne, defaultViewport: bn, translateExtent: Ur, minZoom: An, maxZoom: Fn, preventScrolling: ir, zoomOnScroll: kp, zoomOnPinch: Ed, zoomOnDoubleClick: Tp, panOnScroll: tc, panOnScrollSpeed: nc, panOnScrollMode: rc, panOnDrag: Rp, autoPanOnSelection: Md, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td, nodeClickDistance: Ap, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls, defaultMarkerColor: ec, noDragClassName: us, noWheelClassName: Ki, noPanClassName: oc, rfId: wr, disableKeyboardA11y: ds, nodeExtent: Yi, viewport: Zi, onViewportChange: fs, nodesDraggable: Be }), P.jsx(Pee, { onSelectionChange: G }), Np, P.jsx(zee, { proOptions: Dp, position: Qi }), P.jsx(Ree, { rfId: wr, disableKeyboardA11y: ds })] }) });
 }
 var gne = eP(hne);
 function pne({ dimensions: e, lineWidth: t, variant: r, className: o }) {
@@ -49968,7 +49972,7 @@ function kP({
   className: g,
   patternClassName: p
 }) {
-  const v = _.useRef(null), { transform: y, patternId: b } = Ge(yne, xt), x = o || vne[t], w = t === Wo.Dots, S = t === Wo.Cross, E = Array.isArray(r) ? r : [r, r], T = [E[0] * y[2] || 1, E[1] * y[2] || 1], k = x * y[2], z = Array.isArray(l) ? l : [l, l], O = S ? [k, k] : T, A = [
+  const v = _.useRef(null), { transform: y, patternId: b } = Ge(yne, xt), x = o || vne[t], w = t === Wo.Dots, S = t === Wo.Cross, k = Array.isArray(r) ? r : [r, r], T = [k[0] * y[2] || 1, k[1] * y[2] || 1], E = x * y[2], z = Array.isArray(l) ? l : [l, l], O = S ? [E, E] : T, A = [
     z[0] * y[2] + O[0] / 2,
     z[1] * y[2] + O[1] / 2
   ], N = `${b}${e || ""}`;
@@ -49977,7 +49981,7 @@ function kP({
     ...Ep,
     "--xy-background-color-props": d,
     "--xy-background-pattern-color-props": c
-  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: w ? P.jsx(mne, { radius: k / 2, className: p }) : P.jsx(pne, { dimensions: O, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
+  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: w ? P.jsx(mne, { radius: E / 2, className: p }) : P.jsx(pne, { dimensions: O, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
 }
 kP.displayName = "Background";
 const bne = _.memo(kP);
@@ -50006,8 +50010,8 @@ const _ne = (e) => ({
   ariaLabelConfig: e.ariaLabelConfig
 });
 function TP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: o = !0, fitViewOptions: a, onZoomIn: l, onZoomOut: c, onFitView: d, onInteractiveChange: f, className: g, children: p, position: v = "bottom-left", orientation: y = "vertical", "aria-label": b }) {
-  const x = gt(), { isInteractive: w, minZoomReached: S, maxZoomReached: E, ariaLabelConfig: T } = Ge(_ne, xt), { zoomIn: k, zoomOut: z, fitView: O } = yw(), A = () => {
-    k(), l?.();
+  const x = gt(), { isInteractive: w, minZoomReached: S, maxZoomReached: k, ariaLabelConfig: T } = Ge(_ne, xt), { zoomIn: E, zoomOut: z, fitView: O } = yw(), A = () => {
+    E(), l?.();
   }, N = () => {
     z(), c?.();
   }, L = () => {
@@ -50019,7 +50023,7 @@ function TP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: 
       elementsSelectable: !w
     }), f?.(!w);
   }, V = y === "horizontal" ? "horizontal" : "vertical";
-  return P.jsxs(Cd, { className: jt(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(Nh, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: E, children: P.jsx(xne, {}) }), P.jsx(Nh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: S, children: P.jsx(wne, {}) })] }), r && P.jsx(Nh, { className: "react-flow__controls-fitview", onClick: L, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(Sne, {}) }), o && P.jsx(Nh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: w ? P.jsx(Ene, {}) : P.jsx(Cne, {}) }), p] });
+  return P.jsxs(Cd, { className: jt(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(Nh, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: k, children: P.jsx(xne, {}) }), P.jsx(Nh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: S, children: P.jsx(wne, {}) })] }), r && P.jsx(Nh, { className: "react-flow__controls-fitview", onClick: L, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(Sne, {}) }), o && P.jsx(Nh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: w ? P.jsx(Ene, {}) : P.jsx(Cne, {}) }), p] });
 }
 TP.displayName = "Controls";
 const kne = _.memo(TP);
@@ -50029,7 +50033,7 @@ function Tne({ id: e, x: t, y: r, width: o, height: a, style: l, color: c, strok
     fill: S,
     stroke: d,
     strokeWidth: f
-  }, shapeRendering: v, onClick: b ? (E) => b(E, e) : void 0 });
+  }, shapeRendering: v, onClick: b ? (k) => b(k, e) : void 0 });
 }
 const Rne = _.memo(Tne), zne = (e) => e.nodes.map((t) => t.id), gb = (e) => e instanceof Function ? e : () => e;
 function One({
@@ -50062,12 +50066,12 @@ function Ane({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFun
     const w = x.nodeLookup.get(e);
     if (!w)
       return { node: void 0, x: 0, y: 0, width: 0, height: 0 };
-    const S = w.internals.userNode, { x: E, y: T } = w.internals.positionAbsolute, { width: k, height: z } = jr(S);
+    const S = w.internals.userNode, { x: k, y: T } = w.internals.positionAbsolute, { width: E, height: z } = jr(S);
     return {
       node: S,
-      x: E,
+      x: k,
       y: T,
-      width: k,
+      width: E,
       height: z
     };
   }, xt);
@@ -50121,9 +50125,9 @@ function RP({
   onNodeClick: x,
   pannable: w = !1,
   zoomable: S = !1,
-  ariaLabel: E,
+  ariaLabel: k,
   inversePan: T,
-  zoomStep: k = 1,
+  zoomStep: E = 1,
   offsetScale: z = 5
 }) {
   const O = gt(), A = _.useRef(null), { boundingRect: N, panZoom: L, viewBB: H, rfId: V, translateExtent: j, flowWidth: B, flowHeight: G, ariaLabelConfig: I } = Ge($ne, Lne), W = e?.width ?? Pne, D = e?.height ?? Ine, F = N.width / W, Y = N.height / D, ne = Math.max(F, Y), se = ne * W, J = ne * D, ce = z * ne, he = N.x - (se - N.width) / 2 - ce, $ = N.y - (J - N.height) / 2 - ce, Q = se + ce * 2, me = J + ce * 2, ge = `${Vne}-${V}`, q = _.useRef(0), Z = _.useRef();
@@ -50145,17 +50149,17 @@ function RP({
       height: G,
       inversePan: T,
       pannable: w,
-      zoomStep: k,
+      zoomStep: E,
       zoomable: S
     });
-  }, [w, S, T, k, j, B, G]);
+  }, [w, S, T, E, j, B, G]);
   const pe = b ? (Ae) => {
     const [Ne, Ie] = Z.current?.pointer(Ae) || [0, 0];
     b(Ae, { x: Ne, y: Ie });
   } : void 0, le = _.useCallback((Ae, Ne) => {
     const Ie = O.getState().nodeLookup.get(Ne).internals.userNode;
     x?.(Ae, Ie);
-  }, [x]), ue = x ? le : void 0, ve = E ?? I["minimap.ariaLabel"];
+  }, [x]), ue = x ? le : void 0, ve = k ?? I["minimap.ariaLabel"];
   return P.jsx(Cd, { position: y, style: {
     ...e,
     "--xy-minimap-background-color-props": typeof f == "string" ? f : void 0,
@@ -50170,16 +50174,16 @@ function RP({
 }
 RP.displayName = "MiniMap";
 const Hne = _.memo(RP), Bne = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, jne = {
-  [$l.Line]: "right",
-  [$l.Handle]: "bottom-right"
+  [Ll.Line]: "right",
+  [Ll.Handle]: "bottom-right"
 };
-function Une({ nodeId: e, position: t, variant: r = $l.Handle, className: o, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: w, onResize: S, onResizeEnd: E }) {
-  const T = iP(), k = typeof e == "string" ? e : T, z = gt(), O = _.useRef(null), A = r === $l.Handle, N = Ge(_.useCallback(Bne(A && b), [A, b]), xt), L = _.useRef(null), H = t ?? jne[r];
+function Une({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: w, onResize: S, onResizeEnd: k }) {
+  const T = iP(), E = typeof e == "string" ? e : T, z = gt(), O = _.useRef(null), A = r === Ll.Handle, N = Ge(_.useCallback(Bne(A && b), [A, b]), xt), L = _.useRef(null), H = t ?? jne[r];
   _.useEffect(() => {
-    if (!(!O.current || !k))
+    if (!(!O.current || !E))
       return L.current || (L.current = cee({
         domNode: O.current,
-        nodeId: k,
+        nodeId: E,
         getStoreItems: () => {
           const { nodeLookup: j, transform: B, snapGrid: G, snapToGrid: I, nodeOrigin: W, domNode: D } = z.getState();
           return {
@@ -50192,7 +50196,7 @@ function Une({ nodeId: e, position: t, variant: r = $l.Handle, className: o, sty
           };
         },
         onChange: (j, B) => {
-          const { triggerNodeChanges: G, nodeLookup: I, parentLookup: W, nodeOrigin: D } = z.getState(), F = [], Y = { x: j.x, y: j.y }, ne = I.get(k);
+          const { triggerNodeChanges: G, nodeLookup: I, parentLookup: W, nodeOrigin: D } = z.getState(), F = [], Y = { x: j.x, y: j.y }, ne = I.get(E);
           if (ne && ne.expandParent && ne.parentId) {
             const se = ne.origin ?? D, J = j.width ?? ne.measured.width ?? 0, ce = j.height ?? ne.measured.height ?? 0, he = {
               id: ne.id,
@@ -50210,7 +50214,7 @@ function Une({ nodeId: e, position: t, variant: r = $l.Handle, className: o, sty
           }
           if (Y.x !== void 0 && Y.y !== void 0) {
             const se = {
-              id: k,
+              id: E,
               type: "position",
               position: { ...Y }
             };
@@ -50218,7 +50222,7 @@ function Une({ nodeId: e, position: t, variant: r = $l.Handle, className: o, sty
           }
           if (j.width !== void 0 && j.height !== void 0) {
             const J = {
-              id: k,
+              id: E,
               type: "dimensions",
               resizing: !0,
               setAttributes: y ? y === "horizontal" ? "width" : "height" : !0,
@@ -50240,7 +50244,7 @@ function Une({ nodeId: e, position: t, variant: r = $l.Handle, className: o, sty
         },
         onEnd: ({ width: j, height: B }) => {
           const G = {
-            id: k,
+            id: E,
             type: "dimensions",
             resizing: !1,
             dimensions: {
@@ -50262,7 +50266,7 @@ function Une({ nodeId: e, position: t, variant: r = $l.Handle, className: o, sty
         resizeDirection: y,
         onResizeStart: w,
         onResize: S,
-        onResizeEnd: E,
+        onResizeEnd: k,
         shouldResize: x
       }), () => {
         L.current?.destroy();
@@ -50276,7 +50280,7 @@ function Une({ nodeId: e, position: t, variant: r = $l.Handle, className: o, sty
     v,
     w,
     S,
-    E,
+    k,
     x
   ]);
   const V = H.split("-");
@@ -50325,26 +50329,26 @@ function Yne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
     domAttributes: { tabIndex: S.id === v ? 0 : -1, "aria-current": S.id === o ? "true" : void 0 },
     data: { part: S.part, faded: a !== null && !a.has(S.id), chosen: S.id === o }
   })), b = e.lines.map((S) => {
-    const E = a !== null && !a.has(S.id), T = S.way === "data" ? "var(--chakra-colors-blue-solid)" : S.way === "context" ? "var(--chakra-colors-orange-solid)" : "var(--chakra-colors-fg-muted)";
+    const k = a !== null && !a.has(S.id), T = S.way === "data" ? "var(--chakra-colors-blue-solid)" : S.way === "context" ? "var(--chakra-colors-orange-solid)" : "var(--chakra-colors-fg-muted)";
     return {
       id: S.id,
       source: S.source,
       target: S.target,
       focusable: !1,
       label: Qne(S),
-      style: { stroke: T, strokeWidth: S.way === "data" ? 2 : 1.5, strokeDasharray: S.way === "data" ? void 0 : S.way === "possible" ? "2 4" : "5 4", opacity: E ? 0.15 : 1, transition: "opacity 120ms" },
-      labelStyle: { fill: "var(--chakra-colors-fg)", fontSize: 10, fontVariantNumeric: "tabular-nums", opacity: E ? 0.15 : 1 },
+      style: { stroke: T, strokeWidth: S.way === "data" ? 2 : 1.5, strokeDasharray: S.way === "data" ? void 0 : S.way === "possible" ? "2 4" : "5 4", opacity: k ? 0.15 : 1, transition: "opacity 120ms" },
+      labelStyle: { fill: "var(--chakra-colors-fg)", fontSize: 10, fontVariantNumeric: "tabular-nums", opacity: k ? 0.15 : 1 },
       labelBgPadding: [3, 2],
       labelBgStyle: { fill: "var(--chakra-colors-bg)" }
     };
   }), x = (S) => {
-    const E = pb(S.target), T = e.boxes.find((k) => k.id === E);
+    const k = pb(S.target), T = e.boxes.find((E) => E.id === k);
     if (T) {
       if (S.key === "Enter" || S.key === " ") c(T.part);
       else {
-        const k = Kne(e, t, T, S.key);
-        if (k === void 0) return;
-        S.currentTarget.querySelector(`.react-flow__node[data-id="${CSS.escape(k.id)}"]`)?.focus();
+        const E = Kne(e, t, T, S.key);
+        if (E === void 0) return;
+        S.currentTarget.querySelector(`.react-flow__node[data-id="${CSS.escape(E.id)}"]`)?.focus();
       }
       S.preventDefault(), S.stopPropagation();
     }
@@ -50384,11 +50388,11 @@ function Yne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
             nodes: y,
             nodesConnectable: !1,
             nodesDraggable: !1,
-            onNodeClick: (S, E) => {
-              c(E.data.part);
+            onNodeClick: (S, k) => {
+              c(k.data.part);
             },
-            onNodeMouseEnter: (S, E) => {
-              d(E.id);
+            onNodeMouseEnter: (S, k) => {
+              d(k.id);
             },
             onNodeMouseLeave: () => {
               d(null);
@@ -50434,8 +50438,8 @@ function nre(e) {
   return e.kind === "dataset" ? `Dataset ${e.node.dataset.label}: ${qi(e.node.rows, e.node.total)} rows${e.node.gone ? ", no longer in the current version" : ""}` : e.kind === "hidden" ? "Hidden step: no access" : [`Step ${e.about?.task_id ?? e.step}, ${e.coverage}`, e.says, e.why].filter(Boolean).join(". ");
 }
 const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
-  /* @__PURE__ */ R(Ll, { isConnectable: !1, position: Oe.Left, style: { opacity: 0 }, type: "target" }),
-  /* @__PURE__ */ R(Ll, { isConnectable: !1, position: Oe.Right, style: { opacity: 0 }, type: "source" })
+  /* @__PURE__ */ R(Vl, { isConnectable: !1, position: Oe.Left, style: { opacity: 0 }, type: "target" }),
+  /* @__PURE__ */ R(Vl, { isConnectable: !1, position: Oe.Right, style: { opacity: 0 }, type: "source" })
 ] }), rre = _.memo(function({ data: t }) {
   if (t.part.kind !== "dataset") return null;
   const { node: r } = t.part;
@@ -50529,7 +50533,7 @@ function dre(e, t, r, o) {
   }, [e.context, f, a, g, t]), v = (b, x) => b.dataset.id === x.dataset.id && b.version === x.version, { data: y } = bt({
     queryKey: ["look", p, g?.version],
     queryFn: async ({ signal: b }) => {
-      const x = await yr("/trace", p, b), w = x.nodes.find((E) => g && v(E, g)), S = w ? await yr("/trace/rows", { ...p, node: w.id, limit: ure, columns: [] }, b) : void 0;
+      const x = await yr("/trace", p, b), w = x.nodes.find((k) => g && v(k, g)), S = w ? await yr("/trace/rows", { ...p, node: w.id, limit: ure, columns: [] }, b) : void 0;
       return { nodes: x.nodes, rows: new Set(S?.rows), all: !S?.next };
     },
     enabled: !!p,
@@ -50537,7 +50541,7 @@ function dre(e, t, r, o) {
   });
   return _.useMemo(() => {
     if (!t || !r || !a || !f || !g || !y) return { look: d, boxes: null, rows: () => null };
-    const b = t.nodes.filter((S) => y.nodes.some((E) => v(E, S))), x = NY(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((S) => `d${S.id}`)])), w = /* @__PURE__ */ new Set([a.row]);
+    const b = t.nodes.filter((S) => y.nodes.some((k) => v(k, S))), x = NY(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((S) => `d${S.id}`)])), w = /* @__PURE__ */ new Set([a.row]);
     return { look: d, boxes: x, rows: (S) => S.id === f.id ? w : S.id === g.id && y.all ? y.rows : null };
   }, [y, f, r, d, a, g, t]);
 }
@@ -50554,8 +50558,8 @@ function fre() {
     !e.step && x.current && document.activeElement === document.body && document.querySelector(`.react-flow__node[data-id^="s${CSS.escape(x.current)}:"]`)?.focus(), x.current = e.step;
   }, [e.step]);
   const w = d?.nodes[0];
-  if (!d || !f || !y || !w) return /* @__PURE__ */ R(os, { failed: "The trace failed", label: "Tracing", query: c, queryKey: l });
-  const S = d.direction === "backward", E = d.nodes.length === 1 && !d.stops.length && !w.hidden, T = d.endings.length ? /* @__PURE__ */ R(fX, { onOperation: r, trace: d }) : null, k = (j) => {
+  if (!d || !f || !y || !w) return /* @__PURE__ */ R(is, { failed: "The trace failed", label: "Tracing", query: c, queryKey: l });
+  const S = d.direction === "backward", k = d.nodes.length === 1 && !d.stops.length && !w.hidden, T = d.endings.length ? /* @__PURE__ */ R(fX, { onOperation: r, trace: d }) : null, E = (j) => {
     j.kind === "dataset" && t({ at: ER(j.node, d), step: null }), j.kind === "step" && t({ step: j.step, tab: null });
   }, z = e.step ? f.boxes.find((j) => j.part.kind === "step" && j.part.step === e.step)?.id : `d${y.id}`, O = p ? AY(f, p) : b.boxes, A = OY(d, f.boxes.find((j) => j.id === (p ?? z))?.part), N = S ? e.example : null, L = N ?? d.example ?? null, H = w.rows > 1 || y.one.length > 0 && y.one.length < y.rows, V = (j) => ({
     asked: a,
@@ -50601,8 +50605,8 @@ function fre() {
     /* @__PURE__ */ R(hre, { trace: d }),
     /* @__PURE__ */ R(gre, { trace: d }),
     /* @__PURE__ */ R(mg, { broken: d.broken }),
-    E ? null : T,
-    /* @__PURE__ */ R(_e, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ R(Yne, { chosen: z ?? "", error: g.error, graph: f, lit: O, onChoose: k, onHover: v, says: A, spots: g.data }) }),
+    k ? null : T,
+    /* @__PURE__ */ R(_e, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ R(Yne, { chosen: z ?? "", error: g.error, graph: f, lit: O, onChoose: E, onHover: v, says: A, spots: g.data }) }),
     /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ R(_e, { flex: y.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(l0, { ...V(w), title: "asked about" }) }),
       e.step ? /* @__PURE__ */ R(_e, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ R(_X, { onHappened: w.rows > 20 ? void 0 : () => {
@@ -50621,7 +50625,7 @@ function fre() {
         }
       ) })
     ] }),
-    E ? /* @__PURE__ */ ie(yn, { title: S ? "No captured step wrote these rows: they are a source" : "Nothing that was captured was made of these rows", children: [
+    k ? /* @__PURE__ */ ie(yn, { title: S ? "No captured step wrote these rows: they are a source" : "Nothing that was captured was made of these rows", children: [
       S ? "Forward shows what was made of them." : T ?? "No captured step read them.",
       S || w.rows > 20 ? null : /* @__PURE__ */ ie(ut, { mt: 2, onClick: () => {
         r({ ...Ly(e), way: "happened" });

@@ -1,7 +1,7 @@
 // One data set: its versions and rows, filtered; any rows start a trace.
 import { Box, Button, Flex, Heading, HStack, NativeSelect, Spacer, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo } from "react";
 
 import { exportUrl, get, type DatasetDetail, type Rows, type Step } from "../api/client";
 import { MoreAsks } from "../parts/Asks";
@@ -25,6 +25,11 @@ export function DatasetView() {
     queryKey: ["dataset", dataset, version],
     queryFn: ({ signal }) => get<DatasetDetail>(`/datasets/${dataset}`, { version }, signal),
   });
+  const client = useQueryClient();
+  useEffect(() => {
+    // Rows that are chosen name the version in the URL, which then is what is shown already.
+    if (detail.data) client.setQueryData(["dataset", dataset, detail.data.version], detail.data);
+  }, [client, dataset, detail.data]);
   const load = useCallback<Load>(
     (cursor, limit, columns, signal, asked) =>
       get<Rows>(`/datasets/${dataset}/rows`, { version: detail.data?.version, where, cursor, limit, columns }, signal, asked),
