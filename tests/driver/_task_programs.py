@@ -131,7 +131,7 @@ def a_transfer_of_files(flow: Flow) -> None:
     flow.job("clean", clean) >> transfer >> flow.report()
 
 
-@CASES(ahead="coarse task", back="coarse outside")
+@CASES(ahead="coarse files task", back="coarse outside")
 def sql(flow: Flow) -> None:
     """The captured task fills a table, which SQL copies to another."""
     path = str(flow.work / "people.db")

@@ -131,7 +131,7 @@ def with_outlets_alone(flow: Flow) -> None:
     flow.clean() >> flow.enrich(outlets=[Asset(Path(flow.enriched).as_uri())]) >> flow.report()
 
 
-@CASES()
+@CASES(ahead="files task", to="files task")
 def in_place_of_what_it_reads(flow: Flow) -> None:
     def enrich() -> None:
         people = pd.read_parquet(flow.cleaned)
@@ -156,14 +156,14 @@ def added(flow: Flow) -> None:
     flow.job("clean", clean) >> late >> flow.report(flow.cleaned)
 
 
-@CASES(back="edge outside")
+@CASES(ahead="files task", to="files task", back="edge outside")
 def rows_added_to_what_a_step_wrote(flow: Flow) -> None:
     added(flow)
 
 
-@CASES(back="edge")
+@CASES(ahead="files task", back="edge outside")
 def rows_added_to_the_last_data_set(flow: Flow) -> None:
-    """Backward, the version is the one that the captured task wrote."""
+    """Backward, the version is the one that is there, with the rows that were added."""
     flow.last = flow.cleaned
     added(flow)
 

@@ -126,7 +126,7 @@ def batches_of_a_stream(flow: Flow) -> None:
     chain(flow, enrich)
 
 
-@CASES(named=[PART, "RenamePartitions"])
+@CASES(ahead="files task", to="files task", named=[PART, "RenamePartitions"])
 def a_partition_with_a_new_name(flow: Flow) -> None:
     table = f"renamed_{flow.work.parent.name}"
 
