@@ -110,6 +110,10 @@ class Asking:
             if to is None or which.knows(to, back=True):
                 self.backward(state, rows, to, which)
         self.traced(state, which)
+        if not self.nested and self.of.random() < 0.5:
+            self.siblings(state, which)
+            self.cells(state, which)
+            self.together(state, which)
 
     def _asked(self, state: State, rows: list[int] | None, which: Which) -> list[Row]:
         """The rows that a question is about; a dataset's name stands for those that are there."""
@@ -276,6 +280,53 @@ class Asking:
         told = Counter(state.rows[x["row"]] for x in lines if x["dataset"].startswith("memory"))
         assert told == +by_scripts, f"{asked}: {told} of scripts, expected {by_scripts}"
         self._stopped(asked, state, table)
+
+    def siblings(self, state: State, which: Which) -> None:
+        """Compare the rows that share a row behind them with rows asked about."""
+        to, via = self.of.choice(self.known), self.of.choice(self.known)
+        if not which.knows(to) or not which.knows(via, back=True):
+            return
+        expected = which.expected
+        rows = sorted(self.of.sample(range(len(state.rows)), min(len(state.rows), 3)))
+        table = self.prov.co_dependency(state.dataset, rows, to=to, via=via, **which.given)
+        asked = f"co_dependency({state.dataset}, {rows}, to={to}, via={via}, {which.given})"
+        wanted = set()
+        for row in (state.rows[i] for i in rows):
+            behind = [other for other in expected.ancestors(row) if expected.dataset_of[other] == via]
+            wanted |= {(row, found) for other in behind for found in expected.forward(other, to)[0] if found != row}
+        lines = table.to_pylist()
+        _same(
+            asked,
+            {(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["source_row"])) for x in lines},
+            wanted,
+        )
+
+    def cells(self, state: State, which: Which) -> None:
+        """Each row's mark goes into the marks of the rows that it went into."""
+        to = self.of.choice(self.known)
+        if not which.knows(to):
+            return
+        table = self.prov.cells(state.dataset, columns="mark", direction="forward", to=to, **which.given)
+        asked = f"cells({state.dataset}, to={to}, {which.given})"
+        wanted = {
+            (row, found) for row in self._asked(state, None, which) for found in which.expected.forward(row, to)[0]
+        }
+        lines = [x for x in table.to_pylist() if x["source_column"] == "mark"]
+        _same(
+            asked,
+            {(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["source_row"])) for x in lines},
+            wanted,
+        )
+
+    def together(self, state: State, which: Which) -> None:
+        """Answers about parts of some rows, put together, are the answer about all of them."""
+        rows = range(len(state.rows))
+        some = sorted(self.of.sample(rows, self.of.randint(0, len(rows))))
+        ask, given = self.prov.ask.forward, which.given | {"version": state.id}
+        both = ask(state.dataset, some, **given) | ask(state.dataset, [i for i in rows if i not in some], **given)
+        whole = ask(state.dataset, rows, **given)
+        assert both.table().to_pylist() == whole.table().to_pylist(), (state.dataset, some, given)
+        assert gone_of(both.table()) == gone_of(whole.table()), (state.dataset, some, given)
 
     def traced(self, state: State, which: Which) -> None:
         """Compare the nodes of a trace, and where rows ended."""
