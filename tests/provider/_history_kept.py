@@ -67,4 +67,22 @@ KEPT = {
             Act("fill", "report", 2, how="append", made="all"),
         ),
     ),
+    "rows written by the path of a day's folder were not found by the dataset's name": History(
+        ("middle",),
+        (
+            Act("fill", "source", how="append", made="feed", days=(1, 2)),
+            Act("fill", "middle", how="folder", made="all"),
+            Act("fill", "middle", 2, how="dynamic", made="all", days=(2,)),
+        ),
+        by_path=True,
+    ),
+    "a day's folder that went with the dataset was taken for a disk that is not there": History(
+        ("source", "middle", "report"),
+        (
+            Act("fill", "source", how="folder", made="feed"),
+            Act("fill", "middle", how="folder", made="all"),
+            Act("delete", "middle", how="folder"),
+        ),
+        by_path=True,
+    ),
 }
