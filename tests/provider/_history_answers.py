@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,12 +13,9 @@ import pyarrow as pa
 import pytest
 from _histories import DATASETS, Running
 from _history_mirror import Expected, Row, State, mark
-from _http import BASE, client
 
 from provspark.api import Gone, Provenance, RowSet, Stop, Trace, gone_of, stops_of, versions_of
 from provspark.errors import ConditionError, UnknownDatasetError, VersionChangedError
-from provspark.index_store.model import Dataset
-from provspark.web.scope import dataset_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +133,9 @@ class Asking:
         if self.nested:
             self._within(asked, found, live, to, stopped=to in _named(stops_of(table)))
             return
-        _same(asked, found, live)
+        same(asked, found, live)
         if everything:
-            _same(f"{asked}: gone", {pair for pair, x in zip(told, lines, strict=True) if x["gone"]}, gone)
+            same(f"{asked}: gone", {pair for pair, x in zip(told, lines, strict=True) if x["gone"]}, gone)
         once = Counter((x["row"], x["dataset"], x["version"], x["occurrence"], x["source_row"]) for x in lines)
         assert max(once.values(), default=1) == 1, f"{asked}: told twice: {once.most_common(3)}"
         self._versions(asked, state, table, which)
@@ -162,7 +158,7 @@ class Asking:
 
     def row(self, dataset: str, version: str, number: int) -> Row:
         """The row of an id of a version."""
-        return self.versions[_path(dataset), version].rows[number]
+        return self.versions[path_of(dataset), version].rows[number]
 
     def _versions(self, asked: str, state: State, table: pa.Table, which: Which) -> None:
         """The answer says which versions its ids are of, what chose them, and that files are missing or unknown."""
@@ -170,7 +166,7 @@ class Asking:
         assert (used[0].dataset, used[0].version) == (f"file://{state.dataset}", state.id), f"{asked}: {used}"
         named = "version" in which.given
         assert not named or used[0].rule == "version", f"{asked}: {used}"
-        current = {_path(u.dataset): u for u in used[1 if named else 0 :]}
+        current = {path_of(u.dataset): u for u in used[1 if named else 0 :]}
         for dataset, one in current.items():
             may_be = {s.id: s for s in which.expected.current(dataset)}
             assert one.version in may_be, f"{asked}: {one}, and not one of {list(may_be)}"
@@ -180,7 +176,7 @@ class Asking:
                 assert (one.missing, one.unknown) == (len(files - disk), len(disk - files)), f"{asked}: {one}"
         for line in table.to_pylist():
             if not line.get("gone"):
-                assert line["version"] == current[_path(line["dataset"])].version, f"{asked}: {line} {used}"
+                assert line["version"] == current[path_of(line["dataset"])].version, f"{asked}: {line} {used}"
 
     def _rules(self, expected: Expected) -> set[str]:
         """What may have chosen a version: where all folders are gone, the disk may as well not be there."""
@@ -190,7 +186,7 @@ class Asking:
 
     def _gone(self, asked: str, told: Iterable[Gone], rows: set[Row], expected: Expected) -> None:
         """Each row that is gone counts once, for the step that removed its file."""
-        counts = Counter({(_path(g.dataset), g.step): g.rows for g in told})
+        counts = Counter({(path_of(g.dataset), g.step): g.rows for g in told})
         may_be = {row: {(expected.dataset_of[row], step) for step in expected.removers(row)} for row in rows}
         wanted = {row: sorted(steps) for row, steps in sorted(may_be.items())}
         assert counts.total() == len(rows), f"{asked}: {counts} gone, expected {wanted}"
@@ -241,14 +237,14 @@ class Asking:
 
     def _values_of(self, asked: str, table: pa.Table, rows: set[Row]) -> None:
         """The values of an answer are those of the rows that it found."""
-        if not self._all_there(rows):
+        if not self.all_there(rows):
             with pytest.raises(VersionChangedError):
                 self.prov.values(table, columns=["mark"])
             return
         found = self.prov.values(table, columns=["mark"])["mark"].to_pylist()
         assert sorted(found) == sorted(map(mark, rows)), f"values({asked}): {found}"
 
-    def _all_there(self, rows: Iterable[Row]) -> bool:
+    def all_there(self, rows: Iterable[Row]) -> bool:
         return all(self.now.file_of[row] in self.there for row in rows)
 
     def backward(self, state: State, rows: list[int] | None, to: str | None, which: Which) -> None:
@@ -276,7 +272,7 @@ class Asking:
             assert wanted_rows <= found_rows <= may_be, f"{asked}: {found_rows}, expected {wanted_rows} to {may_be}"
             assert to is None or all(self.now.file_of[other].place.startswith(f"{to}/") for *_, other in found), asked
         else:
-            _same(asked, found, wanted)
+            same(asked, found, wanted)
         told = Counter(state.rows[x["row"]] for x in lines if x["dataset"].startswith("memory"))
         assert told == +by_scripts, f"{asked}: {told} of scripts, expected {by_scripts}"
         self._stopped(asked, state, table)
@@ -295,7 +291,7 @@ class Asking:
             behind = [other for other in expected.ancestors(row) if expected.dataset_of[other] == via]
             wanted |= {(row, found) for other in behind for found in expected.forward(other, to)[0] if found != row}
         lines = table.to_pylist()
-        _same(
+        same(
             asked,
             {(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["source_row"])) for x in lines},
             wanted,
@@ -312,7 +308,7 @@ class Asking:
             (row, found) for row in self._asked(state, None, which) for found in which.expected.forward(row, to)[0]
         }
         lines = [x for x in table.to_pylist() if x["source_column"] == "mark"]
-        _same(
+        same(
             asked,
             {(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["source_row"])) for x in lines},
             wanted,
@@ -335,18 +331,16 @@ class Asking:
         for direction in ("forward", "backward"):
             found = self.prov.trace(state.dataset, rows, direction, **which.given)
             asked = f"trace({state.dataset}, {rows}, {direction}, {which.given})"
-            told = {
-                r for n in found.nodes if not n.gone for r in self._met(n.dataset, n.version, n.met.rows().tolist())
-            }
-            _same(asked, told | some, self._on_the_way(some, direction, which.expected) | some)
+            told = {r for n in found.nodes if not n.gone for r in self.met(n.dataset, n.version, n.met.rows().tolist())}
+            same(asked, told | some, self.on_the_way(some, direction, which.expected) | some)
             if direction == "forward":
                 self._ended(asked, found, some, which.expected)
 
-    def _met(self, dataset: str, version: str, rows: Iterable[int]) -> Iterator[Row]:
+    def met(self, dataset: str, version: str, rows: Iterable[int]) -> Iterator[Row]:
         return (self.row(dataset, version, i) for i in rows if not dataset.startswith("memory"))
 
     @staticmethod
-    def _on_the_way(rows: Iterable[Row], direction: str, expected: Expected) -> set[Row]:
+    def on_the_way(rows: Iterable[Row], direction: str, expected: Expected) -> set[Row]:
         if direction == "backward":
             return {found for row in rows for found in expected.ancestors(row)}
         return {found for row in rows for found in expected.descendants(row) if expected.live(found)}
@@ -354,7 +348,7 @@ class Asking:
     def _ended(self, asked: str, found: Trace, rows: set[Row], expected: Expected) -> None:
         """Each write that read rows and kept not all of them is told, with how many; unless the others are gone."""
         met = {r for row in rows for r in (row, *expected.descendants(row))}
-        shown = {r for n in found.nodes for r in self._met(n.dataset, n.version, n.met.rows().tolist())}
+        shown = {r for n in found.nodes for r in self.met(n.dataset, n.version, n.met.rows().tolist())}
         wanted, may_be = {}, {}
         for w in expected.ahead:
             for state in w.reads:
@@ -394,7 +388,7 @@ class Asking:
         some = self.prov.select(dataset, rows, version=one)
         found = self.prov.locate(some, other)
         there = self.versions[dataset, found.version]
-        wanted = self._stand(state, rows, there, by_disk=other is None)
+        wanted = self.stand(state, rows, there, by_disk=other is None)
         asked = f"locate({dataset}, {rows} of {one}, {other})"
         assert other in (None, found.version), asked
         told = {x["row"]: x["located"] for x in found.table().to_pylist()}
@@ -410,136 +404,21 @@ class Asking:
             with pytest.raises(ConditionError, match="already has its rows"):
                 self.prov.forward(some, version=found.version)
 
-    def _stand(self, state: State, rows: Iterable[int], there: State, *, by_disk: bool) -> dict[int, int | None]:
+    def stand(self, state: State, rows: Iterable[int], there: State, *, by_disk: bool) -> dict[int, int | None]:
         """Where rows of a version stand in another one."""
         file_of = self.now.file_of
         kept = {row: i for i, row in enumerate(there.rows) if not by_disk or file_of[row] in self.there}
         return {i: kept.get(state.rows[i]) for i in rows}
 
-    def page(self) -> None:
-        """The page shows the same rows under the same numbers."""
-        with client(self.folder) as http:
-            page = Page(self, http)
-            page.lists()
-            for dataset in self.known:
-                page.of(dataset)
 
-
-class Page:
-    """Asks the page's API as `Asking` asks in Python.
-
-    Parameters
-    ----------
-    asking : Asking
-    http : TestClient
-    """
-
-    def __init__(self, asking: Asking, http: Any) -> None:
-        self._asking, self._http, self._of = asking, http, asking.of
-
-    def lists(self) -> None:
-        """Each dataset is listed with its current version, each step with the rows that it wrote."""
-        listed = {_path(x["name"]): x for x in self._get("/datasets")["items"]}
-        for dataset in self._asking.known:
-            may_be = {s.id: len(s.rows) for s in self._asking.now.current(dataset)}
-            assert listed[dataset]["rows"] == may_be[listed[dataset]["version"]], listed[dataset]
-        step = self._of.choice(self._asking.mirror.steps)
-        told = [(w["output"]["rows"], w["written"]) for w in self._get(f"/steps/{step.id}")["writes"]]
-        assert told == [(len(w.out.rows), sum(len(f.rows) for f in w.made)) for w in step.writes], (step, told)
-
-    def of(self, dataset: str) -> None:
-        """Look at the rows of a dataset, trace some, find them in other versions, and download them."""
-        asking, name = self._asking, dataset_id(Dataset.parse(dataset))
-        current = self._current(dataset, name)
-        versions = [v for d, v in asking.versions if d == dataset]
-        version = self._of.choice(versions)
-        for chosen, state in ((None, current), (version, asking.versions[dataset, version])):
-            rows = sorted(self._of.sample(range(len(state.rows)), min(len(state.rows), 3)))
-            query = {"dataset": name, "rows": rows} | ({"version": chosen} if chosen else {})
-            for direction in ("forward", "backward"):
-                self._traced(query | {"direction": direction}, {state.rows[i] for i in rows})
-            self._exported(name, chosen, state, current)
-        self._located(name, asking.versions[dataset, version], current, self._of.choice([None, current.id]))
-
-    def _current(self, dataset: str, name: str) -> State:
-        detail, shown = self._get(f"/datasets/{name}"), self._get(f"/datasets/{name}/rows?limit=1000")
-        current = next(s for s in self._asking.now.current(dataset) if s.id == shown["version"])
-        assert self._shown(shown) == self._listed(current, current)
-        assert detail["version"] == detail["current"]["version"] == detail["versions"][0]["version"] == current.id
-        known = {v for d, v in self._asking.versions if d == dataset}
-        assert {v["version"] for v in detail["versions"]} == known, detail
-        return current
-
-    def _listed(self, state: State, current: State) -> list[Row]:
-        """The rows that the page lists of a version: of the current one, those that are there, if any is."""
-        there = [row for row in state.rows if self._asking.now.file_of[row] in self._asking.there]
-        return there if state.id == current.id and there else list(state.rows)
-
-    def _traced(self, query: dict[str, Any], rows: set[Row]) -> None:
-        found, now = self._post("/trace", query), self._asking.now
-        told: set[Row] = set()
-        for node in found["nodes"]:
-            if not node["dataset"]["name"].startswith("memory"):
-                shown = self._post("/trace/rows", query | {"node": node["id"], "limit": 1000})
-                met = self._shown(shown)
-                assert (shown["version"], len(met)) == (node["version"], node["rows"])
-                told |= set() if node["gone"] else set(met)
-        asked = f"POST /trace {query}"
-        _same(asked, told | rows, self._asking._on_the_way(rows, query["direction"], now) | rows)
-        if query["direction"] == "forward":
-            gone = {r for row in rows for r in now.forward(row, None)[1]}
-            assert sum(g["rows"] for g in found["gone"]) == len(gone), f"{asked}: {found['gone']}, expected {gone}"
-
-    def _located(self, name: str, state: State, current: State, into: str | None) -> None:
-        rows = list(range(len(state.rows)))
-        query = {"dataset": name, "version": state.id, "rows": rows} | ({"into": into} if into else {})
-        found = self._post("/locate", query)
-        wanted = self._asking._stand(state, rows, current, by_disk=into is None)
-        assert found["version"] == current.id
-        assert found["rows"] == list(wanted.values()), (query, found, wanted)
-        assert found["gone"] == sum(row is None for row in wanted.values())
-
-    def _exported(self, name: str, version: str | None, state: State, current: State) -> None:
-        rows = self._listed(state, current)
-        if self._asking._all_there(rows):
-            where = {"format": "jsonl"} | ({"version": version} if version else {})
-            answer = self._http.get(f"{BASE}/datasets/{name}/export", params=where)
-            assert answer.status_code == 200, (where, rows, answer.text)
-            told = [json.loads(line) for line in answer.text.splitlines()]
-            found = [(state.rows[x["provspark_row"]], x["provspark_version"], x["mark"]) for x in told]
-            assert found == [(row, state.id, mark(row)) for row in rows], (where, told)
-
-    def _shown(self, shown: dict[str, Any]) -> list[Row]:
-        """The rows of an answer, whose values are theirs; it has none where a file has changed."""
-        dataset, version = shown["dataset"]["name"], shown["version"]
-        rows = list(self._asking._met(dataset, version, shown["rows"]))
-        there = self._asking._all_there(rows)
-        assert (shown["values"] is not None) == there, shown
-        if there:
-            number = [c["name"] for c in shown["columns"]].index("mark")
-            assert [values[number] for values in shown["values"]] == list(map(mark, rows)), shown
-        return rows
-
-    def _get(self, path: str) -> Any:
-        return _answered(self._http.get(BASE + path))
-
-    def _post(self, path: str, query: dict[str, Any]) -> Any:
-        return _answered(self._http.post(BASE + path, json=query))
-
-
-def _answered(answer: Any) -> Any:
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def _same(asked: str, found: set[Any], wanted: set[Any]) -> None:
+def same(asked: str, found: set[Any], wanted: set[Any]) -> None:
     assert found == wanted, f"{asked}\n  too much: {sorted(found - wanted)}\n  missing:  {sorted(wanted - found)}"
 
 
 def _named(stops: Iterable[Stop]) -> set[str]:
     """The datasets of which some stops are."""
-    return {_path(stop.why.removeprefix("in ").split(", ")[0]) for stop in stops}
+    return {path_of(stop.why.removeprefix("in ").split(", ")[0]) for stop in stops}
 
 
-def _path(dataset: str) -> str:
+def path_of(dataset: str) -> str:
     return dataset.removeprefix("file://")

@@ -3,4 +3,4 @@
 import _airflow_home  # noqa: F401
 import pytest
 
-pytest.register_assert_rewrite("_history_answers")
+pytest.register_assert_rewrite("_history_answers", "_history_page")

@@ -19,6 +19,7 @@ import pytest
 from _histories import History, Running, draw
 from _history_answers import Asking
 from _history_kept import KEPT
+from _history_page import check_page
 
 import provspark
 
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.spark
 HISTORIES = int(os.environ.get("PROVSPARK_HISTORIES", "200"))
 SEED = int(os.environ.get("PROVSPARK_SEED", "0"))
 BATCH = 10
+FAILURES = Exception, pytest.fail.Exception
 OFTEN = 3
 """How often a history that failed once is asked about, each time about other versions, runs, times and rows."""
 
@@ -60,9 +62,9 @@ def check(history: History, seed: int, spark: Any, folder: Path) -> None:
     """Run a history and ask about it, half-way and at its end; of one that fails, tell the shortest that fails."""
     try:
         run(history, spark, folder / "history", 1, str(seed))
-    except AssertionError as error:
+    except FAILURES as error:
         shortest = shrunk(history, spark, folder / "shrunk")
-        pytest.fail(f"{error}\n\nPROVSPARK_SEED={seed} PROVSPARK_HISTORIES=1 fails; in short:\n{shortest}")
+        pytest.fail(f"{error!r}\n\nPROVSPARK_SEED={seed} PROVSPARK_HISTORIES=1 fails; in short:\n{shortest}")
 
 
 def run(history: History, spark: Any, folder: Path, times: int, drawn: str = "") -> None:
@@ -79,7 +81,7 @@ def run(history: History, spark: Any, folder: Path, times: int, drawn: str = "")
                 asking = Asking(running, prov, random.Random(f"{drawn} {number} {time}"))
                 asking.everything()
                 if number == len(history.acts) - 1 or times > 1:
-                    asking.page()
+                    check_page(asking)
     shutil.rmtree(folder)
 
 
@@ -92,7 +94,7 @@ def shrunk(history: History, spark: Any, folder: Path) -> History:
         for less in _less(history):
             try:
                 run(less, spark, folder.with_name(f"{folder.name}{next(numbers)}"), 3)
-            except AssertionError:
+            except FAILURES:
                 history, smaller = less, True
                 break
     return history
