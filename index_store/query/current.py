@@ -269,12 +269,13 @@ class Currents:
         return now.moved is current.moved
 
     def _has_neighbour(self, dataset: Dataset) -> bool:
-        """Whether another dataset exists below the nearest folder that does: then this one was removed."""
+        """Whether another dataset exists below the nearest folder that does, or has it: then this one was removed."""
         folder = next((f for f in Path(dataset.name).parents if f.exists()), Path("/"))
         if folder == Path("/"):
             return False
         names = (d.name for d in self.graph.datasets() if d.namespace == dataset.namespace and d != dataset)
-        return any(name.startswith(f"{folder}/") and Path(name).exists() for name in names)
+        near = (n for n in names if n.startswith(f"{folder}/") or f"{folder}/".startswith(f"{n}/"))
+        return any(Path(name).exists() for name in near)
 
     def _without_files(self, dataset: Dataset) -> Current | None:
         """The current version of a dataset for which no files decide."""

@@ -85,4 +85,14 @@ KEPT = {
         ),
         by_path=True,
     ),
+    "a day's folder that went from within the dataset was taken for a disk that is not there": History(
+        ("middle", "report"),
+        (
+            Act("fill", "source", how="overwrite", made="plain"),
+            Act("fill", "middle", how="dynamic", made="all"),
+            Act("fill", "report", how="folder", made="some"),
+            Act("fill", "middle", how="overwrite", made="group", ends="breaks"),
+        ),
+        by_path=True,
+    ),
 }
