@@ -732,3 +732,40 @@ def test_a_folder_that_went_with_the_one_above(world: World) -> None:
     world.step("one", "out/day=1", "a", [0])
     shutil.rmtree(world.root / "out")
     assert world.ahead("out/day=1") == [] and world.gone("out/day=1") == [("", 1)]
+
+
+def test_a_table_does_not_tell_which_of_two_numberings_is_meant(world: World) -> None:
+    files = world.now("in")
+    cut = PendingVersion(files.dataset, files.files, "csv", (("header", "true"),), files.fields)
+    plain = PendingVersion(files.dataset, files.files, "csv", (("header", "false"),), files.fields)
+    world.put("one", "a", ["x"])
+    world.publish("one", write(world.now("one", ["a"]), [(cut, [(0, 1)])]))
+    world.put("two", "a", ["y"])
+    world.publish("two", write(world.now("two", ["a"]), [(plain, [(0, 1)])]))
+    prov = world.open()
+    with pytest.raises(ConditionError, match="was read with different options"):
+        prov.locate(prov.backward(world.name("one")))
+    assert len(prov.ask.backward(world.name("one")).found()[0]) == 1
+
+
+def test_http_tells_siblings_that_are_gone(world: World) -> None:
+    from _http import BASE, client, id_of
+
+    world.step("one", "log", "b", [0, 0])
+    world.step("two", "log", "a", [1], removes=["b"])
+    first = world.open().forward(world.name("in"), [0], to=world.name("log"), versions="all")["version"][0].as_py()
+    api, log, source = client(world.root), id_of(world.root, "log"), id_of(world.root, "in")
+    body = {"dataset": log, "version": first, "rows": [0], "relation": "siblings", "to": log, "via": source}
+    found = api.post(f"{BASE}/sideways", json=body).json()
+    assert [(f["rows"], f["gone"], f["version"] == first) for f in found] == [(1, True, True)]
+
+
+def test_an_export_keeps_a_column_that_is_called_like_its_own(world: World) -> None:
+    from _http import BASE, client, id_of
+
+    named = world.now("in")
+    fields = (Field("provspark_version", "string"),)
+    source = PendingVersion(named.dataset, named.files, "text", fields=fields)
+    world.publish("one", write(world.now("log"), [(source, [])]))
+    text = client(world.root).get(f"{BASE}/datasets/{id_of(world.root, 'in')}/export").text
+    assert text.splitlines()[0] == "provspark_row,provspark_version,provspark_version_"
