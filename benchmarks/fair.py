@@ -21,7 +21,8 @@ import httpx
 
 from benchmarks.common import ROOT, SCRATCH, machine, publish, table
 from benchmarks.replay import prepare
-from provspark.index_store.model import Dataset, StepKey
+from provspark.model.datasets import Dataset
+from provspark.model.steps import StepKey
 from provspark.web.scope import dataset_id
 
 sys.path.insert(0, str(ROOT / "tests"))

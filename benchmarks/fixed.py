@@ -109,9 +109,9 @@ def tracked(folder: Path) -> dict[str, float]:
 
 def worker(folder: Path) -> dict[str, float]:
     """Tell the catalogue of the step, as `provspark.operators.outcome.ingest` does."""
-    from provspark.events import events_from_manifest
+    from provspark.airflow.events import events_from_manifest
     from provspark.index_store.catalogue import Catalogue
-    from provspark.index_store.store import Store
+    from provspark.index_store.store.store import Store
 
     began = time.perf_counter()
     store = f"file://{folder}/prov"

@@ -27,10 +27,13 @@ from fastapi.testclient import TestClient
 import provspark
 from benchmarks.common import SCRATCH, machine, process, publish, session, table
 from benchmarks.pairs import RESULTS, Case, folders, load_average, run
-from provspark.index_store.boxes import from_ranges
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.model import Axis, Dataset, Files, PendingTensor, PendingVersion, PendingWrite, StepKey
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_ranges
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis
 from provspark.rebuild import rebuild_from_stores
 from provspark.web.local import local_app
 from provspark.web.policy import Policy
@@ -43,7 +46,7 @@ import time
 import pyarrow
 pyarrow.array([0])  # with its first array pyarrow imports pandas, where that is installed
 import provspark.api
-from provspark.index_store import store
+from provspark.index_store.store import store
 began = time.perf_counter()
 prov = provspark.open({url!r})
 opened = time.perf_counter()

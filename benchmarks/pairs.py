@@ -23,7 +23,7 @@ import psutil
 
 import provspark
 from benchmarks.common import SCRATCH, table
-from provspark.index_store.overlap import disjoint
+from provspark.model.boxes.overlap import disjoint
 from provspark.tracker import attach
 
 RESULTS = SCRATCH / ("quick" if os.environ.get("PROVSPARK_BENCH_PRINT") else "results")

@@ -16,7 +16,7 @@ from benchmarks.pairs import folders
 COLD = """
 import time
 import provspark.api
-from provspark.index_store import store
+from provspark.index_store.store import store
 began = time.perf_counter()
 provspark.open({store!r}).backward({dataset!r}, rows=[0])
 print(time.perf_counter() - began)

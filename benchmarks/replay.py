@@ -13,7 +13,7 @@ from pathlib import Path
 import provspark
 from benchmarks.common import ROOT, SCRATCH, machine, process, publish, session, table
 from benchmarks.pairs import processor
-from provspark.index_store.model import StepKey
+from provspark.model.steps import StepKey
 from provspark.tracker import attach
 
 FOLDER = SCRATCH / "replay"

@@ -60,7 +60,7 @@ def main() -> None:
 def _alone(rows: int, groups: int, way: str, heap: str) -> dict[str, Any]:
     """Run one job in this process, and watch its sealing."""
     from provspark.tracker import attach
-    from provspark.tracker.writing import Writing
+    from provspark.tracker.session.write_capture import Writing
 
     cores = len(os.sched_getaffinity(0))
     spark = session(

@@ -21,19 +21,13 @@ import pyarrow.parquet as pq
 
 import provspark
 from benchmarks.common import SCRATCH, machine, process, publish, table
-from provspark.index_store.boxes import from_pairs, from_ranges
-from provspark.index_store.model import (
-    Axis,
-    Dataset,
-    Files,
-    Int64,
-    Manifest,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-)
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.arrays import Int64
+from provspark.model.boxes.pairs import from_pairs, from_ranges
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import Manifest, StepKey
+from provspark.model.writes import Axis
 
 ROOT = SCRATCH / "store"
 FILES = 16
@@ -42,7 +36,7 @@ import time
 import pyarrow
 pyarrow.array([0])  # with its first array pyarrow imports pandas, where that is installed
 import provspark.api
-from provspark.index_store import store
+from provspark.index_store.store import store
 began, used = time.perf_counter(), time.process_time()
 provspark.open({store!r}).backward({dataset!r}, rows=[{row}], to="/0")
 print(time.perf_counter() - began, time.process_time() - used)
@@ -65,8 +59,8 @@ MEMORY = (
 import pyarrow
 pyarrow.array([0])
 import provspark.api
-from provspark.index_store import store
-from provspark.index_store.query import whole
+from provspark.index_store.store import store
+from provspark.index_store.query import dataset_relation as whole
 prov = provspark.open({store!r})
 before = peak()
 found = prov.trace({dataset!r}, {rows}, to="/0")

@@ -18,9 +18,12 @@ import numpy as np
 
 import provspark
 from benchmarks.common import SCRATCH, machine, publish, table
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import Axis, Dataset, Files, PendingTensor, PendingVersion, PendingWrite, StepKey
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis
 
 AT_MOST = 50
 """Milliseconds that a warm question may take."""

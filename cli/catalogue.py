@@ -9,7 +9,7 @@ import click
 from provspark.cli.common import catalogue_option, json_option, open_catalogue
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.errors import CatalogueError, NoCatalogueError, SettingsError
+from provspark.model.errors import CatalogueError, NoCatalogueError, SettingsError
 
 __all__ = ["catalogue"]
 

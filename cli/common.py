@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from provspark.cli.marks import say, visible
-from provspark.errors import ProvSparkError, ReplayCancelledError
+from provspark.model.errors import ProvSparkError, ReplayCancelledError
 from provspark.settings import Settings
 
 if TYPE_CHECKING:
     from provspark.api import Provenance
     from provspark.index_store.catalogue import Catalogue
-    from provspark.index_store.store import Store
+    from provspark.index_store.store.store import Store
 
 __all__ = [
     "ErrorGroup",
@@ -69,7 +69,7 @@ def folder_option(command: F) -> F:
 
 def open_store(store: str | None) -> Store:
     """Open the one store that ``--store`` or the environment names."""
-    from provspark.index_store.store import Store
+    from provspark.index_store.store.store import Store
 
     return Store.open(Settings.read().store_url(store))
 
@@ -118,7 +118,7 @@ def cancelled_by_keys(prov: Provenance) -> Iterator[None]:
 def open_provenance(store: str | None) -> Provenance:
     """Open what ``--store`` or the environment names; a line on standard error names steps that can't be read."""
     from provspark import api
-    from provspark.index_store.broken import summary
+    from provspark.index_store.store.broken_steps import summary
 
     logging.getLogger(api.__name__).addHandler(logging.NullHandler())  # it would say the same again
     prov = api.Provenance(Settings.read().url(store))

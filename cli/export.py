@@ -12,7 +12,7 @@ from provspark.cli.common import open_provenance
 from provspark.cli.marks import say
 from provspark.cli.render import count
 from provspark.cli.selecting import print_stops, row_options, selected
-from provspark.errors import SettingsError
+from provspark.model.errors import SettingsError
 
 __all__ = ["export"]
 

@@ -46,8 +46,8 @@ def gc(
       provspark gc --store /data/prov --keep-runs 10 --dry-run
       provspark gc --store /data/prov --keep-since 2026-01-01 --keep clean-1f0c2a3b4c5d6e7f
     """
-    from provspark.index_store.gc import Keep, collect, plan
-    from provspark.index_store.leftovers import sweep
+    from provspark.index_store.store.gc import Keep, collect, plan
+    from provspark.index_store.store.leftovers import sweep
 
     keep = Keep(keep_runs, keep_since, steps)
     opened = open_store(store)

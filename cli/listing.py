@@ -12,9 +12,12 @@ from provspark.cli.common import json_option, open_provenance, store_option
 from provspark.cli.marks import say
 from provspark.cli.operations import OPERATION_NAMES, operation_rows
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.errors import UnknownStepError
-from provspark.index_store.model import Manifest, Version, Write, jsonable
-from provspark.index_store.written import written_rows
+from provspark.model.datasets import Version
+from provspark.model.errors import UnknownStepError
+from provspark.model.json_form import jsonable
+from provspark.model.steps import Manifest
+from provspark.model.writes import Write
+from provspark.model.written_rows import written_rows
 
 if TYPE_CHECKING:
     from provspark.api import Provenance

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from provspark import __version__
 from provspark.cli.catalogue import catalogue
 from provspark.cli.common import ErrorGroup
 from provspark.cli.export import export
@@ -20,6 +19,7 @@ from provspark.cli.run import run
 from provspark.cli.serve import serve
 from provspark.cli.trace import trace
 from provspark.cli.verify import verify
+from provspark.model.release import __version__
 
 __all__ = ["main"]
 

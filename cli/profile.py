@@ -21,7 +21,7 @@ from provspark.cli.selecting import answer_options, selected, selection_options,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from provspark.index_store.profiles.model import ColumnProfile, Profile
+    from provspark.index_store.profiles.profile import ColumnProfile, Profile
     from provspark.replay.spread import OperationProfiles
 
 __all__ = ["impact", "profile"]
@@ -51,7 +51,7 @@ def profile(
       provspark profile /data/people --column age --where 'hours>=40'
       provspark profile /data/people --operation 3 --column age
     """
-    from provspark.index_store.model import jsonable
+    from provspark.model.json_form import jsonable
 
     prov = open_provenance(given.pop("store"))
     if every or numbers:

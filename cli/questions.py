@@ -92,7 +92,7 @@ def correspondence(to: str, via: tuple[str, ...], using: tuple[str, ...], pairs:
     Example, how many rows of the report use at least one person without consent:
       provspark correspondence /data/report --to /data/people --using consent=false
     """
-    from provspark.index_store.select import parse_condition
+    from provspark.index_store.values.selection import parse_condition
 
     prov = open_provenance(given.pop("store"))
     whole = prov.correspondence(**selected(given), to=to, via=via)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from provspark.cli.common import catalogue_option, catalogue_url
-from provspark.errors import PackageMissingError, SettingsError
+from provspark.model.errors import PackageMissingError, SettingsError
 
 __all__ = ["receiver"]
 

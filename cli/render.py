@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from provspark.cli.marks import escape_json, visible
-from provspark.index_store.values.plain import plain
+from provspark.index_store.values.json_cells import plain
 
 __all__ = ["console", "count", "echo_json", "plain", "print_rows", "rows_table"]
 

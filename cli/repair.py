@@ -34,7 +34,7 @@ def repair(steps: tuple[str, ...], store: str | None, idle_hours: float, dry_run
       provspark repair --store /data/prov --dry-run
       provspark repair --store /data/prov clean-1f0c2a3b4c5d6e7f
     """
-    from provspark.index_store.repair import repair as mend
+    from provspark.index_store.store.repair import repair as mend
 
     opened = open_store(store)
     done = mend(opened, steps or None, idle=idle_hours * 3600, dry_run=dry_run, checking=show_step)

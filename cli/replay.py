@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from provspark.index_store.operations import Operation
+    from provspark.model.operations import Operation
     from provspark.replay.history import Passage
     from provspark.replay.records import Ending, Replayed, Stage
 
@@ -210,7 +210,7 @@ def whynot(
     Example:
       provspark whynot /data/report --where customer=42
     """
-    from provspark.index_store.select import parse_condition
+    from provspark.index_store.values.selection import parse_condition
 
     prov = open_provenance(store)
     ended = _ended(which)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from provspark.errors import SettingsError
+from provspark.model.errors import SettingsError
 from provspark.settings import Settings
 
 __all__ = ["run"]

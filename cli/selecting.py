@@ -11,7 +11,7 @@ import click
 from provspark.cli.common import json_option, store_option
 from provspark.cli.marks import escape_json, say
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.index_store.values.plain import plain
+from provspark.index_store.values.json_cells import plain
 from provspark.settings import Settings
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def selected(given: dict[str, Any]) -> dict[str, Any]:
 
     They come back under the API's names.
     """
-    from provspark.index_store.select import parse_condition
+    from provspark.index_store.values.selection import parse_condition
 
     rows, where = given.pop("rows"), given.pop("where")
     chosen: dict[str, Any] = {"rows": list(rows) if rows else None}
@@ -214,8 +214,8 @@ def show_table(
 ) -> None:
     """Write an answer: into files, as JSON, or its first lines for people."""
     from provspark.index_store.export.tables import write_csv, write_parquet
-    from provspark.index_store.model import jsonable
     from provspark.index_store.query.answer import gone_of, stops_of, versions_of
+    from provspark.model.json_form import jsonable
 
     stops = stops_of(table)
     for path, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
@@ -265,6 +265,6 @@ def print_stops(stops: tuple[Stop, ...]) -> None:
 
 def told(stop: Stop) -> tuple[str, str]:
     """A stop as a colour and a line of text."""
-    from provspark.index_store.query.stops import sentence, stop_kind
+    from provspark.model.stops import sentence, stop_kind
 
     return "red" if stop_kind(stop.what).ends else "yellow", f"{stop.what}: {sentence(stop)}"

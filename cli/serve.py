@@ -9,7 +9,7 @@ from contextlib import suppress
 import click
 
 from provspark.cli.common import open_provenance, store_option
-from provspark.errors import PackageMissingError, SettingsError
+from provspark.model.errors import PackageMissingError, SettingsError
 
 __all__ = ["serve"]
 

@@ -13,12 +13,12 @@ from rich.text import Text
 from provspark.cli.common import json_option, open_provenance
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.selecting import ahead_options, driver_options, row_options, selected, told
-from provspark.errors import ValuesUnavailableError, VersionChangedError
+from provspark.model.errors import ValuesUnavailableError, VersionChangedError
 
 if TYPE_CHECKING:
     from provspark.api import Provenance, Trace
-    from provspark.index_store.query.runs import Runs
     from provspark.index_store.query.trace import TraceNode
+    from provspark.model.runs import Runs
 
 __all__ = ["trace"]
 
@@ -58,7 +58,7 @@ def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: An
 
 
 def _parsed(text: str) -> Any:
-    from provspark.index_store.model import Dataset
+    from provspark.model.datasets import Dataset
 
     return Dataset.parse(text)
 

@@ -25,7 +25,7 @@ def verify(ctx: click.Context, steps: tuple[str, ...], store: str | None, as_jso
     Example:
       provspark verify --store /data/prov
     """
-    from provspark.index_store.verify import verify as problems_of
+    from provspark.index_store.store.verification import verify as problems_of
 
     opened = open_store(store)
     problems = problems_of(opened, [opened.manifest(s).step for s in steps] if steps else None, show_step)

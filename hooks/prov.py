@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.common.compat.sdk import BaseHook
 
 import provspark
-from provspark.errors import SettingsError
+from provspark.model.errors import SettingsError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from provspark.api import Correspondence, Derivations, How, Impact, Located, Profile, Provenance, RowSet, Trace
-    from provspark.replay.beside import Beside
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
+    from provspark.replay.shared_witnesses import Beside
     from provspark.replay.spread import OperationProfiles
     from provspark.replay.why_not import WhyNot
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from airflow.providers.apache.spark.hooks.spark_submit import DEFAULT_SPARK_BINARY, SparkSubmitHook
 
-from provspark.index_store.model import StepKey
+from provspark.model.steps import StepKey
 
 __all__ = ["Capture", "ProvSparkSubmitHook", "local_script", "with_defaults"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from airflow.providers.common.compat.sdk import AirflowFailException
 
-from provspark.errors import CaptureError
+from provspark.model.errors import CaptureError
 
 __all__ = ["NotCapturableError"]
 

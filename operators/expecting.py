@@ -7,11 +7,10 @@ from typing import Literal
 
 import pyarrow as pa
 
-from provspark.errors import ExpectationError, SettingsError
 from provspark.index_store.query.answer import End, ends_of, possible_of
-from provspark.index_store.query.stops import Doubt, sentence, stop_kind
-from provspark.index_store.query.walk import Stop
-from provspark.index_store.values.plain import plain
+from provspark.index_store.values.json_cells import plain
+from provspark.model.errors import ExpectationError, SettingsError
+from provspark.model.stops import Doubt, Stop, sentence, stop_kind
 
 __all__ = ["Expect", "Found", "check_expect", "confirm"]
 

@@ -10,12 +10,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from provspark.errors import CaptureError, UnknownStepError
 from provspark.hooks.spark import Capture
-from provspark.index_store.model import Manifest, Untracked
-from provspark.index_store.store import Store
-from provspark.index_store.tasks import load_dag
-from provspark.index_store.written import written_rows
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.tasks import load_dag
+from provspark.model.errors import CaptureError, UnknownStepError
+from provspark.model.steps import Manifest
+from provspark.model.writes import Untracked
+from provspark.model.written_rows import written_rows
 
 __all__ = ["ingest", "losses", "now", "prepare", "publish_earlier_tries", "publish_untracked", "read", "summary"]
 
@@ -32,7 +33,7 @@ def prepare() -> None:
 
 def _imports() -> None:
     with contextlib.suppress(Exception):  # `ingest` will say it
-        import provspark.events
+        import provspark.airflow.events
         import provspark.index_store.catalogue  # noqa: F401
 
 
@@ -64,8 +65,8 @@ def publish_earlier_tries(capture: Capture) -> list[str]:
 
 def _publish_sealed(store: Store, steps: Sequence[str]) -> list[str]:
     """Publish those of these steps that were begun, never published, and whose process is not known to be alive."""
-    from provspark.index_store.leftovers import begun, notes_of
-    from provspark.index_store.repair import repair
+    from provspark.index_store.store.leftovers import begun, notes_of
+    from provspark.index_store.store.repair import repair
 
     killed = []
     for step in begun(store, steps):
@@ -90,7 +91,7 @@ def publish_untracked(capture: Capture, reason: Untracked, started: str, error: 
 
 def ingest(catalogue: str, store: str, manifest: Manifest) -> None:
     """Tell the catalogue of a step, by the events that OpenLineage's consumers get."""
-    from provspark.events import events_from_manifest
+    from provspark.airflow.events import events_from_manifest
     from provspark.index_store.catalogue import Catalogue
 
     with Catalogue.open(catalogue) as opened:

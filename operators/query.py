@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 from airflow.providers.common.compat.sdk import AirflowFailException, BaseOperator
 
-from provspark.errors import ExpectationError, SettingsError, UntrackedError
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.export.tables import write_table
-from provspark.index_store.model import jsonable
 from provspark.index_store.query.answer import ends_of, gone_of, stops_of, trusted_of, versions_of
 from provspark.index_store.query.trust import Trust, log_unknown, trusted_entries
-from provspark.index_store.values.plain import plain
+from provspark.index_store.values.json_cells import plain
+from provspark.model.errors import ExpectationError, SettingsError, UntrackedError
+from provspark.model.json_form import jsonable
 from provspark.operators.expecting import Expect, Found, check_expect, confirm
 from provspark.settings import Settings
 

@@ -6,11 +6,11 @@ import subprocess
 from typing import Any
 
 from provspark.hooks.spark import driver_python, environment, local_script, own_python
-from provspark.index_store.model import Untracked
+from provspark.model.writes import Untracked
 
 __all__ = ["refusal"]
 
-_PROBE = "import provspark.tracker, provspark.index_store.model, pyarrow"
+_PROBE = "import provspark.tracker, provspark.model.steps, pyarrow"
 
 
 def refusal(hook: Any, application: str, java_class: str | None) -> Untracked | None:

@@ -8,9 +8,9 @@ from datetime import timezone
 from pathlib import Path
 from typing import Any
 
-from provspark.index_store.model import Task, TaskMode
-from provspark.index_store.tasks import dump_dag
-from provspark.shell import commands, runs_capture
+from provspark.index_store.store.tasks import dump_dag
+from provspark.model.shell import commands, runs_capture
+from provspark.model.steps import Task, TaskMode
 
 __all__ = ["tasks_around", "write_shape"]
 

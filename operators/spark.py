@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.common.compat.sdk import mask_secret
 
-from provspark.checks import check_pyspark, find_java
-from provspark.errors import CaptureError, ProvSparkError, SettingsError
 from provspark.hooks.spark import Capture, ProvSparkSubmitHook, driver_python, environment, own_python, with_defaults
-from provspark.index_store.model import Manifest, StepKey, Untracked
+from provspark.machine_checks import check_pyspark, find_java
+from provspark.model.errors import CaptureError, ProvSparkError, SettingsError
+from provspark.model.steps import Manifest, StepKey
+from provspark.model.writes import Untracked
 from provspark.operators import outcome
 from provspark.operators.errors import NotCapturableError
 from provspark.operators.links import ProvenanceLink
@@ -205,8 +206,8 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         store = self._store() if self.prov_mode != "off" else None
         if store is None:
             return _lineage()
-        from provspark.events import facets_for, start_facets
-        from provspark.index_store.store import Store
+        from provspark.airflow.events import facets_for, start_facets
+        from provspark.index_store.store.store import Store
 
         capture = Capture(store, _key(task_instance), self.on_error)
         try:

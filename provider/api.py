@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from provspark import listing
-from provspark.index_store.broken import Broken
-from provspark.index_store.model import Manifest
-from provspark.index_store.profiles.compare import Impact
-from provspark.index_store.profiles.model import Profile
+from provspark import listings as listing
+from provspark.index_store.profiles.comparison import Impact
+from provspark.index_store.profiles.profile import Profile
 from provspark.index_store.query.answer import (
     Answer,
     End,
@@ -32,16 +30,18 @@ from provspark.index_store.query.answer import (
     trusted_of,
     versions_of,
 )
-from provspark.index_store.query.current import Currents, Gone, VersionUsed
+from provspark.index_store.query.current_versions import Currents, Gone, VersionUsed
+from provspark.index_store.query.dataset_relation import Correspondence
 from provspark.index_store.query.derivations import Derivations
+from provspark.index_store.query.explanations import How
 from provspark.index_store.query.graph import Direction, Graph
-from provspark.index_store.query.how import How
-from provspark.index_store.query.near import Neighbourhood
+from provspark.index_store.query.neighbourhood import Neighbourhood
 from provspark.index_store.query.rowset import Located, RowSet
 from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.trust import Trusted
-from provspark.index_store.query.walk import Stop
-from provspark.index_store.query.whole import Correspondence
+from provspark.index_store.store.broken_steps import Broken
+from provspark.model.steps import Manifest
+from provspark.model.stops import Stop
 from provspark.operation_api import OperationApi
 from provspark.profile_api import ProfileApi
 from provspark.questions import Questions, Rows, Which
@@ -51,7 +51,7 @@ from provspark.views import Views
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from provspark.index_store.store import Store
+    from provspark.index_store.store.store import Store
 
 __all__ = [
     "Answer",

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from provspark.errors import ArgumentError, ConditionError
-from provspark.index_store.model import Kind
 from provspark.index_store.query.trust import trusted_entries
+from provspark.model.errors import ArgumentError, ConditionError
+from provspark.model.writes import Kind
 
 __all__ = ["AHEAD", "FOLLOWED", "Edges", "Versions", "several"]
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from provspark.asking import Rows, Which
+from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood
+from provspark.index_store.query.explanations import How
 from provspark.index_store.query.graph import Direction
-from provspark.index_store.query.how import How
-from provspark.index_store.query.near_cells import CellNeighbourhood
 from provspark.index_store.query.operation_list import operation_table
 from provspark.index_store.query.rowset import RowSet
 from provspark.operation_questions import ColumnNames
-from provspark.replay.api import ReplayApi
+from provspark.question_parameters import Rows, Which
+from provspark.replay_api import ReplayApi
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,22 +8,22 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, get_args
 
 from provspark.arguments import Edges, several
-from provspark.asking import Asked, Asking, Rows, Which
-from provspark.errors import ConditionError, UnknownColumnError, UnknownDatasetError
-from provspark.index_store.model import Dataset
 from provspark.index_store.query.bits import ROWS, identity
+from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood, cell_neighbourhood
 from provspark.index_store.query.column_answer import Cells, Columns
 from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_walk import Found, Settle, carry
-from provspark.index_store.query.dropped import Drop, Drops, dropped
+from provspark.index_store.query.dropped_columns import Drop, Drops, dropped
+from provspark.index_store.query.explanations import How, how
 from provspark.index_store.query.graph import Direction, Node, Sighting
-from provspark.index_store.query.how import How, how
-from provspark.index_store.query.near import RowNode, neighbourhood
-from provspark.index_store.query.near_cells import CellNeighbourhood, cell_neighbourhood
+from provspark.index_store.query.neighbourhood import RowNode, neighbourhood
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.walk import plan
-from provspark.index_store.watch import enter
+from provspark.model.datasets import Dataset
+from provspark.model.errors import ConditionError, UnknownColumnError, UnknownDatasetError
+from provspark.model.progress import enter
+from provspark.question_parameters import Asked, Asking, Rows, Which
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from provspark.asking import Rows, Which
-from provspark.errors import ConditionError, UnknownDatasetError
-from provspark.index_store.model import Dataset
-from provspark.index_store.profiles.compare import Impact
-from provspark.index_store.profiles.compute import profile_of
-from provspark.index_store.profiles.model import Correlations, Profile
-from provspark.index_store.query.current import Currents
+from provspark.index_store.profiles.comparison import Impact
+from provspark.index_store.profiles.computation import profile_of
+from provspark.index_store.profiles.profile import Correlations, Profile
+from provspark.index_store.query.current_versions import Currents
 from provspark.index_store.query.graph import Graph, Node, Sighting
 from provspark.index_store.query.rowset import RowSet
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.values.reading import find_column
+from provspark.index_store.values.row_reader import find_column
+from provspark.model.datasets import Dataset
+from provspark.model.errors import ConditionError, UnknownDatasetError
+from provspark.model.runs import Runs
+from provspark.question_parameters import Rows, Which
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

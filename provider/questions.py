@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import pyarrow as pa
 
-from provspark.asking import Rows, Semantics, Which
-from provspark.errors import ConditionError
 from provspark.index_store.query.answer import Answer, about, ask
+from provspark.index_store.query.dataset_relation import Correspondence
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.graph import Direction
-from provspark.index_store.query.near import Neighbourhood, neighbourhood
-from provspark.index_store.query.reach import reach
+from provspark.index_store.query.neighbourhood import Neighbourhood, neighbourhood
+from provspark.index_store.query.reachable_rows import reach
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.rowset import Located, RowSet
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.together import co_contributory, co_dependency
+from provspark.index_store.query.shared_derivations import co_contributory, co_dependency
 from provspark.index_store.query.trace import Trace, trace
 from provspark.index_store.query.walk import Stand
-from provspark.index_store.query.whole import Correspondence
+from provspark.model.errors import ConditionError
+from provspark.model.runs import Runs
 from provspark.operation_questions import OperationQuestions
+from provspark.question_parameters import Rows, Semantics, Which
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -114,7 +114,7 @@ class Questions(OperationQuestions):
         **which: Unpack[Which],
     ) -> pa.Table:
         """See `Provenance.composition`."""
-        from provspark.index_store.query.divide import divide
+        from provspark.index_store.query.compositions import divide
 
         asked = self.asked("composition", dataset, rows, which)
         start, labels = asked.start(), asked.labels

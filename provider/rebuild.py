@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
-from provspark.events import events_from_store, read_events
+from provspark.airflow.events import events_from_store, read_events
 from provspark.index_store.catalogue import Catalogue
 
 __all__ = ["rebuild_from_events", "rebuild_from_stores"]
 
 
 def rebuild_from_events(catalogue: Catalogue, paths: Iterable[str | Path]) -> int:
-    """`Catalogue.rebuild` from files of OpenLineage's file transport; see `provspark.events.read_events`."""
+    """`Catalogue.rebuild` from files of OpenLineage's file transport; see `provspark.airflow.events.read_events`."""
     return catalogue.rebuild(chain.from_iterable(map(read_events, paths)))
 
 

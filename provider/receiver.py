@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from provspark.errors import CatalogueError, EventError, PackageMissingError, SettingsError
 from provspark.index_store.catalogue import Catalogue, Ingested
+from provspark.model.errors import CatalogueError, EventError, PackageMissingError, SettingsError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -14,9 +14,12 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from provspark.errors import InvalidWriteError, UnknownColumnError
-from provspark.index_store.model import Boxes, Int64, Kind, PendingVersion
-from provspark.index_store.operations import Column, Dependence, Link, Operation, Operations
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.errors import InvalidWriteError, UnknownColumnError
+from provspark.model.operations import Column, Dependence, Link, Operation, Operations
+from provspark.model.pending import PendingVersion
+from provspark.model.writes import Kind
 
 __all__ = ["CellPairs", "ColumnMatrix", "Links", "Reading", "asked_cells", "columns_of", "operations_of", "parted"]
 

@@ -17,28 +17,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import provspark
-from provspark.errors import InvalidWriteError, RowOutOfRangeError
-from provspark.index_store.boxes import concat, from_pairs
-from provspark.index_store.model import (
-    Axis,
-    Boxes,
-    Dataset,
-    Field,
-    Files,
-    Int64,
-    Kind,
-    Manifest,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-)
 from provspark.index_store.query.graph import Graph, Place, Sighting
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import concat, from_pairs
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.errors import InvalidWriteError, RowOutOfRangeError
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.release import __version__
+from provspark.model.steps import Manifest, StepKey
+from provspark.model.writes import Axis, Kind
 from provspark.recorded_columns import CellPairs, ColumnMatrix, Reading, asked_cells, columns_of, operations_of, parted
 
 if TYPE_CHECKING:
-    from provspark.index_store.store import Store
+    from provspark.index_store.store.store import Store
 
 __all__ = ["Data", "Relation", "record"]
 
@@ -148,7 +140,7 @@ def record(
     ValuesUnavailableError
         The rows of a file can't be counted.
     """
-    from provspark.index_store.store import Store
+    from provspark.index_store.store.store import Store
 
     if type(try_number) is not int or not all(type(n) is str and n.isprintable() for n in (task, dag, run or "")):
         named = f"task {task!r}, run {run!r}, dag {dag!r}, try_number {try_number!r}"
@@ -175,7 +167,7 @@ def record(
     writer = opened.writer(StepKey(task, now if run is None else run, dag, try_number=try_number))
     try:
         writer.add(pending)
-        engine = (("provspark", provspark.__version__), ("source", "recorded"))
+        engine = (("provspark", __version__), ("source", "recorded"))
         return writer.publish(status="succeeded", started=now, ended=now, engine=engine)
     except BaseException:
         writer.abandon()
@@ -190,7 +182,7 @@ class _Known:
 
     def version(self, data: Data) -> PendingVersion:
         """The version that lies there; counted only where no step has."""
-        from provspark.index_store.values.present import list_files, present_version
+        from provspark.index_store.values.present_version import list_files, present_version
 
         dataset = Dataset.parse(data.name)
         listed = list_files(dataset)

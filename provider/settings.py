@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from provspark.errors import SettingsError
+from provspark.model.errors import SettingsError
 
 __all__ = ["Settings"]
 

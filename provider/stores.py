@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from provspark.errors import (
+from provspark.model.errors import (
     ArgumentError,
     CorruptIndexError,
     ProvSparkError,
@@ -19,9 +19,9 @@ from provspark.errors import (
 )
 
 if TYPE_CHECKING:
-    from provspark.index_store.broken import Broken
-    from provspark.index_store.declarations import Declaration
-    from provspark.index_store.store import Store
+    from provspark.index_store.store.broken_steps import Broken
+    from provspark.index_store.store.store import Store
+    from provspark.model.declarations import Declaration
 
 __all__ = ["Opened", "Source", "location", "open_stores", "source", "uncollected"]
 
@@ -83,8 +83,8 @@ def open_stores(urls: Iterable[str], known: Mapping[str, Store]) -> Opened:
     StoreUnreachableError, StoreFormatError, CorruptIndexError
         The only store, or each of several, can't be opened.
     """
-    from provspark.index_store.broken import broken_store
-    from provspark.index_store.store import Store
+    from provspark.index_store.store.broken_steps import broken_store
+    from provspark.index_store.store.store import Store
 
     urls = list(urls)
     stores: dict[str, Store] = {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from provspark.errors import ConditionError, UnknownDatasetError, UnknownRunError
-from provspark.index_store.model import Dataset
-from provspark.index_store.query.current import Current, Currents, Rule
+from provspark.index_store.query.current_versions import Current, Currents, Rule
 from provspark.index_store.query.graph import Direction, Graph, Sighting
 from provspark.index_store.query.links import Linker
-from provspark.index_store.times import utc
+from provspark.model.datasets import Dataset
+from provspark.model.errors import ConditionError, UnknownDatasetError, UnknownRunError
+from provspark.model.times import utc
 
 __all__ = ["View", "Views"]
 

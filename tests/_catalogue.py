@@ -7,19 +7,10 @@ from dataclasses import dataclass, field
 
 from provspark.index_store.catalogue import StepRef
 from provspark.index_store.catalogue.records import Role
-from provspark.index_store.driver import driver_version
-from provspark.index_store.model import (
-    Dataset,
-    Field,
-    Files,
-    Manifest,
-    StepKey,
-    StepStatus,
-    Unit,
-    Untracked,
-    Version,
-    Write,
-)
+from provspark.model.datasets import Dataset, Field, Files, Unit, Version
+from provspark.model.driver_datasets import driver_version
+from provspark.model.steps import Manifest, StepKey, StepStatus
+from provspark.model.writes import Untracked, Write
 
 STORE = "file:///data/prov"
 RAW, CLEAN, REPORT, LAST = (Dataset("file", f"/data/{name}") for name in ("raw", "clean", "report", "last"))

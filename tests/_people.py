@@ -9,19 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import (
-    Axis,
-    Dataset,
-    Field,
-    Files,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-)
-from provspark.index_store.operations import Column, Expression, Link, Operation, Operations, Term
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.operations import Column, Expression, Link, Operation, Operations, Term
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis
 
 KEPT = [(0, 0), (1, 2), (2, 3)]
 GROUPED = [(0, 2), (1, 0), (1, 1)]

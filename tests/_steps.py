@@ -7,22 +7,12 @@ from itertools import count
 
 import numpy as np
 
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import (
-    Axis,
-    Coverage,
-    Dataset,
-    Files,
-    Kind,
-    Manifest,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    StepStatus,
-    Untracked,
-)
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import Manifest, StepKey, StepStatus
+from provspark.model.writes import Axis, Coverage, Kind, Untracked
 
 Pairs = Iterable[tuple[int, int]]
 _SECONDS = count()

@@ -1,6 +1,7 @@
 """The distributions are complete: a wheel made from the sdist runs where the checkout is not."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("provider", "operators", "hooks", "tracker", "index_store", "cli")
+FOLDERS = tuple(runpy.run_path(str(ROOT / "setup.py"))["MOUNTS"].values())
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "NOTICE", "Makefile")
 JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", "build", "dist", "*.egg-info")
 
@@ -94,8 +95,8 @@ def test_entry_points_and_licence(wheel: Path) -> None:
     points = archive.read(f"{info}/entry_points.txt").decode()
     for line in (
         "provspark = provspark.cli.main:main",
-        "provider_info = provspark.get_provider_info:get_provider_info",
-        "provspark = provspark.plugin:ProvSparkPlugin",
+        "provider_info = provspark.airflow.provider_info:get_provider_info",
+        "provspark = provspark.airflow.plugin:ProvSparkPlugin",
     ):
         assert line in points.splitlines()
     assert f"{info}/licenses/LICENSE" in archive.namelist()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from provspark.index_store.model import Dataset
+    from provspark.model.datasets import Dataset
 
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / ".demo"
@@ -82,7 +82,7 @@ def question() -> str:
 
 def data(name: str) -> Dataset:
     """Return a data set that the demo wrote."""
-    from provspark.index_store.model import Dataset
+    from provspark.model.datasets import Dataset
 
     return Dataset.parse(str(HOME / "data" / name))
 

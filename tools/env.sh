@@ -48,7 +48,9 @@ fi
 
 # A strict editable install links single files, so that mypy and editors can follow the mounted packages:
 # a file that comes or goes needs another one.
-files=$(find provider operators hooks tracker index_store cli -type f -not -name '*.pyc' | sort; cksum pyproject.toml setup.py)
+mounts=$("$python" -c "from setup import MOUNTS; print(*MOUNTS.values())")
+# shellcheck disable=SC2086
+files=$(find $mounts -type f -not -name '*.pyc' | sort; cksum pyproject.toml setup.py)
 if [ "$(cat "$venv/.files" 2>/dev/null)" != "$files" ]; then
     quietly "$venv/bin/python" -m pip install --no-deps --no-build-isolation -e . --config-settings editable_mode=strict
     echo "$files" >"$venv/.files"

@@ -10,8 +10,8 @@ from mounted import mount
 def main() -> int:
     """Print the Java found, or what to install."""
     mount()
-    from provspark.checks import find_java
     from provspark.errors import JavaNotFoundError
+    from provspark.machine_checks import find_java
 
     try:
         java = find_java()

@@ -8,6 +8,6 @@ from mounted import mount
 
 if __name__ == "__main__":
     mount()
-    from provspark.checks import pair
+    from provspark.machine_checks import pair
 
     print(pair(sys.argv[1]))

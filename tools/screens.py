@@ -18,19 +18,12 @@ import pyarrow.parquet as pq
 import uvicorn
 from playwright.sync_api import sync_playwright
 
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import (
-    Axis,
-    Dataset,
-    Field,
-    Files,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    Untracked,
-)
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis, Untracked
 from provspark.web.local import local_app
 from provspark.web.policy import Policy
 from provspark.web.scope import dataset_id

@@ -7,12 +7,13 @@ import uuid
 from collections.abc import Iterable
 from types import TracebackType
 
-from provspark.errors import CaptureError, ProvSparkError
-from provspark.index_store.model import StepKey, Task, Untracked
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.errors import CaptureError, ProvSparkError
+from provspark.model.steps import StepKey, Task
+from provspark.model.writes import Untracked
 from provspark.tracker.capture import Capture
-from provspark.tracker.supported import SUPPORTED
-from provspark.tracker.troubles import OnError
+from provspark.tracker.session.troubles import OnError
+from provspark.tracker.spark.supported import SUPPORTED
 
 __all__ = ["Capture", "attach"]
 

@@ -9,30 +9,31 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from provspark import __version__
-from provspark.errors import UnsupportedPlanError
-from provspark.index_store.model import Manifest, Untracked
-from provspark.index_store.writer import StepWriter
-from provspark.naming import current_name
-from provspark.tracker.audit import Seen
-from provspark.tracker.constants import OF_NUMBERS
-from provspark.tracker.driver_reads import DriverReads
-from provspark.tracker.files.following import FilesOfDriver
-from provspark.tracker.intercept import Interception
-from provspark.tracker.made import not_known_before
-from provspark.tracker.models import UNSHOWN, parameters_are_constant
-from provspark.tracker.operations.transformers import at_work, described
-from provspark.tracker.orders import Order, WriterOrder
-from provspark.tracker.reading import Reading
+from provspark.index_store.store.writer import StepWriter
+from provspark.model.errors import UnsupportedPlanError
+from provspark.model.operation_names import current_name
+from provspark.model.release import __version__
+from provspark.model.steps import Manifest
+from provspark.model.writes import Untracked
+from provspark.tracker.files.step_files import FilesOfDriver
+from provspark.tracker.intercept.audit import Seen
+from provspark.tracker.intercept.bypasses import Watch
+from provspark.tracker.intercept.orders import Order, WriterOrder
+from provspark.tracker.intercept.patches import Interception
+from provspark.tracker.intercept.sql_scripts import Script
+from provspark.tracker.intercept.sql_writes import parsed, sql, v2
+from provspark.tracker.plan.operations.transformers import at_work, described
 from provspark.tracker.script import program
-from provspark.tracker.sessions import Sessions
-from provspark.tracker.sites import caller
-from provspark.tracker.sql_scripts import Script
-from provspark.tracker.sql_writes import parsed, sql, v2
-from provspark.tracker.supported import check_version
-from provspark.tracker.troubles import OnError, Troubles, log
-from provspark.tracker.watch import Watch
-from provspark.tracker.writing import Cost, Writing
+from provspark.tracker.script.made_rows import not_known_before
+from provspark.tracker.script.row_constants import OF_NUMBERS
+from provspark.tracker.script.sites import caller
+from provspark.tracker.session.driver_reads import DriverReads
+from provspark.tracker.session.fitted_models import UNSHOWN, parameters_are_constant
+from provspark.tracker.session.read_capture import Reading
+from provspark.tracker.session.sessions import Sessions
+from provspark.tracker.session.troubles import OnError, Troubles, log
+from provspark.tracker.session.write_capture import Cost, Writing
+from provspark.tracker.spark.supported import check_version
 
 
 class Capture:

@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _attach(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
-    from provspark.index_store.model import StepKey
+    from provspark.model.steps import StepKey
     from provspark.tracker.attach import attach
 
     key = StepKey(
@@ -68,7 +68,7 @@ def _attach(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
 
 def _dag(file: str) -> dict[str, Any]:
     """Read what the operator says of the DAG; nothing where that can't be read."""
-    from provspark.index_store.tasks import load_dag
+    from provspark.index_store.store.tasks import load_dag
 
     try:
         tasks, started = load_dag(Path(file).read_bytes(), file)

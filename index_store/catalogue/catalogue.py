@@ -9,18 +9,19 @@ from typing import Any
 
 from sqlalchemy import Connection, delete
 
-from provspark.errors import ProvSparkError, UnknownDatasetError, UnknownStepError
-from provspark.index_store.catalogue import reading, schema
+from provspark.index_store.catalogue import schema
+from provspark.index_store.catalogue import selects as reading
 from provspark.index_store.catalogue.database import Database
 from provspark.index_store.catalogue.facts import Facts, Use, facts_of
 from provspark.index_store.catalogue.files import FileDigests, FileSource, StoreFiles, digests
 from provspark.index_store.catalogue.ingest import unread_uses, write_declaration, write_facts
-from provspark.index_store.catalogue.linking import find_links
-from provspark.index_store.catalogue.migrate import ensure_head
+from provspark.index_store.catalogue.links import find_links
+from provspark.index_store.catalogue.migration import ensure_head
 from provspark.index_store.catalogue.records import Ingested, Link, Role, StepRecord, VersionRecord
 from provspark.index_store.catalogue.urls import store_url
-from provspark.index_store.declarations import Declaration
-from provspark.index_store.model import Dataset
+from provspark.model.datasets import Dataset
+from provspark.model.declarations import Declaration
+from provspark.model.errors import ProvSparkError, UnknownDatasetError, UnknownStepError
 
 _log = logging.getLogger(__name__)
 

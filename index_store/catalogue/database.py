@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 
-from provspark.errors import CatalogueAccessError, CatalogueError, CatalogueUnreachableError, NoCatalogueError
+from provspark.model.errors import CatalogueAccessError, CatalogueError, CatalogueUnreachableError, NoCatalogueError
 
 BUSY_SECONDS = 60
 _DENIED = re.compile(

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from provspark.errors import EventError
 from provspark.index_store.catalogue.records import Role, StepRef
 from provspark.index_store.catalogue.state import StepState
 from provspark.index_store.catalogue.urls import store_url
-from provspark.index_store.declarations import Declaration, named_dataset
-from provspark.index_store.model import Dataset, StepKey, Unit
-from provspark.index_store.times import utc
+from provspark.model.datasets import Dataset, Unit
+from provspark.model.declarations import Declaration, named_dataset
+from provspark.model.errors import EventError
+from provspark.model.steps import StepKey
+from provspark.model.times import utc
 
 FACET = "provspark"
 _STEP = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from provspark.index_store.catalogue.records import Role, StepRef
 from provspark.index_store.catalogue.schema import DIGEST_BYTES
-from provspark.index_store.model import Dataset, Files
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Files
 
 FileSource = Callable[[StepRef, str, Role], Files]
 """Takes a step, a version id and its role; raises OSError, LookupError or ValueError where it can't read."""

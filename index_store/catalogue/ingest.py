@@ -18,8 +18,8 @@ from provspark.index_store.catalogue.facts import Facts, Use
 from provspark.index_store.catalogue.files import FileDigests
 from provspark.index_store.catalogue.records import StepRef
 from provspark.index_store.catalogue.state import StepState
-from provspark.index_store.declarations import Declaration
-from provspark.index_store.model import StepKey
+from provspark.model.declarations import Declaration
+from provspark.model.steps import StepKey
 
 _CHUNK = 1000
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from provspark.index_store.model import Dataset, StepKey, Unit
+from provspark.model.datasets import Dataset, Unit
+from provspark.model.steps import StepKey
 
 Status = Literal["running", "succeeded", "failed"]
 Role = Literal["input", "output"]

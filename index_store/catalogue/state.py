@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from provspark.index_store.catalogue.records import Status
-from provspark.index_store.model import StepKey
+from provspark.model.steps import StepKey
 
 _RANK: dict[Status, int] = {"running": 0, "succeeded": 1, "failed": 2}
 

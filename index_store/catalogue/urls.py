@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from provspark.errors import SettingsError
+from provspark.model.errors import SettingsError
 
 
 def store_url(text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from provspark.errors import PackageMissingError
-from provspark.index_store.query.near import Neighbourhood
+from provspark.index_store.query.neighbourhood import Neighbourhood
+from provspark.model.errors import PackageMissingError
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph

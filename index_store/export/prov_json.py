@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from provspark.index_store.query.near import Neighbourhood, RowEdge, RowNode
-from provspark.index_store.times import utc
+from provspark.index_store.query.neighbourhood import Neighbourhood, RowEdge, RowNode
+from provspark.model.times import utc
 
 if TYPE_CHECKING:
-    from provspark.index_store.query.near_cells import CellEdge, CellNeighbourhood, CellNode
+    from provspark.index_store.query.cell_neighbourhood import CellEdge, CellNeighbourhood, CellNode
 
 __all__ = ["prov_json"]
 

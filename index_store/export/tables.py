@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from provspark.errors import SettingsError
 from provspark.index_store.export.formulas import neutral, neutral_column
-from provspark.index_store.values.plain import plain
+from provspark.index_store.values.json_cells import plain
+from provspark.model.errors import SettingsError
 
 __all__ = ["write_csv", "write_pages", "write_parquet", "write_table"]
 

@@ -10,22 +10,27 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from provspark.errors import ArgumentError, ConditionError
-from provspark.index_store.boxes import concat, pairs, transpose
-from provspark.index_store.model import Boxes, Dataset, Int64, Kind, Version, jsonable
-from provspark.index_store.query.around import stops_of_tasks
-from provspark.index_store.query.current import Current, Currents, Gone, VersionUsed
-from provspark.index_store.query.cut import common, without
+from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
 from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.intersections import common, without
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.lost_ways import stops_around
 from provspark.index_store.query.paging import PAGE, paged
-from provspark.index_store.query.reach import Place, Reach, collected, reach
+from provspark.index_store.query.reachable_rows import Place, Reach, collected, reach
 from provspark.index_store.query.relation import compose, image, labelled, shrink
-from provspark.index_store.query.returned import stops_around
 from provspark.index_store.query.rowset import RowSet
-from provspark.index_store.query.runs import Runs, ordering
 from provspark.index_store.query.trust import Trust, Trusted
-from provspark.index_store.query.walk import Stand, Stop
+from provspark.index_store.query.uncaptured_tasks import stops_of_tasks
+from provspark.index_store.query.walk import Stand
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import concat, pairs, transpose
+from provspark.model.datasets import Dataset, Version
+from provspark.model.errors import ArgumentError, ConditionError
+from provspark.model.json_form import jsonable
+from provspark.model.runs import Runs, ordering
+from provspark.model.stops import Stop
+from provspark.model.writes import Kind
 
 METADATA = b"provspark"
 """Key of a table's schema metadata that holds the question, the stops, the ends and what is trusted, as JSON."""

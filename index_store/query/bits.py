@@ -14,9 +14,10 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.box_lists import matched, order_of, rising
-from provspark.index_store.model import Int64, Kind
-from provspark.index_store.operations import Dependence
+from provspark.model.arrays import Int64
+from provspark.model.boxes.lists import matched, order_of, rising
+from provspark.model.operations import Dependence
+from provspark.model.writes import Kind
 
 __all__ = ["ROWS", "Bits", "Entry", "bit", "collected", "compose", "identity", "named", "union"]
 

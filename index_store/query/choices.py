@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from provspark.index_store.operations import Expression, Operation, Term
+from provspark.model.operations import Expression, Operation, Term
 
 __all__ = ["chosen", "counts_rows", "end_of", "is_pick", "part", "picked", "uses"]
 

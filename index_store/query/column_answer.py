@@ -8,21 +8,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from provspark.errors import UntrackedError
-from provspark.index_store.boxes import pairs
-from provspark.index_store.model import Boxes, Dataset, Int64, Kind
-from provspark.index_store.operations import Dependence
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.column_walk import Carried, Found
-from provspark.index_store.query.current import Current, Currents, Gone, VersionUsed
+from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import united
-from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.tally import distinct_pairs
-from provspark.index_store.query.walk import Stand, Stop
+from provspark.index_store.query.walk import Stand
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import pairs
+from provspark.model.datasets import Dataset
+from provspark.model.errors import UntrackedError
+from provspark.model.operations import Dependence
+from provspark.model.runs import Runs
+from provspark.model.stops import Stop
+from provspark.model.writes import Kind
 
 __all__ = ["Cells", "ColumnLine", "Columns"]
 

@@ -8,12 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from provspark.index_store.model import Kind, Version
-from provspark.index_store.operations import Column, Operation
 from provspark.index_store.query.bits import ROWS, Bits, Entry, bit, compose, identity, union
 from provspark.index_store.query.choices import chosen, counts_rows, picked
 from provspark.index_store.query.graph import Node, Sighting
-from provspark.index_store.query.kept import kept
+from provspark.index_store.query.memo import kept
+from provspark.model.datasets import Version
+from provspark.model.operations import Column, Operation
+from provspark.model.writes import Kind
 
 __all__ = [
     "PLACES",

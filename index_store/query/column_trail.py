@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from provspark.index_store.operations import Column, Operation
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.walk import plan
-from provspark.index_store.watch import enter
+from provspark.model.operations import Column, Operation
+from provspark.model.progress import enter
 
 __all__ = ["Trail", "trails"]
 

@@ -14,28 +14,22 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from provspark.index_store.box_lists import transpose
-from provspark.index_store.model import Boxes, Dataset, Int64, Kind
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
 from provspark.index_store.query.column_maps import carried, column_map, model_map, names_of
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Link, Linker, Links
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.stops import Blur
-from provspark.index_store.query.walk import (
-    ASK_FOR_ROWS,
-    Stop,
-    missed,
-    plan,
-    stretch,
-    taken,
-    uncaptured,
-    unreadable_stops,
-)
-from provspark.index_store.query.within import walk_axes, weaker
-from provspark.index_store.watch import enter
+from provspark.index_store.query.walk import ASK_FOR_ROWS, missed, plan, stretch, taken, uncaptured, unreadable_stops
+from provspark.index_store.query.write_walk import walk_axes, weaker
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.lists import transpose
+from provspark.model.datasets import Dataset
+from provspark.model.progress import enter
+from provspark.model.runs import Runs
+from provspark.model.stops import Blur, Stop
+from provspark.model.writes import Kind
 
 __all__ = ["Carried", "Found", "Settle", "Settled", "carry"]
 

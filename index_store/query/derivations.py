@@ -9,16 +9,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from provspark.errors import ConditionError, UntrackedError
-from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.query.answer import METADATA
 from provspark.index_store.query.graph import Node
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import compose, image
 from provspark.index_store.query.rowset import RowSet
-from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.tuples import Path, derivations, leaves
 from provspark.index_store.query.walk import Stand
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.errors import ConditionError, UntrackedError
+from provspark.model.runs import Runs
 
 PAGE = 65_536
 

@@ -8,12 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from provspark.index_store.model import Boxes, Coverage, Kind
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.relation import compose, gathered, image
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.within import through, walk_axes
-from provspark.index_store.watch import enter
+from provspark.index_store.query.write_walk import through, walk_axes
+from provspark.model.boxes import Boxes
+from provspark.model.progress import enter
+from provspark.model.runs import Runs
+from provspark.model.writes import Coverage, Kind
 
 __all__ = ["Arrivals", "Ending"]
 

@@ -10,26 +10,19 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError
-from provspark.index_store.broken import Broken
-from provspark.index_store.declarations import Declaration
-from provspark.index_store.driver import MODELS, is_driver
-from provspark.index_store.model import (
-    Boxes,
-    Dataset,
-    Files,
-    Int64,
-    Kind,
-    Manifest,
-    StepKey,
-    Tensor,
-    Version,
-    Write,
-)
-from provspark.index_store.operations import Operation, Operations
-from provspark.index_store.profiles.model import Profiles
-from provspark.index_store.survey import Survey
-from provspark.index_store.tasks import shaped
+from provspark.index_store.profiles.profile import Profiles
+from provspark.index_store.store.broken_steps import Broken
+from provspark.index_store.store.survey import Survey
+from provspark.index_store.store.tasks import shaped
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.datasets import Dataset, Files, Version
+from provspark.model.declarations import Declaration
+from provspark.model.driver_datasets import MODELS, is_driver
+from provspark.model.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError
+from provspark.model.operations import Operation, Operations
+from provspark.model.steps import Manifest, StepKey
+from provspark.model.writes import Kind, Tensor, Write
 
 Direction = Literal["backward", "forward"]
 Place = tuple[str, str, int, int]
@@ -157,7 +150,7 @@ class Node:
 
     @cached_property
     def memory(self) -> dict[object, Any]:
-        """What was worked out about it; see `provspark.index_store.query.kept`."""
+        """What was worked out about it; see `provspark.index_store.query.memo`."""
         return {}
 
     def axes(self, direction: Direction) -> tuple[int, ...]:
@@ -324,8 +317,8 @@ class Graph:
         pairs.sort(key=lambda p: (p[1].ended, p[1].step))
         manifests = shaped([m for _, m in pairs])
         families = [_family(store, manifest) for (store, _), manifest in zip(pairs, manifests, strict=True)]
-        from provspark.index_store.query.declared import declared_nodes
-        from provspark.index_store.query.foreign import foreign_nodes
+        from provspark.index_store.query.declared_links import declared_nodes
+        from provspark.index_store.query.foreign_jobs import foreign_nodes
 
         nodes, reads = ([node for family in families for node in family[i]] for i in (0, 1))
         declared = declared_nodes(nodes)

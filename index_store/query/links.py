@@ -13,11 +13,13 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.cache import Cache
-from provspark.index_store.model import Boxes, Dataset, Int64, Version
 from provspark.index_store.query.graph import Direction, Graph, Node, Place, Sighting
 from provspark.index_store.query.relation import identity
-from provspark.index_store.query.runs import Runs, overlaps
+from provspark.model.arrays import Int64
+from provspark.model.bounded_cache import Cache
+from provspark.model.boxes import Boxes
+from provspark.model.datasets import Dataset, Version
+from provspark.model.runs import Runs, overlaps
 
 Name = TypeVar("Name", bound=Hashable)
 

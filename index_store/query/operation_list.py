@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from provspark.index_store.operations import Category, Column, Operation
 from provspark.index_store.query.graph import Node
-from provspark.index_store.query.kept import kept
+from provspark.index_store.query.memo import kept
+from provspark.model.operations import Category, Column, Operation
 
 __all__ = ["OperationLine", "operation_lines", "operation_table"]
 

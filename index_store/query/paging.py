@@ -7,10 +7,10 @@ from itertools import groupby
 
 import numpy as np
 
-from provspark.index_store.boxes import transpose
-from provspark.index_store.model import Boxes
 from provspark.index_store.query.relation import restrict
-from provspark.index_store.query.runs import Runs
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import transpose
+from provspark.model.runs import Runs
 
 __all__ = ["PAGE", "paged"]
 

@@ -9,21 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from provspark.index_store.box_lists import (
-    are_cells,
-    concat,
-    constant,
-    every,
-    expand,
-    is_constant,
-    picked,
-    take,
-    transpose,
-)
-from provspark.index_store.boxes import merge
-from provspark.index_store.boxes import unite as ranges
-from provspark.index_store.model import Boxes, Int64
-from provspark.index_store.query.runs import Runs, ordering, overlaps, unite
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.lists import are_cells, concat, constant, every, expand, is_constant, picked, take, transpose
+from provspark.model.boxes.pairs import merge
+from provspark.model.boxes.pairs import unite as ranges
+from provspark.model.runs import Runs, ordering, overlaps, unite
 
 _SAMPLE = 4096
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from provspark.errors import ArgumentError, ConditionError
-from provspark.index_store.boxes import pairs
-from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.query.graph import Sighting
-from provspark.index_store.query.runs import Runs
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import pairs
+from provspark.model.errors import ArgumentError, ConditionError
+from provspark.model.runs import Runs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from provspark.index_store.box_lists import take
-from provspark.index_store.model import Boxes, Int64
-from provspark.index_store.overlap import disjoint
 from provspark.index_store.query.relation import shrink
-from provspark.index_store.query.runs import Runs
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.lists import take
+from provspark.model.boxes.overlap import disjoint
+from provspark.model.runs import Runs
 
 _AT_ONCE = 1 << 22
 """Source rows looked at together."""

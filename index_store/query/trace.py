@@ -6,20 +6,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from provspark.index_store.boxes import concat
-from provspark.index_store.model import Boxes, Coverage, Dataset, Kind, jsonable
-from provspark.index_store.query.around import stops_of_tasks
-from provspark.index_store.query.current import Current, Currents, Gone, VersionUsed
+from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
 from provspark.index_store.query.endings import Arrivals, Ending
 from provspark.index_store.query.graph import Direction, Node, Sighting
 from provspark.index_store.query.links import Linker, between
-from provspark.index_store.query.reach import towards
+from provspark.index_store.query.lost_ways import stops_around
+from provspark.index_store.query.reachable_rows import towards
 from provspark.index_store.query.relation import compose, gathered, image
-from provspark.index_store.query.returned import stops_around
-from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trust import Trust, Trusted
-from provspark.index_store.query.walk import Stand, Stop, Ways, plan, walk
-from provspark.index_store.query.within import walk_axes
+from provspark.index_store.query.uncaptured_tasks import stops_of_tasks
+from provspark.index_store.query.walk import Stand, Ways, plan, walk
+from provspark.index_store.query.write_walk import walk_axes
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import concat
+from provspark.model.datasets import Dataset
+from provspark.model.json_form import jsonable
+from provspark.model.runs import Runs
+from provspark.model.stops import Stop
+from provspark.model.writes import Coverage, Kind
 
 Role = Literal["asked", "end", "between"]
 

@@ -9,12 +9,12 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from provspark.errors import ArgumentError
 from provspark.index_store.query.graph import Graph, Node
-from provspark.index_store.query.stops import STOPS
+from provspark.model.errors import ArgumentError
+from provspark.model.stops import STOPS
 
 if TYPE_CHECKING:
-    from provspark.index_store.query.walk import Stop
+    from provspark.model.stops import Stop
 
 __all__ = ["Trust", "Trusted", "log_unknown", "trusted_entries"]
 

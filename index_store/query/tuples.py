@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.boxes import pairs, sort, transpose
-from provspark.index_store.model import Boxes, Int64
 from provspark.index_store.query.graph import Node
 from provspark.index_store.query.relation import compose, identity, image, restrict
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.within import pieces
+from provspark.index_store.query.write_walk import pieces
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import pairs, sort, transpose
+from provspark.model.runs import Runs
 
 Path = tuple[int, ...]
 """Numbers of the tensors from the output on."""

@@ -10,47 +10,25 @@ from typing import Protocol
 
 import numpy as np
 
-from provspark.errors import UntrackedError
-from provspark.index_store.broken import summary
-from provspark.index_store.model import Boxes, Kind, Manifest, Untracked
 from provspark.index_store.query.graph import Direction, Graph, Node, Sighting
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, gathered, image, restrict, united
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.stops import Blur
 from provspark.index_store.query.trust import Trust
-from provspark.index_store.query.within import Hop, Limit, walk_axes
-from provspark.index_store.watch import check, enter, tell
+from provspark.index_store.query.write_walk import Hop, Limit, walk_axes
+from provspark.index_store.store.broken_steps import summary
+from provspark.model.boxes import Boxes
+from provspark.model.errors import UntrackedError
+from provspark.model.progress import check, enter, tell
+from provspark.model.runs import Runs
+from provspark.model.steps import Manifest
+from provspark.model.stops import Blur, Stop
+from provspark.model.writes import Kind, Untracked
 
 FIRST_WITH_READS = 3
 """The first format of the store whose manifests record what drivers read."""
 ASK_FOR_ROWS = "ask backward or forward, which follow rows through what drivers read"
 Part = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Stop:
-    """Where an answer is less than it could be.
-
-    Parameters
-    ----------
-    what : Blur
-        Its kind; `provspark.index_store.query.stops` and docs/stops.md list them.
-    step : str
-        Id of the step that the walk could not go through, or that was coarse. "" where several can't be read.
-    dataset : str
-        The data set that it wrote; "" where the step can't be read.
-    why : str
-    """
-
-    what: Blur
-    step: str
-    dataset: str
-    why: str
-
-    def __str__(self) -> str:
-        return f"{self.what}: " + (f"step {self.step}, which wrote {self.dataset}: " if self.dataset else "") + self.why
 
 
 def unreadable_stops(graph: Graph) -> tuple[Stop, ...]:

@@ -1,5 +1,5 @@
 """Values of rows by their position: what Spark would read there, as long as the files are unchanged."""
 
-from provspark.index_store.values.reading import read_rows
+from provspark.index_store.values.row_reader import read_rows
 
 __all__ = ["read_rows"]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from provspark.errors import ValuesUnavailableError
-from provspark.index_store.model import Field
 from provspark.index_store.values.files import DataFile
 from provspark.index_store.values.types import arrow_type
+from provspark.model.datasets import Field
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["Columns"]
 

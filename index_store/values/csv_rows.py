@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from provspark.errors import ValuesUnavailableError
-from provspark.index_store.model import Field, Version
-from provspark.index_store.values.convert import Converter, text_converter
+from provspark.index_store.values.converters import Converter, text_converter
 from provspark.index_store.values.files import DataFile
 from provspark.index_store.values.lines import lines_of
 from provspark.index_store.values.options import boolean, charset, decode, refusal, refuse
 from provspark.index_store.values.types import arrow_type
 from provspark.index_store.values.univocity import Format, split_line
+from provspark.model.datasets import Field, Version
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["CsvFormat", "csv_format"]
 

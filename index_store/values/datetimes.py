@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from provspark.errors import ValuesUnavailableError
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["Pattern", "names_zone", "parse_date", "parse_timestamp", "zone_of"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from provspark.errors import ValuesUnavailableError, VersionChangedError
-from provspark.index_store.model import Dataset, Files, Version
+from provspark.model.datasets import Dataset, Files, Version
+from provspark.model.errors import ValuesUnavailableError, VersionChangedError
 
 __all__ = ["DataFile", "check", "files_of", "root_of"]
 

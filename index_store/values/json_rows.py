@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from provspark.index_store.model import Field, Version
 from provspark.index_store.values.files import DataFile
 from provspark.index_store.values.json_tokens import JsonSyntaxError, Reader, Rules
 from provspark.index_store.values.json_values import json_converter, struct
 from provspark.index_store.values.lines import lines_of
 from provspark.index_store.values.options import boolean, charset, decode, refusal, refuse
 from provspark.index_store.values.types import arrow_type
+from provspark.model.datasets import Field, Version
 
 __all__ = ["JsonFormat"]
 

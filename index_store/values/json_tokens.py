@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from provspark.errors import ValuesUnavailableError
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["JsonSyntaxError", "Node", "Reader", "Rules"]
 

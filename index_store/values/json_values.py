@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from provspark.errors import ValuesUnavailableError
-from provspark.index_store.values.convert import decimal_of, temporal, text_converter
+from provspark.index_store.values.converters import decimal_of, temporal, text_converter
 from provspark.index_store.values.json_tokens import Node
 from provspark.index_store.values.types import arrow_type, parts_of
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["JsonConverter", "MisfitError", "json_converter"]
 

@@ -12,8 +12,8 @@ from typing import BinaryIO, cast
 
 import pyarrow as pa
 
-from provspark.errors import ValuesUnavailableError
 from provspark.index_store.values.files import DataFile
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["lines_of"]
 

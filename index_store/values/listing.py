@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from threading import Lock, Thread
 from typing import Any
 
-from provspark.errors import ValuesUnavailableError
-from provspark.index_store.model import Dataset
 from provspark.index_store.values.files import root_of
+from provspark.model.datasets import Dataset
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["Listed", "Listing", "is_hidden", "listing"]
 

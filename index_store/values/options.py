@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from provspark.errors import ValuesUnavailableError
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["boolean", "charset", "decode", "refusal", "refuse"]
 

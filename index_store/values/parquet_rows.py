@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provspark.index_store.model import Field, Int64
 from provspark.index_store.values.columns import Columns
 from provspark.index_store.values.files import DataFile
 from provspark.index_store.values.rows import Bounds
+from provspark.model.arrays import Int64
+from provspark.model.datasets import Field
 
 __all__ = ["ParquetReader"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from provspark.errors import ValuesUnavailableError
 from provspark.index_store.values.files import DataFile
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["partition_text", "unescape"]
 

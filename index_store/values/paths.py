@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from provspark.errors import UnknownColumnError, ValuesUnavailableError
-from provspark.index_store.model import Field, Files, Int64, Version
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.values.reading import find_column, read_rows, scan_rows
+from provspark.index_store.values.row_reader import find_column, read_rows, scan_rows
 from provspark.index_store.values.types import parts_of
+from provspark.model.arrays import Int64
+from provspark.model.datasets import Field, Files, Version
+from provspark.model.errors import UnknownColumnError, ValuesUnavailableError
+from provspark.model.runs import Runs
 
 __all__ = ["ColumnPath", "find_path", "read_column"]
 

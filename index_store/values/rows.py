@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.model import Field, Int64
 from provspark.index_store.values.files import DataFile
+from provspark.model.arrays import Int64
+from provspark.model.datasets import Field
 
 __all__ = ["Bounds", "LineFormat", "LineReader", "RowReader"]
 

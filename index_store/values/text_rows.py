@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from provspark.index_store.model import Field, Version
 from provspark.index_store.values.files import DataFile
 from provspark.index_store.values.lines import lines_of
 from provspark.index_store.values.options import decode, refuse
 from provspark.index_store.values.types import arrow_type
+from provspark.model.datasets import Field, Version
 
 __all__ = ["TextFormat"]
 

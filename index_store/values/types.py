@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from provspark.errors import ValuesUnavailableError
+from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["arrow_type", "parts_of"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from provspark.errors import ValuesUnavailableError
+from provspark.model.errors import ValuesUnavailableError
 
 _NUL = "\0"
 _NEWLINE = "\n"

@@ -19,7 +19,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from provspark.errors import (
+from provspark.index_store.store.fs.folder import Folder
+from provspark.index_store.store.gc import Keep, collect
+from provspark.index_store.store.repair import repair
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.tensors.layout import Lead
+from provspark.index_store.store.verification import verify
+from provspark.index_store.store.writer import StepWriter
+from provspark.model.boxes.pairs import concat, from_pairs, from_ranges
+from provspark.model.datasets import Dataset, Files
+from provspark.model.driver_datasets import driver_version
+from provspark.model.errors import (
     CorruptIndexError,
     InvalidWriteError,
     StepExistsError,
@@ -28,25 +38,9 @@ from provspark.errors import (
     StoreUnreachableError,
     UnknownStepError,
 )
-from provspark.index_store.boxes import concat, from_pairs, from_ranges
-from provspark.index_store.driver import driver_version
-from provspark.index_store.fs import Folder
-from provspark.index_store.gc import Keep, collect
-from provspark.index_store.layout import Lead
-from provspark.index_store.model import (
-    Axis,
-    Dataset,
-    Files,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    Untracked,
-)
-from provspark.index_store.repair import repair
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
-from provspark.index_store.writer import StepWriter
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis, Untracked
 from provspark.testing.oracle import cells, within
 from provspark.testing.strategies import keys, runs, writes
 

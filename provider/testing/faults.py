@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, cast
 
-from provspark.index_store.fs import Folder, Stamp
+from provspark.index_store.store.fs.folder import Folder, Stamp
 
 __all__ = ["FaultyFolder", "Killed"]
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from provspark.errors import StepExistsError, UnknownStepError
-from provspark.index_store.gc import Keep, collect
-from provspark.index_store.leftovers import notes_of, sweep
-from provspark.index_store.model import PendingWrite, StepKey
-from provspark.index_store.repair import repair
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store.gc import Keep, collect
+from provspark.index_store.store.leftovers import notes_of, sweep
+from provspark.index_store.store.repair import repair
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.verification import verify
+from provspark.model.errors import StepExistsError, UnknownStepError
+from provspark.model.pending import PendingWrite
+from provspark.model.steps import StepKey
 from provspark.testing.contract import Place, assert_stored, end, publish, small
 from provspark.testing.faults import FaultyFolder, Killed
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from provspark.index_store.model import Boxes, Int64
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
 from provspark.testing.worlds import Edge, Record, Version, World, weaker
 
 __all__ = ["Line", "Oracle", "Pairs", "cells", "runs_of", "within"]

@@ -5,20 +5,12 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from provspark.index_store.model import (
-    Axis,
-    Boxes,
-    Dataset,
-    Field,
-    Files,
-    Int64,
-    Kind,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    Untracked,
-)
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis, Kind, Untracked
 from provspark.testing.oracle import runs_of
 from provspark.testing.worlds import World, random_world
 

@@ -12,19 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import (
-    Axis,
-    Dataset,
-    Files,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    StepStatus,
-    Untracked,
-)
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey, StepStatus
+from provspark.model.writes import Axis, Untracked
 
 FileId = tuple[str, int, int]
 Record = tuple[FileId, int]

@@ -12,7 +12,7 @@ from fastapi import Depends, FastAPI, HTTPException
 from fastapi.responses import FileResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from provspark import __version__
+from provspark.model.release import __version__
 from provspark.web.following import Following
 from provspark.web.limits import Limits, named
 from provspark.web.operation_routes import router as operations

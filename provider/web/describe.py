@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from provspark import __version__
-from provspark.index_store.model import Dataset, Manifest, Version
-from provspark.index_store.query.beside import Beside
-from provspark.index_store.query.current import VersionUsed
+from provspark.index_store.query.current_versions import VersionUsed
 from provspark.index_store.query.endings import Ending
 from provspark.index_store.query.graph import Sighting
-from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.sideways import Beside
 from provspark.index_store.query.trace import TraceEdge
-from provspark.index_store.query.walk import Stop
-from provspark.index_store.written import written_rows
+from provspark.model.datasets import Dataset, Version
+from provspark.model.release import __version__
+from provspark.model.runs import Runs
+from provspark.model.steps import Manifest
+from provspark.model.stops import Stop
+from provspark.model.written_rows import written_rows
 from provspark.web import models
 from provspark.web.scope import Scope, dataset_id
 from provspark.web.visible import Visible

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from provspark.index_store.watch import Watch, watched
+from provspark.model.progress import Watch, watched
 from provspark.web.limits import LIMITS, Limits, named
 from provspark.web.problems import problem
 

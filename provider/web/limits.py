@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from typing import get_type_hints
 
-from provspark.errors import SettingsError
+from provspark.model.errors import SettingsError
 
 __all__ = ["LIMITS", "Limits", "named"]
 

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from provspark.errors import CorruptIndexError
-from provspark.index_store.model import Dataset, Field, Version
-from provspark.index_store.operations import Dependence, Operation, Term
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.choices import end_of
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.values.partitions import unescape
-from provspark.index_store.watch import check, tell
+from provspark.model.datasets import Dataset, Field, Version
+from provspark.model.errors import CorruptIndexError
+from provspark.model.operations import Dependence, Operation, Term
+from provspark.model.progress import check, tell
 from provspark.web.policy import Policy
 
 __all__ = ["Masks"]

@@ -8,10 +8,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from provspark.arguments import Versions
-from provspark.index_store.model import Coverage, Kind
-from provspark.index_store.query.current import Rule
+from provspark.index_store.query.current_versions import Rule
 from provspark.index_store.query.graph import Direction
-from provspark.index_store.query.stops import Blur
+from provspark.model.stops import Blur
+from provspark.model.writes import Coverage, Kind
 from provspark.web.limits import LIMITS, Limits, named
 
 MAX_ROWS = 10_000

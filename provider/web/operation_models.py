@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from provspark.index_store.model import Kind
-from provspark.index_store.operations import Category, Dependence
 from provspark.index_store.query.graph import Direction
+from provspark.model.operations import Category, Dependence
+from provspark.model.writes import Kind
 from provspark.web.models import (
     BROKEN,
     MAX_COLUMNS,

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from provspark.index_store.model import Dataset
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.relation import image
+from provspark.model.datasets import Dataset
 from provspark.web import describe, models
 from provspark.web import operation_models as told
 from provspark.web.paging import LINKED, Paged

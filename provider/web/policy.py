@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from provspark.errors import SettingsError, ValuesUnavailableError
-from provspark.index_store.model import Field
 from provspark.index_store.values.types import parts_of
+from provspark.model.datasets import Field
+from provspark.model.errors import SettingsError, ValuesUnavailableError
 
 __all__ = ["Policy"]
 

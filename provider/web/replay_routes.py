@@ -8,8 +8,10 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import TypeAdapter
 
-from provspark.index_store.model import Dataset, Manifest, jsonable
-from provspark.index_store.profiles.model import ColumnProfile, Profile
+from provspark.index_store.profiles.profile import ColumnProfile, Profile
+from provspark.model.datasets import Dataset
+from provspark.model.json_form import jsonable
+from provspark.model.steps import Manifest
 from provspark.web import describe, models
 from provspark.web import replay_models as told
 from provspark.web.login import Viewer

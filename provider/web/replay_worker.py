@@ -15,15 +15,15 @@ from threading import Event, Thread
 from typing import Any, TextIO
 
 from provspark.api import Provenance
-from provspark.checks import find_java
-from provspark.errors import CorruptIndexError, ProvSparkError, ReplayError
-from provspark.index_store.model import jsonable
-from provspark.index_store.operations import Operation
-from provspark.index_store.profiles.compare import Impact
-from provspark.index_store.profiles.model import Profile
+from provspark.index_store.profiles.comparison import Impact
+from provspark.index_store.profiles.profile import Profile
 from provspark.index_store.query.graph import Direction
 from provspark.index_store.query.links import Linker
-from provspark.index_store.values.plain import plain
+from provspark.index_store.values.json_cells import plain
+from provspark.machine_checks import find_java
+from provspark.model.errors import CorruptIndexError, ProvSparkError, ReplayError
+from provspark.model.json_form import jsonable
+from provspark.model.operations import Operation
 from provspark.replay.columns import distinct
 from provspark.replay.history import History, Passage
 from provspark.replay.profiled import names_of

@@ -16,7 +16,7 @@ from typing import Any
 from anyio import move_on_after, wait_readable, wait_writable
 
 from provspark import errors
-from provspark.index_store.watch import check, lasts, tell
+from provspark.model.progress import check, lasts, tell
 from provspark.web.limits import Limits, named
 from provspark.web.slots import Slots
 

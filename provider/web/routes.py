@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator
 
-from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import TraceNode
+from provspark.model.runs import Runs
 from provspark.web import describe, models, rows
 from provspark.web.login import Viewer
 from provspark.web.paging import Cursor, Paged, capped

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 from fastapi.responses import StreamingResponse
 
-from provspark.errors import ValuesUnavailableError, VersionChangedError
 from provspark.index_store.export.formulas import neutral, neutral_column
 from provspark.index_store.query.graph import Sighting
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.values.plain import plain
-from provspark.index_store.values.reading import read_rows
+from provspark.index_store.values.json_cells import plain
+from provspark.index_store.values.row_reader import read_rows
+from provspark.model.errors import ValuesUnavailableError, VersionChangedError
+from provspark.model.runs import Runs
 from provspark.web import describe, models
 from provspark.web.threads import chunks
 from provspark.web.visible import Visible

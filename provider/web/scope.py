@@ -10,14 +10,16 @@ import numpy as np
 from fastapi import HTTPException
 
 from provspark.api import Broken, Provenance, Trace
-from provspark.index_store.cache import Cache
-from provspark.index_store.model import Dataset, Int64, Manifest
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.one import one_derivation
-from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.single_derivation import one_derivation
 from provspark.index_store.query.trace import TraceNode
-from provspark.index_store.select import parse_condition, select_there
+from provspark.index_store.values.selection import parse_condition, select_there
+from provspark.model.arrays import Int64
+from provspark.model.bounded_cache import Cache
+from provspark.model.datasets import Dataset
+from provspark.model.runs import Runs
+from provspark.model.steps import Manifest
 from provspark.web import models
 from provspark.web.visible import Visible
 

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import Response, StreamingResponse
 
-from provspark.index_store.model import Dataset, Version
-from provspark.index_store.query.beside import beside as find_beside
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.relation import image
-from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.sideways import beside as find_beside
+from provspark.model.datasets import Dataset, Version
+from provspark.model.runs import Runs
 from provspark.web import describe, models, rows
 from provspark.web.paging import LINKED, Paged
 from provspark.web.problems import RESPONSES

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from provspark.errors import SettingsError, TooManyReplaysError
+from provspark.model.errors import SettingsError, TooManyReplaysError
 from provspark.web.limits import Limits
 
 __all__ = ["Place", "Slots"]

@@ -9,9 +9,9 @@ from copy import copy
 from threading import Lock, Thread
 
 from provspark.api import Provenance
-from provspark.errors import ProvSparkError
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
+from provspark.model.errors import ProvSparkError
 from provspark.web.policy import Policy
 from provspark.web.scope import Scope
 from provspark.web.visible import Visible

@@ -15,7 +15,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from provspark.index_store.watch import check
+from provspark.model.progress import check
 from provspark.web.limits import LIMITS
 from provspark.web.paging import Part, check_lists
 

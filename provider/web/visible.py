@@ -10,14 +10,14 @@ from typing import Any
 from fastapi import HTTPException
 
 from provspark import errors
-from provspark.index_store.driver import is_driver
-from provspark.index_store.model import Dataset, Field
-from provspark.index_store.operations import Operation
 from provspark.index_store.query.graph import Node, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.values.partitions import unescape
 from provspark.index_store.values.paths import find_path
-from provspark.index_store.values.reading import find_column
+from provspark.index_store.values.row_reader import find_column
+from provspark.model.datasets import Dataset, Field
+from provspark.model.driver_datasets import is_driver
+from provspark.model.operations import Operation
 from provspark.web.masks import Masks
 from provspark.web.policy import Policy
 

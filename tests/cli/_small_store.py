@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from provspark.index_store.model import Boxes, Dataset, Field, Files, PendingVersion
+from provspark.model.boxes import Boxes
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingVersion
 
 
 def boxes(edges: list[tuple[int, int]]) -> Boxes:

@@ -10,15 +10,10 @@ from _small_store import boxes, version
 from click.testing import CliRunner, Result
 
 from provspark.cli.main import main
-from provspark.index_store.model import (
-    Axis,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    Untracked,
-)
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis, Untracked
 
 PEOPLE = "name,city,age\nAda,Rome,36\nBob,Oslo,\nCy,Rome,50\nDee,Oslo,41\nEve,,29\n"
 KEPT = (0, 2, 3)

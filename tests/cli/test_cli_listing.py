@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 from provspark.cli.main import main
 from provspark.errors import StoreUnreachableError
-from provspark.index_store.driver import driver_version
-from provspark.index_store.model import StepKey
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.driver_datasets import driver_version
+from provspark.model.steps import StepKey
 
 Cli = Callable[..., Result]
 
@@ -38,7 +38,7 @@ def test_steps(cli: Cli) -> None:
 
 
 def test_an_empty_store(tmp_path: Path) -> None:
-    from provspark.index_store.store import Store
+    from provspark.index_store.store.store import Store
 
     Store.open(str(tmp_path / "prov"), create=True)
     result = CliRunner().invoke(main, ["ls", "--store", str(tmp_path / "prov")])
@@ -130,7 +130,7 @@ def test_the_catalogue_is_rebuilt_from_stores(cli: Cli, folder: Path, monkeypatc
 def test_the_catalogue_is_rebuilt_from_events(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from openlineage.client.serde import Serde
 
-    from provspark.events import events_from_store
+    from provspark.airflow.events import events_from_store
 
     lines = [Serde.to_json(e) for e in events_from_store(str(folder / "prov"))]
     (folder / "events.json").write_text("\n".join(lines) + "\n")

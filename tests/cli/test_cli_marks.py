@@ -14,8 +14,10 @@ from click.testing import CliRunner, Result
 
 from provspark.cli.main import main
 from provspark.cli.marks import escape_json, visible
-from provspark.index_store.model import Axis, PendingTensor, PendingWrite, StepKey, Untracked
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.pending import PendingTensor, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis, Untracked
 
 HIDDEN = ("Cc", "Cf", "Zl", "Zp", "Cs")
 HOSTILE = "a\x1b[2Jb\x9b31mc\u202ed\u200be\u2066f\ufeffg\u2028h\x07"

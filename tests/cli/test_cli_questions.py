@@ -11,8 +11,10 @@ import pytest
 from _small_store import version
 from click.testing import Result
 
-from provspark.index_store.model import PendingWrite, StepKey, Untracked
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.pending import PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Untracked
 
 Cli = Callable[..., Result]
 

@@ -14,8 +14,8 @@ from _catalogue import STORE, pipeline
 from click.testing import CliRunner
 from openlineage.client.serde import Serde
 
+from provspark.airflow.events import events_from_manifest
 from provspark.cli.main import main
-from provspark.events import events_from_manifest
 from provspark.index_store.catalogue import Catalogue
 
 KEY = "a-key-for-the-tests"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from provspark.cli.run import _of_task
-from provspark.index_store.model import Manifest, StepKey
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.steps import Manifest, StepKey
 
 SCRIPT = """
 import sys

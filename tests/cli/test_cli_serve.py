@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 
 COMMAND = [sys.executable, "-m", "provspark.cli.main", "serve"]
 

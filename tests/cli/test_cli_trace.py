@@ -9,7 +9,7 @@ from pathlib import Path
 from click.testing import Result
 
 import provspark
-from provspark.index_store.model import Dataset
+from provspark.model.datasets import Dataset
 
 Cli = Callable[..., Result]
 

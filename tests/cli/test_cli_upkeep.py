@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from provspark.cli.common import show_step
 from provspark.cli.main import main
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 
 RAW = version("/raw", {"r": 3})
 CLEAN = version("/clean", {"c": 3}, {"c"})

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import provspark
-from provspark.index_store.repair import repair
-from provspark.index_store.store import Store
+from provspark.index_store.store.repair import repair
+from provspark.index_store.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 from cluster import cluster
@@ -31,7 +31,7 @@ CUSTOMERS = [(k, f"customer {k}") for k in range(0, 23, 2)]
 SORT_MERGE = {"spark.sql.autoBroadcastJoinThreshold": "-1", "spark.sql.shuffle.partitions": "4"}
 KILLED_BEFORE_SEALING = """
 import os, signal, sys
-import provspark.tracker.write as write
+import provspark.tracker.seal.captured_write as write
 write.TracedWrite.seal = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 from provspark.tracker.runner import main
 main(sys.argv[1:])

@@ -21,7 +21,7 @@ from oracle import outputs
 import provspark
 from provspark.errors import UnknownDatasetError, UntrackedError
 from provspark.index_store.query.answer import ends_of, possible_of, stops_of
-from provspark.index_store.query.stops import stop_kind
+from provspark.model.stops import stop_kind
 from provspark.operators.query import ProvQueryOperator
 from provspark.tracker import runner
 

@@ -26,8 +26,8 @@ from airflow.sdk import DAG
 from airflow.sdk.bases.sensor import BaseSensorOperator
 from airflow.sdk.definitions.xcom_arg import XComArg
 
-from provspark.index_store.model import StepKey
-from provspark.index_store.tasks import dump_dag
+from provspark.index_store.store.tasks import dump_dag
+from provspark.model.steps import StepKey
 from provspark.operators.query import ProvQueryOperator
 from provspark.operators.shape import tasks_around
 from provspark.operators.spark import ProvSparkOperator

@@ -17,7 +17,7 @@ from airflow.sdk import DAG
 import provspark
 from provspark.errors import UnknownDatasetError, UntrackedError
 from provspark.index_store.query.answer import possible_of, stops_of, trusted_of
-from provspark.index_store.query.walk import Stop
+from provspark.model.stops import Stop
 
 PERSON = 3
 """Row of the source that every question begins with: Dan, whom all outputs keep."""

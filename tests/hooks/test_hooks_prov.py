@@ -9,19 +9,13 @@ from _people import people
 
 from provspark.errors import ReplayError, RowOutOfRangeError, SettingsError, UnknownColumnError
 from provspark.hooks.prov import ProvHook
-from provspark.index_store.boxes import from_pairs
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.model import (
-    Axis,
-    Dataset,
-    Field,
-    Files,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-)
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis
 
 KEEPS = [4, 1, 2]
 """The source row of each output row."""
@@ -78,7 +72,7 @@ def test_questions_go_to_the_store(store: str, tmp_path: Path, monkeypatch: pyte
 
 
 def test_questions_start_at_the_catalogue(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from provspark.events import events_from_store
+    from provspark.airflow.events import events_from_store
 
     url = f"sqlite:///{tmp_path}/catalogue.db"
     with Catalogue.open(url) as catalogue:

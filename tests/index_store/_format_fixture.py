@@ -11,27 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from provspark.index_store import choosing, encoding
-from provspark.index_store.boxes import from_pairs, from_ranges, pairs
-from provspark.index_store.driver import driver_version
-from provspark.index_store.model import (
-    Axis,
-    Boxes,
-    Coverage,
-    Dataset,
-    Field,
-    Files,
-    Kind,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    Task,
-    Untracked,
-)
-from provspark.index_store.operations import Column, Expression, Link, Operation, Operations, Term
-from provspark.index_store.profiles.model import Bin, ColumnProfile, Correlations, Profile, Profiles, Share
-from provspark.index_store.store import Store
+from provspark.index_store.profiles.profile import Bin, ColumnProfile, Correlations, Profile, Profiles, Share
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.tensors import encoding
+from provspark.index_store.store.tensors import file_choice as choosing
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import from_pairs, from_ranges, pairs
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.driver_datasets import driver_version
+from provspark.model.operations import Column, Expression, Link, Operation, Operations, Term
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey, Task
+from provspark.model.writes import Axis, Coverage, Kind, Untracked
 
 
 def version(name: str, *rows: int) -> PendingVersion:

@@ -16,13 +16,13 @@ from _catalogue import CLEAN, RAW, World, file, files, pipeline
 from openlineage.client.serde import Serde
 from sqlalchemy import Engine, event
 
+from provspark.airflow.events import events_from_manifest
 from provspark.errors import StepExistsError
-from provspark.events import events_from_manifest
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.gc import Keep, collect
-from provspark.index_store.model import StepKey
-from provspark.index_store.repair import repair
-from provspark.index_store.store import Store
+from provspark.index_store.store.gc import Keep, collect
+from provspark.index_store.store.repair import repair
+from provspark.index_store.store.store import Store
+from provspark.model.steps import StepKey
 from provspark.testing.contract import end, small
 
 KEY = StepKey("task", "run", "dag")

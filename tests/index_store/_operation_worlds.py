@@ -11,19 +11,13 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import (
-    Axis,
-    Dataset,
-    Field,
-    Files,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-)
-from provspark.index_store.operations import Column, Dependence, Expression, Link, Operation, Operations, Term
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.operations import Column, Dependence, Expression, Link, Operation, Operations, Term
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis
 
 DIRECT = ("identity", "transformation", "aggregation")
 ROWS = None

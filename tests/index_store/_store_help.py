@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from provspark.index_store.model import (
-    Axis,
-    Boxes,
-    Dataset,
-    Files,
-    Manifest,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-)
-from provspark.index_store.spool import Parts, Spool
-from provspark.index_store.store import Store
-from provspark.index_store.writer import StepWriter
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.writer import StepWriter
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.spool import Parts, Spool
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import Manifest, StepKey
+from provspark.model.writes import Axis
 
 
 def version(name: str, rows: int, path: str = "part 0%20é.parquet") -> PendingVersion:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from provspark.index_store.model import Dataset, Field, Files, Version
 from provspark.index_store.values import read_rows
+from provspark.model.datasets import Dataset, Field, Files, Version
 
 
 def data_files(path: Path) -> list[Path]:

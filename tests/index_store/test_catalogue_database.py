@@ -13,8 +13,8 @@ from _catalogue import CLEAN, REPORT, STORE, World, as_input, file, files, pipel
 from openlineage.client.serde import Serde
 from sqlalchemy import create_engine, make_url, text
 
+from provspark.airflow.events import events_from_manifest
 from provspark.errors import CatalogueError, NoCatalogueError
-from provspark.events import events_from_manifest
 from provspark.index_store.catalogue import Catalogue, schema
 from provspark.index_store.catalogue import catalogue as catalogue_module
 

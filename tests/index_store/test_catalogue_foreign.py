@@ -11,10 +11,10 @@ import pytest
 from _catalogue import pipeline
 from openlineage.client.serde import Serde
 
-from provspark.events import events_from_manifest
+from provspark.airflow.events import events_from_manifest
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.declarations import Declaration
-from provspark.index_store.model import Dataset
+from provspark.model.datasets import Dataset
+from provspark.model.declarations import Declaration
 from provspark.rebuild import rebuild_from_events
 
 pytest_plugins = ("_postgres",)

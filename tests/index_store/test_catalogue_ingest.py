@@ -6,10 +6,10 @@ import pytest
 from _catalogue import CLEAN, LAST, RAW, REPORT, STORE, World, as_input, file, files, pipeline
 from openlineage.client.serde import Serde
 
+from provspark.airflow.events import events_from_manifest
 from provspark.errors import EventError, UnknownDatasetError, UnknownStepError
-from provspark.events import events_from_manifest
 from provspark.index_store.catalogue import Catalogue, StepRef
-from provspark.index_store.model import Dataset
+from provspark.model.datasets import Dataset
 
 pytest_plugins = ("_postgres",)
 

@@ -10,12 +10,15 @@ import pytest
 from _catalogue import CLEAN, LAST, RAW, REPORT, World, as_input, file, files, pipeline, read_on_drivers
 from openlineage.client.serde import Serde
 
+from provspark.airflow.events import events_from_manifest, facets_for
 from provspark.errors import EventError
-from provspark.events import events_from_manifest, facets_for
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.driver import driver_version
-from provspark.index_store.model import Dataset, Files, PendingVersion, PendingWrite, StepKey, Untracked
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Files
+from provspark.model.driver_datasets import driver_version
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Untracked
 from provspark.rebuild import rebuild_from_stores
 
 pytest_plugins = ("_postgres",)

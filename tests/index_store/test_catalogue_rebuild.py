@@ -8,8 +8,8 @@ from openlineage.client import OpenLineageClient
 from openlineage.client.serde import Serde
 from openlineage.client.transport.file import FileConfig, FileTransport
 
+from provspark.airflow.events import events_from_manifest
 from provspark.errors import EventError
-from provspark.events import events_from_manifest
 from provspark.index_store.catalogue import Catalogue
 from provspark.rebuild import rebuild_from_events
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from provspark.errors import SettingsError
 from provspark.index_store.catalogue.state import StepState
 from provspark.index_store.catalogue.urls import store_url
-from provspark.index_store.fs import open_folder
-from provspark.index_store.model import StepKey
-from provspark.index_store.times import utc
+from provspark.index_store.store.fs.opening import open_folder
+from provspark.model.steps import StepKey
+from provspark.model.times import utc
 
 TIMES = st.sampled_from(["", "2026-01-01T00:00:00.000000+00:00", "2026-01-02T00:00:00.000000+00:00"])
 STATES = st.builds(

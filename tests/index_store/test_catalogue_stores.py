@@ -8,11 +8,13 @@ from openlineage.client import OpenLineageClient
 from openlineage.client.transport.file import FileConfig, FileTransport
 from sqlalchemy import create_engine, func, select
 
+from provspark.airflow.events import events_from_manifest, events_from_store
 from provspark.errors import CorruptIndexError, StoreUnreachableError
-from provspark.events import events_from_manifest, events_from_store
 from provspark.index_store.catalogue import Catalogue, schema
-from provspark.index_store.model import Manifest, PendingVersion, PendingWrite, StepKey, Untracked
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import Manifest, StepKey
+from provspark.model.writes import Untracked
 from provspark.rebuild import rebuild_from_events, rebuild_from_stores
 
 pytest_plugins = ("_postgres",)

@@ -11,10 +11,10 @@ from _steps import identity, publish, read, version, write
 
 import provspark
 from provspark.errors import SettingsError, StepRemovedError, StoreWriteError, UnknownStepError
-from provspark.index_store.gc import Keep, Plan, collect, plan
-from provspark.index_store.leftovers import sweep
-from provspark.index_store.model import StepKey
-from provspark.index_store.store import Store
+from provspark.index_store.store.gc import Keep, Plan, collect, plan
+from provspark.index_store.store.leftovers import sweep
+from provspark.index_store.store.store import Store
+from provspark.model.steps import StepKey
 
 RAW = version("/raw", {"r.csv": 4})
 

@@ -17,13 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from provspark.errors import UnknownColumnError, ValuesUnavailableError, VersionChangedError
-from provspark.index_store.manifest import from_json, seal, unseal
-from provspark.index_store.model import Dataset, Field, Files, Version
-from provspark.index_store.profiles import compute, correlate
-from provspark.index_store.profiles.compare import Impact
-from provspark.index_store.profiles.compute import profile_of
-from provspark.index_store.profiles.model import TOP, ColumnProfile, Profile, Profiles
-from provspark.index_store.query.runs import Runs
+from provspark.index_store.profiles import computation as compute
+from provspark.index_store.profiles import correlation as correlate
+from provspark.index_store.profiles.comparison import Impact
+from provspark.index_store.profiles.computation import profile_of
+from provspark.index_store.profiles.profile import TOP, ColumnProfile, Profile, Profiles
+from provspark.index_store.store.manifest import from_json, seal, unseal
+from provspark.model.datasets import Dataset, Field, Files, Version
+from provspark.model.runs import Runs
 
 ROWS = 500
 KINDS = {

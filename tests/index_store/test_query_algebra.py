@@ -3,15 +3,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from provspark.index_store.boxes import pairs, sort
-from provspark.index_store.model import Boxes
 from provspark.index_store.query import relation as relation_module
-from provspark.index_store.query import runs as runs_module
 from provspark.index_store.query import tally as counting
-from provspark.index_store.query import within
-from provspark.index_store.query.cut import common, without
+from provspark.index_store.query import write_walk as within
+from provspark.index_store.query.intersections import common, without
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled, restrict, shrink
-from provspark.index_store.query.runs import Runs, expand, ordering, overlaps, unite
+from provspark.model import runs as runs_module
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import pairs, sort
+from provspark.model.runs import Runs, expand, ordering, overlaps, unite
 
 SEEDS = range(300)
 

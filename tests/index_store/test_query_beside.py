@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 from _steps import identity, publish, read, version, write
 
-from provspark.index_store.model import Dataset
-from provspark.index_store.query.beside import beside
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.one import one_derivation
-from provspark.index_store.query.runs import Runs
+from provspark.index_store.query.sideways import beside
+from provspark.index_store.query.single_derivation import one_derivation
 from provspark.index_store.query.trace import trace
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset
+from provspark.model.runs import Runs
 
 ROWS = 6
 A, B, LOOKUP = (version(f"/{n}", {n: ROWS}) for n in ("a", "b", "lookup"))

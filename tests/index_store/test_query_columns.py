@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import provspark
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 
 seeds = st.integers(0, 2**32 - 1)
 often = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -15,22 +15,15 @@ from _steps import identity, publish, read, version, write
 import provspark
 from provspark.api import Provenance
 from provspark.errors import ArgumentError, UntrackedError
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.driver import driver_version
-from provspark.index_store.model import (
-    Axis,
-    Boxes,
-    Field,
-    Kind,
-    Manifest,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    Untracked,
-)
 from provspark.index_store.query.answer import ends_of, possible_of, stops_of, trusted_of
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Field
+from provspark.model.driver_datasets import driver_version
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import Manifest, StepKey
+from provspark.model.writes import Axis, Kind, Untracked
 
 COLUMN = (Field("a", "int"),)
 SOURCE = replace(version("/src", {"a": 4}), fields=COLUMN)

@@ -5,8 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from provspark.index_store.model import Int64
-from provspark.index_store.query.equal import equal_rows
+from provspark.index_store.query.equal_rows import equal_rows
+from provspark.model.arrays import Int64
 
 COLUMNS: dict[str, tuple[list[object], pa.DataType]] = {
     "whole": ([None, 0, 1], pa.int64()),

@@ -10,23 +10,16 @@ import pytest
 from _steps import read, version, write
 
 import provspark
+from provspark.airflow.events import events_from_manifest
 from provspark.api import Provenance
 from provspark.errors import UntrackedError
-from provspark.events import events_from_manifest
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.model import (
-    Dataset,
-    Files,
-    Manifest,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    StepStatus,
-    Task,
-)
 from provspark.index_store.query.answer import stops_of, trusted_of
-from provspark.index_store.store import Store
-from provspark.index_store.times import milliseconds
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import Manifest, StepKey, StepStatus, Task
+from provspark.model.times import milliseconds
 
 
 def at(hour: int) -> str:

@@ -6,22 +6,16 @@ import pytest
 from _steps import identity, publish, read, version, write
 
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError, UntrackedError
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import (
-    Axis,
-    Dataset,
-    Kind,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    Untracked,
-)
 from provspark.index_store.query.answer import Answer, ask
 from provspark.index_store.query.graph import Direction, Graph, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import labelled
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.runs import Runs
+from provspark.model.writes import Axis, Kind, Untracked
 
 EACH = [(0, 0), (1, 1), (2, 2)]
 SOURCE = version("/in", {"a": 3})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from provspark.index_store.query import marks, runs
+from provspark.index_store.query import growing_set as marks
+from provspark.model import runs
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from provspark.errors import UntrackedError
-from provspark.index_store.model import Dataset
-from provspark.index_store.query import reach as reach_module
-from provspark.index_store.query import within
+from provspark.index_store.query import reachable_rows as reach_module
+from provspark.index_store.query import write_walk as within
 from provspark.index_store.query.answer import ask, stops_of
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import labelled
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset
+from provspark.model.runs import Runs
 from provspark.testing.oracle import Oracle
 from provspark.testing.worlds import Version, World, publish, random_world
 

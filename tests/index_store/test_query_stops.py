@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from provspark.index_store.query.stops import STOPS, Blur, stop_kind
+from provspark.model.stops import STOPS, Blur, stop_kind
 
 DOCS = Path(__file__).parents[2] / "docs" / "stops.md"
 

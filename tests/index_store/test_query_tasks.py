@@ -12,9 +12,11 @@ from _steps import read, version, write
 
 import provspark
 from provspark.errors import UntrackedError
-from provspark.index_store.model import PendingVersion, PendingWrite, StepKey, Task, Untracked
 from provspark.index_store.query.answer import stops_of, trusted_of
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import StepKey, Task
+from provspark.model.writes import Untracked
 
 SRC, CLEAN = version("/src", {"a": 4}), version("/clean", {"p": 2}, written=["p"])
 OTHER, REPORT = version("/other", {"o": 2}), version("/report", {"r": 2}, written=["r"])

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from provspark.index_store.boxes import pairs
-from provspark.index_store.model import Dataset
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.reach import Reach
+from provspark.index_store.query.reachable_rows import Reach
 from provspark.index_store.query.relation import labelled
-from provspark.index_store.query.runs import Runs
-from provspark.index_store.query.together import co_contributory, co_dependency
+from provspark.index_store.query.shared_derivations import co_contributory, co_dependency
 from provspark.index_store.query.walk import Stand
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import pairs
+from provspark.model.datasets import Dataset
+from provspark.model.runs import Runs
 from provspark.testing.oracle import Oracle
 from provspark.testing.worlds import MadeWrite, Record, Version, World, publish, random_world, weaker
 

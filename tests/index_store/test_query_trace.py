@@ -4,12 +4,13 @@ from pathlib import Path
 import pytest
 from _steps import identity, publish, read, version, write
 
-from provspark.index_store.model import Dataset, Kind
 from provspark.index_store.query.graph import Direction, Graph
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.trace import Trace, trace
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset
+from provspark.model.runs import Runs
+from provspark.model.writes import Kind
 
 SOURCE, LOOKUP = version("/in", {"a": 4}), version("/lookup", {"l": 2})
 MIDDLE = version("/mid", {"p=0/m": 2, "p=1/m": 2}, ["p=0/m", "p=1/m"])

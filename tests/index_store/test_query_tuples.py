@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 from provspark.errors import ConditionError, UntrackedError
-from provspark.index_store.model import Boxes, Dataset
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import labelled
 from provspark.index_store.query.rowset import RowSet
-from provspark.index_store.query.runs import Runs
 from provspark.index_store.query.walk import Stand
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes import Boxes
+from provspark.model.datasets import Dataset
+from provspark.model.runs import Runs
 from provspark.testing.worlds import MadeWrite, World, publish, random_world
 
 Tuple = dict[tuple[int, ...], int]

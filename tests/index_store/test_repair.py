@@ -15,14 +15,16 @@ from _steps import publish, read, version, write
 
 import provspark
 from provspark.errors import StoreFormatError, UntrackedError
-from provspark.index_store import choosing, encoding, layout
-from provspark.index_store import manifest as manifests
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.model import FORMAT_VERSION, Manifest, StepKey, Tensor
-from provspark.index_store.notes import load_note
-from provspark.index_store.repair import Repair, repair
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store import manifest as manifests
+from provspark.index_store.store.notes import load_note
+from provspark.index_store.store.repair import Repair, repair
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.tensors import encoding, layout
+from provspark.index_store.store.tensors import file_choice as choosing
+from provspark.index_store.store.verification import verify
+from provspark.model.steps import FORMAT_VERSION, Manifest, StepKey
+from provspark.model.writes import Tensor
 from provspark.rebuild import rebuild_from_stores
 
 N = 600
@@ -199,8 +201,8 @@ KILLED = """
 import os, sys
 sys.path[:0] = {path!r}
 from _steps import version, write
-from provspark.index_store.model import StepKey
-from provspark.index_store.store import Store
+from provspark.model.steps import StepKey
+from provspark.index_store.store.store import Store
 writer = Store.open({url!r}).writer(StepKey("killed", "r1"))
 raw = version("/raw", {{"r.csv": 600}})
 writer.add(write(version("/out", {{"o": 2}}, {{"o"}}), [(raw, [(0, 1), (1, 0)])]))

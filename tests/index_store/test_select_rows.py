@@ -13,8 +13,8 @@ import pytest
 from _values_spark import SparkSide, from_spark, version_at
 
 from provspark.errors import ConditionError, UnknownColumnError, VersionChangedError
-from provspark.index_store.model import Files, Version
-from provspark.index_store.select import Condition, select_rows
+from provspark.index_store.values.selection import Condition, select_rows
+from provspark.model.datasets import Files, Version
 
 FRAME = """
 select id, cast(if(id % 7 = 3, null, id % 5) as int) i, if(id % 6 = 2, null, concat('n', id % 11, 'é')) s,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from provspark.errors import ConditionError
-from provspark.index_store import conditions
-from provspark.index_store.conditions import Condition, parse_condition
+from provspark.index_store.values import conditions
+from provspark.index_store.values.conditions import Condition, parse_condition
 
 
 @pytest.mark.parametrize(

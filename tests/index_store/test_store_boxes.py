@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provspark.index_store import box_lists, cutting, joining
-from provspark.index_store import boxes as box
-from provspark.index_store.model import Boxes
-from provspark.index_store.overlap import disjoint
+from provspark.model.boxes import Boxes, cutting, joining
+from provspark.model.boxes import lists as box_lists
+from provspark.model.boxes import pairs as box
+from provspark.model.boxes.overlap import disjoint
 from provspark.testing.oracle import cells, runs_of, within
 
 pair_lists = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from provspark.index_store.fs import open_folder
-from provspark.index_store.fs_local import LocalFolder
+from provspark.index_store.store.fs.local import LocalFolder
+from provspark.index_store.store.fs.opening import open_folder
 from provspark.testing.contract import Place, StoreContract
 from provspark.testing.machine import machine_for
 

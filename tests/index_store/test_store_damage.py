@@ -12,12 +12,13 @@ import pytest
 from _store_help import stored
 
 from provspark.errors import CorruptIndexError, StoreFormatError, UnknownStepError
-from provspark.index_store import choosing, encoding
-from provspark.index_store import manifest as manifests
-from provspark.index_store.boxes import from_pairs, from_ranges
-from provspark.index_store.model import FORMAT_VERSION, Manifest
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store import manifest as manifests
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.tensors import encoding
+from provspark.index_store.store.tensors import file_choice as choosing
+from provspark.index_store.store.verification import verify
+from provspark.model.boxes.pairs import from_pairs, from_ranges
+from provspark.model.steps import FORMAT_VERSION, Manifest
 from provspark.testing.oracle import cells
 
 

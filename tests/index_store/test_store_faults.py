@@ -12,10 +12,12 @@ from _steps import read, version, write
 import provspark
 from provspark.errors import CorruptIndexError, InvalidWriteError, StoreFormatError
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.leftovers import sweep, unpublished
-from provspark.index_store.model import Dataset, Files, PendingVersion, StepKey
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store.leftovers import sweep, unpublished
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.verification import verify
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingVersion
+from provspark.model.steps import StepKey
 from provspark.rebuild import rebuild_from_stores
 from provspark.testing.contract import assert_stored, publish, small
 

@@ -21,13 +21,17 @@ from provspark.errors import (
     StoreUnreachableError,
     StoreWriteError,
 )
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.fs import checked, open_folder
-from provspark.index_store.fs_local import LocalFolder
-from provspark.index_store.fs_remote import RemoteFolder
-from provspark.index_store.model import Dataset, Files, PendingVersion, PendingWrite, StepKey, Untracked
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store.fs.folder import checked
+from provspark.index_store.store.fs.local import LocalFolder
+from provspark.index_store.store.fs.opening import open_folder
+from provspark.index_store.store.fs.remote import RemoteFolder
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.verification import verify
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Untracked
 from provspark.testing.oracle import cells
 
 BOXES = from_pairs(np.arange(20), np.random.default_rng(2).permutation(20))
@@ -114,8 +118,8 @@ if subprocess.run(["mount", "--bind", where, where]).returncode or subprocess.ru
 ).returncode:
     sys.exit(77)
 from provspark.errors import StoreReadOnlyError
-from provspark.index_store.model import StepKey
-from provspark.index_store.store import Store
+from provspark.model.steps import StepKey
+from provspark.index_store.store.store import Store
 store = Store.open(where, create=True)
 assert len(store.manifests()) == 1
 for act in (lambda: store.writer(StepKey("u", "r")), lambda: Store.open(where + "/more", create=True)):
@@ -139,9 +143,9 @@ if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", where]).r
 sys.path.insert(0, sys.argv[2])
 from _store_help import publish, stored, write_of
 from provspark.errors import StoreWriteError
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import StepKey
-from provspark.index_store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.steps import StepKey
+from provspark.index_store.store.store import Store
 store = Store.open(where, create=True)
 n = 200_000
 big = from_pairs(np.arange(n), np.random.default_rng(0).permutation(n))

@@ -15,12 +15,12 @@ from _format_fixture import DAG, operations, profiles
 from _format_reader import Reader
 
 import provspark
-from provspark.index_store import manifest as manifests
-from provspark.index_store.boxes import pairs
-from provspark.index_store.model import FORMAT_VERSION
-from provspark.index_store.paths import manifest_path
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store import manifest as manifests
+from provspark.index_store.store.paths import manifest_path
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.verification import verify
+from provspark.model.boxes.pairs import pairs
+from provspark.model.steps import FORMAT_VERSION
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EXAMPLES = sorted(p for p in FIXTURES.iterdir() if p.name.startswith("format-"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from provspark.index_store import gaps as coded
-from provspark.index_store.cutting import Runs
-from provspark.index_store.gaps import Even, Gaps
-from provspark.index_store.reader import _paged
+from provspark.index_store.store.tensors import gaps as coded
+from provspark.index_store.store.tensors.gaps import Even, Gaps
+from provspark.index_store.store.tensors.reader import _paged
+from provspark.model.boxes.cutting import Runs
 from provspark.testing.oracle import runs_of
 
 

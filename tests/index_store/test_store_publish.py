@@ -18,13 +18,14 @@ from _kill_points import killed_at_every_point
 from _store_help import publish, stored, tree
 
 from provspark.errors import InvalidWriteError, StepExistsError, StoreWriteError
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.gc import Keep, collect
-from provspark.index_store.leftovers import sweep
-from provspark.index_store.model import PendingWrite, StepKey
-from provspark.index_store.repair import repair
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store.gc import Keep, collect
+from provspark.index_store.store.leftovers import sweep
+from provspark.index_store.store.repair import repair
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.verification import verify
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.pending import PendingWrite
+from provspark.model.steps import StepKey
 from provspark.testing.contract import assert_stored
 
 

@@ -14,26 +14,19 @@ import pytest
 from _steps import version, write
 
 from provspark.errors import CorruptIndexError, InvalidWriteError
-from provspark.index_store import manifest as manifests
-from provspark.index_store.driver import driver_version
-from provspark.index_store.gc import Keep, plan
-from provspark.index_store.model import (
-    Axis,
-    Boxes,
-    Manifest,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    Task,
-    Write,
-)
-from provspark.index_store.notes import load_note
-from provspark.index_store.operations import Operation, Operations
-from provspark.index_store.repair import repair
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
-from provspark.index_store.writer import StepWriter
+from provspark.index_store.store import manifest as manifests
+from provspark.index_store.store.gc import Keep, plan
+from provspark.index_store.store.notes import load_note
+from provspark.index_store.store.repair import repair
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.verification import verify
+from provspark.index_store.store.writer import StepWriter
+from provspark.model.boxes import Boxes
+from provspark.model.driver_datasets import driver_version
+from provspark.model.operations import Operation, Operations
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import Manifest, StepKey, Task
+from provspark.model.writes import Axis, Write
 
 KEY = StepKey("clean", "run", "dag")
 RAW = version("/raw", {"r.csv": 30})

@@ -11,11 +11,11 @@ import pytest
 from _store_help import publish, stored, write_of
 
 from provspark.errors import CorruptIndexError, PackageMissingError, StepExistsError, StoreUnreachableError
-from provspark.index_store import encoding
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import StepKey
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.tensors import encoding
+from provspark.index_store.store.verification import verify
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.steps import StepKey
 from provspark.testing.oracle import cells
 
 pytest_plugins = ("_s3",)

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from _store_help import stored
 
-from provspark.index_store import boxes as box
-from provspark.index_store import choosing, encoding, spool
-from provspark.index_store.box_lists import take
-from provspark.index_store.model import Boxes
-from provspark.index_store.spool import Parts, Spool, recut
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.tensors import encoding
+from provspark.index_store.store.tensors import file_choice as choosing
+from provspark.index_store.store.verification import verify
+from provspark.model.boxes import Boxes, spool
+from provspark.model.boxes import pairs as box
+from provspark.model.boxes.lists import take
+from provspark.model.boxes.spool import Parts, Spool, recut
 from provspark.testing.oracle import cells, runs_of, within
 
 

@@ -9,13 +9,16 @@ import pyarrow.parquet as pq
 import pytest
 from _store_help import stored
 
-from provspark.index_store import boxes as box
-from provspark.index_store import choosing, encoding, writer
-from provspark.index_store.encoding import BoxFile
-from provspark.index_store.model import Boxes, Int64
-from provspark.index_store.query.runs import Runs, expand
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store import writer
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.tensors import encoding
+from provspark.index_store.store.tensors import file_choice as choosing
+from provspark.index_store.store.tensors.encoding import BoxFile
+from provspark.index_store.store.verification import verify
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes import pairs as box
+from provspark.model.runs import Runs, expand
 from provspark.testing.oracle import Pairs, cells, runs_of, within
 
 

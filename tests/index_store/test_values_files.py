@@ -14,11 +14,11 @@ import pytest
 from _values_spark import version_at
 
 from provspark.errors import RowOutOfRangeError, UnknownColumnError, ValuesUnavailableError, VersionChangedError
-from provspark.index_store.model import Field, Files, Version
 from provspark.index_store.values import read_rows
 from provspark.index_store.values.files import files_of
 from provspark.index_store.values.lines import lines_of
 from provspark.index_store.values.types import arrow_type
+from provspark.model.datasets import Field, Files, Version
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ def test_written_lines_that_are_rows_are_read(folder: Path) -> None:
 def test_other_file_systems(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyarrow import fs
 
-    from provspark.index_store.model import Dataset
+    from provspark.model.datasets import Dataset
 
     asked: list[str] = []
 
@@ -242,7 +242,7 @@ def test_other_file_systems(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_file_system_that_pyarrow_does_not_know(folder: Path) -> None:
-    from provspark.index_store.model import Dataset
+    from provspark.model.datasets import Dataset
 
     version, files = csv(folder)
     with pytest.raises(ValuesUnavailableError, match="no file system of pyarrow reaches dbfs://x/y"):

@@ -11,8 +11,8 @@ from _values_spark import both, version_at
 from pyarrow import orc
 
 from provspark.errors import ValuesUnavailableError
-from provspark.index_store.select import select_rows
 from provspark.index_store.values import read_rows
+from provspark.index_store.values.selection import select_rows
 
 FRAME = """
 select id, cast(id % 7 as int) i, concat('n', id) s, id / 3 x, cast(id / 3 as decimal(10,2)) d,

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from _steps import publish, read, version, write
 
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.driver import driver_version
-from provspark.index_store.model import Axis, PendingTensor, PendingVersion, PendingWrite, StepKey
-from provspark.index_store.operations import Operation, Operations
-from provspark.index_store.store import Store
-from provspark.index_store.written import written_files, written_rows
+from provspark.index_store.store.store import Store
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.driver_datasets import driver_version
+from provspark.model.operations import Operation, Operations
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Axis
+from provspark.model.written_rows import written_files, written_rows
 
 SOURCE = version("/in", {"r.csv": 40})
 ONE = np.zeros((2, 1), dtype=np.int64)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from _dags import Run, run_dag
 
-from provspark.events import facets_for
-from provspark.facet import KEY
-from provspark.index_store.model import Manifest, StepKey
-from provspark.index_store.store import Store
+from provspark.airflow.events import facets_for
+from provspark.airflow.facet import KEY
+from provspark.index_store.store.store import Store
+from provspark.model.steps import Manifest, StepKey
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long]
 DAGS = Path(__file__).resolve().parent / "dags"

@@ -11,8 +11,8 @@ import pytest
 from _dags import ROOT, Run, run_dag
 
 import provspark
-from provspark.events import read_events
-from provspark.facet import KEY
+from provspark.airflow.events import read_events
+from provspark.airflow.facet import KEY
 from provspark.index_store.catalogue import Catalogue
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]

@@ -7,7 +7,7 @@ import pytest
 from _dags import ROOT, run_dag
 
 import provspark
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.long]
 

@@ -11,7 +11,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 
 from provspark.errors import SettingsError
 from provspark.hooks.spark import Capture
-from provspark.index_store.model import StepKey
+from provspark.model.steps import StepKey
 from provspark.operators.refusals import refusal
 from provspark.operators.spark import ProvSparkOperator
 

@@ -14,11 +14,11 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG
 
 import provspark.operators.spark as module
+from provspark.airflow.facet import KEY as FACET
 from provspark.errors import CaptureError, JavaNotFoundError, SettingsError, VersionMismatchError
-from provspark.facet import KEY as FACET
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.model import StepKey
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.steps import StepKey
 from provspark.operators.outcome import summary
 from provspark.operators.spark import ProvSparkOperator
 
@@ -26,8 +26,11 @@ TI = SimpleNamespace(dag_id="census", run_id="r1", task_id="clean", map_index=-1
 STEP = StepKey("clean", "r1", "census").id
 PUBLISH = """
 import numpy as np
-from provspark.index_store.model import *
-from provspark.index_store.store import Store
+from provspark.model.datasets import *
+from provspark.model.pending import *
+from provspark.model.steps import *
+from provspark.model.writes import *
+from provspark.index_store.store.store import Store
 from provspark.tracker.runner import _parser
 import sys
 options = _parser().parse_args([a for a in sys.argv[1:]])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from provspark.get_provider_info import get_provider_info
+from provspark.airflow.provider_info import get_provider_info
 from provspark.operators.links import ProvenanceLink
 from provspark.operators.spark import ProvSparkOperator
 

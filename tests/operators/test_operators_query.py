@@ -12,8 +12,11 @@ from _people import people
 from airflow.providers.common.compat.sdk import AirflowFailException
 
 from provspark.errors import ArgumentError, SettingsError
-from provspark.index_store.model import Dataset, Files, PendingVersion, PendingWrite, StepKey, Untracked
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
+from provspark.model.writes import Untracked
 from provspark.operators.query import ProvQueryOperator
 
 

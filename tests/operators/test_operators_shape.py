@@ -13,7 +13,7 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.providers.standard.sensors.filesystem import FileSensor
 from airflow.sdk import DAG, Asset, TaskGroup, task
 
-from provspark.index_store.tasks import is_captured, is_passive, load_dag
+from provspark.index_store.store.tasks import is_captured, is_passive, load_dag
 from provspark.operators.shape import runs_capture_alone, tasks_around, write_shape
 from provspark.operators.spark import ProvSparkOperator
 

@@ -10,7 +10,8 @@ from oracle.relation import Witness
 from oracle.sources import Source
 
 import provspark
-from provspark.index_store.model import Dataset, Kind
+from provspark.model.datasets import Dataset
+from provspark.model.writes import Kind
 
 KINDS: tuple[Kind, ...] = ("data", "context")
 MADE = "made"

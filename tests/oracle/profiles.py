@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from provspark.index_store.profiles.model import ColumnProfile, Profile
+from provspark.index_store.profiles.profile import ColumnProfile, Profile
 
 Row = dict[str, Any]
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from _history_mirror import Mirror, State, Step, mark
 
-from provspark.index_store.model import StepKey
+from provspark.model.steps import StepKey
 from provspark.tracker import attach
 
 SOURCE, MIDDLE, REPORT = DATASETS = ("source", "middle", "report")

@@ -9,7 +9,7 @@ from _history_answers import Asking, path_of, same
 from _history_mirror import Row, State, mark
 from _http import BASE, client
 
-from provspark.index_store.model import Dataset
+from provspark.model.datasets import Dataset
 from provspark.web.scope import dataset_id
 
 

@@ -13,8 +13,10 @@ from fastapi import HTTPException, Request
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from provspark.index_store.model import Dataset, Field, Files, PendingVersion, PendingWrite, StepKey
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
 from provspark.web.app import create_app
 from provspark.web.limits import Limits
 from provspark.web.login import Viewer

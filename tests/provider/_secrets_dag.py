@@ -14,7 +14,7 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
-from provspark.index_store.model import StepKey
+from provspark.model.steps import StepKey
 from provspark.tracker import attach
 
 MASKS = "ssn, salary"

@@ -22,9 +22,12 @@ from provspark.errors import (
     ValuesUnavailableError,
     VersionChangedError,
 )
-from provspark.index_store.driver import driver_version
-from provspark.index_store.model import Dataset, Field, Files, PendingVersion, StepKey, Untracked
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.driver_datasets import driver_version
+from provspark.model.pending import PendingVersion
+from provspark.model.steps import StepKey
+from provspark.model.writes import Untracked
 from provspark.rebuild import rebuild_from_stores
 
 PEOPLE = {"name": ["Ann", "Bob", "Ann", None], "age": [30, 40, 30, 50]}

@@ -12,7 +12,7 @@ from _steps import publish, version, write
 
 import provspark
 from provspark.errors import ArgumentError, ConditionError
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 
 WRONG: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
     "data set": (lambda p: p.backward(5), ArgumentError, "a data set is named by its path or URL, found 5"),

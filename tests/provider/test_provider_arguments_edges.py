@@ -14,7 +14,7 @@ import provspark
 from provspark.api import Provenance
 from provspark.arguments import FOLLOWED
 from provspark.errors import ArgumentError, ConditionError
-from provspark.index_store.model import Kind
+from provspark.model.writes import Kind
 
 MORE: dict[str, dict[str, Any]] = {
     "co_contributory": {"to": "people.csv"},

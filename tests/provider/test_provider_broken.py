@@ -17,9 +17,9 @@ import provspark
 from provspark.api import stops_of
 from provspark.errors import ExpectationError, StoreMissingError
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.model import StepKey
-from provspark.index_store.store import Store
-from provspark.index_store.verify import verify
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.verification import verify
+from provspark.model.steps import StepKey
 from provspark.rebuild import rebuild_from_stores
 
 pytest_plugins = ("_s3",)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import provspark.checks as checks
+import provspark.machine_checks as checks
 from provspark.errors import JavaNotFoundError, VersionMismatchError
 
 ROOT = Path(__file__).resolve().parents[2]

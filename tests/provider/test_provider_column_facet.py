@@ -10,8 +10,8 @@ from _people import people
 from openlineage.client.generated.column_lineage_dataset import ColumnLineageDatasetFacet
 from openlineage.client.serde import Serde
 
-from provspark.events import events_from_manifest, events_from_store
-from provspark.index_store.store import Store
+from provspark.airflow.events import events_from_manifest, events_from_store
+from provspark.index_store.store.store import Store
 
 
 def facet(event: Any) -> ColumnLineageDatasetFacet | None:

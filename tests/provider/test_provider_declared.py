@@ -15,11 +15,12 @@ from openlineage.client.uuid import generate_new_uuid
 from pyspark.sql import SparkSession
 
 import provspark
-from provspark.events import events_from_store
+from provspark.airflow.events import events_from_store
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.model import Dataset, StepKey
 from provspark.index_store.query.answer import stops_of
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset
+from provspark.model.steps import StepKey
 from provspark.tracker.attach import attach
 from provspark.web.policy import Policy
 from provspark.web.scope import dataset_id

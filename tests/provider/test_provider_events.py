@@ -16,10 +16,10 @@ from openlineage.client.serde import Serde
 from openlineage.client.transport.file import FileConfig, FileTransport
 from referencing import Registry, Resource
 
+from provspark.airflow.events import events_from_manifest, events_from_store, facets_for, read_events, start_facets
+from provspark.airflow.facet import PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
 from provspark.errors import EventError
-from provspark.events import events_from_manifest, events_from_store, facets_for, read_events, start_facets
-from provspark.facet import PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "openlineage" / "1-3-0"
 

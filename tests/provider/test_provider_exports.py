@@ -14,7 +14,7 @@ from _steps import publish, read, version, write
 import provspark
 from provspark.errors import ConditionError, SettingsError
 from provspark.index_store.export.tables import write_table
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 
 MADE = {(0, 0, 0), (1, 2, 0), (1, 2, 1), (2, 3, 1)}
 """Row of /mid, row of /in, occurrence."""

@@ -13,8 +13,10 @@ from _steps import read, version, write
 from fastapi.testclient import TestClient
 
 import provspark
-from provspark.index_store.model import Dataset, Field, Files, PendingVersion, StepKey
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingVersion
+from provspark.model.steps import StepKey
 from provspark.web import source
 from provspark.web.policy import Policy
 from provspark.web.visible import HIDDEN

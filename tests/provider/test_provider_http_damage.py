@@ -14,9 +14,9 @@ from _people import people
 from _steps import write
 from fastapi.testclient import TestClient
 
-from provspark.index_store.model import StepKey
-from provspark.index_store.profiles.model import Profile, Profiles
-from provspark.index_store.store import Store
+from provspark.index_store.profiles.profile import Profile, Profiles
+from provspark.index_store.store.store import Store
+from provspark.model.steps import StepKey
 
 KINDS = ("operations", "profiles", "tensors", "versions")
 
@@ -126,7 +126,7 @@ def test_a_file_without_permission(root: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_tensor_of_a_newer_version(root: Path) -> None:
     from provspark.errors import StoreFormatError
-    from provspark.index_store import store
+    from provspark.index_store.store import store
 
     def newer(*_: Any) -> None:
         raise StoreFormatError(f"{root}/prov/steps/x/tensors/0.parquet", 9, 2)

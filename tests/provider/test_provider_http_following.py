@@ -13,7 +13,7 @@ import pytest
 from _http import BASE, build, client, id_of
 
 from provspark.errors import QuestionCancelledError
-from provspark.index_store.watch import tell
+from provspark.model.progress import tell
 from provspark.web.scope import Scope
 
 Message = dict[str, Any]

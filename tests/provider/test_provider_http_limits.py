@@ -24,9 +24,11 @@ from pydantic import BaseModel
 
 import provspark
 from provspark.errors import SettingsError, TooManyStepsError
-from provspark.index_store.model import Dataset, Files, PendingVersion, StepKey
-from provspark.index_store.store import Store
-from provspark.index_store.watch import Watch, check, watched
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingVersion
+from provspark.model.progress import Watch, check, watched
+from provspark.model.steps import StepKey
 from provspark.web.limits import Limits
 from provspark.web.replays import Replays
 

@@ -20,7 +20,7 @@ from fastapi.testclient import TestClient
 
 import provspark
 from provspark.errors import PackageMissingError, QuestionCancelledError, ReplayError
-from provspark.index_store.watch import Watch, watched
+from provspark.model.progress import Watch, watched
 from provspark.web.limits import Limits
 from provspark.web.policy import Policy
 from provspark.web.replays import Replays

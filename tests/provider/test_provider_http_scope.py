@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from provspark.index_store.query.graph import Graph
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import json
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from provspark.get_provider_info import get_provider_info
+from provspark.airflow.provider_info import get_provider_info
 from provspark.web.limits import Limits
 
 

@@ -19,11 +19,11 @@ from pyarrow import csv
 import provspark
 from provspark import Data, Relation
 from provspark.cli.main import main
-from provspark.index_store.model import Boxes
 from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.column_answer import Cells
+from provspark.index_store.query.dataset_relation import Correspondence
 from provspark.index_store.query.paging import paged
-from provspark.index_store.query.whole import Correspondence
+from provspark.model.boxes import Boxes
 
 ROWS = 1_200_000
 MEMORY = 24 * 2**20

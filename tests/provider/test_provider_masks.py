@@ -14,10 +14,12 @@ from pyspark.sql import functions as sf
 
 from provspark.api import Provenance
 from provspark.errors import SettingsError
-from provspark.index_store.model import Dataset, Field, PendingVersion, StepKey
 from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.links import Linker
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Field
+from provspark.model.pending import PendingVersion
+from provspark.model.steps import StepKey
 from provspark.tracker import attach
 from provspark.web.policy import Policy
 from provspark.web.visible import HIDDEN, Visible

@@ -37,4 +37,4 @@ def test_airflow_lists_the_connection_type(tmp_path: Path) -> None:
 def test_airflow_lists_the_plugin(tmp_path: Path) -> None:
     plugins = json.loads(airflow(tmp_path, "plugins", "--output", "json"))
     (ours,) = (p for p in plugins if p["name"] == "provspark")
-    assert "provspark.plugin:ProvSparkPlugin" in ours["source"]
+    assert "provspark.airflow.plugin:ProvSparkPlugin" in ours["source"]

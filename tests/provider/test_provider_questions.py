@@ -15,8 +15,10 @@ from _steps import read, write
 import provspark
 from provspark.api import gone_of
 from provspark.errors import ConditionError, UnknownColumnError, UnknownDatasetError, UnknownRunError
-from provspark.index_store.model import Dataset, Field, Files, PendingVersion, PendingWrite, StepKey
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import StepKey
 
 Pairs = set[tuple[int, int]]
 PEOPLE = pa.table(

@@ -17,8 +17,8 @@ from openlineage.client.serde import Serde
 from openlineage.client.transport.http import HttpConfig, HttpTransport
 
 from provspark import receiver
+from provspark.airflow.events import events_from_manifest
 from provspark.errors import CatalogueError, PackageMissingError, SettingsError
-from provspark.events import events_from_manifest
 from provspark.index_store.catalogue import Catalogue
 
 pytest_plugins = ("_postgres",)

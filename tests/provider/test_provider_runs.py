@@ -10,8 +10,9 @@ import pytest
 from _steps import Pairs, read, version, write
 
 import provspark
-from provspark.index_store.model import PendingVersion, PendingWrite, StepKey, StepStatus
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import StepKey, StepStatus
 
 DAYS = 3
 SOURCE = version("/in", {f"p={day}/in": 4 for day in range(DAYS)})

@@ -12,11 +12,11 @@ import pytest
 from _column_paths import column_paths
 
 import provspark
-from provspark.column_facet import column_lineage
+from provspark.airflow.column_facet import column_lineage
 from provspark.index_store.query.bits import named
 from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.graph import Node
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark

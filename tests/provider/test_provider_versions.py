@@ -16,20 +16,13 @@ from _steps import identity, write
 import provspark
 from provspark.api import Gone, gone_of, stops_of, versions_of
 from provspark.errors import ArgumentError, ConditionError, UnknownVersionError, VersionChangedError
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import (
-    Axis,
-    Dataset,
-    Field,
-    Files,
-    PendingTensor,
-    PendingVersion,
-    PendingWrite,
-    StepKey,
-    StepStatus,
-)
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 from provspark.index_store.values import listing as listings
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.steps import StepKey, StepStatus
+from provspark.model.writes import Axis
 
 
 class World:

@@ -14,7 +14,7 @@ import provspark
 from provspark.cli.main import main
 from provspark.errors import ReplayError
 from provspark.index_store.query.graph import Node
-from provspark.replay.beside import Beside
+from provspark.replay.shared_witnesses import Beside
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.long

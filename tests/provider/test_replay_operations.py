@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import provspark
 from provspark.api import Provenance
-from provspark.replay.reading import key_of
+from provspark.replay.kept_rows import key_of
 from provspark.replay.records import Replayed, Stage
 from provspark.tracker import attach
 

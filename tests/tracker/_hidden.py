@@ -12,12 +12,12 @@ import pytest
 from _scripts import run, watched
 
 import provspark
-from provspark import said
+from provspark.model import said_constants as said
 from provspark.tracker import attach
-from provspark.tracker.constants import MadeRows
-from provspark.tracker.hidden import Hidden, hidden
-from provspark.tracker.jvm import Jvm
 from provspark.tracker.script import program
+from provspark.tracker.script.hidden_values import Hidden, hidden
+from provspark.tracker.script.row_constants import MadeRows
+from provspark.tracker.spark.jvm import Jvm
 
 HEAD = """
 import datetime, functools, operator, os, sys

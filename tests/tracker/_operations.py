@@ -6,12 +6,12 @@ import weakref
 from dataclasses import dataclass
 from typing import Any
 
-from provspark.index_store.model import Axis
-from provspark.index_store.operations import Operation, Operations
-from provspark.tracker.caches import Caches
-from provspark.tracker.jvm import Jvm
-from provspark.tracker.operations import Reader
-from provspark.tracker.rewrite import Rewriter
+from provspark.model.operations import Operation, Operations
+from provspark.model.writes import Axis
+from provspark.tracker.plan.operations import Reader
+from provspark.tracker.plan.rewrite import Rewriter
+from provspark.tracker.session.caches import Caches
+from provspark.tracker.spark.jvm import Jvm
 
 _JVMS: weakref.WeakKeyDictionary[Any, Jvm] = weakref.WeakKeyDictionary()
 

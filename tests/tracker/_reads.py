@@ -6,9 +6,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from provspark.index_store import boxes
-from provspark.index_store.model import Manifest, Write
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.boxes import pairs as boxes
+from provspark.model.steps import Manifest
+from provspark.model.writes import Write
 
 Ends = dict[int, set[tuple[Any, ...]]]
 """By row of an output: (name of the source's folder, row), with the kind behind it where it is not data."""

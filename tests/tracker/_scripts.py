@@ -12,7 +12,7 @@ from pyspark import RDD, SparkContext
 from pyspark.sql import SparkSession
 
 import provspark
-from provspark.tracker.constants import MadeRows, not_constant
+from provspark.tracker.script.row_constants import MadeRows, not_constant
 
 PATCHED = {
     "SparkSession.createDataFrame": SparkSession,

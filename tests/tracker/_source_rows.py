@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from provspark.index_store.model import PendingVersion
+from provspark.model.pending import PendingVersion
 from provspark.tracker.sources import Scan, Segments, scan_relation
 
 ADDRESS = "__provspark_address"

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from oracle.cases import configured
 
 import provspark
-from provspark.index_store.model import Dataset, Manifest
+from provspark.model.datasets import Dataset
+from provspark.model.steps import Manifest
 
 Rows = Counter[tuple[Any, ...]]
 SAMPLED = tuple(map(int, os.environ.get("PROVSPARK_WITNESSES", "1 2").split()))

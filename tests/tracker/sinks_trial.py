@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from provspark.tracker.jvm import Jvm, _compiled
 from provspark.tracker.sinks import Sink, TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.names import parse
+from provspark.tracker.spark.jvm import Jvm, _compiled
 
 TAP = """
 package provsparktest;

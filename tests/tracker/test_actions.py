@@ -17,7 +17,7 @@ from pyspark.sql import GroupedData, Observation, SparkSession
 from pyspark.sql.catalog import Catalog
 from pyspark.sql.dataframe import DataFrame, DataFrameNaFunctions, DataFrameStatFunctions
 
-from provspark.tracker.actions import LEARNERS, METHODS, reading
+from provspark.tracker.intercept.actions import LEARNERS, METHODS, reading
 
 LAZY = re.compile(
     r"\b(DataFrame|RDD|Column|GroupedData|TableArg|DataFrameWriter\w*|DataStreamWriter|MergeIntoWriter)\b"
@@ -51,7 +51,7 @@ def test_each_method_is_known(owner: type) -> None:
     known = METHODS.get(owner.__name__, {})
     eager = {n for n, f in public(owner) if not LAZY.search(returned(f).replace("DataFrameLike", ""))}
     eager -= {"toDF"}  # a session adds it to RDD, without the annotation of what it returns
-    assert eager <= set(known), f"say in tracker/actions.py what these return: {eager - set(known)}"
+    assert eager <= set(known), f"say in tracker/intercept/actions.py what these return: {eager - set(known)}"
     assert set(known) <= eager | {"sql_ctx"}
 
 

@@ -13,7 +13,7 @@ from oracle.cases import Frames
 from oracle.tables import DEPT, EMP
 from pyspark.sql import functions as sf
 
-from provspark.index_store.model import Write
+from provspark.model.writes import Write
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark

@@ -13,7 +13,7 @@ import pytest
 import provspark
 from provspark.errors import RowOutOfRangeError, UntrackedError
 from provspark.tracker import attach
-from provspark.tracker.jvm import Jvm
+from provspark.tracker.spark.jvm import Jvm
 
 pytestmark = pytest.mark.spark
 CHANGING = frozenset(

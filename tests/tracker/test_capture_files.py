@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import functions as sf
 
 import provspark
-from provspark.index_store.model import Dataset
+from provspark.model.datasets import Dataset
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark

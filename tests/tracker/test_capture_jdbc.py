@@ -12,8 +12,8 @@ from pyspark.sql import functions as sf
 from sqlalchemy import text
 
 from provspark.errors import CaptureError, UnsupportedPlanError
-from provspark.index_store.store import Store
-from provspark.index_store.written import written_rows
+from provspark.index_store.store.store import Store
+from provspark.model.written_rows import written_rows
 from provspark.tracker.sources.keyed import KeyedScan
 
 pytestmark = [pytest.mark.spark, pytest.mark.postgres]

@@ -12,10 +12,10 @@ from oracle.tables import DEPT, EMP
 from pyspark.sql import functions as sf
 
 import provspark
-from provspark.index_store.model import Manifest
-from provspark.index_store.profiles.compute import profile_of
-from provspark.index_store.profiles.model import Profile
-from provspark.index_store.store import Store
+from provspark.index_store.profiles.computation import profile_of
+from provspark.index_store.profiles.profile import Profile
+from provspark.index_store.store.store import Store
+from provspark.model.steps import Manifest
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark

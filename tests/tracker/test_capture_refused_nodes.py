@@ -15,7 +15,7 @@ from pyspark.sql import functions as sf
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker import attach
-from provspark.tracker.rules.refused import REFUSED
+from provspark.tracker.families.refused import REFUSED
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

@@ -13,8 +13,8 @@ from oracle.relation import Relation
 from oracle.tables import TABLES
 from oracle.values import eq, lt, plus
 
-from provspark.tracker.jvm import Jvm
-from provspark.tracker.rewrite import Rewriter
+from provspark.tracker.plan.rewrite import Rewriter
+from provspark.tracker.spark.jvm import Jvm
 
 pytestmark = pytest.mark.spark
 

@@ -14,7 +14,7 @@ from oracle import lineage, outputs
 from oracle.tables import DEPT
 
 import provspark
-from provspark.index_store.model import Manifest
+from provspark.model.steps import Manifest
 
 pytestmark = pytest.mark.spark
 

@@ -13,12 +13,12 @@ from test_capture_groups import AGGREGATES, KEYS
 from test_capture_reuse import CASES as REUSE
 from test_capture_sinks import FILES
 
-from provspark.index_store import spool
-from provspark.index_store.boxes import concat, from_pairs, pairs
-from provspark.index_store.model import Boxes
-from provspark.index_store.spool import Parts, Spool
-from provspark.tracker import gathered, seal
-from provspark.tracker.gathered import Gathered
+from provspark.model.boxes import Boxes, spool
+from provspark.model.boxes.pairs import concat, from_pairs, pairs
+from provspark.model.boxes.spool import Parts, Spool
+from provspark.tracker.seal import boxes_in_parts as gathered
+from provspark.tracker.seal import in_driver as seal
+from provspark.tracker.seal.boxes_in_parts import Gathered
 
 NAMES = ("key k", "count distinct among others", "HAVING", "of an aggregate", "EXISTS used twice", "of exploded words")
 PARTITIONED = ("maxRecordsPerFile and partitions", "partitions of a group", "partitions of a join, by two columns")

@@ -15,7 +15,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import functions as sf
 
 import provspark
-from provspark.index_store.model import Manifest
+from provspark.model.steps import Manifest
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark

@@ -10,7 +10,7 @@ import pytest
 
 import provspark
 from provspark.errors import CaptureError, ConcurrentWriteError, StoreUnreachableError, UntrackedError
-from provspark.index_store.model import Dataset
+from provspark.model.datasets import Dataset
 from provspark.tracker import attach
 from provspark.tracker.sinks.claims import claim
 
@@ -63,7 +63,8 @@ def test_a_store_that_can_not_be_reached(source: Any, tmp_path: Path) -> None:
 
 
 def test_sidecars_that_are_gone_before_sealing(source: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from provspark.tracker import seal, sidecar
+    from provspark.tracker.seal import in_driver as seal
+    from provspark.tracker.taps import sidecar
 
     def gone(*_: Any) -> bytes:
         raise CaptureError("the sidecar is gone")

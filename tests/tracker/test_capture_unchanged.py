@@ -80,7 +80,7 @@ def test_an_unsound_rewrite_is_not_run(
     spark: Any, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rewritten plan that gives a column's id to another value is not run, but the plain one; the step says why."""
-    from provspark.tracker.rewrite import _MALFORMED, Rewriter
+    from provspark.tracker.plan.rewrite import _MALFORMED, Rewriter
 
     traced = Rewriter.run
 
@@ -103,7 +103,7 @@ def test_a_rewrite_that_spark_refuses_is_not_run(
     spark: Any, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Spark's analyser refuses the rewritten plan: that is known before the write starts, and the plain one runs."""
-    from provspark.tracker.rewrite import _MALFORMED, Rewriter
+    from provspark.tracker.plan.rewrite import _MALFORMED, Rewriter
 
     traced = Rewriter.run
 

@@ -11,9 +11,9 @@ import pytest
 from _scripts import last, watched
 
 import provspark
-from provspark import said
-from provspark.tracker.constants import MAKERS, rows_are_constant
+from provspark.model import said_constants as said
 from provspark.tracker.script import Place, program
+from provspark.tracker.script.row_constants import MAKERS, rows_are_constant
 
 pytestmark = pytest.mark.spark
 

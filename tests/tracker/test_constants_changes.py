@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from _scripts import last
 
-from provspark import said
+from provspark.model import said_constants as said
 from provspark.tracker.script import program
 
 pytestmark = pytest.mark.spark

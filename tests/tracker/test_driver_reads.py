@@ -14,7 +14,8 @@ from oracle.tables import DEPT, EMP, SKEW
 from pyspark.sql import functions as sf
 
 import provspark
-from provspark.index_store.model import Manifest, Write
+from provspark.model.steps import Manifest
+from provspark.model.writes import Write
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark

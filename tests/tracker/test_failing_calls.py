@@ -20,9 +20,10 @@ from pyspark.sql import functions as sf
 
 import provspark
 from provspark.errors import CaptureError
-from provspark.tracker import attach, runner, supported
-from provspark.tracker.imported import WhenImported
-from provspark.tracker.reading import Reading
+from provspark.tracker import attach, runner
+from provspark.tracker.intercept.import_hook import WhenImported
+from provspark.tracker.session.read_capture import Reading
+from provspark.tracker.spark import supported
 
 pytestmark = pytest.mark.spark
 
@@ -103,7 +104,7 @@ def calls_of_begin(spark: Any, folder: Path) -> list[str]:
 
 def test_each_call_of_begin_fails_in_turn(spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     names = calls_of_begin(spark, tmp_path / "all")
-    assert len(names) > 60 and {"tracker/capture.py:Capture.begin", "tracker/jvm.py:Jvm.__init__"} <= set(names)
+    assert len(names) > 60 and {"tracker/capture.py:Capture.begin", "tracker/spark/jvm.py:Jvm.__init__"} <= set(names)
     tried = 0
     for k, name in enumerate(names):
         if name.startswith("tracker/attach.py:"):
@@ -126,7 +127,9 @@ def test_each_call_of_begin_fails_in_turn(spark: Any, tmp_path: Path, caplog: py
     assert tried > 40
 
 
-@pytest.mark.parametrize("name", ["index_store/store.py:Store.open", "tracker/intercept.py:Interception._around"])
+@pytest.mark.parametrize(
+    "name", ["index_store/store/store.py:Store.open", "tracker/intercept/patches.py:Interception._around"]
+)
 def test_a_call_of_begin_fails_where_trouble_is_to_stop_the_job(name: str, spark: Any, tmp_path: Path) -> None:
     block = attach(store=(tmp_path / "store").as_uri(), step="s", on_error="fail")
     failing = Failing(name)
@@ -201,15 +204,24 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
 
 READS = {name for name, f in vars(Reading).items() if isinstance(f, FunctionType) and name[0] != "_"}
 BOUNDARY = (
-    *("tracker/attach.py", "tracker/capture.py", "tracker/intercept.py", "tracker/orders.py:WriterOrder"),
-    *("tracker/orders.py:StatementOrder", "tracker/writing.py:Writing.run", "tracker/writing.py:Writing._seal"),
-    "tracker/writing.py:_release",
-    *("tracker/imported.py:WhenImported.find_spec", "tracker/rdds.py:Rdds.of_frame"),
-    *(f"tracker/reading.py:Reading.{name}" for name in {"_guarded", "_run"} | READS - {"inputs", "clear"}),
-    *(f"tracker/caches.py:Caches.{name}" for name in ("cache_table", "checkpoint", "observed", "transposed")),
+    *(
+        "tracker/attach.py",
+        "tracker/capture.py",
+        "tracker/intercept/patches.py",
+        "tracker/intercept/orders.py:WriterOrder",
+    ),
+    *(
+        "tracker/intercept/orders.py:StatementOrder",
+        "tracker/session/write_capture.py:Writing.run",
+        "tracker/session/write_capture.py:Writing._seal",
+    ),
+    "tracker/session/write_capture.py:_release",
+    *("tracker/intercept/import_hook.py:WhenImported.find_spec", "tracker/session/rdds.py:Rdds.of_frame"),
+    *(f"tracker/session/read_capture.py:Reading.{name}" for name in {"_guarded", "_run"} | READS - {"inputs", "clear"}),
+    *(f"tracker/session/caches.py:Caches.{name}" for name in ("cache_table", "checkpoint", "observed", "transposed")),
 )
 """What the script calls, or what those call at once: they guard all others."""
-GUARDS = ("tracker/files/following.py:FilesOfDriver.end",)
+GUARDS = ("tracker/files/step_files.py:FilesOfDriver.end",)
 """What guards all that it does, and so is called without a guard when a step ends."""
 
 

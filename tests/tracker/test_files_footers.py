@@ -12,8 +12,8 @@ import pyarrow.orc
 import pyarrow.parquet
 import pytest
 
+from provspark.tracker.files.file import FileState
 from provspark.tracker.files.footers import footer
-from provspark.tracker.files.model import FileState
 
 TABLE = pa.table(
     {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from provspark.tracker.files.left_out import LeftOut
+from provspark.tracker.files.exclusions import LeftOut
 
 
 def test_of_devices_shared_memory_holds_data() -> None:

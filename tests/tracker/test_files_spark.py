@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from provspark.index_store.model import Files
+from provspark.model.datasets import Files
 from provspark.tracker.files import DriverFiles, FileRead, FileWrite
 from provspark.tracker.files.versions import KnownFiles
-from provspark.tracker.jvm import Jvm
 from provspark.tracker.sources.relation import list_files, scan_files
+from provspark.tracker.spark.jvm import Jvm
 
 pytestmark = pytest.mark.spark
 

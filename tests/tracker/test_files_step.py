@@ -13,11 +13,14 @@ import pandas as pd
 import pytest
 
 import provspark
-from provspark.index_store.model import Axis, Dataset, Files, Manifest, PendingVersion, PendingWrite, StepKey
-from provspark.index_store.store import Store
-from provspark.tracker.driver_reads import DriverReads
-from provspark.tracker.files.following import FilesOfDriver
-from provspark.tracker.troubles import Troubles
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.steps import Manifest, StepKey
+from provspark.model.writes import Axis
+from provspark.tracker.files.step_files import FilesOfDriver
+from provspark.tracker.session.driver_reads import DriverReads
+from provspark.tracker.session.troubles import Troubles
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]})
 

@@ -18,9 +18,9 @@ from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
 from provspark.tracker import attach
-from provspark.tracker.legs import Leg
-from provspark.tracker.rewrite import Rewriter
-from provspark.tracker.rules import RULES
+from provspark.tracker.families import RULES
+from provspark.tracker.plan.provenance_columns import Leg
+from provspark.tracker.plan.rewrite import Rewriter
 
 pytestmark = pytest.mark.spark
 

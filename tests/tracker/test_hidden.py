@@ -10,9 +10,9 @@ import pytest
 from _hidden import HEAD, look, table
 from _scripts import run
 
-from provspark.tracker.hidden import hidden
-from provspark.tracker.jvm import Jvm
 from provspark.tracker.script import program
+from provspark.tracker.script.hidden_values import hidden
+from provspark.tracker.spark.jvm import Jvm
 
 pytestmark = [
     pytest.mark.spark,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from provspark.tracker.imported import WhenImported
+from provspark.tracker.intercept.import_hook import WhenImported
 
 
 @pytest.fixture

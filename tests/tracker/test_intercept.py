@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from provspark.tracker import attach
-from provspark.tracker.intercept import Interception
+from provspark.tracker.intercept.patches import Interception
 
 pytestmark = pytest.mark.spark
 

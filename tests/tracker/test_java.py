@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from provspark.replay.compiled import _compiled
-from provspark.tracker import jvm
-from provspark.tracker.jvm import compiled_jar
+from provspark.replay.java import _compiled
+from provspark.tracker.spark import jvm
+from provspark.tracker.spark.jvm import compiled_jar
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

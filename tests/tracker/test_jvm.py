@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from provspark.tracker.jvm import answer_at_once, thread_socket
+from provspark.tracker.spark.jvm import answer_at_once, thread_socket
 
 pytestmark = pytest.mark.spark
 

@@ -13,10 +13,10 @@ from oracle.tables import TABLES
 from pyspark.sql import functions as sf
 
 import provspark
-from provspark.index_store.operations import Operation, Operations
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
+from provspark.model.operations import Operation, Operations
 from provspark.tracker import attach
-from provspark.tracker.operations import Reader
+from provspark.tracker.plan.operations import Reader
 
 pytestmark = pytest.mark.spark
 

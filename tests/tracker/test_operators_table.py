@@ -9,8 +9,10 @@ import pytest
 from _plan_classes import plan_classes
 from pyspark.find_spark_home import _find_spark_home
 
-from provspark.tracker.rules import RULES, groups, maps
-from provspark.tracker.rules.refused import REFUSED
+from provspark.tracker.families import RULES
+from provspark.tracker.families.batch_functions import capture as maps
+from provspark.tracker.families.group_functions import capture as groups
+from provspark.tracker.families.refused import REFUSED
 
 TABLE = Path(__file__).parents[2] / "docs" / "operators.md"
 WORDS = {"exact", "coarse", "refused", "sink", "none"}

@@ -16,7 +16,7 @@ from oracle.tables import DEPT, EMP, SKEW
 from pyspark.sql import Row
 from pyspark.sql import functions as sf
 
-from provspark.index_store.model import Write
+from provspark.model.writes import Write
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark

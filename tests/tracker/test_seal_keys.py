@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from provspark.index_store import spool
-from provspark.tracker import gathered, keys
-from provspark.tracker.keys import Keys, Ranges
+from provspark.model.boxes import spool
+from provspark.tracker.seal import boxes_in_parts as gathered
+from provspark.tracker.seal import keys
+from provspark.tracker.seal.keys import Keys, Ranges
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 EDGES = np.array([0, -1, 1, LOW, HIGH])

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from provspark.index_store.boxes import from_pairs, pairs
-from provspark.index_store.model import Int64
-from provspark.tracker import seal
-from provspark.tracker.seal import _lines
-from provspark.tracker.sidecar import NULL, Column
+from provspark.model.arrays import Int64
+from provspark.model.boxes.pairs import from_pairs, pairs
+from provspark.tracker.seal import in_driver as seal
+from provspark.tracker.seal.in_driver import _lines
 from provspark.tracker.sources import Segments
+from provspark.tracker.taps.sidecar import NULL, Column
 
 FILES = Segments(np.array([0, 1 << 40, 2 << 40]), np.array([0, 500, 900]), np.array([500, 400, 700]))
 

@@ -28,10 +28,28 @@ from test_capture_transpose import CASES as TRANSPOSED
 from test_capture_windows import CASES as WINDOWS
 
 from provspark.errors import CaptureError, SettingsError
-from provspark.index_store.boxes import concat, pairs
-from provspark.index_store.model import PendingTensor, PendingWrite
-from provspark.tracker import attach, gathered, seal, sealing, sealing_jobs, staging, write
-from provspark.tracker.seal import Noted
+from provspark.model.boxes.pairs import concat, pairs
+from provspark.model.pending import PendingTensor, PendingWrite
+from provspark.tracker import attach
+from provspark.tracker.seal import (
+    boxes_in_parts as gathered,
+)
+from provspark.tracker.seal import (
+    by_jobs as sealing_jobs,
+)
+from provspark.tracker.seal import (
+    captured_write as write,
+)
+from provspark.tracker.seal import (
+    in_driver as seal,
+)
+from provspark.tracker.seal import (
+    place as sealing,
+)
+from provspark.tracker.seal import (
+    staging,
+)
+from provspark.tracker.seal.in_driver import Noted
 
 NAMES = {
     *("key k", "HAVING", "global over nothing", "grouped over nothing", "of an aggregate", "of exploded words"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from provspark.errors import ConcurrentWriteError
-from provspark.index_store.model import Dataset
+from provspark.model.datasets import Dataset
 from provspark.tracker.sinks import claims
 from provspark.tracker.sinks.claims import claim
 
@@ -43,7 +43,7 @@ def rewrite(store: Path, **values: object) -> str:
 def test_a_claim_of_a_dead_process_is_taken_over(tmp_path: Path) -> None:
     code = (
         "import sys, os\n"
-        "from provspark.index_store.model import Dataset\n"
+        "from provspark.model.datasets import Dataset\n"
         "from provspark.tracker.sinks.claims import claim\n"
         "claim(sys.argv[1], Dataset('file', '/data/out'), 'gone')\n"
         "os._exit(9)\n"

@@ -16,7 +16,7 @@ import pytest
 from _source_rows import ADDRESS, Row, conf, one_by_one, tagged
 from pyarrow import orc
 
-from provspark.tracker.jvm import Jvm
+from provspark.tracker.spark.jvm import Jvm
 
 pytestmark = pytest.mark.spark
 

@@ -13,9 +13,9 @@ from _source_rows import ADDRESS, Row, Tagged, conf, one_by_one, tagged
 from pyspark.sql.functions import col, lit, udf
 
 from provspark.errors import CaptureError
-from provspark.index_store.model import Int64
-from provspark.tracker.jvm import Jvm
+from provspark.model.arrays import Int64
 from provspark.tracker.sources.counted import CountedScan
+from provspark.tracker.spark.jvm import Jvm
 
 pytestmark = pytest.mark.spark
 

@@ -11,9 +11,9 @@ from _source_rows import ADDRESS, conf, one_by_one, tagged
 from pyspark.sql import DataFrame
 
 from provspark.errors import CaptureError
-from provspark.index_store.model import Dataset, Field
-from provspark.tracker.jvm import Jvm
+from provspark.model.datasets import Dataset, Field
 from provspark.tracker.sources import scan_relation
+from provspark.tracker.spark.jvm import Jvm
 
 pytestmark = pytest.mark.spark
 

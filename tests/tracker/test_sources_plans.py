@@ -11,9 +11,9 @@ import pytest
 from _source_rows import ADDRESS, conf, tagged
 from pyspark.sql import DataFrame
 
-from provspark.index_store.model import Field
-from provspark.tracker.jvm import Jvm
+from provspark.model.datasets import Field
 from provspark.tracker.sources import scan_relation
+from provspark.tracker.spark.jvm import Jvm
 
 pytestmark = pytest.mark.spark
 formats = pytest.mark.parametrize("kind", ["parquet", "csv", "json", "orc"])

@@ -7,9 +7,9 @@ import pytest
 from _source_rows import conf, tagged
 
 from provspark.errors import UnsupportedPlanError
-from provspark.tracker.jvm import Jvm
 from provspark.tracker.sources import scan_relation
 from provspark.tracker.sources.options import kept
+from provspark.tracker.spark.jvm import Jvm
 
 pytestmark = pytest.mark.spark
 

@@ -13,11 +13,12 @@ import pytest
 
 import provspark
 from provspark.errors import VersionChangedError
-from provspark.index_store.model import Version
-from provspark.index_store.profiles import compute
-from provspark.index_store.profiles.correlate import Correlations
-from provspark.index_store.profiles.model import ColumnProfile
-from provspark.tracker import aggregated, attach
+from provspark.index_store.profiles import computation as compute
+from provspark.index_store.profiles import spark_queries as aggregated
+from provspark.index_store.profiles.correlation import Correlations
+from provspark.index_store.profiles.profile import ColumnProfile
+from provspark.model.datasets import Version
+from provspark.tracker import attach
 
 ROWS = 400
 SCHEMA = (
@@ -66,7 +67,7 @@ def test_both_ways_agree(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyP
         called.append(version)
         return aggregated.aggregated(version, frame)
 
-    monkeypatch.setattr("provspark.tracker.profiling.aggregated", counted)
+    monkeypatch.setattr("provspark.tracker.session.profiles.aggregated", counted)
     spark.createDataFrame(rows(5), SCHEMA).repartition(3).write.parquet(str(source))
     for name, limit in (("driver", compute.LIMIT), ("spark", 0)):
         monkeypatch.setattr(compute, "LIMIT", limit)

@@ -14,7 +14,7 @@ from _browser import ROOT, Tab, browser
 from _dags import run_dag
 
 import provspark
-from provspark.index_store.model import Dataset
+from provspark.model.datasets import Dataset
 from provspark.web.scope import dataset_id
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long]

@@ -16,9 +16,11 @@ from _browser import Tab, browser
 from _steps import publish, read, write
 
 from provspark.errors import QuestionCancelledError
-from provspark.index_store.model import Dataset, Field, Files, PendingVersion, StepKey
-from provspark.index_store.store import Store
-from provspark.index_store.watch import tell
+from provspark.index_store.store.store import Store
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingVersion
+from provspark.model.progress import tell
+from provspark.model.steps import StepKey
 from provspark.web.local import local_app
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy

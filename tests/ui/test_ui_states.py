@@ -14,7 +14,7 @@ from _damage import deny, manifest_of
 from _steps import write
 from test_ui_serve import Tab, chromium, data_set, publish, served
 
-from provspark.index_store.store import Store
+from provspark.index_store.store.store import Store
 from provspark.web import source
 
 __all__ = ["chromium"]

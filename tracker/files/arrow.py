@@ -12,11 +12,11 @@ from functools import wraps
 from types import ModuleType
 from typing import Any, Literal
 
-from provspark.index_store.model import Untracked
+from provspark.model.writes import Untracked
 from provspark.tracker.files.frames import Caller
 from provspark.tracker.files.journal import Journal
 from provspark.tracker.files.paths import local_path
-from provspark.tracker.imported import WhenImported
+from provspark.tracker.intercept.import_hook import WhenImported
 
 __all__ = ["ENTRIES", "ArrowPatches", "Entry"]
 

@@ -6,14 +6,14 @@ import os
 import threading
 from collections.abc import Collection, Iterable
 
-from provspark.index_store.model import Untracked
-from provspark.tracker.files import hook
+from provspark.model.writes import Untracked
+from provspark.tracker.files import audit_hook as hook
 from provspark.tracker.files.arrow import ArrowPatches
+from provspark.tracker.files.exclusions import LeftOut
+from provspark.tracker.files.file import FileRead, FileWrite
 from provspark.tracker.files.frames import Frames
 from provspark.tracker.files.journal import Journal
-from provspark.tracker.files.left_open import flush_open
-from provspark.tracker.files.left_out import LeftOut
-from provspark.tracker.files.model import FileRead, FileWrite
+from provspark.tracker.files.open_files import flush_open
 from provspark.tracker.files.replay import Replay
 
 __all__ = ["DriverFiles"]

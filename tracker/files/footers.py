@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from provspark.index_store.model import Field
-from provspark.tracker.files.model import FileState, look
+from provspark.model.datasets import Field
+from provspark.tracker.files.file import FileState, look
 
 if TYPE_CHECKING:
     import pyarrow as pa

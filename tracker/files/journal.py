@@ -12,16 +12,17 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from provspark.index_store.model import Dataset, Untracked
+from provspark.model.datasets import Dataset
+from provspark.model.writes import Untracked
+from provspark.tracker.files.file import Stat, look, now_ns
 from provspark.tracker.files.frames import Caller, Frames
-from provspark.tracker.files.model import Stat, look, now_ns
 from provspark.tracker.files.paths import absolute, beside, files_below, is_hidden, real_name
 from provspark.tracker.files.processes import spark_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from provspark.tracker.files.left_out import LeftOut
+    from provspark.tracker.files.exclusions import LeftOut
 
 __all__ = ["MOST", "Copied", "Entry", "Journal", "Opened", "Place", "Temporary"]
 

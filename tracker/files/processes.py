@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from provspark.shell import commands, runs_capture
+from provspark.model.shell import commands, runs_capture
 
 __all__ = ["spark_command"]
 

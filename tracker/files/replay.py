@@ -6,9 +6,9 @@ import posixpath
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from provspark.tracker.files.file import FileRead, FileState, FileWrite, Stat, look
 from provspark.tracker.files.frames import Caller
 from provspark.tracker.files.journal import Copied, Entry, Opened, Place, Temporary
-from provspark.tracker.files.model import FileRead, FileState, FileWrite, Stat, look
 from provspark.tracker.files.paths import beside
 
 __all__ = ["Replay"]

@@ -6,9 +6,10 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from provspark.index_store.model import Dataset, Field, Files, PendingVersion, PendingWrite
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.tracker.files.file import FileState
 from provspark.tracker.files.footers import footer
-from provspark.tracker.files.model import FileState
 
 __all__ = ["KnownFiles", "format_of", "grouped", "milliseconds"]
 

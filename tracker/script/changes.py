@@ -8,11 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from provspark.tracker.script.calls import passed_values, receives
-from provspark.tracker.script.pure import BUILTINS, query_names
+from provspark.tracker.script.pure_functions import BUILTINS, query_names
 from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, Source, last_name
 
 if TYPE_CHECKING:
-    from provspark.tracker.script.shown import Shown
+    from provspark.tracker.script.shown_values import Shown
 
 __all__ = ["Changes"]
 

@@ -8,8 +8,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from provspark.tracker.script.calls import own_nodes
-from provspark.tracker.script.pure import reads
-from provspark.tracker.script.shown import Shown
+from provspark.tracker.script.pure_functions import reads
+from provspark.tracker.script.shown_values import Shown
 from provspark.tracker.script.source import FUNCTIONS, Source, last_name
 from provspark.tracker.script.statements import given
 from provspark.tracker.script.values import UnknownValueError, Values, scalars

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from provspark.tracker.script.program import beside
-from provspark.tracker.sites import is_library
+from provspark.tracker.script.sites import is_library
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import time
 from functools import cache
 from pathlib import Path
 
+from provspark.tracker.script.sites import is_library
 from provspark.tracker.script.source import Binding, Source
-from provspark.tracker.sites import is_library
 
 
 class Program:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from provspark.tracker.script.shown import Shown
+from provspark.tracker.script.shown_values import Shown
 from provspark.tracker.script.source import Source, last_name
 from provspark.tracker.script.values import UnknownValueError, Values
 

@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from provspark.tracker.script.shown import Shown
+from provspark.tracker.script.shown_values import Shown
 from provspark.tracker.script.source import FUNCTIONS, Function, Scope, Source, arguments
 
 _Known = dict[tuple[Scope, str], Any]

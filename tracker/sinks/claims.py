@@ -15,10 +15,11 @@ import uuid
 from dataclasses import dataclass
 from types import TracebackType
 
-from provspark.errors import ConcurrentWriteError, ProvSparkError
-from provspark.index_store.fs import Folder, open_folder
-from provspark.index_store.model import Dataset
-from provspark.index_store.processes import Process
+from provspark.index_store.store.fs.folder import Folder
+from provspark.index_store.store.fs.opening import open_folder
+from provspark.index_store.store.processes import Process
+from provspark.model.datasets import Dataset
+from provspark.model.errors import ConcurrentWriteError, ProvSparkError
 
 __all__ = ["Claim", "claim"]
 

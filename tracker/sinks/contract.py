@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from provspark.index_store.model import Dataset, Int64, PendingVersion, PendingWrite
+from provspark.model.arrays import Int64
+from provspark.model.datasets import Dataset
+from provspark.model.pending import PendingVersion, PendingWrite
 
 
 @dataclass(frozen=True, slots=True)

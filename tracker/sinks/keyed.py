@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from provspark.errors import CaptureError, ConcurrentWriteError, UnsupportedPlanError
-from provspark.index_store.boxes import from_pairs
-from provspark.index_store.model import Axis, Dataset, Int64, PendingTensor, PendingVersion, PendingWrite
+from provspark.model.arrays import Int64
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset
+from provspark.model.errors import CaptureError, ConcurrentWriteError, UnsupportedPlanError
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.writes import Axis
 from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources.keyed import KeyedTable, Keys

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from provspark.errors import CaptureError
-from provspark.index_store.model import Int64
+from provspark.model.arrays import Int64
+from provspark.model.errors import CaptureError
 from provspark.tracker.sinks.reasons import reason
 
 FOOTERS = ("parquet", "orc")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from provspark.errors import CaptureError, ConcurrentWriteError
+from provspark.model.errors import CaptureError, ConcurrentWriteError
 from provspark.tracker.sinks.contract import WriteMetrics
 from provspark.tracker.sinks.listing import Found
 from provspark.tracker.sinks.names import PartName, parse

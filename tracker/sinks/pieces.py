@@ -8,8 +8,8 @@ from itertools import groupby
 
 import numpy as np
 
-from provspark.errors import CaptureError
-from provspark.index_store.model import Int64
+from provspark.model.arrays import Int64
+from provspark.model.errors import CaptureError
 from provspark.tracker.sinks.contract import TapRuns
 from provspark.tracker.sinks.names import ROOT, PartName, Place
 

@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from provspark.errors import CaptureError
-from provspark.index_store.model import Dataset, Files, Int64, PendingVersion, PendingWrite
+from provspark.model.arrays import Int64
+from provspark.model.datasets import Dataset, Files
+from provspark.model.errors import CaptureError
+from provspark.model.pending import PendingVersion, PendingWrite
 from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.counts import rows_of
 from provspark.tracker.sinks.listing import Folder, Found

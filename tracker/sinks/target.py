@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from provspark.errors import UnsupportedPlanError
-from provspark.index_store.model import Dataset, Field
+from provspark.model.datasets import Dataset, Field
+from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.sinks.options import KEPT
 from provspark.tracker.sinks.reasons import reason
 

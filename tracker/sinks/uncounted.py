@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from provspark.index_store.model import Dataset, Files, PendingVersion
+from provspark.model.datasets import Dataset, Files
+from provspark.model.pending import PendingVersion
 from provspark.tracker.sinks.listing import Folder, Found
 
 __all__ = ["files_of", "version_of"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from provspark.errors import CaptureError
-from provspark.index_store.model import Int64
+from provspark.model.arrays import Int64
+from provspark.model.errors import CaptureError
 
 OPENED = -1
 OVERFLOWED = -2

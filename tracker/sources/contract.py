@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from provspark.errors import CaptureError
-from provspark.index_store.model import Dataset, Int64, PendingVersion
+from provspark.model.arrays import Int64
+from provspark.model.datasets import Dataset
+from provspark.model.errors import CaptureError
+from provspark.model.pending import PendingVersion
 
 if TYPE_CHECKING:
     from provspark.tracker.sources.listing import Listing

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from provspark.errors import CaptureError, UnsupportedPlanError
-from provspark.index_store.model import Int64, PendingVersion
+from provspark.model.arrays import Int64
+from provspark.model.errors import CaptureError, UnsupportedPlanError
+from provspark.model.pending import PendingVersion
 from provspark.tracker.sources.blocks import Blocks, measure
 from provspark.tracker.sources.contract import Segments
 from provspark.tracker.sources.listing import Listing

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from provspark.errors import CaptureError, UnsupportedPlanError
-from provspark.index_store.model import Dataset, Field, Files, Int64, PendingVersion
+from provspark.model.arrays import Int64
+from provspark.model.datasets import Dataset, Field, Files
+from provspark.model.errors import CaptureError, UnsupportedPlanError
+from provspark.model.pending import PendingVersion
 from provspark.tracker.sources.contract import Segments
 
 if TYPE_CHECKING:
-    from provspark.tracker.jvm import Jvm
+    from provspark.tracker.spark.jvm import Jvm
 
 KINDS = frozenset({"LocalRelation", "LogicalRDD", "Range"})
 FORMAT = "memory"

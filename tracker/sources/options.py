@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from provspark.index_store.model import Field
+from provspark.model.datasets import Field
 
 
 def _names(text: str) -> frozenset[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from provspark.errors import UnsupportedPlanError
-from provspark.index_store.model import PendingVersion
+from provspark.model.errors import UnsupportedPlanError
+from provspark.model.pending import PendingVersion
 from provspark.tracker.sources.contract import Segments
 from provspark.tracker.sources.listing import Listing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from provspark.errors import UnsupportedPlanError
+from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.sources.contract import Scan
 from provspark.tracker.sources.counted import CountedScan
 from provspark.tracker.sources.keyed import KeyedScan
@@ -12,7 +12,7 @@ from provspark.tracker.sources.listing import Description, Listing
 from provspark.tracker.sources.parquet import ParquetScan
 
 if TYPE_CHECKING:
-    from provspark.tracker.jvm import Jvm
+    from provspark.tracker.spark.jvm import Jvm
 
 _PACKAGE = "org.apache.spark.sql.execution.datasources."
 FORMATS = {

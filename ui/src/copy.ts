@@ -44,7 +44,7 @@ export function asPython(state: State, names: Names): string {
   if (through) parts.push(`via=${text(through)}`);
   if (state.way === "composition") parts.push(`column=${text(state.column ?? "")}`, "each=False");
   if (state.context) parts.push('kinds=("data", "context")');
-  const head = !state.rows.length && state.where.length ? "from provspark.index_store.select import parse_condition\n" : "";
+  const head = !state.rows.length && state.where.length ? "from provspark.index_store.values.selection import parse_condition\n" : "";
   return `${OPEN.replace("\n", `\n${head}`)}prov.${method(state)}(${parts.join(", ")})\n`;
 }
 

@@ -1,0 +1,103 @@
+"""Two profiles side by side: what a step did to the distribution of values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from provspark.index_store.profiles.profile import ColumnProfile, Profile
+
+__all__ = ["Impact"]
+
+_MEASURES = ("count", "nulls", "distinct", "mean", "deviation")
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """A data set that a step read, and what it made of it.
+
+    Parameters
+    ----------
+    step : str
+    before, after : Profile
+        `before` is of an input, `after` of the output.
+    was : mapping
+        Names before of columns that had another one.
+    """
+
+    step: str
+    before: Profile
+    after: Profile
+    was: Mapping[str, str] = field(default_factory=dict)
+
+    def pairs(self) -> list[tuple[str, ColumnProfile | None, ColumnProfile | None]]:
+        """Each column before and after: those of the output, then those that went."""
+        old = {c.name: c for c in self.before.columns}
+        named = {a.name: self.was.get(a.name, a.name) for a in self.after.columns}
+        came = [(a.name, old.get(named[a.name]), a) for a in self.after.columns]
+        return [*came, *((b.name, b, None) for b in self.before.columns if b.name not in named.values())]
+
+    def table(self) -> pa.Table:
+        """One line for each column and measure that it has: column, measure, before, after, change.
+
+        Measures are count, nulls, distinct, mean, deviation, and the quantiles. The first line has no column: it is of
+        the rows.
+        """
+        lines: list[tuple[str | None, str, float | None, float | None]] = [
+            (None, "rows", self.before.rows, self.after.rows)
+        ]
+        for name, before, after in self.pairs():
+            told_before, told_after = _measures(before), _measures(after)
+            for measure in dict.fromkeys([*told_before, *told_after]):
+                lines.append((name, measure, told_before.get(measure), told_after.get(measure)))
+        columns = list(zip(*lines, strict=True))
+        change = [None if b is None or a is None else a - b for _, _, b, a in lines]
+        return pa.table(
+            {
+                "column": pa.array(columns[0], pa.string()),
+                "measure": pa.array(columns[1], pa.string()),
+                "before": pa.array(columns[2], pa.float64()),
+                "after": pa.array(columns[3], pa.float64()),
+                "change": pa.array(change, pa.float64()),
+            }
+        )
+
+    def shares(self) -> pa.Table:
+        """One line for each column and value: column, value, before, after, change, as parts of all rows.
+
+        Null is a value. Of a column with more than 50 values only the most frequent are known: the part of one that
+        may be among the others on one side is null there. A value that came up or went counts as 0.
+        """
+        lines = []
+        for name, before, after in self.pairs():
+            if before is None or after is None:
+                continue
+            values = dict.fromkeys([*before.shares, *after.shares])
+            lines += [(name, value, _share(before, value), _share(after, value)) for value in values]
+        change = [None if b is None or a is None else a - b for _, _, b, a in lines]
+        return pa.table(
+            {
+                "column": pa.array([line[0] for line in lines], pa.string()),
+                "value": pa.array([line[1] for line in lines], pa.string()),
+                "before": pa.array([line[2] for line in lines], pa.float64()),
+                "after": pa.array([line[3] for line in lines], pa.float64()),
+                "change": pa.array(change, pa.float64()),
+            }
+        )
+
+
+def _measures(column: ColumnProfile | None) -> dict[str, float]:
+    if column is None:
+        return {}
+    found = {m: getattr(column, m) for m in _MEASURES}
+    found |= dict(zip(("q5", "q25", "q50", "q75", "q95"), column.quantiles, strict=False))
+    return {m: v for m, v in found.items() if v is not None}
+
+
+def _share(column: ColumnProfile, value: str | None) -> float | None:
+    found = column.shares.get(value)
+    if found is None and (value is None or column.complete):
+        return 0.0
+    return found

@@ -1,0 +1,67 @@
+"""Correlations of many columns at once, as sums of products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from provspark.index_store.profiles.profile import Correlations
+
+__all__ = ["correlate"]
+
+_MOST = 256
+"""Numeric columns that are correlated; more columns get no correlations."""
+_CELLS = 50_000_000
+"""Numbers that are correlated; longer columns get no correlations."""
+_AT_ONCE = 2_000_000
+_NOTHING = 1e-12
+"""A spread this small a part of the squares is a constant's, but for rounding."""
+Floats = npt.NDArray[np.float64]
+
+
+def correlate(columns: Mapping[str, Floats]) -> Correlations:
+    """Correlate each two columns over the rows in which both are finite.
+
+    Where there are too many columns or numbers the answer is empty.
+    """
+    names, values = tuple(columns), list(columns.values())
+    cells = sum(len(v) for v in values)
+    if not 2 <= len(names) <= _MOST or not 0 < cells <= _CELLS:
+        return Correlations()
+    middle, scale = np.array([_middle_and_scale(v) for v in values]).T
+    size = len(names)
+    n, sums, squares, together = (np.zeros((size, size)) for _ in range(4))
+    step = max(1, _AT_ONCE // size)
+    for at in range(0, len(values[0]), step):
+        x = (np.stack([v[at : at + step] for v in values]) - middle[:, None]) / scale[:, None]
+        there = np.isfinite(x)
+        if there.all():
+            n += x.shape[1]
+            sums += x.sum(axis=1)[:, None]
+            squares += (x * x).sum(axis=1)[:, None]
+            together += x @ x.T
+            continue
+        x, seen = np.where(there, x, 0.0), there.astype(np.float64)
+        n += seen @ seen.T
+        sums += x @ seen.T
+        squares += (x * x) @ seen.T
+        together += x @ x.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = squares - sums * sums / n
+        found = (together - sums * sums.T / n) / np.sqrt(spread * spread.T)
+    constant = ~(spread > _NOTHING * squares)
+    found = np.where(constant | constant.T | (n < 2), np.nan, np.clip(found, -1.0, 1.0))
+    upper = found[np.triu_indices(size, 1)].tolist()
+    return Correlations(names, tuple(None if v != v else v for v in upper))
+
+
+def _middle_and_scale(values: Floats) -> tuple[float, float]:
+    """What makes the numbers small, so that little is lost when they are squared."""
+    usual = values[np.isfinite(values)]
+    if not len(usual):
+        return 0.0, 1.0
+    middle = float(usual.min() / 2 + usual.max() / 2)
+    scale = float(np.abs(usual - middle).max())
+    return middle, scale if 0 < scale < np.inf else 1.0

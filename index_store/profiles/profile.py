@@ -1,0 +1,143 @@
+"""What a profile says. Every class here is frozen and travels as JSON; numbers that are none are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from provspark.model.errors import near_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+TOP = 50
+"""Values of a column that are told with their count."""
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Values from `low` on, to below `high`; the last bin holds `high` too."""
+
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A value, as JSON has it written as text, and how many rows have it."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """One column of a profile.
+
+    Mean, deviation, quantiles and histogram are of numbers that are neither NaN nor infinite.
+    """
+
+    name: str
+    type: str
+    count: int
+    """Values that are not null."""
+    nulls: int
+    distinct: int | None = None
+    """Different values, null left out; None for arrays, maps and structs."""
+    unusual: int = 0
+    """NaN and infinities among `count`."""
+    mean: float | None = None
+    deviation: float | None = None
+    """Of a sample: divided by one less than the count, as Spark's ``stddev``."""
+    low: str | None = None
+    high: str | None = None
+    quantiles: tuple[float, ...] = ()
+    """At 5, 25, 50, 75 and 95 per cent, interpolated as by Spark's ``percentile``; empty for no numbers."""
+    histogram: tuple[Bin, ...] = ()
+    top: tuple[Share, ...] = ()
+    """The most frequent values, at most 50; equally frequent ones by their text."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the data set."""
+        return self.count + self.nulls
+
+    @property
+    def shares(self) -> dict[str | None, float]:
+        """Part of the rows that has each value of `top`, null too."""
+        found: dict[str | None, float] = {s.value: s.count / self.rows for s in self.top}
+        return found | ({None: self.nulls / self.rows} if self.nulls else {})
+
+    @property
+    def complete(self) -> bool:
+        """Whether `top` has all values."""
+        return self.distinct is not None and self.distinct <= len(self.top)
+
+
+@dataclass(frozen=True, slots=True)
+class Correlations:
+    """Pearson's correlation of each two numeric columns, over the rows in which both are numbers."""
+
+    columns: tuple[str, ...] = ()
+    values: tuple[float | None, ...] = ()
+    """Of the first with each after it, of the second with each after it …; None where one of the two is constant."""
+
+    def of(self, left: str, right: str) -> float | None:
+        """Return the correlation of two columns; None too where one of them is no number."""
+        if left not in self.columns or right not in self.columns:
+            return None
+        if left == right:
+            return 1.0
+        i, j = sorted((self.columns.index(left), self.columns.index(right)))
+        n = len(self.columns)
+        return self.values[i * n - i * (i + 1) // 2 + j - i - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How the values of a version, or of some rows of it, are distributed."""
+
+    dataset: str
+    version: str
+    rows: int
+    columns: tuple[ColumnProfile, ...]
+    correlations: Correlations = Correlations()
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Columns whose values can't be read, each with the reason."""
+
+    def column(self, name: str) -> ColumnProfile:
+        """Return a column by its name; letter case counts only where two names differ by it.
+
+        Raises
+        ------
+        UnknownColumnError
+            With the names that come near.
+        """
+        found = [c for c in self.columns if c.name == name] or [
+            c for c in self.columns if c.name.lower() == name.lower()
+        ]
+        if len(found) != 1:
+            raise near_columns(self.dataset, name, [c.name for c in self.columns])
+        return found[0]
+
+    def table(self) -> pa.Table:
+        """One line for each column, without histogram and top values."""
+        import pyarrow as pa
+
+        names = ("name", "type", "count", "nulls", "distinct", "unusual", "mean", "deviation", "low", "high")
+        data = {("column" if n == "name" else n): [getattr(c, n) for c in self.columns] for n in names}
+        for at, q in enumerate(QUANTILES):
+            data[f"q{100 * q:g}"] = [c.quantiles[at] if c.quantiles else None for c in self.columns]
+        kinds = dict.fromkeys(("column", "type", "low", "high"), pa.string())
+        kinds |= dict.fromkeys(("count", "nulls", "distinct", "unusual"), pa.int64())
+        return pa.table({n: pa.array(v, kinds.get(n, pa.float64())) for n, v in data.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """Profiles of a write's output and inputs."""
+
+    profiles: tuple[Profile, ...] = ()

@@ -1,0 +1,150 @@
+"""The neighbourhood of cells: the edges of a neighbourhood of rows, cut by the writes' matrices of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from provspark.index_store.query.bits import ROWS, Bits, compose, named
+from provspark.index_store.query.column_maps import carried, column_map, names_of
+from provspark.index_store.query.graph import Direction
+from provspark.index_store.query.neighbourhood import Neighbourhood, RowEdge, RowNode
+from provspark.model.errors import ConditionError
+from provspark.model.operations import Dependence
+from provspark.model.writes import Kind
+
+__all__ = ["CellEdge", "CellNeighbourhood", "CellNode", "cell_neighbourhood"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CellNode:
+    """A value of a row; without a column the row itself, which a count is made of."""
+
+    row: RowNode
+    column: str = ""
+
+    @property
+    def id(self) -> str:
+        """A name for it: version, row and column, quoted as in URLs."""
+        return f"{self.row.id}/{quote(self.column, safe='')}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CellEdge:
+    """A cell came of another in a write, or was decided by it."""
+
+    cell: CellNode
+    source: CellNode
+    step: str
+    write: int
+    occurrence: int
+    kind: Kind
+    dependence: Dependence
+    exact: bool
+    """False where the rows' values choose whether it did; see `Provenance.cells`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellNeighbourhood:
+    """Cells and what lies between them, beside the neighbourhood of their rows; all sorted."""
+
+    near: Neighbourhood
+    cells: tuple[CellNode, ...]
+    edges: tuple[CellEdge, ...]
+    same: tuple[tuple[CellNode, CellNode], ...]
+    """The same value of the same record in two versions."""
+
+    def prov_json(self) -> dict[str, Any]:
+        """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`."""
+        from provspark.index_store.export.prov_json import prov_json
+
+        return prov_json(self.near, self)
+
+
+def cell_neighbourhood(
+    near: Neighbourhood, start: Iterable[RowNode], columns: Iterable[str], direction: Direction, *, limit: int
+) -> CellNeighbourhood:
+    """Collect the cells around some, along the edges of their rows' neighbourhood.
+
+    Raises
+    ------
+    ConditionError
+        There are more than `limit` edges.
+    """
+    columns = list(columns)
+    return _Cells(near, direction, limit).around([CellNode(row, c) for row in start for c in columns])
+
+
+class _Cells:
+    def __init__(self, near: Neighbourhood, direction: Direction, limit: int) -> None:
+        self.near, self.backward, self.limit = near, direction == "backward", limit
+        self.by_row: dict[RowNode, list[RowEdge]] = {}
+        for edge in near.edges:
+            self.by_row.setdefault(edge.row if self.backward else edge.source, []).append(edge)
+        self.alike: dict[RowNode, list[tuple[RowNode, RowNode]]] = {}
+        for pair in near.same:
+            for row in pair:
+                self.alike.setdefault(row, []).append(pair)
+        self.maps: dict[object, list[tuple[str, str, int, int]]] = {}
+
+    def around(self, start: list[CellNode]) -> CellNeighbourhood:
+        edges: set[CellEdge] = set()
+        same: set[tuple[CellNode, CellNode]] = set()
+        seen, waiting = set(start), list(start)
+        while waiting:
+            cell = waiting.pop()
+            found = [e for edge in self.by_row.get(cell.row, ()) for e in self.through(edge, cell)]
+            twins = list(self.twins(cell))
+            edges.update(found)
+            same.update(twins)
+            if len(edges) + len(same) > self.limit:
+                raise ConditionError(
+                    f"there are more than {self.limit:,} edges around these cells; ask for fewer, or raise limit"
+                )
+            ends = [e.source if self.backward else e.cell for e in found] + [c for pair in twins for c in pair]
+            for end in ends:
+                if end not in seen:
+                    seen.add(end)
+                    waiting.append(end)
+        return CellNeighbourhood(self.near, tuple(sorted(seen)), tuple(sorted(edges)), tuple(sorted(same)))
+
+    def through(self, edge: RowEdge, cell: CellNode) -> Iterator[CellEdge]:
+        """The edges of a cell along one of its row's."""
+        for out, src, may, sure in self.map(edge):
+            if cell.column == (out if self.backward else src):
+                for _, dependence, which in named(may):
+                    ends = CellNode(edge.row, out), CellNode(edge.source, src)
+                    step, write, occurrence = edge.step, edge.write, edge.occurrence
+                    yield CellEdge(*ends, step, write, occurrence, edge.kind, dependence, bool(sure & which))
+
+    def map(self, edge: RowEdge) -> list[tuple[str, str, int, int]]:
+        """The names of columns that a write relates by an edge's reading and kind, and the bits."""
+        key = (edge.step, edge.write, edge.source.version, edge.occurrence, edge.kind, edge.row.version)
+        if key not in self.maps:
+            node = self.near.writes[edge.step, edge.write]
+            axis = next(
+                i
+                for i, a in enumerate(node.write.axes)
+                if (a.role, a.version, a.occurrence) == ("input", edge.source.version, edge.occurrence)
+            )
+            bits = column_map(node).axes.get(axis, Bits.of(())).of_kind(edge.kind)
+            one, other = self.near.versions[edge.row.version], self.near.versions[edge.source.version]
+            bits = compose(compose(carried(one, node.output), bits), carried(node.inputs[edge.source.version], other))
+            self.maps[key] = self.names(bits, edge.row, edge.source)
+        return self.maps[key]
+
+    def twins(self, cell: CellNode) -> Iterator[tuple[CellNode, CellNode]]:
+        for one, other in self.alike.get(cell.row, ()):
+            key = (one.version, other.version)
+            if key not in self.maps:
+                bits = carried(*(self.near.versions[v] for v in key))
+                self.maps[key] = self.names(bits, one, other)
+            for a, b, _, _ in self.maps[key]:
+                if cell in (pair := (CellNode(one, a), CellNode(other, b))):
+                    yield pair
+
+    def names(self, bits: Bits, one: RowNode, other: RowNode) -> list[tuple[str, str, int, int]]:
+        mine, theirs = (("", *names_of(self.near.versions[r.version])) for r in (one, other))
+        return [(mine[out], theirs[src], may, sure) for out, src, may, sure, *_ in bits if out != ROWS]

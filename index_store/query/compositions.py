@@ -1,0 +1,90 @@
+"""Compositions: how the witnesses of rows divide over a column of their data set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.relation import image
+from provspark.index_store.query.shared_records import settled
+from provspark.index_store.query.tally import tally
+from provspark.index_store.query.walk import Stand
+from provspark.index_store.values.paths import find_path, read_column
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.lists import concat
+from provspark.model.runs import Runs
+
+_ALL_BELOW = 8
+"""A version is read from one end to the other where more than one row in so many is wanted."""
+
+
+def divide(stands: Sequence[Stand], labels: Runs, column: str) -> pa.Table:
+    """Count the distinct witnesses of each label, by the value that they have in a column.
+
+    Returns
+    -------
+    pyarrow.Table
+        row, value, witnesses; sorted by row, then value, null last.
+
+    Raises
+    ------
+    UnknownColumnError, ConditionError, VersionChangedError, ValuesUnavailableError
+    """
+    moved: list[Boxes] = []
+    held: list[Runs] = []
+    values: list[pa.Array] = []
+    base = 0
+    for at, boxes in _by_version(stands):
+        rows = image(boxes)
+        # Versions follow one another on one axis, so that all are counted at once.
+        moved.append(Boxes(boxes.out, boxes.n_out, boxes.src + base, boxes.n_src, boxes.diagonal))
+        held.append(Runs(rows.starts + base, rows.lengths))
+        values.append(_values(at, rows, column))
+        base += at.version.rows
+    if not moved:
+        kind = pa.null()
+        return pa.table(
+            {"row": pa.array([], pa.int64()), "value": pa.array([], kind), "witnesses": pa.array([], pa.int64())}
+        )
+    held_runs = Runs(np.concatenate([r.starts for r in held]), np.concatenate([r.lengths for r in held]))
+    distinct, codes = _coded(values)
+    found = tally(concat(moved), held_runs, codes)
+    return pa.table(
+        {"row": labels.at(found.label), "value": distinct.take(pa.array(found.code)), "witnesses": found.count}
+    )
+
+
+def _by_version(stands: Sequence[Stand]) -> list[tuple[Sighting, Boxes]]:
+    found: dict[object, tuple[Sighting, list[Boxes]]] = {}
+    for stand in settled(stands):
+        found.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
+    return [(at, concat(parts)) for at, parts in found.values()]
+
+
+def _values(at: Sighting, rows: Runs, column: str) -> pa.Array:
+    path = find_path(at.version, column)
+    every = rows.count * _ALL_BELOW > at.version.rows
+    return read_column(at.version, at.files, path, rows, every=every)
+
+
+def _coded(parts: list[pa.Array]) -> tuple[pa.Array, Int64]:
+    """Distinct values in order, null last, and the number of each value among them."""
+    values = pa.chunked_array(parts) if len({p.type for p in parts}) == 1 else pa.chunked_array(_unified(parts))
+    distinct = values.unique()
+    distinct = distinct.take(pc.sort_indices(distinct))
+    codes: Int64 = pc.index_in(values, value_set=distinct).to_numpy().astype(np.int64)
+    return distinct, codes
+
+
+def _unified(parts: list[pa.Array]) -> list[pa.Array]:
+    """Versions may type a column differently: the widest type that they have, else as text."""
+    try:
+        kind = pa.unify_schemas([pa.schema([("v", p.type)]) for p in parts], promote_options="permissive")[0].type
+    except pa.ArrowException:
+        kind = pa.string()
+    return [p.cast(kind) for p in parts]

@@ -1,0 +1,559 @@
+"""What a dataset's name means now: its current version, and the same rows in other versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from provspark.index_store.query.graph import Graph, Place, Sighting
+from provspark.index_store.query.links import between
+from provspark.index_store.query.relation import compose, identity, image, restrict
+from provspark.index_store.query.walk import Stand
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import concat, sort, transpose
+from provspark.model.datasets import Dataset, Files
+from provspark.model.errors import UnknownDatasetError
+from provspark.model.progress import check
+from provspark.model.runs import Runs
+from provspark.model.stops import Stop
+from provspark.model.times import milliseconds
+
+__all__ = ["Brought", "Current", "Currents", "Gone", "Moved", "Rule", "VersionUsed"]
+
+Rule = Literal["disk", "last step", "run", "as_of", "version", "itself"]
+"""How a version was chosen.
+
+- ``disk``: the newest version whose files exist.
+- ``last step``: the version of the last successful step, if the files can't be listed, and for a database table.
+- ``run``: the latest version in the run.
+- ``as_of``: the latest version at that time.
+- ``version``: the question named it.
+- ``itself``: a dataset on a driver, which has a version for each call.
+"""
+
+Listed = tuple[str, int, int]
+"""A file's path, size and time."""
+_SECOND = 1000
+_CHOSEN: dict[Rule, str] = {
+    "disk": "newest version whose files exist",
+    "last step": "version of the last successful step",
+    "run": "latest version in the run",
+    "as_of": "latest version at that time",
+    "version": "the version asked for",
+    "itself": "the version of that call on the driver",
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class VersionUsed:
+    """The version of a dataset that an answer's row ids refer to.
+
+    Parameters
+    ----------
+    dataset, version : str
+    rule : {"disk", "last step", "run", "as_of", "version", "itself"}
+        See `Rule`.
+    why : str
+        With ``last step``, why the files could not be listed; empty for a database table.
+    missing, unknown : int
+        With ``disk``: files of the version that do not exist, and existing files that are not part of it. Of a database
+        table, `unknown` counts later steps that read another state of it.
+    age : float
+        With ``disk``: how many seconds ago the files were listed; 0 for a local disk.
+    """
+
+    dataset: str
+    version: str
+    rule: Rule
+    why: str = ""
+    missing: int = 0
+    unknown: int = 0
+    age: float = 0.0
+
+    def __str__(self) -> str:
+        chosen = "version with the most existing files" if self.missing else _CHOSEN[self.rule]
+        more = [self.why, *self._files()]
+        more.append(f"listed {self.age:.0f} seconds ago" if self.age else "")
+        return f"version {self.version} of {self.dataset} ({'; '.join([chosen, *filter(None, more)])})"
+
+    def _files(self) -> Iterator[str]:
+        if self.missing:
+            yield f"{_number(self.missing, 'file')} of it {'is' if self.missing == 1 else 'are'} missing"
+        if self.unknown and self.rule == "last step":
+            yield f"the table changed later: {_number(self.unknown, 'step')} read another state of it"
+        elif self.unknown:
+            yield f"{_number(self.unknown, 'other file')} in the folder"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gone:
+    """Rows that were found, but are no longer in the current version of their dataset.
+
+    Parameters
+    ----------
+    dataset : str
+    step : str
+        The first captured step after which their files were missing; empty if no captured step is known to have removed
+        them.
+    rows : int
+    """
+
+    dataset: str
+    step: str
+    rows: int
+
+    def __str__(self) -> str:
+        are, their = ("is", "its") if self.rows == 1 else ("are", "their")
+        why = f"{their} files were missing after step {self.step}"
+        if not self.step:
+            why = f"no captured step is known to have removed {their} files"
+        return f"{_number(self.rows, 'row')} of {self.dataset} {are} no longer in the current version: {why}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Current:
+    """The current version of a dataset."""
+
+    at: Sighting
+    rule: Rule
+    missing: frozenset[int] = frozenset()
+    """Numbers of its files that are not there."""
+    unknown: tuple[tuple[str, int], ...] = ()
+    """Paths and times of files that are there, that it lacks, and that no captured step wrote; of a dataset that none
+    wrote, those that none read."""
+    apart: tuple[tuple[str, int], ...] = ()
+    """The same of those that captured steps wrote, or read, but that no version has together with its files."""
+    why: str = ""
+    age: float = 0.0
+    moved: dict[object, Moved] = field(default_factory=dict)
+    """The row ids that rows of other versions have in it, as far as that was asked."""
+
+    @property
+    def lost(self) -> Runs:
+        """The rows of its files that are not there."""
+        missing = np.array(sorted(self.missing), dtype=np.int64)
+        return Runs.united(self.at.files.bases[missing], self.at.files.rows[missing])
+
+    @property
+    def used(self) -> VersionUsed:
+        """What an answer says of it."""
+        version = self.at.version
+        return VersionUsed(
+            str(version.dataset),
+            version.id,
+            self.rule,
+            self.why,
+            len(self.missing),
+            len(self.unknown) + len(self.apart),
+            self.age,
+        )
+
+    def stops(self, foreign: Sequence[tuple[str, int]], since: int = 0) -> Iterator[Stop]:
+        """The stops for files that nobody captured, and for those of other versions, but for older ones than a time.
+
+        Parameters
+        ----------
+        foreign : sequence of (path, time)
+            Files that no captured step wrote.
+        since : int
+            In milliseconds.
+        """
+        table = self.at.version.format == "jdbc"
+        for files, why in ((foreign, _another_state if table else _unwritten), (self.apart, _spread)):
+            fresh = [path for path, time in files if time >= since // _SECOND * _SECOND]
+            if fresh:
+                yield self._stop(why(fresh))
+
+    def lacking(self) -> Stop:
+        """The stop for files of the version that are not there."""
+        gone = [self.at.files.paths[i] for i in sorted(self.missing)]
+        are, have = ("are", "have") if len(gone) > 1 else ("is", "has")
+        return self._stop(f"{_said(gone)} of this version {are} missing or {have} changed")
+
+    def _stop(self, why: str) -> Stop:
+        """A stop at the step that knows the version."""
+        node, dataset = self.at.node, self.at.version.dataset
+        return Stop("files", node.step, str(node.write.output.dataset), f"in {dataset}, {why}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """The row ids that the rows of a version have in another one."""
+
+    at: Sighting
+    """The other version."""
+    boxes: Boxes | None
+    """From row to row; None where each row has its own number there."""
+    lost: Runs
+    """The rows that it lacks."""
+    stays: Runs = field(default_factory=lambda: Runs.span(0))
+    """Those of `lost` whose files are there all the same."""
+    refused: tuple[tuple[Runs, str], ...] = ()
+    """Rows that can't be located in it, and why."""
+
+    def stops(self, at: Sighting, rows: Runs) -> set[Stop]:
+        """The stops for those of some rows that can't be told in it."""
+        step, dataset = at.node.step, str(at.version.dataset)
+        return {Stop("unlinked", step, dataset, why) for some, why in self.refused if some & rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """The rows that a walk reached, in current versions."""
+
+    stands: tuple[Stand, ...]
+    older: tuple[Stand, ...]
+    """Rows that are in no current version, in the versions in which they were found."""
+    stops: tuple[Stop, ...]
+
+
+class Currents:
+    """Finds and remembers the current versions of a graph's datasets. Threads may share one.
+
+    Parameters
+    ----------
+    graph : Graph
+        Its steps are all that count.
+    rule : {"disk", "run", "as_of"}
+        Whether the files that exist decide, or the steps of the graph alone.
+    partial : bool
+        Whether there are steps that nothing may be told of: then nothing is told of files that no step wrote, as one of
+        those steps may have written them.
+    """
+
+    def __init__(self, graph: Graph, rule: Rule = "disk", *, partial: bool = False) -> None:
+        self.graph = graph
+        self.rule = rule
+        self._partial = partial
+        self._known: dict[Dataset, tuple[object, Current]] = {}
+        """By dataset, the files (None where none decide) for which this is its current version."""
+        self._removers: dict[Dataset, dict[Place, str]] = {}
+
+    def of(self, dataset: Dataset, *, ask: bool = True) -> Current:
+        """The current version of a dataset.
+
+        Parameters
+        ----------
+        ask : bool
+            With False, only a local disk is listed.
+
+        Raises
+        ------
+        UnknownDatasetError
+        """
+        files, known = self._known.get(dataset, ((), None))
+        if known is None and (sure := self._without_files(dataset)):
+            files, known = self._known[dataset] = None, sure
+        if known is not None and files is None:
+            return known
+        from provspark.index_store.values.listing import listing
+
+        found = listing(dataset, ask=ask)
+        removed = found.absent and self._has_neighbour(dataset)
+        state = found.files if removed else found.why or found.files
+        if known is None or files != state:
+            if found.why and not removed:
+                known = Current(self.graph.latest(dataset), "last step", why=found.why)
+            else:
+                known = self._on_disk(dataset, found.files)
+            self._known[dataset] = state, known
+        return replace(known, age=found.age) if found.age else known
+
+    def stands(self, current: Current) -> bool:
+        """Whether what was the current version of a dataset still is."""
+        now = self.of(current.at.version.dataset)
+        return now.moved is current.moved
+
+    def _has_neighbour(self, dataset: Dataset) -> bool:
+        """Whether another dataset exists below the nearest folder that does, or has it: then this one was removed."""
+        folder = next((f for f in Path(dataset.name).parents if f.exists()), Path("/"))
+        if folder == Path("/"):
+            return False
+        names = (d.name for d in self.graph.datasets() if d.namespace == dataset.namespace and d != dataset)
+        near = (n for n in names if n.startswith(f"{folder}/") or f"{folder}/".startswith(f"{n}/"))
+        return any(Path(name).exists() for name in near)
+
+    def _without_files(self, dataset: Dataset) -> Current | None:
+        """The current version of a dataset for which no files decide."""
+        if self.rule != "disk":
+            return Current(self.graph.latest(dataset), self.rule)
+        last = self.graph.latest(dataset)
+        if _stands_for_itself(dataset):
+            return Current(last, "itself")
+        if last.version.format != "jdbc":
+            return None
+        return Current(last, "last step", unknown=_read_since(last, self.graph.sightings(dataset)))
+
+    def _on_disk(self, dataset: Dataset, listed: tuple[Listed, ...]) -> Current:
+        """Find the newest version whose files exist: that has most of them, and fewest others."""
+        candidates = self.graph.sightings(dataset)
+        there = Files.of((path, size, mtime, 0, False) for path, size, mtime in listed)
+        name = there.identity(dataset)
+        if any(s.version.id == name for s in candidates):
+            return Current(self.graph.find(dataset, name), "disk")
+        files = set(listed)
+        captured = self._captured(dataset, listed)
+
+        def fits(s: Sighting) -> tuple[int, int, int, str]:
+            check()
+            there = files.intersection(_listed(s))
+            lacks = s.version.n_files - len(there) if there else 0
+            return len(there & captured), len(there), -lacks, s.node.manifest.ended
+
+        best = self.graph.find(dataset, max(candidates, key=fits).version.id)
+        known = {entry: i for i, entry in enumerate(_listed(best))}
+        missing = frozenset(i for entry, i in known.items() if entry not in files)
+        deep = any(not _partitioned(path) for path in best.files.paths)
+        more = [e for e in listed if e not in known and (deep or _partitioned(e[0]))]
+        unknown = self.told([e for e in more if e not in captured])
+        apart = [e for e in more if e in captured]
+        return Current(best, "disk", missing, _with_times(unknown), _with_times(apart))
+
+    def derived(self, dataset: Dataset) -> bool:
+        """Whether captured steps wrote it, or a folder above it or in it."""
+        return any(True for _ in self.graph.written.related(dataset))
+
+    def _captured(self, dataset: Dataset, listed: Iterable[Listed]) -> set[Listed]:
+        """The files that captured steps wrote; of a dataset that none wrote, those that they read."""
+        places = _places(dataset, listed)
+        written = self.derived(dataset)
+        found = set()
+        for s in (self.graph.written if written else self.graph.read).related(dataset):
+            check()
+            own = s.files.written.tolist() if written else None
+            found |= {places[place] for place, i in s.places() if place in places and (own is None or own[i])}
+        return found
+
+    def told(self, files: list[Listed]) -> list[Listed]:
+        """Files that no step wrote, as far as they may be told."""
+        return [] if self._partial else files
+
+    def moved(self, at: Sighting, current: Current) -> Moved:
+        """Where the rows of a version stand in the current one."""
+        found = current.moved.get(at.key)
+        if found is None:
+            found = self._moved(at, current.at, current.missing)
+            if current.apart and found.lost:
+                apart = {path for path, _ in current.apart}
+                which = [i for i, path in enumerate(at.files.paths) if path in apart]
+                stays = Runs.united(at.files.bases[which], at.files.rows[which]) & found.lost
+                found = replace(found, lost=found.lost - stays, stays=stays)
+            current.moved[at.key] = found
+        return found
+
+    def _moved(self, at: Sighting, to: Sighting, missing: frozenset[int] = frozenset()) -> Moved:
+        nothing = Runs.span(0)
+        if at.key == to.key and not missing:
+            return Moved(to, None, nothing)
+        if at.version.format == to.version.format == "jdbc":
+            return self._by_key(at, to)
+        links = between(at, to, missing)
+        boxes = concat([link.boxes for link in links.links])
+        return Moved(to, boxes, links.loose, refused=tuple((r.rows, r.why) for r in links.refused))
+
+    def _by_key(self, at: Sighting, to: Sighting) -> Moved:
+        """Follow the rows of a table's version through the appends that kept them."""
+        every = Runs.span(at.version.rows)
+        ways = {at.version.id: identity(every)}
+        waiting, carried = [at.version.id], Runs.span(0)
+        appends = list(self._appends(at.version.dataset))
+        while waiting:
+            here = waiting.pop()
+            for was, now, kept in appends:
+                if was == here and now not in ways:
+                    ways[now] = compose(ways[here], kept)
+                    waiting.append(now)
+                    if was == at.version.id:
+                        carried |= Runs.united(kept.out, kept.n_out)
+        boxes = ways.get(to.version.id)
+        if boxes is not None:
+            return Moved(to, boxes, every - Runs.united(boxes.out, boxes.n_out))
+        return Moved(to, Boxes.empty(), every - carried)
+
+    def _appends(self, dataset: Dataset) -> Iterator[tuple[str, str, Boxes]]:
+        """The version before an append to a table, the one after, and where its rows went."""
+        for s in self.graph.written.by_name.get(dataset, ()):
+            write, last = s.node.write, len(s.node.write.axes) - 1
+            if last < 1 or write.axes[last].role != "input":
+                continue
+            was = s.node.inputs[write.axes[last].version]
+            tensors = [t for t in write.tensors if t.src == last and t.out == 0]
+            if was.version.dataset == dataset and len(tensors) == 1 and tensors[0].edges == was.version.rows:
+                whole = Runs.span(was.version.rows)
+                there = s.node.reader(tensors[0], "src").lookup(whole.starts, whole.lengths)
+                yield was.version.id, s.version.id, transpose(there)
+
+    def located(self, at: Sighting, current: Current) -> Moved:
+        """Where the rows of a version stand in another one."""
+        to = current.at
+        moved = self._moved(at, to, current.missing)
+        if moved.boxes is not None and not len(moved.boxes) and at.version.format == "jdbc":
+            back = self._moved(to, at).boxes
+            boxes = Boxes.empty() if back is None else sort(transpose(back))
+            return Moved(to, boxes, Runs.span(at.version.rows) - Runs.united(boxes.out, boxes.n_out))
+        return moved
+
+    def known(self, dataset: Dataset, here: dict[Dataset, Current]) -> Current | None:
+        """The current version of a dataset, as `here` has it or gets it; None where it has none.
+
+        A dataset on a driver has none, and one that the steps which count do not know.
+        """
+        if dataset not in here and not _stands_for_itself(dataset):
+            with suppress(UnknownDatasetError):
+                here[dataset] = self.of(dataset)
+        return here.get(dataset)
+
+    def bring(self, stands: Iterable[Stand], here: dict[Dataset, Current]) -> Brought:
+        """Bring rows to the current versions of their datasets.
+
+        Parameters
+        ----------
+        here : dict
+            The current versions that the answer found until now; each dataset is looked at once.
+        """
+        live: list[Stand] = []
+        older: list[Stand] = []
+        stops: set[Stop] = set()
+        for s in stands:
+            check()
+            current = self.known(s.at.version.dataset, here)
+            if current is None:
+                live.append(s)
+                continue
+            moved = self.moved(s.at, current)
+            if moved.boxes is None:
+                live.append(s)
+                continue
+            there = compose(s.boxes, moved.boxes)
+            if len(there) and s.at.version.format != "jdbc":  # appends to a table lead to the rows that they kept, too
+                live.append(replace(s, at=moved.at, boxes=there))
+            stays = restrict(s.boxes, moved.stays) if moved.stays else Boxes.empty()
+            if len(stays):
+                live.append(replace(s, boxes=stays))
+            lost = restrict(s.boxes, moved.lost) if moved.lost else Boxes.empty()
+            if len(lost):
+                older.append(replace(s, boxes=lost, gone=True))
+            if moved.refused:
+                stops |= moved.stops(s.at, image(s.boxes))
+        return Brought(tuple(live), tuple(older), tuple(sorted(stops)))
+
+    def within(self, stands: Iterable[Stand], current: Current) -> tuple[Stand, ...]:
+        """Tell rows of other datasets in a current version, as far as it has their files."""
+        found = []
+        for s in stands:
+            boxes = self._moved(s.at, current.at, current.missing).boxes
+            there = s.boxes if boxes is None else compose(s.boxes, boxes)
+            if len(there):
+                found.append(replace(s, at=current.at, boxes=there))
+        return tuple(found)
+
+    def gone(self, older: Iterable[Stand]) -> tuple[Gone, ...]:
+        """Count rows that are in no current version, each once, by the step after which their files were missing."""
+        rows: dict[object, tuple[Sighting, Runs]] = {}
+        for s in older:
+            known = rows.get(s.at.key)
+            rows[s.at.key] = (s.at, image(s.boxes) if known is None else known[1] | image(s.boxes))
+        counts: dict[Dataset, dict[Place, int]] = {}
+        for at, runs in rows.values():
+            of = counts.setdefault(at.version.dataset, {})
+            for place, n in _by_file(at, runs):
+                of[place] = max(n, of.get(place, 0))
+        out: list[tuple[str, str, int]] = []
+        for dataset, of in counts.items():
+            removers = self._removed(dataset, of)
+            out += [(str(dataset), removers[place], n) for place, n in of.items()]
+        return tuple(
+            Gone(name, step, sum(n for *_, n in some))
+            for (name, step), some in groupby(sorted(out), key=lambda one: one[:2])
+        )
+
+    def _removed(self, dataset: Dataset, places: Iterable[Place]) -> dict[Place, str]:
+        """For each file, the first step after which it was not there."""
+        known = self._removers.setdefault(dataset, {})
+        after = {place: "" for place in places if place not in known}
+        seen = [*self.graph.written.related(dataset), *self.graph.read.related(dataset)] if after else []
+        for s in sorted(seen, key=lambda s: s.node.manifest.ended, reverse=True):
+            if not after:
+                break
+            for place in after.keys() & {place for place, _ in s.places()}:
+                known[place] = after.pop(place)
+            if s is not s.node.output:
+                continue
+            within = s.version.dataset.name.rstrip("/") + "/"
+            whole = dataset.name.startswith(within) or s.version.dataset == dataset
+            after.update((p, s.node.step) for p in list(after) if whole or p[1].startswith(within))
+        known.update(dict.fromkeys(after, ""))
+        return known
+
+
+def _read_since(last: Sighting, known: Iterable[Sighting]) -> tuple[tuple[str, int], ...]:
+    """The steps that read another state of a table after it was last written, and when they ended."""
+    ended, id = last.node.manifest.ended, last.version.id
+    later = (s.node.manifest for s in known if s.version.id != id and s.node.manifest.ended > ended)
+    return tuple((m.step, milliseconds(m.ended)) for m in later)
+
+
+def _said(paths: Sequence[str]) -> str:
+    """Name some files; the path of a dataset that is one file is empty."""
+    more = len(paths) - 1
+    first = paths[0] or "the file"
+    return f"{first} and {_number(more, 'more file')}" if more else first
+
+
+def _number(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _unwritten(paths: Sequence[str]) -> str:
+    return f"no captured step is known to have written {_said(paths)}"
+
+
+def _spread(paths: Sequence[str]) -> str:
+    are = "is" if len(paths) == 1 else "are"
+    return (
+        f"{_said(paths)} {are} in another captured version, but not in the current one; no single version has all "
+        f"files that exist now"
+    )
+
+
+def _another_state(steps: Sequence[str]) -> str:
+    more = f" and {len(steps) - 1:,} more" if len(steps) > 1 else ""
+    return f"step {steps[0]}{more} read a state of the table that the last captured write did not leave"
+
+
+def _stands_for_itself(dataset: Dataset) -> bool:
+    return dataset.namespace.startswith("memory")
+
+
+def _listed(at: Sighting) -> Iterator[Listed]:
+    """The files of a version as a listing tells them."""
+    files = at.files
+    return zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
+
+
+def _places(dataset: Dataset, files: Iterable[Listed]) -> dict[Place, Listed]:
+    base = dataset.name.rstrip("/")
+    return {(dataset.namespace, f"{base}/{p}" if p else dataset.name, n, t): (p, n, t) for p, n, t in files}
+
+
+def _with_times(files: Iterable[Listed]) -> tuple[tuple[str, int], ...]:
+    return tuple((path, time) for path, _, time in files)
+
+
+def _partitioned(path: str) -> bool:
+    """Whether a file lies where Spark looks for it: in the folder, or in folders of partitions."""
+    return all("=" in part for part in path.split("/")[:-1])
+
+
+def _by_file(at: Sighting, rows: Runs) -> Iterator[tuple[Place, int]]:
+    """How many rows of a set each file holds."""
+    count = rows.counts(at.files.bases).tolist()
+    for place, i in at.places():
+        if count[i]:
+            yield place, count[i]

@@ -1,0 +1,165 @@
+"""Whole data sets: which rows of one stand behind which rows of another, as one boolean sparse matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.index_store.query.answer import about
+from provspark.index_store.query.current_versions import VersionUsed
+from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.links import between
+from provspark.index_store.query.paging import PAGE, paged
+from provspark.index_store.query.relation import compose, identity, image, restrict, united
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.shared_records import settled
+from provspark.index_store.query.tally import tally
+from provspark.index_store.query.walk import Stand
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.overlap import disjoint
+from provspark.model.boxes.pairs import pairs
+from provspark.model.errors import ConditionError, PackageMissingError
+from provspark.model.runs import Runs
+from provspark.model.stops import Stop
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Correspondence:
+    """The boolean product of all tensors between two data sets, over all paths and occurrences."""
+
+    at: Sighting
+    """The version whose rows are the matrix's rows."""
+    parts: tuple[tuple[Sighting, Boxes], ...]
+    """Each version of the other data set that was met, and the pairs (row, row of it); a record that several versions
+    share is told in the first."""
+    stops: tuple[Stop, ...]
+    used: tuple[VersionUsed, ...] = ()
+    """The version whose rows are asked about, and what chose it."""
+
+    @classmethod
+    def of(
+        cls, at: Sighting, stands: Sequence[Stand], stops: tuple[Stop, ...], used: tuple[VersionUsed, ...] = ()
+    ) -> Correspondence:
+        """Put together what was reached from the rows of `at`."""
+        found: dict[object, tuple[Sighting, list[Boxes]]] = {}
+        for stand in settled(stands):
+            found.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
+        return cls(at, tuple((where, united(boxes)) for where, boxes in found.values()), stops, used)
+
+    @property
+    def edges(self) -> int:
+        """Number of distinct pairs."""
+        return sum(disjoint(boxes).edges for _, boxes in self.parts)
+
+    @property
+    def rows(self) -> RowSet:
+        """The rows that have a counterpart."""
+        return self._rows([boxes for _, boxes in self.parts])
+
+    def sources(self) -> tuple[RowSet, ...]:
+        """The counterparts, a set for each version."""
+        return tuple(RowSet(where, image(boxes)) for where, boxes in self.parts)
+
+    def using(self, *chosen: RowSet) -> RowSet:
+        """The rows that have a counterpart among some, as rows that use a row without consent.
+
+        Rows of another version than the one that was read are found in that one, by the files that both have.
+        """
+        return self._rows([restrict(boxes, _within(rows, where)) for where, boxes in self.parts for rows in chosen])
+
+    def counts(self) -> pa.Table:
+        """How many distinct counterparts each row has: row, count; rows without any are left out."""
+        found = [tally(boxes) for _, boxes in self.parts]
+        row = np.concatenate([t.label for t in found] or [np.zeros(0, dtype=np.int64)])
+        count = np.concatenate([t.count for t in found] or [row])
+        if len(found) > 1:
+            row, place = np.unique(row, return_inverse=True)
+            count = np.bincount(place, count, len(row)).astype(np.int64)
+        return pa.table({"row": row, "count": count})
+
+    def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
+        """Write out what `table` does in tables of at most so many pairs, each when it is asked for.
+
+        There is at least one, which may be empty.
+        """
+        for page in paged([(i, boxes) for i, (_, boxes) in enumerate(self.parts)], size):
+            parts = [(where, boxes) for (where, _), boxes in zip(self.parts, page, strict=True) if len(boxes)]
+            yield replace(self, parts=tuple(parts)).table()
+
+    def table(self) -> pa.Table:
+        """All pairs: row, dataset, version, source_row; sorted."""
+        told = about(self.at.version, "backward", self.stops, used=self.used)
+        tables = []
+        for where, boxes in self.parts:
+            row, source = pairs(boxes)
+            name = pa.array([str(where.version.dataset)]).dictionary_encode()
+            version = pa.array([where.version.id]).dictionary_encode()
+            zeros = pa.array(np.zeros(len(row), dtype=np.int64))
+            columns = {"row": row, "dataset": name.take(zeros), "version": version.take(zeros), "source_row": source}
+            tables.append(pa.table(columns))
+        if not tables:
+            word = pa.dictionary(pa.int32(), pa.string())
+            kinds = {"row": pa.int64(), "dataset": word, "version": word, "source_row": pa.int64()}
+            return pa.schema(kinds).empty_table().replace_schema_metadata(told)
+        table = tables[0] if len(tables) == 1 else pa.concat_tables(tables).sort_by("row")
+        return table.replace_schema_metadata(told)
+
+    def matrix(self) -> csr_array:
+        """The pairs as a boolean scipy.sparse matrix.
+
+        Raises
+        ------
+        ConditionError
+            Several versions of the other data set were met, whose rows are no one numbering.
+        PackageMissingError
+            scipy is not installed.
+        """
+        try:
+            from scipy.sparse import csr_array
+        except ImportError:
+            raise PackageMissingError("a correspondence as a matrix", "scipy") from None
+        if len(self.parts) > 1:
+            raise ConditionError(
+                f"rows of {len(self.parts)} versions of {self.parts[0][0].version.dataset} stand behind these; "
+                f"take table() instead"
+            )
+        n = self.at.version.rows
+        if not self.parts:
+            return csr_array((n, 0), dtype=np.bool_)
+        where, boxes = self.parts[0]
+        row, source = pairs(boxes)
+        ends = np.searchsorted(row, np.arange(n + 1))
+        return csr_array((np.ones(len(row), dtype=np.bool_), source, ends), shape=(n, where.version.rows))
+
+    def _rows(self, parts: list[Boxes]) -> RowSet:
+        runs = Runs.span(0)
+        for boxes in parts:
+            runs |= Runs.united(boxes.out, boxes.n_out)
+        return RowSet(self.at, runs)
+
+
+def _within(rows: RowSet, where: Sighting) -> Runs:
+    """Rows of a set as rows of a version that was read."""
+    mine, theirs = rows.at.version, where.version
+    if rows.at.key == where.key:
+        return rows.runs
+    if mine.dataset != theirs.dataset or "jdbc" in (mine.format, theirs.format):
+        raise ConditionError(
+            f"rows of version {mine.id} of {mine.dataset} can't be found in version {theirs.id} of {theirs.dataset}, "
+            f"which this correspondence is about; select rows of it with version=…"
+        )
+    links = between(rows.at, where)
+    for refused in links.refused:
+        if refused.rows & rows.runs:
+            raise ConditionError(f"rows of {mine.dataset} can't be located in version {theirs.id}: {refused.why}")
+    whole = identity(rows.runs)
+    return reduce(or_, (image(compose(whole, link.boxes)) for link in links.links), Runs.span(0))

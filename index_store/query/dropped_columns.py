@@ -1,0 +1,157 @@
+"""Where columns end: the operation that a column was dropped by, and what it had gone into by then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.index_store.query.answer import about
+from provspark.index_store.query.bits import ROWS
+from provspark.index_store.query.column_maps import carried, column_map, names_of
+from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.memo import kept
+from provspark.index_store.query.walk import unreadable_stops
+from provspark.model.datasets import Version
+from provspark.model.progress import enter
+from provspark.model.stops import Blur, Stop
+
+__all__ = ["Drop", "Drops", "dropped"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Drop:
+    """An operation that did not hand a column on."""
+
+    column: str
+    """As it was asked about."""
+    step: str
+    write: int
+    dataset: str
+    """What the write wrote."""
+    operation: int
+    known_as: str
+    """What it was called by then."""
+    text: str
+    site: str
+    name: str
+    into: tuple[str, ...]
+    """Columns that the write made of it, whether by its values or by what these decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drops:
+    """All ends of some columns; one that is never dropped has none."""
+
+    asked: Version
+    lines: tuple[Drop, ...]
+    stops: tuple[Stop, ...]
+
+    def table(self) -> pa.Table:
+        """One line for each `Drop`."""
+        columns = {n: [getattr(x, n) for x in self.lines] for n in Drop.__slots__}
+        return pa.table(
+            {f.name: pa.array(columns[f.name], f.type) for f in _SCHEMA}, schema=_SCHEMA
+        ).replace_schema_metadata(about(self.asked, "forward", self.stops))
+
+
+_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("column", "known_as", "text", "site", "name", "step")),
+        *(("write", pa.int32()), ("dataset", pa.string()), ("operation", pa.int32()), ("into", pa.list_(pa.string()))),
+    ]
+)
+
+
+def dropped(linker: Linker, start: Sighting, positions: list[int]) -> Drops:
+    """Follow columns ahead, as long as they are handed on: as they are, under other names, or with other values."""
+    lines: set[Drop] = set()
+    stops = set(unreadable_stops(linker.graph))
+    names = names_of(start)
+    waiting = [(start, at, names[at - 1]) for at in positions]
+    seen = set()
+    while waiting:
+        at, position, asked = waiting.pop()
+        if (at, position) in seen:
+            continue
+        seen.add((at, position))
+        own = at is at.node.output and at.node.write.tensors
+        links = linker.onward(at.node) if own else linker.links(at, "forward")
+        for link in links.links:
+            node = link.target.node
+            enter(node.step)
+            there = {e[0] for e in carried(link.target, at) if e[1] == position and e[0] != ROWS}
+            if not node.operations:
+                untracked = node.write.coverage == "untracked"
+                why = str(node.write.reason) if untracked else "its operations were not kept"
+                what: Blur = "untracked" if untracked else "columns"
+                stops.add(Stop(what, node.step, str(node.write.output.dataset), why))
+                continue
+            drops, on = _within(node, link.target, there, asked)
+            lines.update(drops)
+            waiting += [(node.output, p, asked) for p in on]
+    return Drops(start.version, tuple(sorted(lines)), tuple(sorted(stops)))
+
+
+def _within(node: Node, at: Sighting, positions: set[int], asked: str) -> tuple[list[Drop], set[int]]:
+    """The operations of a write that drop a column which it reads, and the positions at which its output has it."""
+    names = names_of(at)
+    wanted = {names[p - 1] for p in positions}
+    axes = {i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == at.version.id}
+    into = _into(node, axes, positions)
+    live: list[dict[int, str]] = []
+    drops: list[Drop] = []
+    for op, shape in zip(node.operations, _shapes(node), strict=True):
+        if op.axes:
+            here = {c.id: c.name for c in op.columns if axes & set(op.axes) and c.name in wanted}
+            before = dict.fromkeys(range(len(wanted)), min(wanted)) if axes & set(op.axes) and wanted else {}
+        else:
+            before = {i: name for k in op.children for i, name in live[k].items()}
+            here = dict(_handed(shape, before))
+        if before and not here:
+            called = next(iter(before.values()))
+            place = node.step, node.write.index, str(node.write.output.dataset), op.index
+            drops.append(Drop(asked, *place, called, op.text, op.site, op.name, into))
+        live.append(here)
+    output = names_of(node.output)
+    return drops, {1 + output.index(name) for name in live[-1].values() if name in output}
+
+
+_Shape = tuple[dict[int, str], dict[int, list[tuple[int, bool]]]]
+"""An operation's columns, and of each column that it reads those it goes into, and whether as it is."""
+
+
+@kept
+def _shapes(node: Node) -> tuple[_Shape, ...]:
+    found = []
+    for op in node.operations:
+        into: dict[int, list[tuple[int, bool]]] = {}
+        for link in op.links:
+            into.setdefault(link.source, []).append((link.out, link.kind == "identity"))
+        found.append(({c.id: c.name for c in op.columns}, into))
+    return tuple(found)
+
+
+def _handed(shape: _Shape, before: dict[int, str]) -> Iterator[tuple[int, str]]:
+    """Columns of an operation that are still those: handed on, renamed, or computed anew from them under their name."""
+    names, into = shape
+    for i, name in before.items():
+        if i in names:
+            yield i, names[i]
+        for out, same in into.get(i, ()):
+            if out in names and (same or names[out] == name):
+                yield out, names[out]
+
+
+def _into(node: Node, axes: set[int], positions: set[int]) -> tuple[str, ...]:
+    """What of a write's output came of columns of some readings."""
+    output = names_of(node.output)
+    found: set[int] = set()
+    for axis, bits in column_map(node).axes.items():
+        if axis in axes:
+            some = np.isin(bits.src, list(positions)) & (bits.may != 0) & (bits.out != ROWS)
+            found.update(bits.out[some].tolist())
+    return tuple(output[p - 1] for p in sorted(found))

@@ -1,0 +1,262 @@
+"""The neighbourhood of rows: each row met on the way, and each edge of a step between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.relation import gathered, identity, image, restrict
+from provspark.index_store.query.shared_records import shared
+from provspark.index_store.query.tally import distinct_pairs
+from provspark.index_store.query.walk import Plan, Stand, Ways, next_nodes, plan, walk
+from provspark.index_store.query.write_walk import Limit, walk_axes
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import pairs, transpose
+from provspark.model.errors import ConditionError
+from provspark.model.runs import Runs
+from provspark.model.stops import Stop
+from provspark.model.writes import Kind
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RowNode:
+    """A row of a version."""
+
+    dataset: str
+    version: str
+    row: int
+
+    @property
+    def id(self) -> str:
+        """A name for it: version and row."""
+        return f"{self.version}/{self.row}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RowEdge:
+    """A row came from another in a write: ``data``, or ``context`` where a value only was computed from it."""
+
+    row: RowNode
+    source: RowNode
+    step: str
+    write: int
+    occurrence: int
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """Rows and what lies between them; all sorted."""
+
+    rows: tuple[RowNode, ...]
+    edges: tuple[RowEdge, ...]
+    same: tuple[tuple[RowNode, RowNode], ...]
+    """The same record in two versions."""
+    dropped: tuple[tuple[RowNode, str, int], ...]
+    """Rows that a write (step, number) read, and from which nothing of its output came; told by ways forward."""
+    writes: Mapping[tuple[str, int], Node]
+    versions: Mapping[str, Sighting]
+    stops: tuple[Stop, ...]
+
+    def __or__(self, other: Neighbourhood) -> Neighbourhood:
+        return Neighbourhood(
+            tuple(sorted({*self.rows, *other.rows})),
+            tuple(sorted({*self.edges, *other.edges})),
+            tuple(sorted({*self.same, *other.same})),
+            tuple(sorted({*self.dropped, *other.dropped})),
+            {**self.writes, **other.writes},
+            {**self.versions, **other.versions},
+            tuple(sorted({*self.stops, *other.stops})),
+        )
+
+    def prov_json(self) -> dict[str, Any]:
+        """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`."""
+        from provspark.index_store.export.prov_json import prov_json
+
+        return prov_json(self)
+
+    def node_link(self) -> dict[str, Any]:
+        """As NetworkX's node-link JSON; see `provspark.index_store.export.graphs`."""
+        from provspark.index_store.export.graphs import node_link
+
+        return node_link(self)
+
+    def graphml(self) -> str:
+        """As GraphML."""
+        from provspark.index_store.export.graphs import graphml
+
+        return graphml(self)
+
+    def networkx(self) -> Any:
+        """As a `networkx.MultiDiGraph`, where networkx is installed."""
+        from provspark.index_store.export.graphs import networkx_graph
+
+        return networkx_graph(self)
+
+
+def neighbourhood(
+    linker: Linker,
+    start: Sighting,
+    rows: Runs,
+    direction: Direction,
+    *,
+    context: bool,
+    hops: int | None,
+    limit: int,
+) -> Neighbourhood:
+    """Collect all edges met from some rows on.
+
+    Parameters
+    ----------
+    hops : int, optional
+        Steps to go through at most.
+    limit : int
+        Edges to tell at most.
+
+    Raises
+    ------
+    ConditionError
+        There are more edges.
+    """
+    found = _Near(linker, context, limit)
+    found.stand(start, rows)
+    found.go(start, rows, direction, hops)
+    return found.result()
+
+
+@dataclass(slots=True)
+class _Arrived:
+    """What comes to each write, and where versions share files."""
+
+    axes: dict[Node, dict[int, Runs]] = field(default_factory=dict)
+    shares: list[tuple[Sighting, Sighting, Runs]] = field(default_factory=list)
+    stops: set[Stop] = field(default_factory=set)
+
+    def limit(self, node: Node) -> Limit:
+        axes = self.axes.setdefault(node, {})
+
+        def note(axis: int, kind: Kind, rel: Boxes) -> Boxes:
+            axes[axis] = axes[axis] | image(rel) if axis in axes else image(rel)
+            return rel
+
+        return note
+
+    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        if via is None and at.key != origin.key:
+            self.shares.append((origin, at, image(rel)))
+
+    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        pass
+
+    def stopped(self, stop: Stop) -> None:
+        self.stops.add(stop)
+
+
+class _Near:
+    def __init__(self, linker: Linker, context: bool, limit: int) -> None:
+        self.linker, self.context, self.limit = linker, context, limit
+        self.rows: set[RowNode] = set()
+        self.edges: set[RowEdge] = set()
+        self.same: set[tuple[RowNode, RowNode]] = set()
+        self.dropped: set[tuple[RowNode, str, int]] = set()
+        self.writes: dict[tuple[str, int], Node] = {}
+        self.versions: dict[str, Sighting] = {}
+        self.stops: set[Stop] = set()
+
+    def go(self, start: Sighting, rows: Runs, direction: Direction, hops: int | None) -> None:
+        route = plan(self.linker, [start], direction)
+        inside = _within(self.linker, start, route, hops)
+        arrived = _Arrived()
+        ways = Ways(inside, limit=arrived.limit)
+        walk(self.linker, route, [Stand(start, gathered(rows))], arrived, context=self.context, ways=ways)
+        self.stops |= arrived.stops
+        for node, axes in arrived.axes.items():
+            self.writes[node.step, node.write.index] = node
+            if direction == "backward":
+                self.made(node, axes.get(0, Runs.span(0)))
+            else:
+                self.used(node, axes)
+        for origin, at, met in arrived.shares:
+            both = restrict(shared(origin, at), met)
+            for one, other in self.listed(both):
+                self.same.add((self.node(origin, one), self.node(at, other)))
+
+    def made(self, node: Node, rows: Runs) -> None:
+        """What rows of a write's output came from."""
+        ends = {i for i, a in enumerate(node.write.axes) if a.role == "input"}
+        start = {(0, _DATA): identity(rows)}
+        for (axis, kind), rel in walk_axes(node, start, "backward", context=self.context, keep=ends).items():
+            self.add(node, axis, kind, rel)
+
+    def used(self, node: Node, axes: Mapping[int, Runs]) -> None:
+        """What came of rows of a write's inputs, and of which nothing did."""
+        left: dict[str, Runs] = {}
+        for i, axis in enumerate(node.write.axes):
+            if axis.role == "input" and i in axes:
+                left[axis.version] = left[axis.version] | axes[i] if axis.version in left else axes[i]
+        for i, axis in enumerate(node.write.axes):
+            if axis.role != "input" or axis.version not in left:
+                continue
+            start = {(i, _DATA): identity(axes.get(i, Runs.span(0)))}
+            for (_, kind), rel in walk_axes(node, start, "forward", context=True, keep={0}).items():
+                left[axis.version] = left[axis.version] - Runs.united(rel.out, rel.n_out)
+                if kind == "data" or self.context:
+                    self.add(node, i, kind, transpose(rel))
+        for version, rows in left.items() if node.write.coverage == "exact" else ():
+            if len(self.dropped) + rows.count > self.limit:
+                raise self.too_many()
+            at = node.inputs[version]
+            self.dropped |= {(self.node(at, row), node.step, node.write.index) for row in rows.rows().tolist()}
+
+    def add(self, node: Node, axis: int, kind: Kind, boxes: Boxes) -> None:
+        read = node.write.axes[axis]
+        source = node.inputs[read.version]
+        for out, src in self.listed(boxes):
+            ends = self.node(node.output, out), self.node(source, src)
+            self.edges.add(RowEdge(*ends, node.step, node.write.index, read.occurrence, kind))
+
+    def listed(self, boxes: Boxes) -> Iterator[tuple[int, int]]:
+        if len(self.edges) + distinct_pairs(boxes) > self.limit:
+            raise self.too_many()
+        one, other = pairs(boxes)
+        yield from zip(one.tolist(), other.tolist(), strict=True)
+
+    def stand(self, at: Sighting, rows: Runs) -> None:
+        if rows.count > self.limit:
+            raise self.too_many()
+        for row in rows.rows().tolist():
+            self.node(at, row)
+
+    def node(self, at: Sighting, row: int) -> RowNode:
+        self.versions.setdefault(at.version.id, at)
+        found = RowNode(str(at.version.dataset), at.version.id, row)
+        self.rows.add(found)
+        return found
+
+    def too_many(self) -> ConditionError:
+        return ConditionError(
+            f"there are more than {self.limit:,} edges around these rows; ask for fewer rows or hops, or raise limit"
+        )
+
+    def result(self) -> Neighbourhood:
+        known = {v: self.versions[v] for v in sorted(self.versions)}
+        parts = (tuple(sorted(found)) for found in (self.rows, self.edges, self.same, self.dropped))
+        return Neighbourhood(*parts, self.writes, known, tuple(sorted(self.stops)))  # type: ignore[arg-type, call-arg]
+
+
+_DATA: Kind = "data"
+
+
+def _within(linker: Linker, start: Sighting, route: Plan, hops: int | None) -> Callable[[Node], bool]:
+    """Tell whether a write is no more than so many steps away."""
+    if hops is None:
+        return lambda node: True
+    inside: set[Node] = set()
+    ring = {k.target.node for k in linker.links(start, route.direction).links}
+    for _ in range(hops):
+        inside |= ring
+        ring = {n for node in ring for n in next_nodes(linker, node, route.direction)} - inside
+    return inside.__contains__

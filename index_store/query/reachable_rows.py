@@ -1,0 +1,219 @@
+"""From rows of some versions to rows of a data set, or to what a step read or wrote, or to the ends of all paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.relation import united
+from provspark.index_store.query.trust import Trust
+from provspark.index_store.query.walk import Plan, Stand, Ways, next_nodes, plan, walk
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.lists import concat, every, take
+from provspark.model.datasets import Dataset
+from provspark.model.errors import UntrackedError
+from provspark.model.stops import Stop, stop_kind
+from provspark.model.writes import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step as a place on the way: backward what it read, forward what it wrote."""
+
+    id: str
+
+
+Place = Dataset | Step
+RUNS_AT_ONCE = 1 << 17
+"""Runs of rows, told apart, that are carried together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    """Where a walk came to, sorted by data set, version, occurrence and kind; and where it could not go on."""
+
+    stands: tuple[Stand, ...]
+    stops: tuple[Stop, ...]
+    ends: tuple[Stand, ...] = ()
+    """Rows on drivers from which nothing surely went on."""
+    beside: tuple[Stand, ...] = ()
+    """Forward, rows that were written under the name of a folder above the place, or within it."""
+
+    def checked(self, what: str) -> Reach:
+        """Return itself.
+
+        Raises
+        ------
+        UntrackedError
+            When nothing was found and a path stopped at something that was not captured.
+        """
+        blocked = [s for s in self.stops if stop_kind(s.what).ends]
+        if blocked and not self.stands and not self.ends:
+            more = f" (and {len(blocked) - 1} more places)" if len(blocked) > 1 else ""
+            raise UntrackedError(
+                f"{what} stops at step {blocked[0].step}, which wrote {blocked[0].dataset}: {blocked[0].why}{more}. "
+                f"Ask for a data set before it with to=…, or run that step again with what stopped its capture put "
+                f"right."
+            )
+        return self
+
+
+def reach(
+    linker: Linker,
+    starts: Sequence[Stand],
+    direction: Direction,
+    to: Place | None,
+    *,
+    context: bool,
+    via: Sequence[Place] = (),
+    trust: Trust | None = None,
+) -> Reach:
+    """Carry relations from where they stand to a place.
+
+    Parameters
+    ----------
+    to : Dataset, Step or None
+        A data set wherever it is met; what a step read (backward) or wrote (forward); None for the ends of all
+        paths: rows that no captured write made (backward) or read (forward).
+    via : sequence of Dataset or Step
+        Places that a path has to pass, in the order in which it comes to them.
+    trust : Trust, optional
+        What is not to be told as a stop, a possible edge or an end.
+    """
+    trust = trust or Trust()
+    found = [_reach(linker, some, direction, to, context, via, trust) for some in _blocks(starts)]
+    if len(found) == 1:
+        return found[0]
+    stops = {stop for block in found for stop in block.stops}
+    stands = [stand for block in found for stand in block.stands]
+    ends = [stand for block in found for stand in block.ends]
+    beside = [stand for block in found for stand in block.beside]
+    told = [tuple(collected(some, concat)) for some in (stands, ends, beside)]
+    return Reach(told[0], tuple(sorted(stops)), *told[1:])
+
+
+def _blocks(starts: Sequence[Stand]) -> list[Sequence[Stand]]:
+    """Cut a start of many runs by its labels: memory beside the answer follows a block, whose way no other's meets."""
+    if len(starts) != 1 or len(starts[0].boxes) <= RUNS_AT_ONCE:
+        return [starts]
+    boxes = starts[0].boxes
+    if not every(boxes.out[1:] >= boxes.out[:-1] + boxes.n_out[:-1]):
+        return [starts]
+    parts = (slice(at, at + RUNS_AT_ONCE) for at in range(0, len(boxes), RUNS_AT_ONCE))
+    return [[replace(starts[0], boxes=take(boxes, part))] for part in parts]
+
+
+def _reach(
+    linker: Linker,
+    starts: Sequence[Stand],
+    direction: Direction,
+    to: Place | None,
+    context: bool,
+    via: Sequence[Place],
+    trust: Trust,
+) -> Reach:
+    stops: set[Stop] = set()
+    ends: list[Stand] = []
+    for number, place in enumerate((*via, to)):
+        route = plan(linker, [s.at for s in starts], direction)
+        sink = Collect(place)
+        if number:
+            for stand in starts:
+                sink.begun(stand)
+        ways = Ways(useful=towards(linker, route, place), trust=trust)
+        walk(linker, route, starts, sink, context=context, ways=ways)
+        stops |= sink.stops
+        ends += sink.ends
+        starts = sink.stands()
+    beside = collected(sink.beside) if direction == "forward" else ()
+    return Reach(tuple(starts), tuple(sorted(stops)), tuple(collected(ends)), tuple(beside))
+
+
+def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = united) -> list[Stand]:
+    """Sort by data set, version, occurrence, kind and whether gone, what is equal in them put together."""
+    found: dict[tuple[Dataset, str, int, Kind, bool], tuple[Sighting, list[Boxes]]] = {}
+    for s in stands:
+        version = s.at.version
+        found.setdefault((version.dataset, version.id, s.occurrence, s.kind, s.gone), (s.at, []))[1].append(s.boxes)
+    return [
+        Stand(at, how(parts), *key[2:])
+        for key, (at, parts) in sorted(found.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))
+    ]
+
+
+class Collect:
+    """Keeps what was asked for of what a walk meets."""
+
+    def __init__(self, to: Place | None) -> None:
+        self.to = to
+        self.found: list[Stand] = []
+        self.ends: list[Stand] = []
+        self.beside: list[Stand] = []
+        self.stops: set[Stop] = set()
+
+    def begun(self, stand: Stand) -> None:
+        """Take in rows of the place asked for, where the way to them was asked for, too."""
+        if stand.at.version.dataset == self.to:
+            self.found.append(stand)
+
+    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        if isinstance(self.to, Step):
+            if via is not None and via.step == self.to.id:
+                self.found.append(Stand(at, rel, occurrence, kind))
+        elif at.version.dataset == self.to and (via is not None or origin.version.dataset != self.to):
+            self.found.append(Stand(at, rel, occurrence, kind))
+        elif via is not None and self.to is not None and at.version.dataset.meets(self.to):
+            self.beside.append(Stand(at, rel, occurrence, kind))
+
+    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        if at.node.is_read and at is at.node.output:
+            self.ends.append(Stand(at, rel, occurrence, kind))
+        elif self.to is None:
+            self.found.append(Stand(at, rel, occurrence, kind))
+
+    def stopped(self, stop: Stop) -> None:
+        self.stops.add(stop)
+
+    def stands(self) -> list[Stand]:
+        return collected(self.found)
+
+
+def towards(linker: Linker, route: Plan, to: Place | None) -> Callable[[Node], bool]:
+    """Which writes may lead to a place, or to a stop on the way to it."""
+    if to is None:
+        return lambda node: True
+    key = "towards", route, to
+    found: set[Node] | None = linker.routes.get(key)
+    if found is None:
+        found = _leading(linker, route, to)
+        linker.routes.put(key, found, 1 + len(route.nodes))
+    return found.__contains__
+
+
+def _is_at(dataset: Dataset, to: Place, direction: Direction) -> bool:
+    return dataset == to or (direction == "forward" and isinstance(to, Dataset) and dataset.meets(to))
+
+
+def _leading(linker: Linker, route: Plan, to: Place) -> set[Node]:
+    useful: set[Node] = set()
+    for node in reversed(route.nodes):
+        write = node.write
+        if write.coverage == "untracked" or (node.is_read and route.direction == "forward"):
+            useful.add(node)
+            continue
+        if route.direction == "backward":
+            stands = [*node.inputs.values(), *(read.output for read in linker.reads(node))]
+            links = [linker.links(s, "backward") for s in node.inputs.values()]
+        else:
+            stands, links = [node.output], [linker.onward(node)]
+        if (
+            (route.direction == "forward" and node.manifest.untracked)
+            or (isinstance(to, Step) and node.step == to.id)
+            or any(_is_at(s.version.dataset, to, route.direction) for s in stands)
+            or any(x.refused or any(k.target.version.dataset == to for k in x.links) for x in links)
+            or any(n in useful for n in next_nodes(linker, node, route.direction))
+        ):
+            useful.add(node)
+    return useful

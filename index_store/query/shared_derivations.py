@@ -1,0 +1,343 @@
+"""Rows that stand in one derivation with others (co-contributory), and rows that share a witness (co-dependency).
+
+A derivation of a row takes, of every tensor that leads on from it, one row (or one derivation of an inner axis), and of
+that one a derivation in turn. So two rows stand in one where they are reached through different tensors of a row on
+the way, or one of them from the other. They are TensProv's Q10 and Q11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.intersections import without
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.reachable_rows import Collect, Place, Reach, collected, reach, towards
+from provspark.index_store.query.relation import compose, gathered, image, labelled, restrict, united
+from provspark.index_store.query.shared_records import shared
+from provspark.index_store.query.walk import Plan, Stand, Ways, plan, walk
+from provspark.index_store.query.write_walk import Hop, Limit, through, weaker
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import transpose
+from provspark.model.datasets import Dataset
+from provspark.model.runs import Runs
+from provspark.model.stops import Stop
+from provspark.model.writes import Kind
+
+Kinds = Mapping[Kind, Runs]
+
+
+def co_dependency(
+    linker: Linker,
+    start: Stand,
+    labels: Runs,
+    to: Dataset,
+    witness: Place,
+    *,
+    context: bool,
+    ahead: Linker | None = None,
+) -> Reach:
+    """Find the rows of a data set that came from a witness from which labelled rows came, too.
+
+    Parameters
+    ----------
+    start, labels
+        The rows asked about: label i is the i-th of `labels`, whose record is left out of its own answer.
+    to : Dataset
+        Whose rows are wanted.
+    witness : Dataset or Step
+        Where the witnesses are.
+    ahead : Linker, optional
+        What the way forward is found with, where that is another one.
+    """
+    back = reach(linker, [start], "backward", witness, context=context)
+    shares = [Stand(s.at, s.boxes, kind=s.kind) for s in back.stands]
+    found = reach(ahead or linker, shares, "forward", to, context=context)
+    rows = labelled(labels)
+    others = []
+    for stand in found.stands:
+        itself = compose(rows, shared(start.at, stand.at)) if to == start.at.version.dataset else Boxes.empty()
+        rest = without(stand.boxes, itself)
+        if len(rest):
+            others.append(Stand(stand.at, rest, stand.occurrence, stand.kind))
+    return Reach(tuple(others), tuple(sorted({*back.stops, *found.stops})))
+
+
+def co_contributory(
+    linker: Linker,
+    start: Stand,
+    to: Dataset,
+    target: Dataset | None,
+    *,
+    context: bool,
+    ahead: Linker | None = None,
+) -> Reach:
+    """Find the rows of a data set that stand in one derivation with labelled rows, on the way to another data set.
+
+    Parameters
+    ----------
+    to : Dataset
+        Whose rows are wanted.
+    target : Dataset or None
+        The data set in whose rows the derivations end; None for any.
+    ahead : Linker, optional
+        What the way forward is found with, where that is another one.
+    """
+    return _Together(linker, ahead or linker, start, to, target, context).run()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hop:
+    """What labelled rows reached through one tensor, forward: rows of its out axis."""
+
+    node: Node
+    tensor: int
+    kind: Kind
+    boxes: Boxes
+
+
+@dataclass(slots=True)
+class _Forward:
+    """Keeps what a walk forward meets: hops within writes, and versions."""
+
+    target: Dataset | None
+    hops: list[_Hop] = field(default_factory=list)
+    met_at: list[tuple[Node | None, Stand]] = field(default_factory=list)
+    axes: dict[Node, dict[int, list[Runs]]] = field(default_factory=dict)
+    stops: set[Stop] = field(default_factory=set)
+
+    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        self.met_at.append((via, Stand(at, rel, occurrence, kind)))
+
+    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        pass
+
+    def stopped(self, stop: Stop) -> None:
+        self.stops.add(stop)
+
+    def watch(self, node: Node) -> Hop:
+        def hop(tensor: int, kind: Kind, rel: Boxes) -> None:
+            self.hops.append(_Hop(node, tensor, kind, rel))
+
+        return hop
+
+    def limit(self, node: Node) -> Limit:
+        axes = self.axes.setdefault(node, {})
+
+        def note(axis: int, kind: Kind, rel: Boxes) -> Boxes:
+            axes.setdefault(axis, []).append(image(rel))
+            return rel
+
+        return note
+
+
+class _Lead:
+    """Of what was met going forward, which rows lead to the target, along which kinds of edges."""
+
+    def __init__(self, forward: _Forward) -> None:
+        self.stops: set[Stop] = set()
+        self._met = {n: {a: _union(parts) for a, parts in axes.items()} for n, axes in forward.axes.items()}
+        self._found: dict[Node, dict[int, dict[Kind, Runs]]] = {}
+
+    def limit(self, node: Node) -> Limit:
+        met, found = self._met.get(node, {}), self._found.setdefault(node, {})
+
+        def cut(axis: int, kind: Kind, rel: Boxes) -> Boxes:
+            rel = restrict(rel, met[axis]) if axis in met else Boxes.empty()
+            if len(rel):
+                known = found.setdefault(axis, {})
+                known[kind] = known[kind] | image(rel) if kind in known else image(rel)
+            return rel
+
+        return cut
+
+    def axis(self, node: Node, axis: int) -> Kinds:
+        return self._found.get(node, {}).get(axis, {})
+
+    def version(self, node: Node, version: str) -> Kinds:
+        """The same for a version that a write read, whichever occurrence leads on."""
+        out: dict[Kind, Runs] = {}
+        for i, axis in enumerate(node.write.axes):
+            if axis.role == "input" and axis.version == version:
+                for kind, runs in self.axis(node, i).items():
+                    out[kind] = out[kind] | runs if kind in out else runs
+        return out
+
+    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        pass
+
+    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+        pass
+
+    def stopped(self, stop: Stop) -> None:
+        self.stops.add(stop)
+
+
+class _Together:
+    def __init__(
+        self, linker: Linker, ahead: Linker, start: Stand, to: Dataset, target: Dataset | None, context: bool
+    ) -> None:
+        self.linker, self.onward, self.start = linker, ahead, start
+        self.to, self.target, self.context = to, target, context
+        self.forward = _Forward(target)
+        self.found: list[Stand] = []
+
+    def run(self) -> Reach:
+        route = plan(self.onward, [self.start.at], "forward")
+        ways = Ways(towards(self.onward, route, self.target), hop=self.forward.watch, limit=self.forward.limit)
+        walk(self.onward, route, [self.start], self.forward, context=self.context, ways=ways)
+        self.lead = _Lead(self.forward)
+        if self.target is not None:
+            self.back()
+        self.ahead()
+        below = self.below()
+        stops = {*self.forward.stops, *self.lead.stops, *below.stops}
+        return Reach(tuple(collected([*self.found, *below.stands])), tuple(sorted(stops)))
+
+    def back(self) -> None:
+        """From the target's rows that were met, back through nothing but what was met."""
+        ends = [Stand(s.at, gathered(image(s.boxes))) for _, s in self.at(self.target)]
+        route = plan(self.linker, [s.at for s in ends], "backward")
+        ways = Ways(lambda node: node in self.forward.axes, limit=self.lead.limit)
+        walk(self.linker, route, ends, self.lead, context=self.context, ways=ways)
+
+    def at(self, dataset: Dataset | None) -> Iterator[tuple[Node | None, Stand]]:
+        """Where the walk forward met a data set, beyond the rows that it began with."""
+        own = self.start.at.version.dataset
+        for via, stand in self.forward.met_at:
+            if stand.at.version.dataset == dataset and (via is not None or dataset != own):
+                yield via, stand
+
+    def leading(self, boxes: Boxes, kind: Kind, kinds: Kinds | None) -> Iterator[tuple[Kind, Boxes]]:
+        """What of a relation leads to the target, with the kind of the whole path."""
+        if kinds is None:
+            yield kind, boxes
+            return
+        for onward, runs in kinds.items():
+            part = restrict(boxes, runs)
+            if len(part):
+                yield weaker(kind, onward), part
+
+    def ahead(self) -> None:
+        """Rows that came from the labelled ones, on the way to the target: a derivation holds what it is made of."""
+        for via, stand in self.at(self.to):
+            kinds = None
+            if self.target is not None:
+                node, version = stand.at.node, stand.at.version
+                kinds = self.lead.axis(node, 0) if via is not None else self.lead.version(node, version.id)
+                kinds = self.ends(stand, kinds)
+            for kind, boxes in self.leading(stand.boxes, stand.kind, kinds):
+                self.found.append(Stand(stand.at, boxes, stand.occurrence, kind))
+
+    def ends(self, stand: Stand, kinds: Kinds) -> Kinds:
+        """A row of the target leads to itself."""
+        if self.to != self.target:
+            return kinds
+        return {**kinds, "data": image(stand.boxes)}
+
+    def below(self) -> Reach:
+        """Rows reached from where the labelled ones stand, and from beside each tensor that they went through."""
+        sinks: dict[Node, dict[tuple[int, Kind], list[Boxes]]] = {}
+        wanted = _Wanted(self.linker, self.to)
+        for hop in self.forward.hops:
+            tensors = hop.node.write.tensors
+            axis = tensors[hop.tensor].out
+            beside = [
+                t
+                for n, t in enumerate(tensors)
+                if n != hop.tensor
+                and t.out == axis
+                and (self.context or t.kind == "data")
+                and wanted.axis(hop.node, t.src)
+            ]
+            if not beside:
+                continue
+            kinds = None if self.target is None else self.lead.axis(hop.node, axis)
+            for kind, boxes in self.leading(hop.boxes, hop.kind, kinds):
+                for tensor in beside:
+                    there = through(boxes, hop.node.reader(tensor, "out"), "backward")
+                    if len(there):
+                        at = (tensor.src, weaker(kind, tensor.kind))
+                        sinks.setdefault(hop.node, {}).setdefault(at, []).append(there)
+        inject = {node: {at: united(parts) for at, parts in axes.items()} for node, axes in sinks.items()}
+        starts = [Stand(self.start.at, boxes, -1, kind) for kind, boxes in self.begin()]
+        return _inward(self.linker, starts, inject, self.to, self.context)
+
+    def begin(self) -> Iterator[tuple[Kind, Boxes]]:
+        """The labelled rows themselves, as far as they lead to the target."""
+        if self.target in (None, self.start.at.version.dataset):
+            yield self.start.kind, self.start.boxes
+            return
+        kinds: dict[Kind, Runs] = {}
+        for link in self.onward.links(self.start.at, "forward").links:
+            node = link.target.node
+            version = link.target.version
+            leading = dict(self.lead.version(node, version.id))
+            if version.dataset == self.target:
+                leading["data"] = image(link.boxes)
+            for kind, runs in leading.items():
+                back = image(_restrict_back(link.boxes, runs))
+                kinds[kind] = kinds[kind] | back if kind in kinds else back
+        yield from self.leading(self.start.boxes, self.start.kind, kinds)
+
+
+def _union(parts: list[Runs]) -> Runs:
+    starts, lengths = (np.concatenate([getattr(p, name) for p in parts]) for name in ("starts", "lengths"))
+    return Runs.united(starts, lengths)
+
+
+def _restrict_back(boxes: Boxes, runs: Runs) -> Boxes:
+    """From the rows of a set, which stand on the src axis, back to the out axis."""
+    return compose(gathered(runs), transpose(boxes))
+
+
+def _inward(
+    linker: Linker,
+    starts: list[Stand],
+    inject: Mapping[Node, Mapping[tuple[int, Kind], Boxes]],
+    to: Dataset,
+    context: bool,
+) -> Reach:
+    route = plan(linker, [s.at for s in starts], "backward", inject)
+    sink = Collect(to)
+    ways = Ways(towards(linker, route, to), inject)
+    walk(linker, route, starts, sink, context=context, ways=ways)
+    return Reach(tuple(sink.stands()), tuple(sorted(sink.stops)))
+
+
+class _Wanted:
+    """Which axes of a write lead to a data set, or to a place where the way to it may have stopped."""
+
+    def __init__(self, linker: Linker, to: Dataset) -> None:
+        self.linker, self.to = linker, to
+        self._axes: dict[Node, set[int]] = {}
+
+    def axis(self, node: Node, axis: int) -> bool:
+        found = self._axes.get(node)
+        if found is None:
+            found = self._axes[node] = self._leading(node)
+        return axis in found
+
+    def _leading(self, node: Node) -> set[int]:
+        found = set()
+        for i in reversed(node.axes("backward")):
+            axis = node.write.axes[i]
+            if axis.role == "input":
+                if self._version(node.inputs[axis.version]):
+                    found.add(i)
+            elif any(t.out == i and t.src in found for t in node.write.tensors):
+                found.add(i)
+        return found
+
+    def _version(self, at: Sighting) -> bool:
+        if at.version.dataset == self.to:
+            return True
+        links = self.linker.links(at, "backward")
+        if links.refused or any(k.target.version.dataset == self.to for k in links.links):
+            return True
+        route: Plan = plan(self.linker, [at], "backward")
+        useful = towards(self.linker, route, self.to)
+        return any(useful(k.target.node) for k in links.links)

@@ -1,0 +1,76 @@
+"""Which data sets a question sideways can be about: found in how steps hang together, without looking at rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.walk import plan
+from provspark.model.datasets import Dataset
+from provspark.model.progress import enter
+
+__all__ = ["Beside", "beside"]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Data sets that questions about rows of a version can name.
+
+    Parameters
+    ----------
+    together : mapping of Dataset to tuple of Dataset
+        Data sets that some step joined with what came of the rows, and those that the derivations can end in.
+    siblings : mapping of Dataset to tuple of Dataset
+        Data sets that share a source with the rows, and those sources, the farthest first.
+    sources : tuple of Dataset
+        Data sets that the rows came from, for their composition.
+    """
+
+    together: Mapping[Dataset, tuple[Dataset, ...]]
+    siblings: Mapping[Dataset, tuple[Dataset, ...]]
+    sources: tuple[Dataset, ...]
+
+
+def beside(linker: Linker, at: Sighting) -> Beside:
+    """Find them for a version; the nearest first."""
+    before = _inputs(_nodes(linker, at, "backward"))
+    siblings: dict[Dataset, dict[Dataset, None]] = {}
+    for source, sighting in before.items():
+        for output in dict.fromkeys(n.write.output.dataset for n in _nodes(linker, sighting, "forward")):
+            siblings.setdefault(output, {})[source] = None
+    own = at.version.dataset
+    ordered = sorted(siblings, key=lambda d: (d != own, d in before))
+    return Beside(_together(linker, at), {d: tuple(siblings[d])[::-1] for d in ordered}, tuple(before))
+
+
+def _together(linker: Linker, at: Sighting) -> dict[Dataset, tuple[Dataset, ...]]:
+    found: dict[Dataset, dict[Dataset, None]] = {}
+    led = {link.target.key for link in linker.links(at, "forward").links}
+    for node in _nodes(linker, at, "forward"):
+        axes = [node.inputs[a.version] for a in node.write.axes if a.role == "input"]
+        leading = {i for i, s in enumerate(axes) if s.key in led}
+        led |= {link.target.key for link in linker.onward(node).links}
+        ends = [node, *_nodes(linker, node.output, "forward")]
+        for i, sighting in enumerate(axes):
+            if leading - {i}:
+                for dataset in [sighting.version.dataset, *_inputs(_nodes(linker, sighting, "backward"))]:
+                    found.setdefault(dataset, {}).update(dict.fromkeys(n.write.output.dataset for n in ends))
+    return {dataset: tuple(ends) for dataset, ends in found.items()}
+
+
+def _nodes(linker: Linker, at: Sighting, direction: Direction) -> tuple[Node, ...]:
+    """Writes before or after a version, the nearest first."""
+    found = plan(linker, [at], direction).nodes
+    for node in found:
+        enter(node.step)
+    return found
+
+
+def _inputs(nodes: Iterable[Node]) -> dict[Dataset, Sighting]:
+    found: dict[Dataset, Sighting] = {}
+    for node in nodes:
+        for sighting in node.inputs.values():
+            found.setdefault(sighting.version.dataset, sighting)
+    return found

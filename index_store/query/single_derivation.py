@@ -1,0 +1,64 @@
+"""One derivation of a row, all the way to the sources: of each step on the way a row of every input that was joined."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+
+import numpy as np
+
+from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.relation import compose, identity, image
+from provspark.index_store.query.tuples import derivations, leaves
+from provspark.model.arrays import Int64
+from provspark.model.progress import enter
+from provspark.model.runs import Runs
+
+__all__ = ["one_derivation"]
+
+
+def one_derivation(
+    linker: Linker, start: Sighting, row: int, within: Container[object] | None = None
+) -> Mapping[object, Runs]:
+    """Take the first derivation of a row, of each of its rows their first one, and so on.
+
+    Where a write was not captured row by row, which rows go together is not known: nothing is told there.
+
+    Parameters
+    ----------
+    within : container of keys of versions, optional
+        Writes that read none of them are left out.
+
+    Returns
+    -------
+    mapping
+        Rows by the key of the version, the row itself included.
+    """
+    found: dict[object, set[int]] = {}
+    waiting = [(start, row)]
+    while waiting:
+        at, here = waiting.pop()
+        known = found.setdefault(at.key, set())
+        if here in known:
+            continue
+        known.add(here)
+        itself = identity(Runs.of(_ids(here)))
+        for link in linker.links(at, "backward").links:
+            made = itself if link.whole else compose(itself, link.boxes)
+            node = link.target.node
+            if not len(made) or node.write.coverage != "exact":
+                continue
+            if within is not None and not any(at.key in within for at in node.inputs.values()):
+                continue
+            enter(node.step)
+            found.setdefault(link.target.key, set()).update(image(made).rows().tolist())
+            paths = leaves(node)
+            first = next(derivations(node, made, paths, {}, 1))
+            for path in paths:
+                axis = node.write.axes[node.write.tensors[path[-1]].src]
+                waiting += [(node.inputs[axis.version], int(r)) for r in first.columns[path][:1] if r >= 0]
+    return {key: Runs.of(_ids(*sorted(rows))) for key, rows in found.items()}
+
+
+def _ids(*rows: int) -> Int64:
+    return np.array(rows, dtype=np.int64)

@@ -1,0 +1,165 @@
+"""Walks inside one write: from axis to axis along its tensors, inner axes like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping
+
+import numpy as np
+
+from provspark.index_store.query.graph import Direction, Node, Reader
+from provspark.index_store.query.growing_set import Marks
+from provspark.index_store.query.relation import compose, image, shrink, united
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.lists import concat, constant, is_constant, take, transpose
+from provspark.model.progress import check
+from provspark.model.runs import Runs
+from provspark.model.writes import Kind
+
+ROWS_AT_ONCE = 1 << 18
+"""Rows of an axis that one lookup covers: memory follows the answer's runs, not the tensor's boxes."""
+
+_STRENGTH: tuple[Kind, ...] = ("data", "context", "possible")
+Limit = Callable[[int, Kind, Boxes], Boxes]
+"""Told an axis, a kind and the relation that arrived there: what of it goes on."""
+Hop = Callable[[int, Kind, Boxes], None]
+"""Told the number of a tensor, the kind of the path through it, and the relation that comes out of it."""
+
+
+def walk_axes(
+    node: Node,
+    start: Mapping[tuple[int, Kind], Boxes],
+    direction: Direction,
+    *,
+    context: bool,
+    keep: Container[int],
+    limit: Limit | None = None,
+    hop: Hop | None = None,
+) -> dict[tuple[int, Kind], Boxes]:
+    """Carry relations from some axes of a write to all axes that its tensors lead to.
+
+    Parameters
+    ----------
+    start : mapping of (axis, kind) to Boxes
+        From labels to rows of that axis. Kind is ``context`` once any edge of the path was, ``possible`` once any was.
+    direction : {"backward", "forward"}
+        Along the tensors from output to inputs, or against them.
+    context : bool
+        Whether context edges are followed at all.
+    keep : container of int
+        The axes to return; the others' relations are dropped once they are used.
+    limit, hop : callable, optional
+        Cut what has arrived at an axis; watch what comes out of each tensor.
+
+    Returns
+    -------
+    dict
+        Relations from labels to rows of the kept axes, by (axis, kind); none is empty.
+    """
+    backward = direction == "backward"
+    arrived: dict[tuple[int, Kind], list[Boxes]] = {at: [boxes] for at, boxes in start.items()}
+    kept: dict[tuple[int, Kind], Boxes] = {}
+    kinds: tuple[Kind, ...] = ("data", "context", "possible") if context else ("data", "possible")
+    for axis in node.axes(direction):
+        for kind in kinds:
+            parts = arrived.pop((axis, kind), None)
+            if parts is None:
+                continue
+            here = united(parts)
+            if limit is not None:
+                here = limit(axis, kind, here)
+                if not len(here):
+                    continue
+            if axis in keep:
+                kept[axis, kind] = here
+            for number, tensor in enumerate(node.write.tensors):
+                leading, other = (tensor.out, tensor.src) if backward else (tensor.src, tensor.out)
+                if leading != axis or (tensor.kind == "context" and not context):
+                    continue
+                there = through(here, node.reader(tensor, "out" if backward else "src"), direction)
+                if len(there):
+                    after = weaker(kind, tensor.kind)
+                    if hop is not None:
+                        hop(number, after, there)
+                    arrived.setdefault((other, after), []).append(there)
+    return kept
+
+
+def weaker(a: Kind, b: Kind) -> Kind:
+    """The kind of a path of two parts: data is surest, possible least.
+
+    >>> weaker("data", "context"), weaker("possible", "context")
+    ('context', 'possible')
+    """
+    return max(a, b, key=_STRENGTH.index)
+
+
+def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
+    """One step further along a tensor."""
+    backward = direction == "backward"
+    parts: list[Boxes] = []
+    if len(here) and _one_label(here):
+        return _all_of(here, reader)
+    plain = len(here) == 1 and bool(here.diagonal[0])  # what is found is told as it is stored
+    settled = waiting = 0
+    ends = here.src + here.n_src
+    rising = bool((here.src[1:] >= here.src[:-1]).all() and (ends[1:] >= ends[:-1]).all())
+    # Where what is carried is not in order, a piece costs a look at all of it; where boxes are not, at all of them.
+    most = ROWS_AT_ONCE if rising and not reader.scattered else max(ROWS_AT_ONCE, 2 * len(here))
+    for starts, lengths in pieces(image(here), most):
+        check()
+        found = reader.lookup(starts, lengths)
+        near = here
+        if rising and len(here) > 1:
+            first, stop = ends.searchsorted(starts[0], "right"), here.src.searchsorted(starts[-1] + lengths[-1])
+            near = take(here, slice(int(first), int(stop)))
+        further = compose(near, found if backward else transpose(found))
+        parts.append(further if plain else shrink(further))
+        waiting += len(parts[-1])
+        if not plain and waiting > 2 * settled + ROWS_AT_ONCE:
+            parts = [united(parts)]
+            settled, waiting = len(parts[0]), 0
+    return concat(parts) if plain else united(parts)
+
+
+def _one_label(boxes: Boxes) -> bool:
+    """Whether all boxes relate the same labels, all of them, to their rows."""
+    if len(boxes) == 1:
+        return int(boxes.n_out[0]) == 1 or not boxes.diagonal[0]
+    if all(is_constant(a) for a in (boxes.out, boxes.n_out, boxes.diagonal)):
+        return not boxes.diagonal[0]
+    if boxes.diagonal.any():
+        return False
+    return bool((boxes.out == boxes.out[0]).all() and (boxes.n_out == boxes.n_out[0]).all())
+
+
+def _all_of(here: Boxes, reader: Reader) -> Boxes:
+    """The same where only a set of rows is carried: nothing is kept but the set that is reached."""
+    marks = Marks()
+    rows = image(here)
+    for starts, lengths in [(rows.starts, rows.lengths)] if reader.scattered else pieces(rows):
+        for found in reader.across(starts, lengths):
+            marks.add(*found)
+    runs = marks.runs()
+    n = len(runs.starts)
+    return Boxes(
+        constant(here.out[0], n), constant(here.n_out[0], n), runs.starts, runs.lengths, constant(np.False_, n)
+    )
+
+
+def pieces(runs: Runs, most: int | None = None) -> Iterator[tuple[Int64, Int64]]:
+    """Cut a set of rows into sets of so many at most, `ROWS_AT_ONCE` of them if nothing is said, runs included."""
+    most = most or ROWS_AT_ONCE
+    if runs.count <= most:
+        if runs:
+            yield runs.starts, runs.lengths
+        return
+    last = np.cumsum(runs.lengths)
+    for low in range(0, int(last[-1]), most):
+        first, stop = last.searchsorted([low, low + most - 1], "right")
+        starts, lengths = runs.starts[first : stop + 1].copy(), runs.lengths[first : stop + 1].copy()
+        lengths[-1:] -= max(0, int(last[min(stop, len(last) - 1)]) - low - most)
+        skip = low - int(last[first] - runs.lengths[first])
+        starts[0] += skip
+        lengths[0] -= skip
+        yield starts, lengths

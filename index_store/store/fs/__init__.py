@@ -1,0 +1,1 @@
+"""Folders that a store can lie in: local disks, object stores, HDFS."""

@@ -1,0 +1,216 @@
+"""A store's folder on the local disk, or on one mounted like it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+from urllib.parse import quote
+
+from provspark.index_store.store.fs.folder import UNKNOWN, Folder, Stamp, checked, reading, writing
+from provspark.model.errors import StoreUnreachableError, StoreWriteError
+
+__all__ = ["LocalFolder"]
+
+T = TypeVar("T")
+_TRIES = 20
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}
+
+
+class LocalFolder(Folder):
+    """Files of the local disk; what is written is fsynced, and publishing is a hard link."""
+
+    readers = 1
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.abspath(root))  # noqa: PTH100 (keeps symbolic links as named)
+        self.url = "file://" + quote(str(self.root))
+
+    def raw_url(self, path: str) -> str:
+        """The URL of a path as Hadoop's ``Path`` reads it."""
+        return f"file://{self._full(path)}"
+
+    def exists(self) -> bool:
+        """Whether there is such a folder."""
+        with reading(str(self.root)):
+            return self.root.is_dir()
+
+    def read(self, path: str, spans: list[tuple[int, int]] | None = None) -> list[bytes]:
+        """Read spans of a file."""
+        full = f"{self.root}/{checked(path)}"
+        with reading(full):
+            fd = os.open(full, os.O_RDONLY)
+            try:
+                return [_read_at(fd, *span) for span in ([(0, os.fstat(fd).st_size)] if spans is None else spans)]
+            finally:
+                os.close(fd)
+
+    def stamps(self, paths: list[str]) -> list[Stamp | None]:
+        """Size and time of each file."""
+        found: list[Stamp | None] = []
+        for path in paths:
+            full = f"{self.root}/{checked(path)}"
+            try:
+                with reading(full):
+                    s = os.stat(full)  # noqa: PTH116 (there may be a hundred thousand steps)
+                found.append(Stamp(s.st_size, s.st_mtime_ns))
+            except FileNotFoundError:
+                found.append(None)
+            except StoreUnreachableError:
+                found.append(UNKNOWN)
+        return found
+
+    def names(self, path: str) -> list[str]:
+        """Names in a folder."""
+        full = self._full(path)
+        try:
+            with reading(str(full)):
+                return sorted(os.listdir(full))  # noqa: PTH208 (its steps may be many)
+        except FileNotFoundError:
+            return []
+
+    def walk(self, path: str) -> list[str]:
+        """All files below a folder."""
+        full = self._full(path)
+        found = []
+        for folder, _, files in os.walk(full):
+            found += [(Path(folder) / name).relative_to(full).as_posix() for name in files]
+        return sorted(found)
+
+    def make(self, path: str) -> None:
+        """Make a folder, durably."""
+        full = self._full(path)
+        with writing(str(full)):
+            _persist(lambda: _make(full))
+
+    @contextlib.contextmanager
+    def create(self, path: str) -> Iterator[BinaryIO]:
+        """A new file, its content on disk once the context is left; folders above it are made."""
+        full = self._full(path)
+        with writing(str(full)), _persist(lambda: _opened(full)) as f:
+            yield f
+            f.flush()
+            os.fsync(f.fileno())
+
+    def settle(self, folders: Iterable[str]) -> None:
+        """Put folders' lists of names on disk."""
+        for path in folders:
+            full = self._full(path)
+            with writing(str(full)):
+                _sync(full)
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Write beside, then link: the name appears whole, and for one writer only."""
+        full = self._full(path)
+        with self._beside(path, data) as beside:
+            with writing(str(full)):
+                try:
+                    os.link(beside, full)
+                except FileExistsError:
+                    return False
+                except OSError as e:
+                    if e.errno not in _NO_LINKS:
+                        raise
+                    raise StoreWriteError(
+                        f"{full} could not be published: its file system knows no hard links. "
+                        f"Put the store on one that does, or on an object store."
+                    ) from e
+                _sync(full.parent)
+            return True
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Write beside, then rename."""
+        full = self._full(path)
+        with self._beside(path, data) as beside, writing(str(full)):
+            beside.rename(full)
+            _sync(full.parent)
+
+    @contextlib.contextmanager
+    def _beside(self, path: str, data: bytes) -> Iterator[Path]:
+        """A file next to another, on disk; gone once the context is left."""
+        name = f"{path}.{uuid.uuid4().hex}.tmp"
+        try:
+            with self.create(name) as f:
+                f.write(data)
+            yield self._full(name)
+        finally:
+            self.remove(name)
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        full = self._full(path)
+        with writing(str(full)), contextlib.suppress(FileNotFoundError):
+            full.unlink()
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a folder with all in it."""
+        full = self._full(path)
+        with writing(str(full)):
+            for folder, folders, files in os.walk(full, topdown=False):
+                for name in (*files, *folders):
+                    inner = Path(folder) / name
+                    with contextlib.suppress(FileNotFoundError):
+                        if inner.is_dir() and not inner.is_symlink():
+                            inner.rmdir()
+                        else:
+                            inner.unlink()
+            with contextlib.suppress(FileNotFoundError):
+                full.rmdir()
+
+    def remove_empty(self, path: str) -> None:
+        """Remove a folder if nothing is in it."""
+        with contextlib.suppress(OSError):
+            self._full(path).rmdir()
+
+    def _full(self, path: str) -> Path:
+        return self.root / checked(path) if path else self.root
+
+
+def _read_at(fd: int, start: int, stop: int) -> bytes:
+    part = os.pread(fd, stop - start, start)
+    if len(part) == stop - start:
+        return part
+    parts = [part]
+    start += len(part)
+    while part and start < stop:
+        part = os.pread(fd, stop - start, start)
+        parts.append(part)
+        start += len(part)
+    return b"".join(parts)
+
+
+def _make(full: Path) -> None:
+    for folder in reversed([p for p in (full, *full.parents) if not p.exists()]):
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+        _sync(folder.parent)
+    if not full.is_dir():
+        raise NotADirectoryError(str(full))
+
+
+def _opened(full: Path) -> BinaryIO:
+    try:
+        return full.open("xb")
+    except FileNotFoundError:
+        _make(full.parent)
+        return full.open("xb")
+
+
+def _persist(act: Callable[[], T]) -> T:
+    """Act again where a writer of the same step, giving up, removed an empty folder in between."""
+    for _ in range(_TRIES):
+        with contextlib.suppress(FileNotFoundError):
+            return act()
+    return act()
+
+
+def _sync(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

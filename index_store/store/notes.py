@@ -1,0 +1,69 @@
+"""What a writer notes beside its taps, so that a step whose process ended can be published after all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from provspark.index_store.store import manifest as manifests
+from provspark.index_store.store.processes import Process
+from provspark.model.steps import FORMAT_VERSION, Setting, StepKey, Task
+from provspark.model.writes import StoredFile, Write
+
+__all__ = ["Note", "NoteTexts", "load_note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A step under way: what it is, since when (UTC, ISO 8601), and the writes sealed so far with their files.
+
+    `process` is its writer's; None in notes of older versions. `reads` are what the driver read until then;
+    `driver_reads`, `dag` and `run_started` are as in `Manifest`.
+    """
+
+    key: StepKey
+    begun: str
+    writes: tuple[Write, ...] = ()
+    files: tuple[StoredFile, ...] = ()
+    process: Process | None = None
+    reads: tuple[Write, ...] = ()
+    driver_reads: Setting = ""
+    dag: tuple[Task, ...] = ()
+    run_started: str = ""
+    format_version: int = FORMAT_VERSION
+
+
+class NoteTexts:
+    """Writes the notes of one step, each longer than the one before; what that one had is not made text again."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[object, str]] = {}
+        """By its id a part that was written, which is kept so that its id stays its own, and its text."""
+
+    def dump(self, note: Note) -> bytes:
+        """Write a note, as a manifest is written."""
+        parts = {f.name: getattr(note, f.name) for f in fields(note)}
+        body = ",".join(f'"{name}":{self._text(parts[name])}' for name in sorted(parts))
+        return manifests.sealed(note.format_version, f"{{{body}}}")
+
+    def _text(self, value: Any) -> str:
+        if not isinstance(value, tuple):
+            return manifests.canonical(value)
+        found = []
+        for part in value:
+            if id(part) not in self._known:
+                self._known[id(part)] = part, manifests.canonical(part)
+            found.append(self._known[id(part)][1])
+        return f"[{','.join(found)}]"
+
+
+def load_note(data: bytes, where: str) -> Note:
+    """Read a note.
+
+    Raises
+    ------
+    StoreFormatError, CorruptIndexError
+        As of a manifest.
+    """
+    found, body = manifests.unseal(data, where)
+    return manifests.from_json(Note, {"format_version": found} | body, where)

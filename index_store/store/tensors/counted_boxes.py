@@ -1,0 +1,95 @@
+"""A few boxes of a file in which each box's place can be counted, as plain numbers: numpy's calls would take longer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from provspark.index_store.store.tensors.file import TensorFile
+from provspark.index_store.store.tensors.gaps import Even
+from provspark.index_store.store.tensors.layout import Lead
+from provspark.model.arrays import Int64
+from provspark.model.boxes.lists import constant
+from provspark.model.errors import CorruptIndexError
+
+__all__ = ["MOST", "Few"]
+
+MOST = 64
+"""Rows that are looked up so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Few:
+    """What a file says of its boxes, where it is all alike but for one column of starts, if any.
+
+    Parameters
+    ----------
+    file : TensorFile
+    here : Even
+        Their places on the axis that is asked by.
+    there : Even or str
+        The same of the other axis, or the column that holds the starts there.
+    wide : int
+        Bytes of a start.
+    diagonal : bool
+    n_there : int
+        Their length on the other axis.
+    """
+
+    file: TensorFile
+    here: Even
+    there: Even | str
+    wide: int
+    diagonal: bool
+    n_there: int
+
+    @classmethod
+    def of(cls, file: TensorFile, axis: Lead) -> Few | None:
+        """Look at a file that is asked by an axis; None where places can't be counted."""
+        layout = file.layout
+        other: Lead = "src" if axis == "out" else "out"
+        here, there = layout.even(axis), layout.even(other)
+        starts, lengths = layout.columns[other], layout.columns[layout.length(other)]
+        diagonal = layout.columns["diagonal"].constant
+        if axis != layout.lead or here is None or lengths.constant is None or diagonal is None:
+            return None
+        if there is None and (starts.form != "plain" or starts.codec != "none" or not starts.width):
+            return None
+        return cls(file, here, there or other, starts.width, bool(diagonal), lengths.constant)
+
+    def across(self, starts: Int64, lengths: Int64) -> tuple[Int64, Int64]:
+        """Starts and lengths on the other axis of what stands at some runs of this one; they may repeat."""
+        gap, length, step, count = self.here.gap, self.here.length, self.here.step, self.here.count
+        boxes: list[int] = []
+        cut: list[tuple[int, int]] = []
+        for start, n in zip(starts.tolist(), lengths.tolist(), strict=True):
+            end = start + n
+            for box in range(start // step, min((end + length - 1) // step, count)):
+                boxes.append(box)
+                if self.diagonal:
+                    first = gap + box * step
+                    cut.append((max(0, start - first), min(length, end - first)))
+        there = self._starts(boxes)
+        if not self.diagonal:
+            return np.array(there, dtype=np.int64), constant(np.int64(self.n_there), len(there))
+        found = [(first + low, high - low) for first, (low, high) in zip(there, cut, strict=True)]
+        table = np.array(found, dtype=np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
+
+    def _starts(self, boxes: list[int]) -> list[int]:
+        there, wide, per = self.there, self.wide, self.file.layout.page_rows
+        if isinstance(there, Even):
+            return [there.gap + box * there.step for box in boxes]
+        if not boxes:
+            return []
+        ids = list(dict.fromkeys(box // per for box in boxes))
+        pages = dict(zip(ids, self.file.values(ids, there), strict=True))
+        for number, page in pages.items():
+            if len(page) != self.file.layout.boxes(number) * wide:
+                raise CorruptIndexError(self.file.where, f"page {number} holds {len(page)} bytes")
+        found = []
+        for box in boxes:
+            page, place = divmod(box, per)
+            found.append(int.from_bytes(pages[page][place * wide : place * wide + wide], "little"))
+        return found

@@ -1,0 +1,275 @@
+"""Boxes as a Parquet file (docs/format.md, "Tensor files").
+
+Boxes are sorted by the file's leading axis, cut into pages, and each of the five columns is stored
+in whichever form is smallest for this tensor: left out where constant, as gaps between boxes, or as it is.
+Boxes pass twice, a group of pages at a time: to choose the forms, and to be written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import cast
+
+import numpy as np
+
+from provspark.index_store.store.tensors.layout import (
+    CODECS,
+    COLUMNS,
+    EXTENTS,
+    FORMS,
+    META_KEY,
+    Codec,
+    Column,
+    Form,
+    Holds,
+    Layout,
+    Lead,
+    dump_layout,
+)
+from provspark.index_store.store.tensors.pages import dump_index
+from provspark.index_store.store.tensors.parquet_writer import ParquetOut, Sink, pages_of
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.lists import alike, is_constant, take
+from provspark.model.boxes.spool import Parts, Spool, recut
+from provspark.model.steps import TENSOR_FORMAT
+
+__all__ = ["PAGE_ROWS", "BoxFile", "group_rows"]
+
+PAGE_ROWS = 2_048
+"""Boxes a page: what a lookup of one row decodes."""
+_GROUP_PAGES = 64
+_SAMPLE_PAGES = 16
+_WORTH: dict[Codec, float] = {"zstd": 1.04, "none": 1.0}
+"""What is not packed is read ten times as fast: zstd has to be smaller by so much."""
+
+
+@dataclass(frozen=True)
+class BoxFile:
+    """A tensor file as it is to be written; it is looked through once, for `size` and to write it.
+
+    Parameters
+    ----------
+    boxes : Boxes, Parts or Spool
+        Sorted by the `lead` axis.
+    lead, holds, block : as in `Layout`
+    """
+
+    boxes: Boxes | Parts | Spool
+    lead: Lead
+    holds: Holds = "boxes"
+    block: int = 0
+
+    @cached_property
+    def _plan(self) -> tuple[dict[str, Column], int]:
+        return _survey(self.boxes, self.lead).plan()
+
+    @property
+    def size(self) -> int:
+        """About as many bytes as it will take."""
+        return self._plan[1]
+
+    def write(self, sink: Sink) -> str:
+        """Write it into an empty file; return the sha256 of the footer."""
+        columns = self._plan[0]
+        out = ParquetOut(sink, {name: how for name, how in columns.items() if how.width}, PAGE_ROWS)
+        extents: dict[str, list[Int64]] = {name: [] for name in EXTENTS}
+
+        def arrays() -> Iterator[dict[str, Int64]]:
+            for group in _groups(self.boxes):
+                for name, values in group.extents(self.lead).items():
+                    extents[name].append(values)
+                kept = {n: group.values(n, how.form) for n, how in columns.items() if how.width}
+                yield {n: _zigzag(v) if columns[n].form == "gap" else v for n, v in kept.items()}
+
+        out.write(arrays())
+        spans = out.spans()
+        none = np.zeros(0, dtype=np.int64)
+        told = {name: np.concatenate(parts) if parts else none for name, parts in extents.items()}
+        rows = len(self.boxes)
+        layout = Layout(TENSOR_FORMAT, self.lead, self.holds, self.block, rows, PAGE_ROWS, columns, spans, **told)
+        index = dump_index([*told.values(), *(line for s in spans.values() for line in s.lists)])
+        where = {"at": out.at, "size": len(index), "sha256": hashlib.sha256(index).hexdigest()}
+        sink.write(index)
+        footer = out.footer({META_KEY: dump_layout(layout, where)}, empty=self.lead)
+        sink.write(footer)
+        return hashlib.sha256(footer).hexdigest()
+
+    def data(self) -> tuple[bytes, str]:
+        """Return its bytes, and the sha256 of the footer."""
+        sink = io.BytesIO()
+        footer = self.write(sink)
+        return sink.getvalue(), footer
+
+
+def group_rows() -> int:
+    """Boxes of a row group."""
+    return PAGE_ROWS * _GROUP_PAGES
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A row group, and where the box before it ends on each axis."""
+
+    boxes: Boxes
+    before: dict[str, int]
+
+    def values(self, name: str, form: Form) -> Int64:
+        """A column as it is stored, but for gaps' signs."""
+        if name == "diagonal":
+            return _flags(self.boxes)
+        if form != "gap":
+            return cast(Int64, getattr(self.boxes, name))
+        starts, lengths = self.axis(name)
+        gaps = np.empty_like(starts)
+        gaps[0] = starts[0] - self.before[name]
+        np.subtract(starts[1:], starts[:-1], out=gaps[1:])
+        gaps[1:] -= lengths[0] if is_constant(lengths) else lengths[:-1]
+        return gaps
+
+    def axis(self, name: str) -> tuple[Int64, Int64]:
+        """Starts and lengths."""
+        return getattr(self.boxes, name), getattr(self.boxes, f"n_{name}")
+
+    def extents(self, lead: Lead) -> dict[str, Int64]:
+        """Of each page the extents on both axes, and the ends of the box before."""
+        heads = np.arange(0, len(self.boxes), PAGE_ROWS)
+        found = {}
+        for axis in ("out", "src"):
+            starts, lengths = self.axis(axis)
+            found[f"{axis}_low"] = starts[heads] if axis == lead else np.minimum.reduceat(starts, heads)
+            if is_constant(lengths):
+                found[f"{axis}_high"] = np.maximum.reduceat(starts, heads) + lengths[0]
+            else:
+                found[f"{axis}_high"] = np.maximum.reduceat(starts + lengths, heads)
+            last = heads[1:] - 1
+            found[f"{axis}_base"] = np.concatenate([[self.before[axis]], starts[last] + lengths[last]])
+        return found
+
+
+def _groups(boxes: Boxes | Parts | Spool) -> Iterator[_Group]:
+    per = group_rows()
+    parts: Iterable[Boxes]
+    if isinstance(boxes, Boxes):
+        parts = (take(boxes, slice(start, start + per)) for start in range(0, len(boxes), per))
+    else:
+        parts = recut(boxes.parts(), per)
+    before = {"out": 0, "src": 0}
+    for part in parts:
+        yield _Group(part, before)
+        before = {"out": int(part.out[-1] + part.n_out[-1]), "src": int(part.src[-1] + part.n_src[-1])}
+
+
+def _flags(boxes: Boxes) -> Int64:
+    """What is stored of `diagonal`: set for single pairs, of which it tells nothing."""
+    return cast(Int64, (boxes.diagonal | ((boxes.n_out == 1) & (boxes.n_src == 1))).astype(np.int64))
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is known of a column in one form: its least and greatest value, and some pages."""
+
+    low: int
+    high: int
+    sample: list[Int64] = field(default_factory=list)
+
+    def size(self, how: Column, rows: int) -> float:
+        """Bytes that the column would take."""
+        if how.codec == "none":
+            return rows * how.width
+        sample = np.concatenate(self.sample)
+        coded = _zigzag(sample) if how.form == "gap" else sample
+        return sum(map(len, pages_of(coded, how, PAGE_ROWS))) * (rows / len(sample))
+
+
+@dataclass(slots=True)
+class _Survey:
+    """What is known of boxes before they are written."""
+
+    rows: int
+    seen: dict[tuple[str, Form], _Seen] = field(default_factory=dict)
+    square: bool = True
+    diagonal: set[bool] = field(default_factory=set)
+    """How boxes of more than a pair are flagged."""
+
+    def add(self, name: str, form: Form, values: Int64, pages: list[slice], *, rising: bool = False) -> None:
+        """Look through some values."""
+        if rising or alike(values):
+            low, high = int(values[0]), int(values[-1])
+        else:
+            low, high = int(values.min()), int(values.max())
+        known = self.seen.setdefault((name, form), _Seen(low, high))
+        known.low, known.high = min(known.low, low), max(known.high, high)
+        known.sample += [values[p].copy() for p in pages]  # a part's values are not kept for those of a page
+
+    def plan(self) -> tuple[dict[str, Column], int]:
+        """Choose each column's form; return forms, and about how many bytes they take."""
+        columns: dict[str, Column] = {}
+        total = 0.0
+        for name in COLUMNS:
+            forms = {form: seen for (n, form), seen in self.seen.items() if n == name}
+            if name == "n_src" and self.square and columns["n_out"].constant is None:
+                columns[name] = Column("same")
+            elif name == "diagonal" and len(self.diagonal) < 2:
+                columns[name] = Column("plain", int(self.diagonal == {True}))
+            else:
+                columns[name], size = self.best(forms)
+                total += size
+        return columns, round(total)
+
+    def best(self, forms: dict[Form, _Seen]) -> tuple[Column, float]:
+        """Choose a column's form; with it, the bytes that it takes."""
+        if not forms:
+            return Column("plain", 0), 0
+        for form, seen in forms.items():
+            if seen.low == seen.high:
+                return Column(form, seen.low), 0
+        trials: dict[Column, float] = {}
+        for (form, seen), codec in product(forms.items(), CODECS):
+            most = max(2 * seen.high, -2 * seen.low - 1) if form == "gap" else seen.high
+            how = Column(form, None, max(1, -(-most.bit_length() // 8)), codec)
+            trials[how] = seen.size(how, self.rows) * _WORTH[codec]
+        best = min(trials, key=lambda how: (trials[how], how.form == "gap"))  # a plain value is read alone
+        return best, trials[best] / _WORTH[best.codec]
+
+
+def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
+    """Look through boxes, sorted by the lead axis."""
+    found = _Survey(len(boxes))
+    pages = -(-len(boxes) // PAGE_ROWS)
+    sampled = np.unique(np.linspace(0, pages - 1, _SAMPLE_PAGES).astype(np.int64)) * PAGE_ROWS
+    start = 0
+    alone = isinstance(boxes, Boxes) and all(map(is_constant, (boxes.n_out, boxes.n_src, boxes.diagonal)))
+    for group in _groups(boxes):
+        part = group.boxes
+        mine = [slice(p, p + PAGE_ROWS) for p in (sampled - start).tolist() if 0 <= p < len(part)]
+        start += len(part)
+        for name in COLUMNS[:-1]:
+            for form in FORMS[name]:
+                if form != "same":
+                    rising = name == lead and form == "plain"
+                    found.add(name, form, group.values(name, form), mine, rising=rising)
+        found.square = found.square and (part.n_out is part.n_src or bool((part.n_out == part.n_src).all()))
+        if alike(part.diagonal):
+            if int(part.n_out.max()) > 1 or int(part.n_src.max()) > 1:
+                found.diagonal.add(bool(part.diagonal[0]))
+        else:
+            large = (part.n_out > 1) | (part.n_src > 1)
+            slanted = int(np.count_nonzero(large & part.diagonal))
+            found.diagonal |= {way for way, n in ((True, slanted), (False, np.count_nonzero(large) - slanted)) if n}
+        for page in () if alone else mine:
+            found.add("diagonal", "plain", _flags(take(part, page)), [slice(None)])
+    return found
+
+
+def _zigzag(values: Int64) -> Int64:
+    """The values, which nobody else has, without signs."""
+    signs = values >> 63
+    values <<= 1
+    values ^= signs
+    return values

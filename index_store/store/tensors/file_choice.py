@@ -1,0 +1,146 @@
+"""Which files a tensor gets, by what a sample of its boxes would take (docs/format.md, "Which files")."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from provspark.index_store.store.tensors import encoding
+from provspark.index_store.store.tensors.encoding import BoxFile
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.lists import alike, chunks, constant, is_constant, picked, sort_rows, take, transpose
+from provspark.model.boxes.pairs import points, sort, unite
+from provspark.model.boxes.spool import Dealt, Parts, Spool, recut
+
+__all__ = ["Files", "chosen", "cover", "local", "spooled_cover", "to_a_block"]
+
+Files = Literal["one", "guide", "both", "turned"]
+"""One file in output order; with a guide in source order; with a copy in source order; in source order with a guide."""
+
+_LOCAL = 8
+"""A file serves the other axis too if its pages' extents there overlap no more than this on average."""
+_FEW = 8
+"""A file of no more pages than this serves both axes: a lookup by the other one reads them all."""
+_BLOCKS = 128
+"""Blocks that a guide tells apart: seven bits an edge at most."""
+_EXACT_WORTH = 1.15
+"""A second exact copy is taken instead of a guide if the tensor grows by no more than this."""
+_SRC_WORTH = 0.75
+"""Boxes are kept in source order, with a guide in output order, if that makes the tensor this small."""
+_WINDOWS = 4
+_WINDOW = 8_192
+"""Boxes in each of the windows of an axis by which sizes are judged."""
+
+
+def chosen(boxes: Boxes, in_order: BoxFile) -> Files:
+    """Choose for boxes that are sorted by out; `in_order` is the file of them."""
+    if local(boxes):
+        return "one"
+    by_out = in_order.size
+    per = to_a_block(len(boxes)) * encoding.PAGE_ROWS
+    marks = _marks(boxes.src)
+    exact = guide = 0.0
+    seen = 0
+    for index in _windows(boxes.src, marks):
+        exact += BoxFile(transpose(sort(transpose(take(boxes, index)))), "src").size
+        guide += BoxFile(transpose(cover(index // per, boxes.src[index], picked(boxes.n_src, index))), "src").size
+        seen += len(index)
+    exact, guide = (size * len(boxes) / seen for size in (exact, guide))
+    if exact < _SRC_WORTH * (by_out + guide):
+        turned = exact + _guide_out(boxes, marks)
+        if turned < _SRC_WORTH * (by_out + min(guide, exact)):
+            return "turned"
+    return "both" if by_out + exact <= _EXACT_WORTH * (by_out + guide) else "guide"
+
+
+def local(boxes: Boxes | Parts | Spool) -> bool:
+    """Whether a source row lies in few pages' extents of a file in output order."""
+    if len(boxes) <= _FEW * encoding.PAGE_ROWS:
+        return True
+    total, least, most = 0, None, 0
+    parts = [boxes] if isinstance(boxes, Boxes) else recut(boxes.parts(), encoding.group_rows())
+    for part in parts:
+        heads = np.arange(0, len(part), encoding.PAGE_ROWS)
+        low = np.minimum.reduceat(part.src, heads)
+        if is_constant(part.n_src):
+            high = np.maximum.reduceat(part.src, heads) + part.n_src[0]
+        else:
+            high = np.maximum.reduceat(part.src + part.n_src, heads)
+        total += int((high - low).sum())
+        first, most = int(low.min()), max(most, int(high.max()))
+        least = first if least is None else min(least, first)
+    return total <= _LOCAL * (most - (least or 0))
+
+
+def to_a_block(boxes: int) -> int:
+    """Pages to a block of a guide to a file of so many boxes."""
+    per, pages = 1, -(-boxes // encoding.PAGE_ROWS)
+    while -(-pages // per) > _BLOCKS:
+        per *= 2
+    return per
+
+
+def cover(block: Int64, start: Int64, length: Int64) -> Boxes:
+    """Boxes of a guide, its axis as out and blocks as src, in the order of the axis."""
+    single = len(length) and is_constant(length) and int(length[0]) == 1
+    united = points(block, start) if single else None
+    if united is None:
+        boxes = unite(block, start, length)
+        united = boxes.out, boxes.src, boxes.n_src
+    among, first, n = united
+    if alike(n):
+        first, among = sort_rows(first, among)
+    else:
+        first, among, n = sort_rows(first, among, n)
+    return Boxes(first, n, among, constant(np.int64(1), len(n)), constant(np.False_, len(n)))
+
+
+def spooled_cover(boxes: Spool) -> Spool:
+    """Boxes of a guide in source order, of boxes in output order that do not fit memory."""
+    per = to_a_block(len(boxes)) * encoding.PAGE_ROWS
+    dealt = Dealt("src", boxes.end, len(boxes))
+    at = 0
+    for part in boxes.parts():
+        dealt.add(unite((np.arange(len(part)) + at) // per, part.src, part.n_src))
+        at += len(part)
+    covers = Spool()
+    for _, found in dealt.files():
+        covers.add(transpose(cover(found.out, found.src, found.n_src)))
+    return covers
+
+
+def _marks(values: Int64) -> Int64:
+    """Some of an axis' values in order, as far apart by count."""
+    return np.sort(values[:: max(1, len(values) // (_BLOCKS * _FEW))])
+
+
+def _windows(values: Int64, marks: Int64) -> list[Int64]:
+    """Places of what lies in a few windows of an axis; all places where there are not many."""
+    if len(values) <= _WINDOWS * _WINDOW:
+        return [np.arange(len(values))]
+    wide = max(1, len(marks) * _WINDOW // len(values))
+    first = np.linspace(0, len(marks) - 1 - wide, _WINDOWS).astype(np.int64)
+    bounds = list(zip(marks[first], np.maximum(marks[first + wide], marks[first] + 1), strict=True))
+    found: list[list[Int64]] = [[] for _ in bounds]
+    for part in chunks(len(values)):
+        some = values[part]
+        for inside, (low, high) in zip(found, bounds, strict=True):
+            inside.append(np.flatnonzero((some >= low) & (some < high)) + part.start)
+    return [np.concatenate(inside) for inside in found]
+
+
+def _guide_out(boxes: Boxes, marks: Int64) -> float:
+    """Size of a guide in output order to boxes in source order, whose places there `marks` tell about."""
+    pages = -(-len(boxes) // encoding.PAGE_ROWS)
+    blocks = -(-pages // to_a_block(len(boxes)))
+    bounds = marks[np.linspace(0, len(marks), blocks, endpoint=False).astype(np.int64)[1:]]
+    starts = [0] if len(boxes) <= _WINDOWS * _WINDOW else np.linspace(0, len(boxes) - _WINDOW, _WINDOWS).astype(int)
+    size = seen = 0
+    for start in starts:
+        part = slice(start, len(boxes) if len(starts) == 1 else start + _WINDOW)
+        block = np.searchsorted(bounds, boxes.src[part], "right")
+        size += BoxFile(cover(block, boxes.out[part], boxes.n_out[part]), "out").size
+        seen += len(block)
+    return size * len(boxes) / seen

@@ -1,0 +1,264 @@
+"""What a tensor file says of itself, in its footer and in its index of pages (docs/format.md, "Tensor files")."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from provspark.index_store.store.tensors.gaps import Even
+from provspark.model.arrays import Int64
+from provspark.model.boxes.cutting import Runs
+from provspark.model.boxes.lists import spread
+from provspark.model.errors import StoreFormatError
+from provspark.model.steps import TENSOR_FORMAT
+
+__all__ = [
+    "CODECS",
+    "COLUMNS",
+    "EXTENTS",
+    "FORMS",
+    "META_KEY",
+    "SPANS",
+    "Codec",
+    "Column",
+    "Form",
+    "Holds",
+    "Layout",
+    "Lead",
+    "Spans",
+    "dump_layout",
+    "load_layout",
+]
+
+COLUMNS = ("out", "n_out", "src", "n_src", "diagonal")
+META_KEY = b"provspark"
+
+Lead = Literal["out", "src"]
+Holds = Literal["boxes", "guide"]
+Form = Literal["plain", "gap", "same"]
+Codec = Literal["zstd", "none"]
+CODECS: tuple[Codec, ...] = ("zstd", "none")
+_STARTS: tuple[Form, ...] = ("gap", "plain")
+FORMS: dict[str, tuple[Form, ...]] = {
+    "out": _STARTS,
+    "n_out": ("plain",),
+    "src": _STARTS,
+    "n_src": ("plain", "same"),
+    "diagonal": ("plain",),
+}
+EXTENTS = ("out_low", "out_high", "src_low", "src_high", "out_base", "src_base")
+SPANS = ("at", "size", "head", "body", "crc")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How one column is stored.
+
+    Parameters
+    ----------
+    form : {"plain", "gap", "same"}
+        As it is; as the zigzag-coded distance from the end of the box before; or, for a length, as the other
+        axis' length.
+    constant : int or None
+        The one value that all rows have (of the gap where `form` is ``gap``); the column is not in the file.
+    width : int
+        Bytes of a stored value; 0 for what is not stored, and in format 1.
+    codec : {"zstd", "none"}
+        How its pages are packed: the values' bytes apart in zstd, or as they are.
+    """
+
+    form: Form
+    constant: int | None = None
+    width: int = 0
+    codec: Codec = "zstd"
+
+    @property
+    def item(self) -> int:
+        """Bytes that a value takes in a page before that is packed."""
+        if self.codec == "none":
+            return self.width
+        return 4 if self.width < 4 else 8
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Where in the file each page of a column stands.
+
+    Parameters
+    ----------
+    lists : int64 array
+        Five lines, of a number for each page: ``at`` and ``size``, first byte and number of bytes of what belongs to
+        it, its header and all up to the next page; ``head`` and ``body``, bytes before its packed values, and of
+        them; ``crc``, CRC-32 of all.
+    """
+
+    lists: Int64
+
+    @property
+    def at(self) -> Int64:
+        """First byte of each page."""
+        found: Int64 = self.lists[0]
+        return found
+
+    @property
+    def size(self) -> Int64:
+        """Bytes of each."""
+        found: Int64 = self.lists[1]
+        return found
+
+    def of(self, pages: list[int]) -> list[list[int]]:
+        """The five lists of some pages."""
+        found: list[list[int]] = self.lists[:, pages].tolist()
+        return found
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a tensor file says of itself.
+
+    Parameters
+    ----------
+    format : int
+        Of the file.
+    lead : {"out", "src"}
+        The axis that the boxes are sorted by.
+    holds : {"boxes", "guide"}
+        Whether the other axis is the tensor's, or counts blocks of the sister file's pages.
+    block : int
+        Pages of the sister file to a block; 0 for boxes.
+    rows : int
+        Boxes.
+    page_rows : int
+        Boxes of each page but the last. In format 1 a page is a row group, with all columns.
+    columns : dict of Column
+        By name.
+    spans : dict of Spans
+        Of each stored column, by name; of all together, as "", in format 1.
+    out_low, out_high, src_low, src_high : int64 arrays, one a page
+        Smallest start and largest end of a page's boxes.
+    out_base, src_base : int64 arrays
+        End of the box before the page, from which its first gap counts.
+    """
+
+    format: int
+    lead: Lead
+    holds: Holds
+    block: int
+    rows: int
+    page_rows: int
+    columns: dict[str, Column]
+    spans: dict[str, Spans]
+    out_low: Int64
+    out_high: Int64
+    src_low: Int64
+    src_high: Int64
+    out_base: Int64
+    src_base: Int64
+
+    @property
+    def pages(self) -> int:
+        """Number of pages."""
+        return len(self.out_low)
+
+    def boxes(self, page: int) -> int:
+        """Boxes of a page."""
+        return min(self.page_rows, self.rows - page * self.page_rows)
+
+    def meet(self, runs: Runs, axis: Lead) -> Int64:
+        """The pages that may hold boxes which overlap some run of an axis."""
+        low, high = (self.out_low, self.out_high) if axis == "out" else (self.src_low, self.src_high)
+        if len(runs) * 4 > len(low) or not self._rise[axis]:
+            return runs.meet(low, high)
+        page, _ = spread(high.searchsorted(runs.starts, "right"), low.searchsorted(runs.ends, "left"))
+        return page if len(runs) == 1 else np.unique(page)
+
+    def even(self, axis: Lead) -> Even | None:
+        """The boxes' places on an axis, where all are alike and evenly apart: each is after the one before."""
+        start, length = self.columns[axis], self.columns[self.length(axis)]
+        if not self.rows or start.form != "gap" or start.constant is None or length.constant is None:
+            return None
+        return Even(start.constant, length.constant, self.rows)
+
+    def length(self, axis: Lead) -> str:
+        """The column that tells how long boxes are on an axis."""
+        return "n_out" if axis == "out" or self.columns["n_src"].form == "same" else "n_src"
+
+    @cached_property
+    def _rise(self) -> dict[Lead, bool]:
+        """Of each axis whether neither low nor high fall from page to page."""
+        found: dict[Lead, bool] = {}
+        for axis in ("out", "src"):
+            ends = [getattr(self, f"{axis}_{end}") for end in ("low", "high")]
+            found[axis] = all(bool((a[1:] >= a[:-1]).all()) for a in ends)
+        return found
+
+
+def dump_layout(layout: Layout, index: dict[str, Any]) -> bytes:
+    """Write a layout as the JSON that stands in the footer; `index` tells where the arrays stand."""
+    columns = {
+        n: {"form": c.form}
+        | ({} if c.constant is None else {"constant": c.constant})
+        | ({"width": c.width, "codec": c.codec} if c.width else {})
+        for n, c in layout.columns.items()
+    }
+    numbers = {"block": layout.block, "rows": layout.rows, "page_rows": layout.page_rows}
+    order = {"format": layout.format, "lead": layout.lead, "holds": layout.holds}
+    return json.dumps({**order, **numbers, "columns": columns, "index": index}, separators=(",", ":")).encode()
+
+
+def load_layout(text: bytes, where: str, index: Any) -> Layout:
+    """Read what `dump_layout` wrote; LookupError, TypeError or ValueError where it has another shape.
+
+    Parameters
+    ----------
+    text : bytes
+    where : str
+        Names the file in errors.
+    index : callable
+        Given what `dump_layout` was told of the index, and the number of lists and of pages: the arrays.
+
+    Raises
+    ------
+    StoreFormatError
+        The file's format is newer than this package reads.
+    """
+    body = json.loads(text)
+    found = int(body["format"])
+    if found > TENSOR_FORMAT:
+        raise StoreFormatError(where, found, TENSOR_FORMAT)
+    columns = {
+        n: Column(c["form"], c.get("constant"), c.get("width", 0), c.get("codec", "zstd"))
+        for n, c in body["columns"].items()
+    }
+    if set(columns) != set(COLUMNS):
+        raise ValueError("a column is missing")
+    if any(c.form not in FORMS[name] or c.codec not in CODECS for name, c in columns.items()):
+        raise ValueError("a column is of an unknown form or packed in an unknown way")
+    if body["lead"] not in ("out", "src") or body["holds"] not in ("boxes", "guide"):
+        raise ValueError("an unknown order or content")
+    block, rows, page_rows = (int(body[k]) for k in ("block", "rows", "group_rows" if found == 1 else "page_rows"))
+    if page_rows < 1:
+        raise ValueError("pages without rows")
+    least = {"n_out": 1, "n_src": 1}
+    if rows and any(c.constant is not None and c.constant < least.get(name, 0) for name, c in columns.items()):
+        raise ValueError("a constant is too small")
+    pages = -(-rows // page_rows)
+    if found == 1:
+        groups = {name: np.array(values, dtype=np.int64) for name, values in body["groups"].items()}
+        extents = [groups[name] for name in EXTENTS]
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), groups["ends"]])[:-1]
+        size = groups["ends"] - starts
+        spans = {"": Spans(np.array([starts, size, size * 0, size, groups["crc"]]))}
+    else:
+        stored = [n for n in COLUMNS if columns[n].width]
+        arrays = index(body["index"], len(EXTENTS) + len(SPANS) * len(stored), pages)
+        extents = arrays[: len(EXTENTS)]
+        fives = arrays[len(EXTENTS) :].reshape(len(stored), len(SPANS), pages)
+        spans = {name: Spans(five) for name, five in zip(stored, fives, strict=True)}
+    if {len(a) for a in extents} | {len(s.at) for s in spans.values()} != {pages}:
+        raise ValueError("rows and pages disagree")
+    return Layout(found, body["lead"], body["holds"], block, rows, page_rows, columns, spans, *extents)

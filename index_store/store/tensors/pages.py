@@ -1,0 +1,117 @@
+"""Pages of tensor files: their index, and their values (docs/format.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.index_store.store.tensors.gaps import Narrow
+from provspark.index_store.store.tensors.layout import Column
+from provspark.model.arrays import Int64
+
+__all__ = ["Values", "dump_index", "load_index", "unpack"]
+
+_ZSTD = pa.Codec("zstd")
+
+
+def dump_index(arrays: list[Int64]) -> bytes:
+    """Pack int64 arrays of one length: differences, as byte planes, in zstd."""
+    table = np.array(arrays, dtype="<i8")
+    table[:, 1:] -= table[:, :-1].copy()
+    planes = np.ascontiguousarray(table.view(np.uint8).reshape(*table.shape, 8).transpose(0, 2, 1))
+    return bytes(_ZSTD.compress(planes.tobytes()))
+
+
+def load_index(data: bytes, lists: int, pages: int) -> Int64:
+    """Read what `dump_index` wrote: an array a line."""
+    raw = np.frombuffer(_ZSTD.decompress(data, lists * pages * 8), dtype=np.uint8)
+    table = np.ascontiguousarray(raw.reshape(lists, 8, pages).transpose(0, 2, 1)).view("<i8")[:, :, 0]
+    return np.cumsum(table, axis=1, dtype=np.int64)
+
+
+def unpack(columns: list[list[Any]], how: list[Column], rows: list[int]) -> list[list[Any]]:
+    """The bytes of some pages' values: all first ones, then all second ones where they are in zstd; else as they are.
+
+    One call unpacks all frames: it would make a context for each otherwise, which takes longer than a page does.
+
+    Parameters
+    ----------
+    columns : list of lists of bytes
+        Of each column its pages.
+    how : list of Column
+        Of each column.
+    rows : list of int
+        Values of each page.
+    """
+    frames = [page for pages, column in zip(columns, how, strict=True) if column.codec == "zstd" for page in pages]
+    if not frames:
+        return columns
+    each = [column.item for column in how if column.codec == "zstd"]
+    whole = memoryview(_ZSTD.decompress(frames[0] if len(frames) == 1 else b"".join(frames), sum(rows) * sum(each)))
+    found: list[list[Any]] = []
+    at = 0
+    for pages, column in zip(columns, how, strict=True):
+        if column.codec == "zstd":
+            item, width, pages = column.item, column.width, []
+            for n in rows:
+                pages.append(whole[at : at + n * width])
+                at += n * item
+        found.append(pages)
+    return found
+
+
+class Values:
+    """The values of some pages of a column, one after another.
+
+    Parameters
+    ----------
+    parts : sequence of bytes
+        What `unpack` made of each page.
+    how : Column
+    rows, last : int
+        Values of each page but the last, and of the last.
+    """
+
+    def __init__(self, parts: Sequence[Any], how: Column, rows: int, last: int) -> None:
+        self._width, self._rows, self._last, self._apart = how.width, rows, last, how.codec == "zstd"
+        size = (len(parts) - 1) * rows + last
+        self._bytes = np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=np.uint8)
+        if len(self._bytes) != size * how.width:
+            raise ValueError(f"pages hold {len(self._bytes)} bytes, not {size} values of {how.width}")
+
+    def all(self) -> Narrow:
+        """All of them."""
+        if not self._apart:
+            return _joined(self._bytes.reshape(-1, self._width).T)
+        full = len(self._bytes) - (0 if self._last == self._rows else self._last * self._width)
+        planes = self._bytes[:full].reshape(-1, self._width, self._rows).transpose(1, 0, 2)
+        whole = _joined(planes).reshape(-1)
+        if full == len(self._bytes):
+            return whole
+        return np.concatenate([whole, _joined(self._bytes[full:].reshape(self._width, self._last))])
+
+    def at(self, index: Int64) -> Narrow:
+        """Those at some places."""
+        if not self._apart:
+            return _joined(self._bytes.reshape(-1, self._width)[index].T)
+        page, place = np.divmod(index, self._rows)
+        rows = np.where(index >= len(self._bytes) // self._width - self._last, self._last, self._rows)
+        first = page * (self._rows * self._width) + place
+        return _joined(np.stack([self._bytes[first + rows * k] for k in range(self._width)]))
+
+
+def _joined(planes: Any) -> Narrow:
+    """Integers from their bytes, lowest first along the first axis."""
+    first: Narrow = planes[0]
+    if len(planes) == 1:
+        return first
+    wide = np.dtype(np.uint16 if len(planes) == 2 else np.uint32 if len(planes) < 5 else np.int64)
+    found = first.astype(wide)
+    for place, plane in enumerate(planes[1:], 1):
+        higher = plane.astype(wide)
+        higher <<= wide.type(8 * place)
+        found |= higher
+    return found

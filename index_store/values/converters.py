@@ -1,0 +1,159 @@
+"""Values from text by Spark's types: one converter a column, that gives None where Spark reads null.
+
+The rules are those of Spark's ``UnivocityParser.makeConverter`` in its permissive mode: what does not fit is null.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone, tzinfo
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
+from typing import Any
+
+import pyarrow as pa
+
+from provspark.index_store.values.datetimes import Pattern, names_zone, parse_date, parse_timestamp, zone_of
+from provspark.index_store.values.types import arrow_type
+from provspark.model.errors import ValuesUnavailableError
+
+__all__ = ["Converter", "decimal_of", "double_of", "integer_of", "temporal", "text_converter"]
+
+Converter = Callable[[str], Any]
+
+_INTEGER = re.compile(r"[+-]?\d+")
+_JAVA_DOUBLE = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?", re.ASCII)
+_JAVA_HEX = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+[fFdD]?", re.ASCII)
+_JAVA_WORD = re.compile(r"([+-]?)(NaN|Infinity)")
+_JAVA_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_BLANKS = "".join(map(chr, range(33)))
+_BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
+
+
+def integer_of(text: str, bits: int) -> int | None:
+    """Read a whole number as Java's ``Long.parseLong`` does; None where it is none or has more than `bits` bits."""
+    if not _INTEGER.fullmatch(text):
+        return None
+    value = int(text)
+    return value if -(1 << bits) <= value < 1 << bits else None
+
+
+def double_of(text: str) -> float | None:
+    """Read a number as Java's ``Double.parseDouble`` does; None where it is none."""
+    text = text.strip(_BLANKS)
+    if _JAVA_DOUBLE.fullmatch(text):
+        return float(text.rstrip("fFdD"))
+    if found := _JAVA_WORD.fullmatch(text):
+        return float(found[1] + ("nan" if found[2] == "NaN" else "inf"))
+    if _JAVA_HEX.fullmatch(text):
+        return float.fromhex(text.rstrip("fFdD") if text[-1] in "fFdD" else text)
+    return None
+
+
+def decimal_of(value: Decimal, kind: pa.Decimal128Type) -> Decimal | None:
+    """Round half up to the type's scale; None where the type has too few digits."""
+    with localcontext(Context(prec=200)):
+        try:
+            rounded = value.quantize(Decimal(1).scaleb(-kind.scale), rounding=ROUND_HALF_UP)
+        except InvalidOperation:
+            return None
+    return rounded if abs(rounded.scaleb(kind.scale, Context(prec=200))) < 10**kind.precision else None
+
+
+def temporal(kind: str, options: Mapping[str, str]) -> Converter:
+    """Return the reader of a date or a time under the options dateformat, timestampformat and timezone."""
+    fallback = options.get("enabledatetimeparsingfallback", "").lower() == "true"
+    if kind == "date":
+        if not options.get("dateformat"):
+            return parse_date
+        by_pattern = Pattern("dateFormat", options["dateformat"])
+        return lambda text: by_pattern.date(text) or (parse_date(text) if fallback else None)
+    if kind == "timestamp_ntz":
+        if options.get("timestampntzformat"):
+            raise ValuesUnavailableError("times without zone under timestampNTZFormat are not read outside Spark")
+        return _without_zone
+    name = "timestampformat"
+    zone: tzinfo | None = zone_of(options["timezone"]) if "timezone" in options else None
+    if not options.get(name):
+        return lambda text: parse_timestamp(text, zone)
+    fixed = Pattern(name, options[name])
+    return lambda text: fixed.timestamp(text, zone) or (parse_timestamp(text, zone) if fallback else None)
+
+
+def text_converter(kind: str, options: Mapping[str, str]) -> Converter:
+    """Return the converter of one CSV column (or, with empty options, of a folder's name).
+
+    Parameters
+    ----------
+    kind : str
+        Spark's type as its ``simpleString``.
+    options : mapping
+        Reader options, lower-case names.
+
+    Raises
+    ------
+    ValuesUnavailableError
+        Texts of this type can't be read exactly outside Spark.
+    """
+    target = arrow_type(kind)
+    if kind in _BITS:
+        bits = _BITS[kind]
+        return lambda text: integer_of(text, bits)
+    if kind in ("float", "double"):
+        return _floating(kind, options)
+    if kind == "boolean":
+        return lambda text: {"true": True, "false": False}.get(text.lower())
+    if pa.types.is_decimal(target):
+        if options.get("locale", "en-US").lower() not in ("en-us", "en_us"):
+            raise ValuesUnavailableError(f"decimals under locale={options['locale']!r} are not read outside Spark")
+        return lambda text: _decimal(text, target)
+    if kind in ("date", "timestamp", "timestamp_ntz"):
+        if options.get("locale") and any(o in options for o in ("dateformat", "timestampformat")):
+            raise ValuesUnavailableError(f"dates under locale={options['locale']!r} are not read outside Spark")
+        return temporal(kind, options)
+    if kind == "binary":
+        return str.encode
+    if pa.types.is_string(target):
+        return str
+    raise ValuesUnavailableError(f"text does not hold values of type {kind!r} as Spark reads them")
+
+
+def _floating(kind: str, options: Mapping[str, str]) -> Converter:
+    words = {
+        options.get("positiveinf", "Inf"): float("inf"),
+        options.get("negativeinf", "-Inf"): float("-inf"),
+        options.get("nanvalue", "NaN"): float("nan"),
+    }
+    if kind == "double":
+        return lambda text: words[text] if text in words else double_of(text)
+
+    def single(text: str) -> float | None:
+        value = words[text] if text in words else double_of(text)
+        # Rounding a double to a float rounds twice; with this few digits it can't matter.
+        if value is not None and len(text) > 15:
+            return _single_exactly(text, value)
+        return value
+
+    return single
+
+
+def _single_exactly(text: str, value: float) -> float:
+    import numpy as np
+
+    near = np.float32(value)
+    exact = Decimal(text.strip(_BLANKS).rstrip("fFdD")) if _JAVA_DOUBLE.fullmatch(text.strip(_BLANKS)) else None
+    if exact is None or not np.isfinite(near):
+        return value
+    candidates = [near, np.nextafter(near, np.float32(np.inf)), np.nextafter(near, np.float32(-np.inf))]
+    finite = [c for c in candidates if np.isfinite(c)]
+    return float(min(finite, key=lambda c: (abs(Decimal(float(c)) - exact), int(c.view(np.int32)) & 1)))
+
+
+def _decimal(text: str, target: pa.Decimal128Type) -> Decimal | None:
+    text = text.replace(",", "")
+    return decimal_of(Decimal(text), target) if _JAVA_DECIMAL.fullmatch(text) else None
+
+
+def _without_zone(text: str) -> datetime | None:
+    found = None if names_zone(text) else parse_timestamp(text, timezone.utc)
+    return found.replace(tzinfo=None) if found else None

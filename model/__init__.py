@@ -1,0 +1,1 @@
+"""The bottom: what all other packages pass around. It imports numpy and pyarrow at most."""

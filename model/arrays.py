@@ -1,0 +1,8 @@
+"""Types of numpy arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Int64 = npt.NDArray[np.int64]

@@ -1,0 +1,1 @@
+"""What Airflow and OpenLineage see of ProvSpark: provider info, plugin, facets, events."""

@@ -1,0 +1,352 @@
+"""How every question is asked: its parameters read, the version, rows and steps that it is about found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from provspark.arguments import Edges, Versions, several
+from provspark.index_store.query.answer import Answer
+from provspark.index_store.query.current_versions import Current, VersionUsed
+from provspark.index_store.query.equal_rows import equal_classes, equal_rows
+from provspark.index_store.query.foreign_files import in_current, on_the_way, since
+from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.reachable_rows import Place, Step
+from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
+from provspark.index_store.query.rowset import Located, RowSet
+from provspark.index_store.query.trace import Trace
+from provspark.index_store.query.trust import Trust, log_unknown
+from provspark.index_store.query.walk import Stand
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.pairs import from_pairs
+from provspark.model.datasets import Dataset
+from provspark.model.driver_datasets import is_driver
+from provspark.model.errors import (
+    ArgumentError,
+    ConditionError,
+    RowOutOfRangeError,
+    UnknownDatasetError,
+    ValuesUnavailableError,
+)
+from provspark.model.runs import Runs
+from provspark.model.stops import Stop
+from provspark.model.writes import Kind
+from provspark.views import View, Views
+
+if TYPE_CHECKING:
+    from provspark.index_store.values.selection import Condition
+
+__all__ = ["Asked", "Asking", "Rows", "Semantics", "Versions", "Which"]
+
+Semantics = Literal["bag", "set"]
+Rows = Iterable[int] | None
+
+
+class Which(TypedDict, total=False):
+    """What every question takes beside the data set and its row ids; see `Provenance`."""
+
+    where: Sequence[Condition | tuple[str, str, Any]] | None
+    version: str | None
+    run: str | None
+    as_of: datetime | str | None
+    kinds: Iterable[Kind] | Kind
+    semantics: Semantics
+    strict: bool
+    trust: Iterable[str] | str | None
+    versions: Versions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Rows of a version, the kinds of edges to follow, the steps that count, and what is trusted."""
+
+    view: View
+    labels: Runs
+    kinds: frozenset[Kind]
+    semantics: Semantics
+    strict: bool
+    trust: Trust
+    versions: Versions = "current"
+    selects: Literal["rows", "all", "where"] = "rows"
+    """Whether rows are given, or all that are there are asked about, or those of some values."""
+
+    @property
+    def at(self) -> Sighting:
+        """The version."""
+        return self.view.at
+
+    @property
+    def context(self) -> bool:
+        """Whether context edges are followed."""
+        return "context" in self.kinds
+
+    def linker(self, direction: Direction) -> Linker:
+        """What finds the way in a direction, also through what drivers read."""
+        return self.view.linker(direction).through("all" if self.strict else "rows")
+
+    @property
+    def stops(self) -> set[Stop]:
+        """The stops for files that are there beside the version asked about, and for rows that are not there."""
+        return self._beside(())
+
+    @property
+    def used(self) -> tuple[VersionUsed, ...]:
+        """What an answer says of the version asked about."""
+        return (self.view.chosen.used,)
+
+    def told(self, answer: Answer) -> Answer:
+        """An answer that says, too, what is there beside the versions that it tells, and what is not."""
+        stops, lost = self._beside(answer.currents) | self._claimed(answer.parts), self._lost()
+        if not stops and not lost and len(answer.trusted) == len(self.trust.used):
+            return answer
+        return replace(
+            answer,
+            stops=tuple(sorted({*answer.stops, *stops})),
+            trusted=tuple(sorted({*answer.trusted, *self.trust.used})),
+            older=(*answer.older, *lost),
+            names=self.view.currents,
+        )
+
+    def now(self, answer: Answer, to: Dataset | None) -> Answer:
+        """An answer about what came of rows, in the current versions of datasets."""
+        found = self.told(answer.now(self.view.currents, to, self.versions))
+        stops = self._on_the_way(to)
+        return replace(found, stops=tuple(sorted({*found.stops, *stops}))) if stops else found
+
+    def drawn(self, found: Trace, to: Dataset | None) -> Trace:
+        """A trace that says which version was asked about, and what is there beside the versions that it tells."""
+        ways = self._on_the_way(to) if found.direction == "forward" else set()
+        return replace(
+            found,
+            used=tuple(dict.fromkeys((*self.used, *found.used))),
+            stops=tuple(sorted({*found.stops, *self._beside(found.currents), *ways})),
+            trusted=tuple(sorted({*found.trusted, *self.trust.used})),
+            gone=tuple(sorted({*found.gone, *self.view.currents.gone(self._lost())})),
+        )
+
+    def _lost(self) -> list[Stand]:
+        """Of all rows of the current version, those whose files are not there."""
+        chosen = self.view.chosen
+        return [Stand(chosen.at, gathered(chosen.lost), gone=True)] if chosen.missing and self.selects == "all" else []
+
+    def _beside(self, currents: Iterable[Current]) -> set[Stop]:
+        """The stops for files that are there beside current versions, and for rows asked about that are not there."""
+        derived = self.view.currents.derived
+        back, chosen = self.view.back, self.view.chosen
+        foreign = [(c, in_current(back, self.view.currents, c)) for c in currents if derived(c.at.version.dataset)]
+        told = [(c, files) for c, files in foreign if files or c.apart]
+        found = [(c.at.node, stop) for c, files in told for stop in c.stops(files, self._since)]
+        if self.selects != "rows":
+            found += [
+                (self.at.node, s) for s in chosen.stops(chosen.unknown if derived(self.at.version.dataset) else ())
+            ]
+        if chosen.missing and (self.selects == "where" or self.labels & chosen.lost):
+            found.append((self.at.node, chosen.lacking()))
+        return {s for node, s in found if not self.trust.takes(node, s.what, s.why)}
+
+    def _claimed(self, found: Iterable[Stand]) -> set[Stop]:
+        """The stops for rows ahead of files that several writes claim."""
+        stops = set()
+        for part in found if self.view.currents.graph.nodes else ():
+            for refused in self.view.back.links(part.at, "backward").refused:
+                node, why = refused.target.node, refused.why
+                if image(part.boxes) & refused.rows and not self.trust.takes(node, "unlinked", why):
+                    stops.add(Stop("unlinked", node.step, str(node.write.output.dataset), why))
+        return stops
+
+    def _on_the_way(self, to: Dataset | None) -> set[Stop]:
+        """The stops for files on the way ahead that no captured step wrote, and that a captured step read."""
+        read = on_the_way(self.view.ahead, self.view.back, self.view.currents, self.at, to)
+        found = [(at.node, stop) for at, files in read for stop in Current(at, "version").stops(files, self._since)]
+        return {s for node, s in found if not self.trust.takes(node, s.what, s.why)}
+
+    @property
+    def _since(self) -> int:
+        return since(self.at.files, self.labels)
+
+    def start(self) -> Stand:
+        """From the number of each row asked about to the rows that stand for it."""
+        if self.semantics == "bag":
+            return Stand(self.at, labelled(self.labels))
+        return Stand(self.at, from_pairs(*equal_rows(*_readers(self.at), self.labels.rows())))
+
+    def classes(self) -> tuple[Boxes, Stand]:
+        """From each row asked about to its class, and from classes to the rows that stand for those in it."""
+        if self.semantics == "bag":
+            rows = identity(self.labels)
+            return rows, Stand(self.at, rows)
+        mine, classes, found = equal_classes(*_readers(self.at), self.labels.rows())
+        return from_pairs(self.labels.rows(), mine), Stand(self.at, from_pairs(classes, found))
+
+
+class Asking:
+    """Reads the parameters that all questions share."""
+
+    def __init__(self, views: Views) -> None:
+        self._views = views
+        self._trusted: set[str] = set()
+
+    def asked(self, question: str, dataset: str | RowSet | Answer | pa.Table, rows: Rows, which: Which) -> Asked:
+        """Find the version, its rows and the kinds of edges that a question is about.
+
+        Parameters
+        ----------
+        question : str
+            Its name, which decides whether `kinds`, `strict` and `trust` apply; see `Edges.of`.
+        """
+        if isinstance(dataset, (Answer, pa.Table)):
+            dataset = self.rowset(dataset)
+        wrong = sorted(which.keys() - Which.__annotations__.keys())
+        if wrong:
+            raise ArgumentError(f"no parameter {wrong[0]!r}; there are {', '.join(Which.__annotations__)}")
+        edges = Edges.of(question, which)
+        semantics = which.get("semantics", "bag")
+        if semantics not in get_args(Semantics):
+            raise ConditionError(f"no semantics {semantics!r}; there are 'bag' and 'set'")
+        where, version = which.get("where"), which.get("version")
+        if isinstance(dataset, RowSet) and not (rows is None and where is None and version is None):
+            raise ConditionError(
+                "a set of rows already has its rows and version: leave out rows, where and version. To convert it to "
+                "another version, use locate()"
+            )
+        named = dataset.at if isinstance(dataset, RowSet) else dataset
+        view = self._views.of(named, version, which.get("run"), which.get("as_of"))
+        labels = dataset.runs if isinstance(dataset, RowSet) else _rows(view.chosen, rows, where)
+        self._check_trust(edges.trust)
+        selects: Literal["rows", "all", "where"] = "rows"
+        if rows is None and not isinstance(dataset, RowSet):
+            selects = "all" if where is None else "where"
+        trust = Trust(edges.trust)
+        return Asked(view, labels, edges.kinds, semantics, edges.strict, trust, edges.versions, selects)
+
+    def rowset(self, given: object) -> RowSet:
+        """The rows that an answer found, as a set.
+
+        Raises
+        ------
+        ConditionError
+            They are of several versions, or of none.
+        """
+        if isinstance(given, RowSet):
+            return given
+        if isinstance(given, Answer):
+            found = list(given.found())
+        elif isinstance(given, pa.Table) and {"dataset", "version", "source_row"} <= set(given.column_names):
+            found = list(self._sets(given))
+        else:
+            raise ArgumentError(f"expected a RowSet, an Answer or the table of an answer, found {type(given).__name__}")
+        if len(found) != 1:
+            if not found:
+                raise ConditionError("the answer has no rows, but this call needs rows of one version")
+            named = "; ".join(f"{one.dataset}, version {one.version}" for one in found[:3])
+            raise ConditionError(
+                f"the answer has rows of {len(found)} versions ({named}), but this call needs rows of one version; ask "
+                f"again with to=DATASET"
+            )
+        return found[0]
+
+    def _sets(self, lines: pa.Table) -> Iterator[RowSet]:
+        """The rows found of each version in the table of an answer."""
+        for place in lines.group_by(["dataset", "version"]).aggregate([]).to_pylist():
+            dataset = Dataset.parse(place["dataset"])
+            known = [s for s in self._views.graph.sightings(dataset) if s.version.id == place["version"]]
+            at = self._views.graph.find(dataset, place["version"])
+            if len({s.key for s in known}) > 1:
+                raise ConditionError(
+                    f"version {at.version.id} of {dataset} was read with different options (such as multiLine), so its "
+                    f"row ids in a table are ambiguous; pass the Answer that prov.ask returns instead of its table"
+                )
+            same = pc.and_(pc.equal(lines["dataset"], place["dataset"]), pc.equal(lines["version"], place["version"]))
+            yield RowSet(at, Runs.of(lines.filter(same)["source_row"].to_numpy()))
+
+    def located(self, rows: RowSet, version: str | None, run: str | None, as_of: datetime | str | None) -> Located:
+        """The same rows in another version."""
+        view = self._views.of(rows.dataset, version, run, as_of)
+        if is_driver(rows.at.version.dataset) and view.at.key != rows.at.key:
+            raise ConditionError(
+                f"rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver "
+                f"has its own rows"
+            )
+        moved = view.currents.located(rows.at, view.chosen)
+        for refused, why in moved.refused:
+            if refused & rows.runs:
+                raise ConditionError(f"rows of {rows.dataset} can't be located in version {view.at.version.id}: {why}")
+        whole = identity(rows.runs)
+        boxes = whole if moved.boxes is None else compose(whole, moved.boxes)
+        return Located(view.at, image(boxes), boxes, RowSet(rows.at, rows.runs & moved.lost))
+
+    def _check_trust(self, entries: Sequence[str]) -> None:
+        """Log entries that name nothing known, each once."""
+        fresh = [entry for entry in dict.fromkeys(entries) if entry not in self._trusted]
+        self._trusted.update(fresh)
+        log_unknown(fresh, self._views.graph)
+
+    def places(self, view: View, via: str | Sequence[str]) -> tuple[Place, ...]:
+        """Data sets and steps by their names."""
+        return tuple(self.place(view, v) for v in several(via, "via"))
+
+    def place(self, view: View, name: str) -> Place:
+        """A data set, or else a step, by its name."""
+        graph = view.back.graph
+        if any(m.step == name for m in graph.manifests):
+            return Step(name)
+        try:
+            return view.known(name)
+        except UnknownDatasetError:
+            known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
+            raise UnknownDatasetError(name, known, len(graph.broken)) from None
+
+
+def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
+    at = chosen.at
+    if rows is not None and where is not None:
+        raise ConditionError("rows and where were both given; select rows by one of them")
+    every = Runs.span(at.version.rows) - chosen.lost if chosen.missing else Runs.span(at.version.rows)
+    uncounted = at.version.unit == "file"
+    if where is not None:
+        from provspark.index_store.values.selection import select_there
+
+        found = Runs.of(select_there(at.version, at.files, several(where, "where"), chosen.missing))
+        return every if uncounted and found else found
+    if rows is None:
+        return every
+    ids = _ids(rows)
+    if uncounted and at.version.rows and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
+        return every  # which file a row is in is not known
+    if len(ids) and (ids.min() < 0 or ids.max() >= at.version.rows):
+        wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
+        raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)
+    return Runs.of(ids)
+
+
+def _readers(at: Sighting) -> tuple[Callable[[Int64], pa.Table], Callable[[], Iterable[tuple[int, pa.Table]]]]:
+    """What reads the values of some rows of a version, and of all."""
+    from provspark.index_store.values.row_reader import read_rows, scan_rows
+
+    version, files = at.version, at.files
+    columns = [f.name for f in version.fields]
+    if not columns:
+        raise ValuesUnavailableError(
+            f"the columns of {version.dataset} are not known, so its rows can't be compared; ask with semantics='bag'"
+        )
+    return (
+        lambda ids: read_rows(version, files, ids),
+        lambda: scan_rows(version, files, columns, lambda bounds: True),
+    )
+
+
+def _ids(rows: Iterable[int]) -> Int64:
+    ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else several(rows, "rows"))
+    if not ids.size:
+        return np.zeros(0, dtype=np.int64)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        raise ConditionError(f"rows must be a list of whole numbers, found {ids.dtype} of shape {ids.shape}")
+    return ids.astype(np.int64)

@@ -1,0 +1,98 @@
+"""Checks a replay against the store: the replayed end has to equal the stored rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from provspark.index_store.query.graph import Node
+from provspark.index_store.values.row_reader import read_rows
+from provspark.model.arrays import Int64
+from provspark.model.errors import ValuesUnavailableError, VersionChangedError
+from provspark.model.runs import Runs
+from provspark.replay.columns import distinct
+from provspark.replay.kept_rows import key_of
+from provspark.replay.records import Replayed, Stage
+from provspark.replay.write_rows import sources_of
+
+__all__ = ["found_all", "places", "unsure", "verdict"]
+
+
+def verdict(told: Replayed, node: Node, results: Runs, *, most: int, shortened: bool) -> tuple[bool | None, str]:
+    """Tell whether the last operation's lines are the stored output rows, or why that is not known."""
+    last = told.stage(told.operations[-1].index)
+    why = unsure(told, node, results, most=most, shortened=shortened)
+    if why:
+        return None, why
+    try:
+        stored = stored_rows(node, results.rows())
+    except (ValuesUnavailableError, VersionChangedError) as e:
+        return None, str(e)
+    replayed = [_by_name(last, node, line.values) for line in last.lines] if last else []
+    if Counter(stored) == Counter(replayed):
+        return True, ""
+    why = f"replay ends in {len(replayed):,} rows, the store has {len(stored):,}"
+    if len(replayed) == len(stored):
+        why = "some values differ from the stored ones"
+    return False, why + _doubts(told)
+
+
+def unsure(told: Replayed, node: Node, results: Runs, *, most: int, shortened: bool) -> str:
+    """Say why a replay's end can't be compared with output rows; nothing where it can."""
+    if told.stopped:
+        operation, why = told.stopped[0]
+        return f"the replay stopped at {operation.text!r}: {why}"
+    if shortened or any(s.cut for s in told.stages) or results.count > most:
+        return f"there are more than {most:,} rows, and not all were followed"
+    return "" if node.write.coverage == "exact" else f"the lineage of this write is {node.write.coverage}"
+
+
+def found_all(told: Replayed, found: Mapping[int, set[int]]) -> tuple[bool, str]:
+    """Tell whether each of some output rows is a line of the last stage: see `places`."""
+    groups = Counter(frozenset(lines) for lines in found.values())
+    missing = [row for row, lines in found.items() if not lines]
+    if not missing and all(n <= len(lines) for lines, n in groups.items()):
+        return True, ""
+    return False, f"replay does not end in row {min(missing or found)} as the store has it" + _doubts(told)
+
+
+def _doubts(told: Replayed) -> str:
+    doubts = "; ".join(f"{o.text!r}: {w}" for o, w in told.doubts)
+    return f" ({doubts})" if doubts else ""
+
+
+def places(stage: Stage | None, node: Node, rows: Int64) -> dict[int, set[int]]:
+    """Find, by output row, the lines of the last stage that it is: equal in value and, where several are, in source."""
+    lines = stage.lines if stage is not None else ()
+    keys = [_by_name(stage, node, line.values) for line in lines] if stage is not None else []
+    found: dict[int, set[int]] = {}
+    for row, key in zip(rows.tolist(), stored_rows(node, rows), strict=True):
+        equal = {n for n, k in enumerate(keys) if k == key}
+        if len(equal) > 1:
+            axes = node.write.axes
+            mine = {
+                (axes[a].version, axes[a].occurrence, r)
+                for a, runs in sources_of(node, Runs.of([row])).items()
+                for r in runs.rows().tolist()
+            }
+            exact = {n for n in equal if {(s.version, s.occurrence, s.row) for s in lines[n].sources} == mine}
+            equal = exact or equal
+        found[row] = equal
+    return found
+
+
+def stored_rows(node: Node, rows: Int64) -> list[tuple[Any, ...]]:
+    """Read output rows, as keys that equal values share, by the version's columns."""
+    table = read_rows(node.write.output, node.output.files, np.asarray(rows, dtype=np.int64))
+    columns = [c.to_pylist() for c in table.columns]
+    return [tuple(map(key_of, row)) for row in zip(*columns, strict=True)]
+
+
+def _by_name(stage: Stage, node: Node, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    place = {c.name: i for i, c in enumerate(distinct(stage.operation.columns))}
+    lower = {name.lower(): i for name, i in place.items()}
+    at = [place.get(f.name, lower.get(f.name.lower(), -1)) for f in node.write.output.fields]
+    return tuple(key_of(values[i]) if i >= 0 else None for i in at)

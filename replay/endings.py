@@ -1,0 +1,102 @@
+"""Finds where rows in question ended: the operation after which nothing made of them is left, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from provspark.model.operations import Operation
+from provspark.replay.engine import Merged
+from provspark.replay.records import Cause, Ending, Source, Stage
+from provspark.replay.write_rows import Witness
+
+__all__ = ["endings_of"]
+
+
+def endings_of(
+    operations: Sequence[Operation],
+    stages: Sequence[Stage],
+    refused: Mapping[int, str],
+    merges: Sequence[Merged],
+    asked: Collection[Source],
+    names: Callable[[Witness], tuple[Source, ...]],
+) -> tuple[Ending, ...]:
+    """List the rows that an operation left out.
+
+    Parameters
+    ----------
+    refused : mapping
+        Operations that could not be replayed: nothing ends there, as far as is known.
+    merges : sequence of Merged
+        Which row was kept for a duplicate.
+    asked : collection of Source
+        The rows in question.
+    names : callable
+        Told a witness, which rows of inputs it is.
+    """
+    after = {s.operation.index: s for s in stages}
+    readers = {c: o for o in operations for c in o.children}
+    last = operations[-1].index
+    arrived = {_row(s) for line in (after[last].lines if last in after else ()) for s in line.sources}
+    stuck = {
+        _row(s)
+        for stage in stages
+        if readers.get(stage.operation.index) is None or readers[stage.operation.index].index in refused
+        for line in stage.lines
+        for s in line.sources
+    }
+    merged = {(m.operation, m.parent): m for m in merges}
+    out = []
+    for stage in stages:
+        reader = readers.get(stage.operation.index)
+        if reader is None or reader.index in refused or stage.operation.index == last:
+            continue
+        then = after.get(reader.index)
+        used = {n for line in (then.lines if then else ()) for op, n in line.parents if op == stage.operation.index}
+        if then is not None and then.cut:
+            continue
+        lost = [n for n in range(len(stage.lines)) if n not in used]
+        groups: dict[Merged | None, list[int]] = {}
+        for n in lost:
+            groups.setdefault(merged.get((reader.index, n)), []).append(n)
+        left = arrived | stuck | {_row(s) for line in (then.lines if then else ()) for s in line.sources}
+        cause = _cause(reader, stage.operation.index)
+        for into, numbers in groups.items():
+            kept = tuple(s for w in into.witness for s in names(w)) if into else ()
+            mine = {n: {s for s in stage.lines[n].sources if s in asked} for n in numbers}
+            every = set().union(*mine.values())
+            alive = {s for s in every if _row(s) in left}
+            # What is told of many rows at once is told of each alone.
+            for whole, some in ((True, every - alive), (False, alive)):
+                lines = tuple(n for n in numbers if mine[n] & some or (whole and not mine[n]))
+                if lines:
+                    at = stage.operation.index
+                    values = into.into if into else ()
+                    out.append(Ending(reader, at, lines, cause, tuple(sorted(some)), whole, values, kept))
+    return tuple(out)
+
+
+def _row(source: Source) -> tuple[str, int]:
+    """A row, whichever reading of its version it came by."""
+    return source.version, source.row
+
+
+def _cause(reader: Operation, before: int) -> Cause:
+    if reader.node == "Join":
+        kind = re.sub("[^a-z]", "", dict(reader.details).get("type", "").lower())
+        second = reader.children[-1] == before and reader.children[0] != before
+        if "anti" in kind:
+            return "only decides" if second else "has a partner"
+        return "no partner"
+    if reader.node == "Except":
+        return "only decides" if reader.children[-1] == before else "set operator"
+    causes: dict[str, Cause] = {
+        "Deduplicate": "duplicate",
+        "GlobalLimit": "limit",
+        "LocalLimit": "limit",
+        "Tail": "limit",
+        "Offset": "limit",
+        "Generate": "nothing to explode",
+        "Intersect": "set operator",
+    }
+    return causes.get(reader.node, "condition")

@@ -1,0 +1,268 @@
+"""Replays the operations of one write for some rows of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from provspark.model.operations import Expression, Operation
+from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels, plain
+from provspark.replay.functions import Functions
+from provspark.replay.java import chosen
+from provspark.replay.rules import RULES, TRANSFORM, Refused, Rule
+from provspark.replay.rules.base import Frame, Witness, of_role
+from provspark.replay.rules.narrow import Narrow
+from provspark.replay.session import Session, told_by_spark
+from provspark.replay.sources import Sources
+from provspark.replay.subqueries import Subquery, stand_in, subqueries_of
+from provspark.replay.write_rows import KeptOf
+
+__all__ = ["Engine", "Kept", "Merged", "Progress"]
+
+Progress = Callable[[int, int, str], None]
+"""Told how many operations are done, how many there are, and the text of the next one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """The rows in question after an operation, as the driver holds them."""
+
+    frame: Frame
+    cut: bool
+    """There were more than are followed."""
+    pickled: bytes
+    """The same rows for Python, where all of their columns are plain; see `Session.pickled`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A row that was left for its duplicate."""
+
+    operation: int
+    parent: int
+    into: tuple[tuple[str, Any], ...]
+    witness: tuple[tuple[int, int], ...]
+
+
+@dataclass
+class Engine:
+    """One replay. `run` fills `kept` for each operation that the rows in question came to.
+
+    Parameters
+    ----------
+    operations : sequence of Operation
+    focus : mapping of int to sequence of int
+        By the number of a source operation, the ids of its rows in question.
+    kept_of : KeptOf
+        Says which of some duplicates Spark kept.
+    functions : Functions
+        What admits functions of the user's.
+    all_witnesses : bool
+        Whether every row that stands beside the ones in question is to know where it came from.
+    """
+
+    session: Session
+    sources: Sources
+    operations: Sequence[Operation]
+    focus_rows: Mapping[int, Sequence[int]]
+    kept_of: KeptOf
+    functions: Functions
+    all_witnesses: bool = False
+    closed: bool = False
+    """Rows that derive from any row that is not in question are not followed; they stand beside like the rest."""
+    progress: Progress | None = None
+    kept_rows: dict[int, Kept] = field(default_factory=dict)
+    refused: dict[int, str] = field(default_factory=dict)
+    """By operation, why the rows can't be followed through it."""
+    unfollowed: dict[int, str] = field(default_factory=dict)
+    """By operation, what of it can't be told."""
+    doubts: dict[int, set[str]] = field(default_factory=dict)
+    merges: list[Merged] = field(default_factory=list)
+    within: dict[int, Subquery] = field(init=False)
+    """By operation of a subquery, the subquery."""
+    _wholes: dict[int, Frame] = field(default_factory=dict)
+    _touched: dict[int, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.within = subqueries_of(self.operations)
+
+    def run(self) -> None:
+        """Follow the rows in question through all operations that they come to."""
+        every = self.operations
+        for done, operation in enumerate(every):
+            if self.progress is not None:
+                self.progress(done, len(every), operation.text)
+            self.session.check()
+            if not self._is_met(operation):
+                continue
+            with self.session.running(operation.text):
+                try:
+                    frame = self._after(operation)
+                    if frame is None:
+                        continue
+                    self.session.expect(self._behind(operation))
+                    kept, found = self.session.keep(frame)
+                    rows = self.session.pickled() if found and plain(operation.columns) else b""
+                except Refused as e:
+                    self.refused[operation.index] = e.why
+                    if e.operation.index != operation.index:
+                        self.refused[operation.index] = f"it needs what {e.operation.text!r} makes: {e.why}"
+                    continue
+                except Exception as e:
+                    self.session.check()
+                    self.refused[operation.index] = told_by_spark(e)
+                    continue
+            if found:
+                self.kept_rows[operation.index] = Kept(kept, found > self.session.most, rows)
+        if self.progress is not None:
+            self.progress(len(every), len(every), "")
+
+    def _behind(self, operation: Operation) -> int:
+        """How many rows of sources are read whole for what an operation needs beside the rows in question."""
+        alone = not operation.subqueries and (not operation.children or isinstance(RULES.get(operation.node), Narrow))
+        return 0 if alone else sum(self.sources.scanned.values())
+
+    def _is_met(self, operation: Operation) -> bool:
+        """Whether rows in question come to an operation, and can be followed to where it leads."""
+        within = self.within.get(operation.index)
+        if within is not None and within.kind != "scalar" and within.met < 0 and self._is_touched(within.end):
+            self.unfollowed[within.owner] = "which rows its EXISTS or IN let through for the rows in question"
+        if within is not None and not self._is_under(within.met, operation.index):
+            return False
+        met = operation.index in self.focus_rows or any(c in self.kept_rows for c in operation.children)
+        return met or bool(self.demanded(operation))
+
+    def _is_under(self, top: int, index: int) -> bool:
+        """Whether an operation is one, or one that hands its rows on to it."""
+        return top == index or (top > index and any(self._is_under(c, index) for c in self.operation(top).children))
+
+    def _after(self, operation: Operation) -> Frame | None:
+        if not operation.children:
+            rows = self.focus_rows.get(operation.index)
+            return self.sources.taken(operation, rows) if rows else None
+        if any(c in self.refused for c in operation.children):
+            raise Refused(operation, "an operation before it could not be replayed, so that rows may be missing here")
+        rule = self._rule(operation)
+        frame = rule.focus(operation, self)
+        if frame is None or not self.closed or (isinstance(rule, Narrow) and not operation.subqueries):
+            return frame
+        return frame.filter(self._mine())
+
+    def _mine(self) -> str:
+        """SQL of which rows are followed: those that derive from rows in question; where closed, from no others."""
+        if not self.closed:
+            return FOCUS
+        some = {op: ", ".join(map(str, rows)) for op, rows in self.focus_rows.items() if rows}
+        known = " ".join(f"WHEN {op} THEN w.row IN ({rows})" for op, rows in some.items())
+        return f"{FOCUS} AND forall({WITNESS}, w -> CASE w.op {known} ELSE false END)"
+
+    def _rule(self, operation: Operation) -> Rule:
+        if operation.opaque and dict(operation.details).get("transformer") and operation.node == "Project":
+            return TRANSFORM
+        rule = RULES.get(operation.node)
+        if rule is None:
+            raise Refused(operation, operation.opaque or f"{operation.node} is not replayed")
+        if operation.opaque:
+            self.functions.admit(operation)
+        return rule
+
+    # -- what rules ask
+
+    def operation(self, index: int) -> Operation:
+        """See `Kit`."""
+        return self.operations[index]
+
+    def focus(self, index: int) -> Frame | None:
+        """See `Kit`."""
+        kept = self.kept_rows.get(index)
+        if kept is None:
+            return None
+        parent = f"array(named_struct('op', {index}, 'row', {NUMBER})) AS {PARENT}"
+        return chosen(kept.frame, [*labels(self.operation(index).columns), WITNESS, parent, FOCUS])
+
+    def rest(self, index: int, where: str = "true") -> Frame:
+        """See `Kit`."""
+        whole = self.whole(index).filter(where)
+        return whole.filter(f"NOT ({self._mine()})") if self._is_touched(index) else whole
+
+    def all(self, index: int, where: str = "true") -> Frame:
+        """See `Kit`."""
+        rest, mine = self.rest(index, where), self.focus(index)
+        return rest if mine is None else mine.filter(where).unionByName(rest)
+
+    def alone(self, index: int) -> bool:
+        """See `Kit`."""
+        return self.closed and self.all_witnesses and self._is_of_rows(index)
+
+    def _is_of_rows(self, index: int) -> bool:
+        """Whether each of an operation's rows derives from a row that the store numbers."""
+        operation = self.operation(index)
+        if not operation.children:
+            return self.sources.is_stored(operation)
+        if operation.node in ("Aggregate", "Distinct", "Deduplicate") and not operation.columns:
+            return False
+        if operation.node == "Aggregate" and not of_role(operation, "group"):
+            return False
+        return all(self._is_of_rows(c) for c in operation.children)
+
+    def whole(self, index: int) -> Frame:
+        """See `Kit`."""
+        found = self._wholes.get(index)
+        if found is None:
+            operation = self.operation(index)
+            if operation.children:
+                rule = self._rule(operation)
+                found = rule.build(operation, [self.whole(c) for c in operation.children], self)
+            else:
+                found = self._whole_source(operation)
+            self._wholes[index] = found
+        return found
+
+    def demanded(self, operation: Operation) -> list[Subquery]:
+        """See `Kit`."""
+        owned = {s for s in self.within.values() if s.owner == operation.index and s.met in self.kept_rows}
+        return sorted(owned, key=lambda s: s.end)
+
+    def sql(self, operation: Operation, expression: Expression) -> str:
+        """See `Kit`."""
+        if not expression.sql:
+            raise Refused(operation, operation.opaque or "the text of one of its expressions is not stored")
+        return stand_in(operation, expression.sql, self)
+
+    def keep(self, operation: Operation, frame: Frame) -> Frame:
+        """See `Kit`."""
+        kept, found = self.session.keep(frame)
+        if found > self.session.most:
+            raise Refused(operation, f"it compares more than {self.session.most:,} rows at once")
+        return kept
+
+    def kept(self, operation: Operation, members: Sequence[Witness]) -> int:
+        """See `Kit`."""
+        found = self.kept_of(members) if len(members) > 1 else 0
+        if found is None:
+            self.unsure(operation, "which of some duplicates Spark kept; the first by row id is taken for it")
+            found = self.kept_of.taken(members)
+        return found
+
+    def merged(self, operation: Operation, parent: int, into: dict[str, Any], witness: Witness) -> None:
+        """See `Kit`."""
+        self.merges.append(Merged(operation.index, parent, tuple(into.items()), tuple(witness)))
+
+    def unsure(self, operation: Operation, why: str) -> None:
+        """See `Kit`."""
+        self.doubts.setdefault(operation.index, set()).add(why)
+
+    def _whole_source(self, operation: Operation) -> Frame:
+        if operation.opaque:
+            raise Refused(operation, operation.opaque)
+        mine = self.focus_rows.get(operation.index, ())
+        return self.sources.whole(operation, mine, all_witnesses=self.all_witnesses)
+
+    def _is_touched(self, index: int) -> bool:
+        """Whether rows in question can be among an operation's."""
+        found = self._touched.get(index)
+        if found is None:
+            found = index in self.focus_rows or any(self._is_touched(c) for c in self.operation(index).children)
+            self._touched[index] = found
+        return found

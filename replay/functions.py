@@ -1,0 +1,92 @@
+"""Functions of the user's in a replay: run only where that is switched on, by their import, never by the script."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from provspark.model.operations import USERS, Operation
+from provspark.replay.rules.base import Refused
+
+__all__ = ["Functions"]
+
+_PREFIX = "function "
+
+
+class Functions:
+    """Makes functions of the user's known to a replay's session, by their qualified names.
+
+    Parameters
+    ----------
+    spark : pyspark.sql.SparkSession
+    allowed : bool
+        Whether they may be run.
+    """
+
+    def __init__(self, spark: Any, allowed: bool) -> None:
+        self._spark, self._allowed = spark, allowed
+
+    def admit(self, operation: Operation) -> None:
+        """Make an operation's functions known.
+
+        Raises
+        ------
+        Refused
+            They may not be run, or can't be imported; or it is something else that makes it opaque.
+        """
+        if not operation.opaque.startswith(USERS):
+            raise Refused(operation, operation.opaque)
+        if not self._allowed:
+            why = "replay runs it only where that is switched on (functions=True)"
+            raise Refused(operation, f"{operation.opaque}; {why}")
+        wanted = dict(_wanted(operation))
+        if not wanted or any(not e.sql for e in operation.expressions):
+            raise Refused(operation, f"{operation.opaque}, whose call was not stored")
+        for name, how in wanted.items():
+            self._register(operation, name, how)
+
+    def _register(self, operation: Operation, name: str, how: str) -> None:
+        from pyspark.sql.types import _parse_datatype_json_string
+        from pyspark.sql.udf import UserDefinedFunction
+
+        kind, _, kind_of_value = how.partition(" ")
+        try:
+            function = _imported(name)
+        except (ImportError, AttributeError) as e:
+            raise Refused(operation, f"{USERS} {name} can't be imported where the replay runs: {e}") from None
+        made = UserDefinedFunction(function, _parse_datatype_json_string(kind_of_value), name, int(kind), True)
+        self._spark._jsparkSession.udf().registerPython(name, made._judf)
+
+
+def _wanted(operation: Operation) -> Iterator[tuple[str, str]]:
+    for e in operation.expressions:
+        for name, how in e.details:
+            if name.startswith(_PREFIX):
+                yield name.removeprefix(_PREFIX), how
+
+
+def _imported(name: str) -> Any:
+    """Return a function by its qualified name.
+
+    Raises
+    ------
+    ImportError, AttributeError
+    """
+    parts = name.split(".")
+    if "<lambda>" in parts or "<locals>" in parts:
+        raise ImportError("it has no name of its own in a module")
+    if parts[0] == "__main__":
+        raise ImportError("it is the script's own, and replay never runs the script; a module could hold it")
+    for length in range(len(parts) - 1, 0, -1):
+        module = ".".join(parts[:length])
+        try:
+            found: Any = importlib.import_module(module)
+        except ModuleNotFoundError as e:
+            if length == 1 or not module.startswith(e.name or module):
+                raise
+            continue
+        for part in parts[length:]:
+            found = getattr(found, part)
+        return getattr(found, "func", found)
+    raise ImportError("its name has no module")

@@ -1,0 +1,265 @@
+"""The history of rows across steps: what made them, what became of them, and where they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from provspark.index_store.query.column_maps import names_of
+from provspark.index_store.query.column_trail import Trail, trails
+from provspark.index_store.query.dropped_columns import Drop, dropped
+from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.query.rowset import RowSet
+from provspark.model.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
+from provspark.model.operations import Column, Operation
+from provspark.model.runs import Runs
+from provspark.replay.columns import distinct
+from provspark.replay.crossings import ahead, back
+from provspark.replay.records import Ending, Replayed, ended_table
+from provspark.replay.replayer import Replayer
+
+__all__ = ["History", "Passage", "history"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Rows on their way through one write."""
+
+    direction: Direction
+    step: str
+    write: int
+    dataset: str
+    """The data set that it made."""
+    rows: tuple[tuple[str, Runs], ...]
+    """Ways back: the output's rows; ways ahead: the rows of each input. Each data set with its rows."""
+    replayed: Replayed | None
+    why: str = ""
+    """Why there is no replay, where one was asked for."""
+    trail: tuple[tuple[Operation, tuple[Column, ...]], ...] = ()
+    """Where columns were asked for: the operations on their way, each with the columns that they are in after it."""
+
+    @property
+    def endings(self) -> tuple[Ending, ...]:
+        """Where rows ended for good."""
+        return tuple(e for e in self.replayed.endings if e.whole) if self.replayed else ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON takes it, but for the values."""
+        return {
+            "direction": self.direction,
+            "step": self.step,
+            "dataset": self.dataset,
+            "rows": [{"dataset": d, "rows": r.rows()[:1000].tolist(), "count": r.count} for d, r in self.rows],
+            "why": self.why,
+            "trail": [{"operation": o.index, "text": o.text, "columns": _names(c)} for o, c in self.trail],
+            "replay": self.replayed.as_dict() if self.replayed else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All that rows derive from and all that derives from them, write by write, with the operations between.
+
+    `passages` stand in order of the data's flow: first the writes that the rows came through, then those that they
+    went into.
+    """
+
+    dataset: str
+    version: str
+    rows: Runs
+    passages: tuple[Passage, ...]
+    columns: tuple[str, ...] = ()
+    """The columns that were asked for; none where it is the history of whole rows."""
+    drops: tuple[Drop, ...] = ()
+    """Where these columns ended: operations that did not hand them on, which the rows came to."""
+
+    @property
+    def endings(self) -> tuple[tuple[Passage, Ending], ...]:
+        """Where rows, or rows made of them, ended for good."""
+        return tuple((p, e) for p in self.passages if p.direction == "forward" for e in p.endings)
+
+    def table(self) -> pa.Table:
+        """One line for each operation that the rows passed, or that is on the way of the columns.
+
+        Columns: step, dataset, operation, text, site, columns (those that were asked for are in these after it), lines,
+        ended, cause. A column's end is a line of its own, whose cause is *column dropped*.
+        """
+        lines: list[dict[str, Any]] = []
+        for passage in self.passages:
+            about: dict[str, Any] = {"step": passage.step, "dataset": passage.dataset}
+            if passage.why:
+                lines.append({**about, "text": passage.why})
+            trail = {o.index: _names(columns) for o, columns in passage.trail}
+            told = passage.replayed
+            ended = {e.operation.index: e for e in passage.endings}
+            passed = {s.operation.index: s for s in told.stages} if told else {}
+            for operation in told.operations if told else [o for o, _ in passage.trail]:
+                stage, end = passed.get(operation.index), ended.get(operation.index)
+                on_way = operation.index in trail if self.columns else bool(stage)
+                if end or (on_way and (stage or not told)):
+                    here = {"operation": operation.index, "text": operation.text, "site": operation.site}
+                    here["columns"] = trail.get(operation.index)
+                    if told:
+                        here["lines"] = len(stage.lines) if stage else 0
+                        here |= {"ended": len(end.lines) if end else 0, "cause": end.cause if end else None}
+                    lines.append({**about, **here})
+            for d in self.drops if passage.direction == "forward" else ():
+                if (d.step, d.write) == (passage.step, passage.write):
+                    here = {"operation": d.operation, "text": d.text, "site": d.site, "columns": [d.known_as]}
+                    lines.append({**about, **here, "cause": "column dropped"})
+        return pa.Table.from_pylist(lines, schema=_SCHEMA)
+
+    def cells(self) -> pa.Table:
+        """One line for each value of the columns that were asked for, after each operation on their way.
+
+        Columns: step, dataset, operation, text, site, line, column, value (as text), changed. Nothing without columns,
+        or where no rows were replayed.
+        """
+        lines: list[dict[str, Any]] = []
+        for passage in self.passages:
+            trail = {o.index: columns for o, columns in passage.trail}
+            for stage in passage.replayed.stages if passage.replayed else ():
+                o = stage.operation
+                about = {"step": passage.step, "dataset": passage.dataset, "operation": o.index, "text": o.text}
+                for number, line in enumerate(stage.lines):
+                    for column, value in zip(distinct(o.columns), line.values, strict=True):
+                        if column in trail.get(o.index, ()):
+                            told = {"column": column.name, "value": None if value is None else str(value)}
+                            changed = column.name in line.changed or column.name in line.added
+                            lines.append({**about, "site": o.site, "line": number, **told, "changed": changed})
+        return pa.Table.from_pylist(lines, schema=_CELLS)
+
+    def ended(self) -> pa.Table:
+        """One line for each row, of those asked for or made of them, that ended: where, and why.
+
+        Columns: dataset, version, row, step, operation, text, site, cause, kept (the rows of its data set that a
+        duplicate was left for).
+        """
+        return ended_table((p.step, e) for p, e in self.endings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON takes it, but for the values."""
+        return {
+            "dataset": self.dataset,
+            "version": self.version,
+            "rows": self.rows.rows()[:1000].tolist(),
+            "count": self.rows.count,
+            "columns": list(self.columns),
+            "drops": [{n: getattr(d, n) for n in Drop.__slots__} for d in self.drops],
+            "passages": [p.as_dict() for p in self.passages],
+        }
+
+
+_SCHEMA = pa.schema(
+    [
+        ("step", pa.string()),
+        ("dataset", pa.string()),
+        ("operation", pa.int64()),
+        ("text", pa.string()),
+        ("site", pa.string()),
+        ("columns", pa.list_(pa.string())),
+        ("lines", pa.int64()),
+        ("ended", pa.int64()),
+        ("cause", pa.string()),
+    ]
+)
+_CELLS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("step", "dataset")),
+        *(("operation", pa.int64()), ("text", pa.string()), ("site", pa.string()), ("line", pa.int64())),
+        *(("column", pa.string()), ("value", pa.string()), ("changed", pa.bool_())),
+    ]
+)
+
+
+def history(
+    replayer: Replayer,
+    behind: Linker,
+    before: Linker,
+    chosen: RowSet,
+    direction: Literal["backward", "forward", "both"] = "both",
+    positions: Sequence[int] = (),
+    *,
+    replayed: bool = True,
+) -> History:
+    """Replay each write that rows came through or went into.
+
+    Parameters
+    ----------
+    behind, before : Linker
+        Which find the ways back and ahead.
+    positions : sequence of int
+        The columns to follow, by 1 + their place; none for whole rows.
+    replayed : bool
+        False for the history of columns of no row in particular, which is told without a replay.
+    """
+    passages: list[Passage] = []
+    drops: tuple[Drop, ...] = ()
+
+    def told(node: Node, replay: Callable[[], Replayed]) -> tuple[Replayed | None, str]:
+        return _told(node, replay) if replayed else (None, "")
+
+    if direction != "forward":
+        on_way = _trails(behind, chosen.at, positions, "backward")
+        for node, runs in back(behind, chosen.at, chosen.runs):
+            answer = told(node, lambda node=node, runs=runs: replayer.outputs(node, runs))  # type: ignore[misc]
+            passages.insert(0, _passage("backward", node, ((str(node.write.output.dataset), runs),), answer, on_way))
+    if direction != "backward":
+        on_way = _trails(before, chosen.at, positions, "forward")
+        for node, inputs in ahead(before, chosen.at, chosen.runs):
+            answer = told(node, lambda node=node, inputs=inputs: replayer.inputs(node, inputs))  # type: ignore[misc]
+            named = tuple((str(node.inputs[v].version.dataset), runs) for v, runs in inputs.items())
+            passages.append(_passage("forward", node, named, answer, on_way))
+        drops = dropped(before, chosen.at, list(positions)).lines
+    names = names_of(chosen.at)
+    columns = tuple(names[p - 1] for p in positions)
+    every = tuple(p for p in passages if p.trail or not positions or p.why)
+    reached = tuple(d for d in drops if not replayed or any(_is_reached(d, p) for p in passages))
+    return History(chosen.dataset, chosen.version, chosen.runs, every, columns, reached)
+
+
+def _names(columns: Iterable[Column]) -> list[str]:
+    return list(dict.fromkeys(c.name for c in columns))
+
+
+def _trails(linker: Linker, at: Sighting, positions: Sequence[int], direction: Direction) -> dict[Node, Trail]:
+    return {t.node: t for t in trails(linker, at, set(positions), direction)} if positions else {}
+
+
+def _is_reached(drop: Drop, passage: Passage) -> bool:
+    """Whether rows came to the operation that dropped a column, as far as is known."""
+    if passage.direction != "forward" or (passage.step, passage.write) != (drop.step, drop.write):
+        return False
+    told = passage.replayed
+    if told is None or any(o.index <= drop.operation for o, _ in told.stopped):
+        return True
+    operation = told.operations[drop.operation]
+    return any(told.stage(i) is not None for i in (operation.index, *operation.children))
+
+
+def _passage(
+    direction: Direction,
+    node: Node,
+    rows: tuple[tuple[str, Runs], ...],
+    answer: tuple[Replayed | None, str],
+    on_way: Mapping[Node, Trail],
+) -> Passage:
+    trail = on_way.get(node)
+    named = tuple((o, trail.of(o)) for o in node.operations if trail.of(o)) if trail else ()
+    return Passage(direction, node.step, node.write.index, str(node.write.output.dataset), rows, *answer, named)
+
+
+def _told(node: Node, replay: Callable[[], Replayed]) -> tuple[Replayed | None, str]:
+    """Replay a write, or say why that can't be."""
+    if node.write.coverage == "untracked":
+        return None, f"not tracked: {node.write.reason or 'no reason was stored'}"
+    try:
+        return replay(), ""
+    except ReplayCancelledError:
+        raise
+    except (ReplayError, ValuesUnavailableError, VersionChangedError) as e:
+        return None, str(e)

@@ -1,0 +1,92 @@
+"""Reads kept rows into Python, and compares values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from provspark.model.operations import Operation
+from provspark.replay.columns import PARENT, WITNESS, distinct
+from provspark.replay.engine import Kept
+from provspark.replay.records import Line, Source, Stage
+from provspark.replay.write_rows import Witness
+
+__all__ = ["same", "stages_of", "witnesses_of"]
+
+
+def stages_of(
+    operations: Sequence[Operation], kept: Mapping[int, Kept], sources: Callable[[Witness], tuple[Source, ...]]
+) -> tuple[Stage, ...]:
+    """Read the rows after each operation; `sources` names a witness's rows of inputs."""
+    found: dict[int, Stage] = {}
+    for index in sorted(kept):
+        operation = operations[index]
+        lines = []
+        for values, parents, witnesses in _rows(kept[index], operation):
+            from_rows = tuple(sorted({s for w in witnesses for s in sources(w)}))
+            changed, added = _marks(operation, values, parents, found)
+            lines.append(Line(values, parents, from_rows, changed, added))
+        found[index] = Stage(operation, tuple(lines), kept[index].cut)
+    return tuple(found.values())
+
+
+def witnesses_of(kept: Kept, operation: Operation) -> list[frozenset[Witness]]:
+    """Read the witnesses of each row after an operation."""
+    return [frozenset(witnesses) for *_, witnesses in _rows(kept, operation)]
+
+
+def _rows(kept: Kept, operation: Operation) -> list[tuple[tuple[Any, ...], tuple[Witness, ...], tuple[Witness, ...]]]:
+    width = len(distinct(operation.columns))
+    if kept.pickled:
+        from pyspark.serializers import CPickleSerializer
+
+        (found,) = CPickleSerializer().loads(kept.pickled)
+        rows = [tuple(r) for r in found]
+        names = found[0].__fields__
+    else:
+        table = kept.frame.toArrow()
+        names = table.column_names
+        rows = list(zip(*(c.to_pylist() for c in table.columns), strict=True))
+    parent, witness = names.index(PARENT), names.index(WITNESS)
+    return [(r[:width], _pairs(r[parent]), _pairs(r[witness])) for r in rows]
+
+
+def _pairs(found: Sequence[Any]) -> tuple[Witness, ...]:
+    return tuple(sorted((p["op"], p["row"]) for p in found))
+
+
+def _marks(
+    operation: Operation, values: Sequence[Any], parents: Sequence[Witness], found: Mapping[int, Stage]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Name the columns whose values differ from the row before, and those that it has not."""
+    befores = [(distinct(found[op].operation.columns), found[op].lines[n].values) for op, n in parents if op in found]
+    if not befores:
+        return (), ()
+    kept = {c.id for columns, _ in befores for c in columns}
+    changed, added = [], []
+    for column, value in zip(distinct(operation.columns), values, strict=True):
+        if column.id in kept:
+            continue
+        olds = [v for columns, row in befores for c, v in zip(columns, row, strict=True) if c.name == column.name]
+        if not olds:
+            added.append(column.name)
+        elif any(not same(old, value) for old in olds):
+            changed.append(column.name)
+    return tuple(changed), tuple(added)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are equal, as Spark groups them: null equals null, NaN equals NaN."""
+    return bool(key_of(a) == key_of(b))
+
+
+def key_of(value: Any) -> Any:
+    """Return what is equal and hashable for equal values."""
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else value + 0.0
+    if isinstance(value, dict):
+        return tuple((key_of(k), key_of(v)) for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return tuple(key_of(v) for v in value)
+    return bytes(value) if isinstance(value, (bytearray, memoryview)) else value

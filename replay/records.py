@@ -1,0 +1,250 @@
+"""What a replay tells: the rows in question after each operation, and where some of them ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from provspark.model.operations import Operation
+from provspark.replay.columns import distinct
+
+__all__ = ["Cause", "Ending", "Line", "Replayed", "Source", "Stage", "ended_table", "ending_dict", "source_dict"]
+
+Cause = Literal[
+    "condition",
+    "no partner",
+    "has a partner",
+    "only decides",
+    "limit",
+    "duplicate",
+    "nothing to explode",
+    "set operator",
+]
+"""Why a row is not among those after an operation: its condition does not hold; no row of a join's other side meets it;
+an anti-join or EXCEPT met one; it stands on the side of a join whose rows only decide; others filled the limit;
+another row of equal keys was kept; its array or map is empty; INTERSECT or EXCEPT left it out."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Source:
+    """A row of an input of the write."""
+
+    dataset: str
+    version: str
+    occurrence: int
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row after an operation."""
+
+    values: tuple[Any, ...]
+    """By the stage's columns."""
+    parents: tuple[tuple[int, int], ...] = ()
+    """The rows of the operations before that it was made from: (operation, number of the line there)."""
+    sources: tuple[Source, ...] = ()
+    """Rows of inputs that it derives from: those in question, or all of them where that was asked for."""
+    changed: tuple[str, ...] = ()
+    """Columns whose values are others than those of that name in the row before."""
+    added: tuple[str, ...] = ()
+    """Columns that the row before has not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The rows in question after an operation."""
+
+    operation: Operation
+    lines: tuple[Line, ...]
+    cut: bool = False
+    """There are more than are told and followed."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(c.name for c in distinct(self.operation.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Rows before an operation that nothing after it was made from."""
+
+    operation: Operation
+    before: int
+    """The operation that they stand after."""
+    lines: tuple[int, ...]
+    """Their numbers there."""
+    cause: Cause
+    sources: tuple[Source, ...]
+    """The rows in question that they derive from."""
+    whole: bool
+    """Nothing else of these sources is left anywhere in the write."""
+    kept: tuple[tuple[str, Any], ...] = ()
+    """Of a duplicate: the values of the row that was kept."""
+    kept_sources: tuple[Source, ...] = ()
+
+    def __str__(self) -> str:
+        where = f" ({self.operation.site})" if self.operation.site else ""
+        return f"{self.cause}: {self.operation.text}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One write's operations, run again for some rows.
+
+    Parameters
+    ----------
+    step, write, dataset, site
+        The write, and the data set that it made.
+    stages : tuple of Stage
+        In order of the operations; those that no row in question came to are left out.
+    endings : tuple of Ending
+    verified : bool or None
+        Whether the replayed end equals the stored rows; None where that could not be compared, as `why` says.
+    results : tuple of int
+        The output's rows that derive from the rows in question, as the store has them.
+    scanned : tuple of (data set, rows)
+        Inputs that were read whole.
+    stopped : tuple of (operation, reason)
+        Where the rows could not be followed any further.
+    doubts : tuple of (operation, reason)
+        Where the text of an operation does not settle what it did.
+    """
+
+    step: str
+    write: int
+    dataset: str
+    operations: tuple[Operation, ...]
+    stages: tuple[Stage, ...]
+    endings: tuple[Ending, ...] = ()
+    verified: bool | None = None
+    why: str = ""
+    results: tuple[int, ...] = ()
+    scanned: tuple[tuple[str, int], ...] = ()
+    stopped: tuple[tuple[Operation, str], ...] = ()
+    doubts: tuple[tuple[Operation, str], ...] = ()
+
+    def stage(self, operation: int) -> Stage | None:
+        """Return what stands after an operation, by its number."""
+        return next((s for s in self.stages if s.operation.index == operation), None)
+
+    def ancestors(self, operation: int, lines: Iterable[int]) -> dict[int, set[int]]:
+        """Return the lines after each operation that some lines were made from, these among them."""
+        found: dict[int, set[int]] = {operation: set(lines)}
+        for stage in reversed(self.stages):
+            for n in found.get(stage.operation.index, ()):
+                for parent, line in stage.lines[n].parents:
+                    found.setdefault(parent, set()).add(line)
+        return found
+
+    def descendants(self, operation: int, lines: Iterable[int]) -> dict[int, set[int]]:
+        """Return the lines after each operation that were made from some lines, these among them."""
+        found: dict[int, set[int]] = {operation: set(lines)}
+        for stage in self.stages:
+            for n, line in enumerate(stage.lines):
+                if any(n in found.get(parent, ()) for parent, n in line.parents):
+                    found.setdefault(stage.operation.index, set()).add(n)
+        return found
+
+    def only(self, lines: dict[int, set[int]]) -> Replayed:
+        """Return the same with these lines of the stages alone; endings are left out."""
+        place = {op: {old: new for new, old in enumerate(sorted(ns))} for op, ns in lines.items()}
+
+        def kept(stage: Stage) -> Iterator[Line]:
+            for n in sorted(lines.get(stage.operation.index, ())):
+                line = stage.lines[n]
+                parents = tuple((o, place[o][p]) for o, p in line.parents if p in place.get(o, {}))
+                yield replace(line, parents=parents)
+
+        stages = tuple(replace(s, lines=tuple(kept(s))) for s in self.stages if lines.get(s.operation.index))
+        return replace(self, stages=stages, endings=())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON takes it, but for the values, which are as Python has them."""
+        return {
+            "step": self.step,
+            "write": self.write,
+            "dataset": self.dataset,
+            "verified": self.verified,
+            "why": self.why,
+            "results": list(self.results),
+            "scanned": [{"dataset": d, "rows": n} for d, n in self.scanned],
+            "stopped": [{**_operation(o), "why": why} for o, why in self.stopped],
+            "doubts": [{**_operation(o), "why": why} for o, why in self.doubts],
+            "stages": [
+                {
+                    **_operation(s.operation),
+                    "cut": s.cut,
+                    "lines": [
+                        {
+                            "values": dict(zip(s.columns, line.values, strict=True)),
+                            "changed": list(line.changed),
+                            "added": list(line.added),
+                            "parents": [list(p) for p in line.parents],
+                            "sources": [source_dict(x) for x in line.sources],
+                        }
+                        for line in s.lines
+                    ],
+                }
+                for s in self.stages
+            ],
+            "endings": [ending_dict(e) for e in self.endings],
+        }
+
+
+def ending_dict(ending: Ending) -> dict[str, Any]:
+    """Return an ending as JSON takes it."""
+    return {
+        **_operation(ending.operation),
+        "cause": ending.cause,
+        "whole": ending.whole,
+        "before": ending.before,
+        "lines": list(ending.lines),
+        "sources": [source_dict(s) for s in ending.sources],
+        "kept": dict(ending.kept),
+        "kept_sources": [source_dict(s) for s in ending.kept_sources],
+    }
+
+
+def ended_table(endings: Iterable[tuple[str, Ending]]) -> pa.Table:
+    """One line for each row in question that ended for good: where, and why.
+
+    Parameters
+    ----------
+    endings : iterable of (step, Ending)
+    """
+    lines = []
+    for step, ending in endings:
+        o = ending.operation
+        about = {"step": step, "operation": o.index, "text": o.text, "site": o.site, "cause": ending.cause}
+        about["kept"] = [s.row for s in ending.kept_sources]
+        lines += [{**about, "dataset": s.dataset, "version": s.version, "row": s.row} for s in ending.sources]
+    return pa.Table.from_pylist(lines, schema=_ENDED)
+
+
+_ENDED = pa.schema(
+    [
+        *(("dataset", pa.string()), ("version", pa.string()), ("row", pa.int64()), ("step", pa.string())),
+        *(("operation", pa.int64()), ("text", pa.string()), ("site", pa.string()), ("cause", pa.string())),
+        ("kept", pa.list_(pa.int64())),
+    ]
+)
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    return {
+        "operation": operation.index,
+        "node": operation.node,
+        "text": operation.text,
+        "site": operation.site,
+        "name": operation.name,
+    }
+
+
+def source_dict(source: Source) -> dict[str, Any]:
+    """Return a row of an input as JSON takes it."""
+    return {name: getattr(source, name) for name in Source.__slots__}

@@ -1,0 +1,302 @@
+"""Replays writes: finds the rows in question, runs the engine, checks what comes out, and tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+
+from provspark.index_store.profiles.profile import Profile
+from provspark.index_store.query.column_walk import Settled
+from provspark.index_store.query.graph import Node
+from provspark.model.arrays import Int64
+from provspark.model.errors import (
+    ReplayCancelledError,
+    ReplayError,
+    ValuesUnavailableError,
+    VersionChangedError,
+    near_columns,
+)
+from provspark.model.operations import Operation
+from provspark.model.runs import Runs
+from provspark.replay.cells import cells_of
+from provspark.replay.end_check import found_all, places, unsure, verdict
+from provspark.replay.endings import endings_of
+from provspark.replay.engine import Engine, Progress
+from provspark.replay.functions import Functions
+from provspark.replay.kept_rows import stages_of, witnesses_of
+from provspark.replay.profiled import Profiler, names_of
+from provspark.replay.records import Replayed, Source
+from provspark.replay.rules import Refused
+from provspark.replay.session import Session, told_by_spark
+from provspark.replay.sources import Sources
+from provspark.replay.spread import OperationProfiles, difference, operation_of
+from provspark.replay.write_rows import KeptOf, Witness, results_of, sources_of
+
+__all__ = ["MOST", "Replayer", "operations_of"]
+
+MOST = 1000
+"""Rows that are followed after one operation."""
+_ROUNDS = 8
+"""How often a write is replayed at most, each time with other ones of some duplicates taken for those Spark kept."""
+
+
+def operations_of(node: Node) -> tuple[Operation, ...]:
+    """Return a write's operations.
+
+    Raises
+    ------
+    ReplayError
+        The step kept none.
+    """
+    if not node.operations:
+        why = f": {node.write.reason}" if node.write.reason else ""
+        raise ReplayError(
+            f"step {node.step} kept no operations of its write of {node.write.output.dataset}, so it can't be "
+            f"replayed{why}. Run it again with this version of provspark."
+        )
+    return node.operations
+
+
+@dataclass
+class Replayer:
+    """Runs replays, one at a time, in one Spark session of its own that is made when first needed.
+
+    Parameters
+    ----------
+    most : int
+        Rows that are followed after one operation; what is beyond is left out, and the answer says so.
+    progress : callable, optional
+        Told how far a replay is.
+    functions : bool
+        Whether functions of the user's are run, by their import; the script never is.
+    """
+
+    most: int = MOST
+    progress: Progress | None = None
+    functions: bool = False
+    _session: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session, started."""
+        if self._session is None:
+            self._session = Session(self.most)
+        return self._session
+
+    def cancel(self) -> None:
+        """Stop what runs, from another thread or from `progress`; the question raises ReplayError."""
+        if self._session is not None:
+            self._session.cancel()
+
+    def outputs(self, node: Node, rows: Runs) -> Replayed:
+        """Replay what output rows came from, and keep what led to them."""
+        with self._backward(node, rows) as (_, found, at):
+            last = operations_of(node)[-1].index
+            lines = set().union(*at.values())
+            return found.only(found.ancestors(last, lines)) if lines else found
+
+    def cells(self, node: Node, rows: Runs, columns: Int64) -> Settled | str:
+        """Find the cells that cells of output rows came from, by what each row's values chose; or say why not.
+
+        Parameters
+        ----------
+        columns : int64 array
+            Positions of the output's columns; 0 stands for the rows.
+        """
+        try:
+            with self._backward(node, rows) as (engine, found, at):
+                if found.verified is not True:
+                    return found.why
+                return cells_of(engine, found, node, at, columns)
+        except ReplayCancelledError:
+            raise
+        except (ReplayError, ValuesUnavailableError, VersionChangedError) as e:
+            return str(e)
+
+    def inputs(self, node: Node, rows: Mapping[str, Runs], *, all_sources: bool = False) -> Replayed:
+        """Replay what became of rows of versions that the write read, by the versions' ids."""
+        axes = {i: rows[a.version] for i, a in enumerate(node.write.axes) if a.role == "input" and a.version in rows}
+        with self._replay(node, axes, all_sources) as (_, told, _shortened):
+            return told
+
+    def counts(self, node: Node) -> list[tuple[Operation, int, str]]:
+        """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
+        found = []
+        with self._whole(node) as engine:
+            for operation in self._told(engine.operations):
+                try:
+                    found.append((operation, engine.whole(operation.index).count(), ""))
+                except Refused as e:
+                    found.append((operation, -1, e.why))
+                except Exception as e:
+                    self.session.check()
+                    found.append((operation, -1, told_by_spark(e)))
+        return found
+
+    def spread(
+        self,
+        node: Node,
+        numbers: Sequence[int] | None,
+        columns: Collection[str] | None,
+        stored: Callable[[], Profile],
+    ) -> OperationProfiles:
+        """Run a write's operations whole and profile the rows after some, or all; see `ReplayApi.operation_profiles`.
+
+        Parameters
+        ----------
+        stored : callable
+            Returns the profile of the write's output.
+        """
+        every = operations_of(node)
+        if node.write.coverage == "untracked":
+            why = f": {node.write.reason}" if node.write.reason else ""
+            raise ReplayError(f"the lineage of {node.write.output.dataset} in step {node.step} is untracked{why}")
+        asked = (
+            range(len(every)) if numbers is None else sorted({operation_of(every, n, node.step).index for n in numbers})
+        )
+        wanted = {i for n in asked for i in (n, *every[n].children)}
+        if columns is not None:
+            _known(node, [n for i in wanted for n in names_of(every[i]).values()], columns)
+        output = node.write.output
+        with self._whole(node) as engine:
+            profiler = Profiler(engine, output.dataset, columns)
+            stages = tuple(profiler.stage(o) for o in self._told([every[i] for i in sorted(wanted)]))
+            end = every[-1]
+            told = profiler.stage(end, every=True)
+        verified, why = None, f"the replay stopped at {end.text!r}: {told.why}"
+        if told.profile is not None:
+            try:
+                why = difference(told.profile, stored())
+                verified = not why
+            except (ValuesUnavailableError, VersionChangedError) as e:
+                why = str(e)
+        return OperationProfiles(
+            node.step, node.write.index, str(output.dataset), every, stages, tuple(asked), verified, why
+        )
+
+    @contextmanager
+    def _whole(self, node: Node) -> Iterator[Engine]:
+        """What runs a write's operations over all rows."""
+        every = operations_of(node)
+        with (
+            self.session.aside(),
+            closing(Sources(self.session.spark, node)) as sources,
+            self.session.under(_settings(node)),
+        ):
+            yield Engine(self.session, sources, every, {}, _kept_of(node, every), self._functions())
+
+    def _told(self, operations: Sequence[Operation]) -> Iterator[Operation]:
+        """Operations one after the other, each of which may be cancelled; how far they are is told."""
+        for done, operation in enumerate(operations):
+            self.session.check()
+            if self.progress is not None:
+                self.progress(done, len(operations), operation.text)
+            with self.session.running(operation.text):
+                yield operation
+        if self.progress is not None:
+            self.progress(len(operations), len(operations), "")
+
+    def _functions(self) -> Functions:
+        return Functions(self.session.spark, self.functions)
+
+    @contextmanager
+    def _backward(self, node: Node, rows: Runs) -> Iterator[tuple[Engine, Replayed, dict[int, set[int]]]]:
+        """Replay what output rows came from; they are told with the lines that they are."""
+        with self._replay(node, sources_of(node, rows), True, closed=True) as (engine, told, shortened):
+            at: dict[int, set[int]] = {}
+            why = unsure(told, node, rows, most=self.most, shortened=shortened)
+            verified: bool | None = None
+            try:
+                at = places(told.stage(told.operations[-1].index), node, rows.rows()[: self.most])
+            except (ValuesUnavailableError, VersionChangedError) as e:
+                why = why or str(e)
+            if not why:
+                verified, why = found_all(told, at)
+            results = tuple(rows.rows()[: self.most].tolist())
+            yield engine, replace(told, verified=verified, why=why, results=results), at
+
+    @contextmanager
+    def _replay(
+        self, node: Node, axes: Mapping[int, Runs], all_sources: bool, *, closed: bool = False
+    ) -> Iterator[tuple[Engine, Replayed, bool]]:
+        every = operations_of(node)
+        focus: dict[int, list[int]] = {}
+        shortened = False
+        for operation in every:
+            mine = Runs.span(0)
+            for axis in operation.axes:
+                mine = mine | axes.get(axis, Runs.span(0))
+            if mine:
+                shortened = shortened or mine.count > self.most
+                focus[operation.index] = mine.rows()[: self.most].tolist()
+        kept_of = _kept_of(node, every)
+        by_id = all_sources or any(o.node == "Deduplicate" for o in every)
+        names = _Names(node, every)
+        asked = {(op, row) for op, rows in focus.items() for row in rows}
+        in_question = {s for w in asked for s in names(w)}
+        with (
+            self.session.aside(),
+            closing(Sources(self.session.spark, node)) as sources,
+            self.session.under(_settings(node)),
+        ):
+            admitted = self._functions()
+            for _ in range(_ROUNDS):
+                engine = Engine(self.session, sources, every, focus, kept_of, admitted, by_id, closed, self.progress)
+                engine.run()
+                last = engine.kept_rows.get(every[-1].index)
+                if not engine.doubts or last is None or last.cut or node.write.coverage != "exact":
+                    break
+                if not kept_of.disproved(witnesses_of(last, every[-1])):
+                    break
+            stages = stages_of(every, engine.kept_rows, lambda w: names(w) if all_sources or w in asked else ())
+            results = results_of(node, axes)
+            told = Replayed(
+                node.step,
+                node.write.index,
+                str(node.write.output.dataset),
+                every,
+                stages,
+                endings_of(every, stages, engine.refused, engine.merges, in_question, names) if not closed else (),
+                results=tuple(results.rows()[: self.most].tolist()),
+                scanned=tuple(sorted(sources.scanned.items())),
+                stopped=tuple((every[i], why) for i, why in sorted({**engine.unfollowed, **engine.refused}.items())),
+                doubts=tuple((every[i], w) for i, whys in sorted(engine.doubts.items()) for w in sorted(whys)),
+            )
+            if not closed:
+                verified, why = verdict(told, node, results, most=self.most, shortened=shortened)
+                told = replace(told, verified=verified, why=why)
+            yield engine, told, shortened
+
+
+def _kept_of(node: Node, operations: Sequence[Operation]) -> KeptOf:
+    return KeptOf(node, {o.index: o.axes for o in operations})
+
+
+def _settings(node: Node) -> dict[str, str]:
+    found = node.store.operations(node.step, node.write)
+    return dict(found.settings) if found else {}
+
+
+def _known(node: Node, names: Iterable[str], columns: Iterable[str]) -> None:
+    """Check that columns are columns of some operation."""
+    there = dict.fromkeys(n for name in names for n in (name, name.rpartition("#")[0]) if n)
+    lower = {n.lower() for n in there}
+    for column in columns:
+        if column.lower() not in lower:
+            raise near_columns(f"step {node.step}", column, there)
+
+
+class _Names:
+    """By a witness, the rows of inputs that it is."""
+
+    def __init__(self, node: Node, operations: Sequence[Operation]) -> None:
+        axes = node.write.axes
+        self._sources = {
+            o.index: [(str(node.inputs[axes[a].version].version.dataset), axes[a]) for a in o.axes if axes[a].version]
+            for o in operations
+        }
+
+    def __call__(self, witness: Witness) -> tuple[Source, ...]:
+        operation, row = witness
+        return tuple(Source(name, a.version, a.occurrence, row) for name, a in self._sources[operation])

@@ -1,0 +1,47 @@
+"""The rules by which operations are replayed, by Spark's names of their classes."""
+
+from provspark.replay.rules.all_rows import Limit, Set, Union
+from provspark.replay.rules.base import Refused, Rule
+from provspark.replay.rules.groups import Aggregate, Deduplicate, Distinct, Window
+from provspark.replay.rules.joins import Join
+from provspark.replay.rules.narrow import Expand, Filter, Generate, Project, Same, Sort
+from provspark.replay.rules.transformers import Transform
+
+__all__ = ["RULES", "TRANSFORM", "Refused", "Rule"]
+
+TRANSFORM: Rule = Transform()
+"""For what a transformer of MLlib did."""
+
+RULES: dict[str, Rule] = {
+    "Project": Project(),
+    "Filter": Filter(),
+    "Sort": Sort(),
+    "Generate": Generate(),
+    "Expand": Expand(),
+    "Join": Join(),
+    "Aggregate": Aggregate(),
+    "Distinct": Distinct(),
+    "Deduplicate": Deduplicate(),
+    "Window": Window(),
+    "GlobalLimit": Limit(),
+    "LocalLimit": Same(),
+    "Offset": Limit(),
+    "Union": Union(),
+    "Intersect": Set(),
+    "Except": Set(),
+    **dict.fromkeys(
+        (
+            "SubqueryAlias",
+            "View",
+            "Repartition",
+            "RepartitionByExpression",
+            "RebalancePartitions",
+            "ResolvedHint",
+            "CollectMetrics",
+            "CTERelationRef",
+            "InMemoryRelation",
+            "LogicalRDD",
+        ),
+        Same(),
+    ),
+}

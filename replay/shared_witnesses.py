@@ -1,0 +1,200 @@
+"""Rows between two operations of a step that were used together, or share what they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from provspark.index_store.query.graph import Node
+from provspark.model.errors import ReplayError
+from provspark.model.operations import Operation
+from provspark.model.runs import Runs
+from provspark.replay.kept_rows import key_of
+from provspark.replay.records import Line, Replayed, Stage, source_dict
+from provspark.replay.replayer import Replayer
+
+__all__ = ["Beside", "co_contributory", "co_dependency"]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Intermediate rows that were asked about, and those that stand beside them.
+
+    Parameters
+    ----------
+    step : str
+    asked, found : Stage
+        Lines after an operation each: those asked about, and the answer.
+    verified : bool or None
+        Whether the replay that found them ends as the store says; None where that is not known, as `why` says.
+    """
+
+    step: str
+    asked: Stage
+    found: Stage
+    verified: bool | None
+    why: str
+
+    def table(self) -> pa.Table:
+        """One line for each row found: line, values (by column, as text), sources (data set, occurrence, row)."""
+        lines = [
+            {
+                "line": n,
+                "values": [(name, None if v is None else str(v)) for name, v in _named(self.found, line)],
+                "sources": [source_dict(s) for s in line.sources],
+            }
+            for n, line in enumerate(self.found.lines)
+        ]
+        return pa.Table.from_pylist(lines, schema=_SCHEMA)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON takes it, but for the values, which are as Python has them."""
+        return {
+            "step": self.step,
+            "verified": self.verified,
+            "why": self.why,
+            "asked": _told(self.asked),
+            "found": _told(self.found),
+        }
+
+
+_SCHEMA = pa.schema(
+    [
+        ("line", pa.int64()),
+        ("values", pa.map_(pa.string(), pa.string())),
+        (
+            "sources",
+            pa.list_(
+                pa.struct(
+                    [
+                        *((name, pa.string()) for name in ("dataset", "version")),
+                        *((name, pa.int64()) for name in ("occurrence", "row")),
+                    ]
+                )
+            ),
+        ),
+    ]
+)
+
+
+def co_contributory(replayer: Replayer, node: Node, told: Replayed, operation: int, to: int, via: int) -> Beside:
+    """Find the lines after operation `to` that stand in one derivation with told lines on the way to operation `via`.
+
+    Parameters
+    ----------
+    told : Replayed
+        Whose lines after `operation` are asked about, with all their sources.
+
+    Raises
+    ------
+    ReplayError
+        There is no such operation, or no row in question came to it.
+    """
+    asked, ahead, mine = _followed(replayer, node, told, operation, (to, via))
+    after = ahead.descendants(operation, mine).get(via, set())
+    # Only now is known which rows of other inputs they met.
+    reached = _lines(ahead, via)
+    met = [reached[n] for n in after if reached[n].sources]
+    whole = _again(replayer, node, met) if met else ahead
+    mine = _same(whole, asked)
+    found: set[int] = set()
+    for n in mine:
+        found |= _together(whole, operation, n, to, via)
+    return _beside(whole, asked, to, found - mine if to == operation else found)
+
+
+def co_dependency(replayer: Replayer, node: Node, told: Replayed, operation: int, to: int, via: int) -> Beside:
+    """Find the lines after operation `to` that share a line after operation `via` with told lines.
+
+    Parameters are those of `co_contributory`; lines asked about are left out of the answer.
+    """
+    asked, behind, mine = _followed(replayer, node, told, operation, (to, via))
+    shared = behind.ancestors(operation, mine).get(via, set())
+    lines = _lines(behind, via)
+    witnesses = Stage(behind.operations[via], tuple(lines[n] for n in sorted(shared)))
+    whole = _again(replayer, node, witnesses.lines)
+    found = whole.descendants(via, _same(whole, witnesses)).get(to, set())
+    return _beside(whole, asked, to, found - _same(whole, asked) if to == operation else found)
+
+
+def _followed(
+    replayer: Replayer, node: Node, told: Replayed, operation: int, others: Iterable[int]
+) -> tuple[Stage, Replayed, set[int]]:
+    """The lines asked about, a replay of all rows that they came from, and their numbers in it."""
+    asked = _stage(told, operation)
+    for other in others:
+        _operation(told, other)
+    again = _again(replayer, node, asked.lines)
+    return asked, again, _same(again, asked)
+
+
+def _again(replayer: Replayer, node: Node, lines: Iterable[Line]) -> Replayed:
+    """Replay the rows that lines came from."""
+    rows: dict[str, set[int]] = {}
+    for s in (s for line in lines for s in line.sources):
+        rows.setdefault(s.version, set()).add(s.row)
+    return replayer.inputs(node, {v: Runs.of(sorted(r)) for v, r in rows.items()}, all_sources=True)
+
+
+def _together(told: Replayed, operation: int, line: int, to: int, via: int) -> set[int]:
+    """Follow one line ahead: what it is made of, what it becomes, and what it met on the way to `via`."""
+    leads = told.ancestors(via, range(len(_lines(told, via))))
+    ahead = told.descendants(operation, {line})
+    live = {op: lines & leads.get(op, set()) for op, lines in ahead.items()}
+    if not live.get(via):
+        return set()
+    found = set(told.ancestors(operation, {line}).get(to, ())) | live.get(to, set())
+    for op, lines in live.items():
+        for n in lines - {line} if op == operation else lines:
+            parents = _lines(told, op)[n].parents
+            own = {p for p, k in parents if k in live.get(p, ())}
+            for p, k in parents:
+                if p not in own:  # those of its own operation are of its group, and of no derivation with it
+                    found |= told.ancestors(p, {k}).get(to, set())
+    return found
+
+
+def _beside(told: Replayed, asked: Stage, to: int, found: Collection[int]) -> Beside:
+    lines = _lines(told, to)
+    stage = Stage(told.operations[to], tuple(lines[n] for n in sorted(found)), any(s.cut for s in told.stages))
+    return Beside(told.step, asked, stage, told.verified, told.why)
+
+
+def _operation(told: Replayed, number: int) -> Operation:
+    if not 0 <= number < len(told.operations):
+        last = len(told.operations) - 1
+        raise ReplayError(f"step {told.step} has no operation {number} in its write; they go from 0 to {last}")
+    return told.operations[number]
+
+
+def _stage(told: Replayed, number: int) -> Stage:
+    operation = _operation(told, number)
+    stage = told.stage(number)
+    if stage is None:
+        raise ReplayError(f"none of these rows comes to operation {number}, {operation.text!r}, of step {told.step}")
+    return stage
+
+
+def _lines(told: Replayed, number: int) -> tuple[Line, ...]:
+    stage = told.stage(number)
+    return stage.lines if stage is not None else ()
+
+
+def _same(told: Replayed, stage: Stage) -> set[int]:
+    """Find lines of one replay in another: equal in value and source."""
+    wanted = {(key_of(line.values), line.sources) for line in stage.lines}
+    lines = _lines(told, stage.operation.index)
+    return {n for n, line in enumerate(lines) if (key_of(line.values), line.sources) in wanted}
+
+
+def _named(stage: Stage, line: Line) -> Iterator[tuple[str, Any]]:
+    return zip(stage.columns, line.values, strict=True)
+
+
+def _told(stage: Stage) -> dict[str, Any]:
+    lines = [{"values": dict(_named(stage, x)), "sources": [source_dict(s) for s in x.sources]} for x in stage.lines]
+    o = stage.operation
+    return {"operation": o.index, "text": o.text, "site": o.site, "cut": stage.cut, "lines": lines}

@@ -1,0 +1,195 @@
+"""Rows of a step's inputs as frames: some by their ids, or all of them, read by Spark or by our own readers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.values.files import check, files_of
+from provspark.index_store.values.row_reader import find_column, read_rows, scan_rows
+from provspark.model.datasets import Version
+from provspark.model.errors import ReplayError
+from provspark.model.operations import Operation
+from provspark.replay.columns import FOCUS, NONE, PARENT, WITNESS, WITNESSES, quoted
+from provspark.replay.java import chosen
+from provspark.replay.rules.base import Frame, Refused
+
+__all__ = ["Sources"]
+
+_ROW = "__row"
+
+
+class Sources:
+    """The inputs of one write.
+
+    Parameters
+    ----------
+    spark : pyspark.sql.SparkSession
+    node : Node
+    """
+
+    def __init__(self, spark: Any, node: Node) -> None:
+        self._spark, self._node = spark, node
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._numbered: dict[object, Frame] = {}
+        self.scanned: dict[str, int] = {}
+
+    def is_stored(self, operation: Operation) -> bool:
+        """Whether the rows of a source operation are those of a data set."""
+        try:
+            self.sighting(operation)
+        except Refused:
+            return False
+        return True
+
+    def sighting(self, operation: Operation) -> Sighting:
+        """Return the version that a source operation reads; `Refused` where it is none that can be read again."""
+        versions = {self._node.write.axes[a].version for a in operation.axes} - {""}
+        if len(versions) != 1:
+            raise Refused(operation, "it reads no data set, so its rows can't be read again")
+        at = self._node.inputs[versions.pop()]
+        if at.version.format == "memory":
+            raise Refused(operation, "its rows were made by the script, and their values are not stored")
+        return at
+
+    def taken(self, operation: Operation, rows: Sequence[int]) -> Frame:
+        """Return rows by their ids, each its own witness, and in question.
+
+        Raises
+        ------
+        VersionChangedError, ValuesUnavailableError, RowOutOfRangeError
+        """
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        at = self.sighting(operation)
+        fields = self._fields(operation, at.version)
+        ids = np.asarray(rows, dtype=np.int64)
+        table = read_rows(at.version, at.files, ids, list(dict.fromkeys(fields.values())))
+        table = table.append_column(_ROW, [ids])
+        frame = self._spark.createDataFrame(table, schema=from_arrow_schema(table.schema, True))
+        return self._shaped(frame, operation, fields, _witness(operation), "true")
+
+    def whole(self, operation: Operation, focus: Collection[int], *, all_witnesses: bool) -> Frame:
+        """Return all rows.
+
+        Parameters
+        ----------
+        focus : collection of int
+            Ids of the rows in question, which are marked.
+        all_witnesses : bool
+            Whether every row is to know its id.
+
+        Raises
+        ------
+        VersionChangedError, ValuesUnavailableError
+        """
+        at = self.sighting(operation)
+        fields = self._fields(operation, at.version)
+        self.scanned[str(at.version.dataset)] = at.version.rows
+        if not focus and not all_witnesses:
+            return self._shaped(self._read(at), operation, fields, NONE[WITNESS], "false")
+        if at.version.format == "parquet":
+            frame = _with_rows(self._read(at), at)
+        else:
+            frame = self._written(at, list(dict.fromkeys(fields.values())))
+        mine = f"{_ROW} IN ({', '.join(map(str, sorted(focus))) or 'NULL'})"
+        witness = _witness(operation)
+        if not all_witnesses:
+            witness = f"CASE WHEN {mine} THEN {witness} ELSE {NONE[WITNESS]} END"
+        return self._shaped(frame, operation, fields, witness, f"coalesce({mine}, false)")
+
+    def close(self) -> None:
+        """Remove what was written on the way."""
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _fields(self, operation: Operation, version: Version) -> dict[int, str]:
+        """Name the version's column of each column."""
+        return {c.id: find_column(version, c.name).name for c in operation.columns}
+
+    def _shaped(self, frame: Frame, operation: Operation, fields: Mapping[int, str], witness: str, focus: str) -> Frame:
+        there = set(frame.columns)
+        columns = [
+            f"cast({quoted(fields[c.id]) if fields[c.id] in there else 'NULL'} AS {_ddl(c.type)}) AS {quoted(c.label)}"
+            for c in operation.columns
+        ]
+        hidden = [f"cast({witness} AS {WITNESSES}) AS {WITNESS}", f"{NONE[PARENT]} AS {PARENT}", f"{focus} AS {FOCUS}"]
+        return chosen(frame, [*columns, *hidden])
+
+    def _read(self, at: Sighting) -> Frame:
+        """Read the version's files, which must be the ones that were captured, as the step did."""
+        files = files_of(at.version, at.files)
+        for file in files:
+            check(file)
+        schema = ", ".join(f"{quoted(f.name)} {_ddl(f.type)}" for f in at.version.fields)
+        root = at.version.dataset.uri if at.version.dataset.namespace != "file" else at.version.dataset.name
+        reader = self._spark.read.format(at.version.format).schema(schema).options(**dict(at.version.options))
+        if at.version.partitions:
+            reader = reader.option("basePath", root)
+        paths = [_escaped(f"{root}/{f.path}" if f.path else root) for f in files]
+        if not paths:
+            return self._spark.createDataFrame([], schema)
+        return reader.load(paths)
+
+    def _written(self, at: Sighting, columns: Sequence[str]) -> Frame:
+        """Return a whole version with row ids, read by our own reader and kept in a folder of ours."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        key = (at.key, tuple(columns))
+        if key not in self._numbered:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="provspark-replay-")
+            path = Path(self._folder.name) / f"{len(self._numbered)}.parquet"
+            writer = None
+            for start, table in scan_rows(at.version, at.files, columns, lambda bounds: True):
+                numbered = table.append_column(_ROW, [pa.array(range(start, start + len(table)), pa.int64())])
+                if writer is None:
+                    writer = pq.ParquetWriter(path, numbered.schema)
+                writer.write_table(numbered)
+            if writer is None:
+                raise ReplayError(f"{at.version.dataset} has no rows to replay")
+            writer.close()
+            self._numbered[key] = self._spark.read.parquet(str(path))
+        return self._numbered[key]
+
+
+def _witness(operation: Operation) -> str:
+    return f"array(named_struct('op', {operation.index}, 'row', {_ROW}))"
+
+
+def _with_rows(frame: Frame, at: Sighting) -> Frame:
+    """Add the row ids of a Parquet version: its file's first one, and the row's place in the file."""
+    base = at.version.dataset.name if at.version.dataset.namespace == "file" else at.version.dataset.uri
+    entries = []
+    for path, first in zip(at.files.paths, at.files.bases.tolist(), strict=False):
+        full = f"{base}/{path}" if path else base
+        entries += [_text(full), f"{first}L"]
+    place = "regexp_replace(url_decode(replace(_metadata.file_path, '+', '%2B')), '^file:/+', '/')"
+    row = f"element_at(map({', '.join(entries)}), {place}) + _metadata.row_index"
+    return frame.selectExpr("*", f"{row} AS {_ROW}")
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _escaped(path: str) -> str:
+    """Keep Hadoop from taking a path for a pattern."""
+    return "".join("\\" + c if c in "*?[]{}\\" else c for c in path)
+
+
+def _ddl(kind: str) -> str:
+    """Write a type of Spark's ``simpleString`` so that SQL reads it back: names of fields in backticks."""
+    if "<" not in kind:
+        return kind
+    from provspark.index_store.values.types import parts_of
+
+    name, parts = parts_of(kind)
+    inner = ", ".join(f"{quoted(n)}: {_ddl(t)}" if name == "struct" else _ddl(t) for n, t in parts)
+    return f"{name}<{inner}>"

@@ -1,0 +1,235 @@
+"""How values are distributed after each operation of a step: what `Replayer.spread` tells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from provspark.index_store.profiles.comparison import Impact
+from provspark.index_store.profiles.profile import ColumnProfile, Profile
+from provspark.model.errors import ConditionError, ReplayError
+from provspark.model.json_form import jsonable
+from provspark.model.operations import Operation
+
+__all__ = ["OperationProfile", "OperationProfiles", "difference", "operation_of"]
+
+_CLOSE = 1e-9
+"""Part of a column's numbers by which two ways to add them up may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationProfile:
+    """The rows after one operation."""
+
+    operation: Operation
+    profile: Profile | None
+    """None where it can't be told."""
+    why: str = ""
+    """Why not."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationProfiles:
+    """Profiles of the rows between the operations of one write.
+
+    Parameters
+    ----------
+    step, write, dataset
+        The write, and the data set that it made.
+    operations : tuple of Operation
+        All of the write's.
+    stages : tuple of OperationProfile
+        Of the operations asked about and of those that hand them their rows, in order.
+    asked : tuple of int
+        Numbers of the operations asked about.
+    verified : bool or None
+        Whether the profile after the last operation is the one of the stored output; None where that could not be
+        compared, as `why` says.
+    """
+
+    step: str
+    write: int
+    dataset: str
+    operations: tuple[Operation, ...]
+    stages: tuple[OperationProfile, ...]
+    asked: tuple[int, ...]
+    verified: bool | None
+    why: str = ""
+
+    def after(self, operation: int) -> Profile:
+        """Return the profile of the rows after an operation.
+
+        Raises
+        ------
+        ReplayError
+            It can't be told, or was not asked about.
+        """
+        for stage in self.stages:
+            if stage.operation.index == operation:
+                if stage.profile is None:
+                    raise ReplayError(
+                        f"the rows after operation {operation} of step {self.step}, {stage.operation.text!r}, can't be "
+                        f"profiled: {stage.why}"
+                    )
+                return stage.profile
+        operation_of(self.operations, operation, self.step)
+        known = ", ".join(str(s.operation.index) for s in self.stages)
+        raise ReplayError(f"operation {operation} of step {self.step} was not asked about; these were: {known}")
+
+    def impact(self, operation: int, child: int | None = None) -> Impact:
+        """Set the rows that an operation read and those that it made side by side.
+
+        Parameters
+        ----------
+        operation : int
+        child : int, optional
+            Which operation's rows it read, where there are several.
+
+        Raises
+        ------
+        ReplayError
+            See `after`.
+        ConditionError
+            It reads no operation's rows, not those of `child`, or those of several.
+        """
+        after = self.after(operation)
+        children = self.operations[operation].children
+        if child is None and len(children) == 1:
+            child = children[0]
+        if child is None or child not in children:
+            told = " and ".join(map(str, children)) or "none"
+            raise ConditionError(
+                f"operation {operation} of step {self.step} reads the rows of operations: {told}; "
+                f"say which with child=, or see after({operation})"
+            )
+        return Impact(self.step, self.after(child), after)
+
+    def table(self) -> pa.Table:
+        """One line for each operation asked about, each that it read, and each column and measure that it changed.
+
+        Columns: operation, node, text, site, child, column, measure, before, after, change, why. The first line of an
+        operation is of its rows and has no column; where it can't be told, ``why`` says so. A column that came or went
+        is told with all its measures. Of an operation that reads none, all columns came.
+        """
+        lines: list[dict[str, Any]] = []
+        for number in self.asked:
+            operation = self.operations[number]
+            about = {"operation": number, "node": operation.node, "text": operation.text, "site": operation.site}
+            for child in operation.children or (None,):
+                lines += [{**about, "child": child, **line} for line in self._lines(operation, child)]
+        return pa.Table.from_pylist(lines, schema=_LINES)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it, for JSON; each operation with its profile or why there is none."""
+        return {
+            "step": self.step,
+            "write": self.write,
+            "dataset": self.dataset,
+            "verified": self.verified,
+            "why": self.why,
+            "operations": [
+                {
+                    "operation": s.operation.index,
+                    "node": s.operation.node,
+                    "text": s.operation.text,
+                    "site": s.operation.site,
+                    "children": list(s.operation.children),
+                    "asked": s.operation.index in self.asked,
+                    "profile": jsonable(s.profile),
+                    "why": s.why,
+                }
+                for s in self.stages
+            ],
+        }
+
+    def _lines(self, operation: Operation, child: int | None) -> list[dict[str, Any]]:
+        try:
+            after = self.after(operation.index)
+            before = Profile("", "", 0, ()) if child is None else self.after(child)
+        except ReplayError as e:
+            return [{"measure": "rows", "why": str(e)}]
+        impact = Impact(self.step, before, after)
+        kept = {None, *(name for name, old, new in impact.pairs() if old != new)}
+        found = [line for line in impact.table().to_pylist() if line["column"] in kept]
+        if child is None:
+            found[0] |= {"before": None, "change": None}
+        return found
+
+
+_LINES = pa.schema(
+    [
+        ("operation", pa.int64()),
+        ("node", pa.string()),
+        ("text", pa.string()),
+        ("site", pa.string()),
+        ("child", pa.int64()),
+        ("column", pa.string()),
+        ("measure", pa.string()),
+        ("before", pa.float64()),
+        ("after", pa.float64()),
+        ("change", pa.float64()),
+        ("why", pa.string()),
+    ]
+)
+
+
+def operation_of(operations: Sequence[Operation], number: int, step: str) -> Operation:
+    """Return an operation of a step by its number.
+
+    Raises
+    ------
+    ReplayError
+        There is none.
+    """
+    if not 0 <= number < len(operations):
+        raise ReplayError(
+            f"step {step} has no operation {number}; they go from 0 to {len(operations) - 1}, "
+            f"as operations({step!r}, parts=True) tells them"
+        )
+    return operations[number]
+
+
+def difference(replayed: Profile, stored: Profile) -> str:
+    """Say in what two profiles of the same rows differ; nothing where they do not.
+
+    Numbers that were added up may differ in their last digits.
+    """
+    if replayed.rows != stored.rows:
+        return f"replay ends in {replayed.rows:,} rows, the store has {stored.rows:,}"
+    mine = {c.name: c for c in replayed.columns}
+    lower = {c.name.lower(): c for c in replayed.columns}
+    for column in stored.columns:
+        found = mine.get(column.name) or lower.get(column.name.lower())
+        if found is None:
+            return f"replay ends without column {column.name}"
+        measure = _differs(found, column)
+        if measure:
+            return f"{measure} of {column.name} differs from that of the stored rows"
+    return ""
+
+
+def _differs(one: ColumnProfile, other: ColumnProfile) -> str:
+    real = one.type in ("float", "double") or other.type in ("float", "double")
+    exact = ["count", "nulls", "distinct", "unusual"] + ([] if real else ["low", "high"])
+    for name in exact:
+        if getattr(one, name) != getattr(other, name):
+            return name
+    size = max((abs(v) for v in (*one.quantiles, one.mean or 0.0, one.deviation or 0.0)), default=0.0)
+    for name in ("mean", "deviation"):
+        if not _close(getattr(one, name), getattr(other, name), size):
+            return name
+    if len(one.quantiles) != len(other.quantiles):
+        return "quantiles"
+    if not all(_close(a, b, size) for a, b in zip(one.quantiles, other.quantiles, strict=True)):
+        return "quantiles"
+    return "top" if not real and one.complete and one.top != other.top else ""
+
+
+def _close(one: float | None, other: float | None, size: float) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=_CLOSE, abs_tol=_CLOSE * size)

@@ -1,0 +1,149 @@
+"""Subqueries of expressions: views of their rows, or, where they look at the outer row, their text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from provspark.model.operations import Operation, Term
+from provspark.replay.columns import HIDDEN, distinct, labels, named, quoted
+from provspark.replay.rules.base import Refused, detail, of_role
+
+if TYPE_CHECKING:
+    from provspark.replay.engine import Engine
+
+__all__ = ["Subquery", "stand_in", "subqueries_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A subquery of an operation's expressions.
+
+    Parameters
+    ----------
+    owner, end : int
+        The operation, and the subquery's last one.
+    kind : {"scalar", "in", "exists"}
+        The rows of a scalar one are context; the others let rows of the owner through.
+    value : str
+        Of an IN that the owner's condition demands: SQL of what has to be among the subquery's rows.
+    """
+
+    owner: int
+    end: int
+    kind: Literal["scalar", "in", "exists"]
+    met: int = -1
+    """Of an EXISTS or IN that the owner's condition demands: the operation whose rows let rows of the owner through."""
+    condition: str = ""
+    """SQL of which ones."""
+
+
+def subqueries_of(operations: Sequence[Operation]) -> dict[int, Subquery]:
+    """Find the subquery that each operation within one belongs to; the outermost of nested ones."""
+    found: dict[int, Subquery] = {}
+    for owner in reversed(operations):
+        for end in owner.subqueries:
+            subquery = found.get(owner.index) or _subquery(operations, owner, end)
+            waiting = [end]
+            while waiting:
+                at = waiting.pop()
+                found[at] = subquery
+                waiting += operations[at].children
+    return found
+
+
+def _subquery(operations: Sequence[Operation], owner: Operation, end: int) -> Subquery:
+    view = re.escape(f"(SELECT * FROM {quoted(f'subquery#{end}')})")
+    for e in owner.expressions:
+        found = re.search(f"(EXISTS | IN ){view}", e.sql)
+        if found is None:
+            continue
+        kind: Literal["in", "exists"] = "in" if found[1] == " IN " else "exists"
+        if owner.node != "Filter" or not _demanded(e.terms):
+            return Subquery(owner.index, end, kind)
+        values = [f"({_before(e.sql, found.start())}) = {c}" for c in labels(operations[end].columns)]
+        at, condition = _pulled_up(operations, end)
+        if at < 0 or (kind == "in" and (len(values) != 1 or at != end)):
+            return Subquery(owner.index, end, kind)
+        return Subquery(owner.index, end, kind, at, values[0] if kind == "in" else condition)
+    return Subquery(owner.index, end, "scalar")
+
+
+def _pulled_up(operations: Sequence[Operation], end: int) -> tuple[int, str]:
+    """Return the last operation that looks at no outer row, and the condition above it that does."""
+    if not is_outer(operations, end):
+        return end, "true"
+    operation = operations[end]
+    if operation.node == "Project" and not detail(operation, "outer columns"):
+        return _pulled_up(operations, operation.children[0])
+    if operation.node == "Filter" and not is_outer(operations, operation.children[0]) and not operation.subqueries:
+        return operation.children[0], of_role(operation, "condition")[0].sql
+    return -1, ""
+
+
+def _demanded(terms: Sequence[Term]) -> bool:
+    """Whether each IN and EXISTS of a condition stands under nothing but AND."""
+    stack = [True]
+    for term in terms:
+        free = stack.pop()
+        if term.node in ("InSubquery", "Exists") and not free:
+            return False
+        stack += [free and term.node == "And"] * term.children
+    return True
+
+
+def _before(sql: str, end: int) -> str:
+    """Return what stands between the bracket that is open at a place and that place."""
+    depth = 0
+    for at in range(end - 1, -1, -1):
+        depth += (sql[at] == ")") - (sql[at] == "(")
+        if depth < 0:
+            return sql[at + 1 : end]
+    return sql[:end]
+
+
+def is_outer(operations: Sequence[Operation], end: int) -> bool:
+    """Whether an operation of a subquery uses columns that none of its children hands it."""
+    operation = operations[end]
+    return bool(detail(operation, "outer columns")) or any(is_outer(operations, c) for c in operation.children)
+
+
+def stand_in(operation: Operation, sql: str, engine: Engine) -> str:
+    """Make what an expression says of subqueries meaningful, and return its text."""
+    for end in operation.subqueries:
+        name = quoted(f"subquery#{end}")
+        if name not in sql:
+            continue
+        if is_outer(engine.operations, end):
+            sql = sql.replace(f"FROM {name}", f"FROM ({_text(engine, end)})")
+        else:
+            engine.whole(end).drop(*HIDDEN).createOrReplaceTempView(name)
+    return sql
+
+
+def _text(engine: Engine, index: int) -> str:
+    """Write a subquery's operations as one query over views of its sources."""
+    operation = engine.operation(index)
+    if not operation.children or not is_outer(engine.operations, index):
+        name = quoted(f"operation#{index}")
+        engine.whole(index).drop(*HIDDEN).createOrReplaceTempView(name)
+        return f"SELECT * FROM {name}"
+    under = [f"({_text(engine, child)})" for child in operation.children]
+    made = {e.column: engine.sql(operation, e) for e in of_role(operation, "output") if e.column >= 0}
+    every = distinct(operation.columns)
+    columns = ", ".join(named(made[c.id], c) if c.id in made else quoted(c.label) for c in every)
+    conditions = " AND ".join(f"({engine.sql(operation, e)})" for e in of_role(operation, "condition")) or "true"
+    if operation.node == "Filter":
+        return f"SELECT {columns} FROM {under[0]} WHERE {conditions}"
+    if operation.node == "Aggregate":
+        keys = ", ".join(engine.sql(operation, e) for e in of_role(operation, "group"))
+        return f"SELECT {columns} FROM {under[0]}" + (f" GROUP BY {keys}" if keys else "")
+    if operation.node == "Project":
+        return f"SELECT {columns} FROM {under[0]}"
+    if operation.node == "Distinct":
+        return f"SELECT DISTINCT {columns} FROM {under[0]}"
+    if operation.node == "Join" and detail(operation, "type").lower() in ("inner", "cross"):
+        return f"SELECT {columns} FROM {under[0]} JOIN {under[1]} ON {conditions}"
+    raise Refused(operation, f"{operation.node} in a subquery that looks at the outer row is not replayed")

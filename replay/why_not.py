@@ -1,0 +1,230 @@
+"""Why an output has no row for which a condition holds: the input rows for which it holds, and where they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.links import Linker
+from provspark.index_store.values.paths import find_path
+from provspark.index_store.values.selection import Condition, select_rows
+from provspark.model.errors import ReplayError
+from provspark.model.operations import Operation
+from provspark.model.runs import Runs
+from provspark.replay.crossings import crossed
+from provspark.replay.records import Ending, Replayed, ended_table, ending_dict
+from provspark.replay.replayer import Replayer
+
+__all__ = ["Looked", "Missed", "WhyNot", "look"]
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """The rows of one input that satisfy what of the condition speaks of it, and what became of them."""
+
+    step: str
+    dataset: str
+    """The input."""
+    conditions: tuple[Condition, ...]
+    """As they read on the input's columns."""
+    rows: Runs
+    replayed: Replayed | None
+    """None where no row satisfies them."""
+    rest: int = 0
+    """How many of the rows stand on later pages, and are not replayed in this one."""
+    why: str = ""
+    """Why nothing can be told of this step: the conditions were not taken through it."""
+
+    @property
+    def endings(self) -> tuple[Ending, ...]:
+        """Where they ended."""
+        return self.replayed.endings if self.replayed else ()
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """The answer to why no row of a data set satisfies a condition."""
+
+    dataset: str
+    conditions: tuple[Condition, ...]
+    found: Runs
+    """Rows that do satisfy it; with any, nothing is missing."""
+    missed: tuple[Missed, ...]
+    untraced: tuple[Condition, ...]
+    """Conditions on columns that no input's column was handed on to; they were left out of the search."""
+
+    @property
+    def endings(self) -> tuple[tuple[Missed, Ending], ...]:
+        """Where input rows that satisfy the condition ended."""
+        return tuple((m, e) for m in self.missed for e in m.endings)
+
+    def ended(self) -> pa.Table:
+        """One line for each input row that ended for good: see `History.ended`."""
+        return ended_table((m.step, e) for m, e in self.endings if e.whole)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON takes it, but for the values."""
+        return {
+            "dataset": self.dataset,
+            "conditions": [list(c) for c in self.conditions],
+            "found": self.found.rows().tolist(),
+            "untraced": [list(c) for c in self.untraced],
+            "missed": [
+                {
+                    "step": m.step,
+                    "dataset": m.dataset,
+                    "conditions": [list(c) for c in m.conditions],
+                    "rows": m.rows.rows()[:1000].tolist(),
+                    "count": m.rows.count,
+                    "rest": m.rest,
+                    "results": list(m.replayed.results) if m.replayed else [],
+                    "verified": m.replayed.verified if m.replayed else None,
+                    "why": m.replayed.why if m.replayed else m.why or "no row of it satisfies them",
+                    "endings": [ending_dict(e) for e in m.endings],
+                }
+                for m in self.missed
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Input rows that satisfy conditions on an output, found and not replayed yet."""
+
+    answer: WhyNot
+    read: tuple[tuple[Node, str], ...]
+    """For each of `answer.missed` the write, and the version that it read."""
+
+    def page(self, replayer: Replayer, first: int = 0) -> WhyNot:
+        """Replay what became of them: from the row `first` of each input on, as many as a replay follows."""
+        missed = [_replayed(replayer, m, *read, first) for m, read in zip(self.answer.missed, self.read, strict=True)]
+        return replace(self.answer, missed=tuple(missed))
+
+
+def look(linker: Linker, at: Sighting, conditions: Sequence[Condition]) -> Looked:
+    """Look for the input rows that satisfy conditions on an output, step by step back.
+
+    Raises
+    ------
+    ConditionError
+        A condition that does not fit the output.
+    ReplayError
+        Nothing captured made the output, or its operations are not stored.
+    """
+    found = Runs.of(select_rows(at.version, at.files, conditions))
+    if found:
+        return Looked(WhyNot(str(at.version.dataset), tuple(conditions), found, (), ()), ())
+    everything = Runs.span(at.version.rows)
+    makers = {node for _, node, _ in crossed(linker.links(at, "backward"), everything)} or _makers(linker, at)
+    if not makers:
+        raise ReplayError(f"no captured step made {at.version.dataset}, so nothing can be told of rows that it lacks")
+    met: list[tuple[Missed, tuple[Node, str]]] = []
+    traced: set[Condition] = set()
+    for node in makers:
+        traced |= _look(linker, node, conditions, met)
+    untraced = tuple(c for c in conditions if c not in traced)
+    missed = tuple(m for m, _ in met)
+    return Looked(
+        WhyNot(str(at.version.dataset), tuple(conditions), found, missed, untraced), tuple(read for _, read in met)
+    )
+
+
+def _replayed(replayer: Replayer, missed: Missed, node: Node, version: str, first: int) -> Missed:
+    rows = missed.rows
+    if not rows:
+        return missed
+    page = Runs.of(rows.at(np.arange(min(first, rows.count), min(first + replayer.most, rows.count))))
+    replayed = replayer.inputs(node, {version: page}) if page else None
+    return replace(missed, replayed=replayed, rest=max(0, rows.count - first - replayer.most))
+
+
+def _makers(linker: Linker, at: Sighting) -> set[Node]:
+    """The write that made a version without rows, which no row leads to."""
+    return {s.node for s in linker.graph.sightings(at.version.dataset) if s is s.node.output and s.key == at.key}
+
+
+def _look(
+    linker: Linker, node: Node, conditions: Sequence[Condition], met: list[tuple[Missed, tuple[Node, str]]]
+) -> set[Condition]:
+    """Take conditions through one write; return those that stand on a column of an input."""
+    operations = node.operations
+    untracked = node.write.coverage == "untracked"
+    if untracked or not operations:
+        why = f"not tracked: {node.write.reason}" if untracked else "it kept no operations"
+        missed = Missed(node.step, str(node.write.output.dataset), tuple(conditions), Runs.span(0), None, why=why)
+        met.append((missed, (node, "")))
+        return set()
+    by_source: dict[int, list[tuple[Condition, Condition]]] = {}
+    for condition in conditions:
+        path = find_path(node.write.output, condition.column)
+        for source, column in origins(operations, path.column.name):
+            renamed = condition._replace(column=".".join([column, *path.steps]))
+            by_source.setdefault(source, []).append((condition, renamed))
+    for source, pairs in by_source.items():
+        versions = {node.write.axes[a].version for a in operations[source].axes}
+        mine = tuple(dict.fromkeys(c for _, c in pairs))
+        for version in versions:
+            read = node.inputs[version]
+            rows = Runs.of(select_rows(read.version, read.files, mine))
+            met.append((Missed(node.step, str(read.version.dataset), mine, rows, None), (node, version)))
+            if rows:
+                continue
+            for before in {n for _, n, _ in crossed(linker.links(read, "backward"), Runs.span(read.version.rows))}:
+                _look(linker, before, mine, met)
+    return {c for pairs in by_source.values() for c, _ in pairs}
+
+
+def origins(operations: Sequence[Operation], name: str) -> set[tuple[int, str]]:
+    """Find the columns of sources whose values the output's column of that name hands on, unchanged."""
+    last = operations[-1]
+    at = [(last.index, c.id) for c in last.columns if c.name == name]
+    found: set[tuple[int, str]] = set()
+    seen: set[tuple[int, int]] = set()
+    while at:
+        place = at.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        operation = operations[place[0]]
+        if not operation.children:
+            found |= {(operation.index, c.name) for c in operation.columns if c.id == place[1]}
+            continue
+        ids = {place[1]} | {x.source for x in operation.links if x.out == place[1] and x.kind == "identity"}
+        ids |= _equal(operation, ids)
+        at += [(c, i) for c in operation.children for i in ids if i in _ids(operations[c].columns)]
+    return found
+
+
+def _ids(columns: Iterable[Any]) -> set[int]:
+    return {c.id for c in columns}
+
+
+def _equal(operation: Operation, ids: set[int]) -> set[int]:
+    """Columns that an inner join makes equal to some of these."""
+    if operation.node != "Join" or dict(operation.details).get("type", "").lower() not in ("inner", "leftsemi"):
+        return set()
+    out: set[int] = set()
+    for e in operation.expressions:
+        if e.role != "condition":
+            continue
+        for term, one, other in zip(e.terms, e.terms[1:], e.terms[2:], strict=False):
+            if term.node == "EqualTo" and one.column >= 0 and other.column >= 0 and _conjunct(e.terms, term):
+                pair = {one.column, other.column}
+                out |= pair if pair & ids else set()
+    return out
+
+
+def _conjunct(terms: Sequence[Any], wanted: Any) -> bool:
+    """Whether a term stands under nothing but AND."""
+    stack = [True]
+    for term in terms:
+        free = stack.pop()
+        if term is wanted:
+            return free
+        stack += [free and term.node == "And"] * term.children
+    return False

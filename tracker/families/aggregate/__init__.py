@@ -1,0 +1,1 @@
+"""Aggregate: groups of rows become one row each."""

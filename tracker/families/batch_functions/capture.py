@@ -1,0 +1,72 @@
+"""Functions over a task's rows at once: which rows made which, Spark does not see.
+
+A row that such a function returns is owed to all rows that its task handed to the function, and the write is coarse;
+unless it is declared to keep to its rows (`provspark.rowwise`, `provspark.keeps_index`): then their legs go through it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families.functions.commands import declared, wrapped
+from provspark.tracker.plan.provenance_columns import Leg, Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+_PYTHON = frozenset({"MapInArrow", "MapInPandas"})
+KINDS = _PYTHON | {"MapPartitionsInR", "MapPartitionsInRWithArrow", "ScriptTransformation"}
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Tap what goes in by the task's partition, which is the leg of what comes out."""
+    if node.kind in _PYTHON:
+        command = bytes(rewriter.functions.command(rewriter.java.node(node.number)))
+        how = declaration(node, command)
+        if how:
+            return through(rewriter, node, command, how)
+    below = rewriter.trace(node.children[0])
+    return by_key(rewriter, node, node, below, rewriter.shapes.partition(), coarse=True)
+
+
+def by_key(rewriter: Rewriter, top: Node, bottom: Node, below: Traced, keys: Any, *, coarse: bool) -> Traced:
+    """Put the nodes from `top` to `bottom` over a tap of the rows `below`, by keys that are the same above `top`.
+
+    The functions see the columns that they saw before.
+    """
+    java = rewriter.java
+    number = java.tapKeyed(below.number, keys)
+    tap = rewriter.tapped(number, below.legs, bottom.kind, keyed=True, coarse=coarse, lasting=False)
+    leg = Leg(True, len(rewriter.taps) - 1)
+    plan = rewriter.shapes.over(java.node(top.number), java.node(bottom.number), java.plan(tap.number))
+    return Traced(java.keyed(plan, keys), (leg,))
+
+
+def declaration(node: Node, command: bytes) -> str:
+    """Return what a node's function is declared to be, or ""; UnsupportedPlanError where that can't be meant."""
+    how, name = declared(command)
+    if how == "keeps_index" and "Arrow" in node.kind:
+        why = f"{name} is declared provspark.keeps_index, but Arrow tables have no index; use rowwise or pandas"
+        raise UnsupportedPlanError(node.kind, why)
+    return how
+
+
+def through(rewriter: Rewriter, node: Node, command: bytes, how: str) -> Traced:
+    """Send the legs through a function that keeps to its rows, beside the columns that it sees."""
+    java, functions = rewriter.java, rewriter.functions
+    below = rewriter.trace(node.children[0])
+    columns = java.legs(below.number)
+    names = ours(len(columns))
+    if not names:
+        return Traced(java.bare(node.number), ())
+    plan = java.node(node.number)
+    shown = functions.shown(plan, 0, java.plan(below.number), columns, rewriter.jvm.jlist(names))
+    new = wrapped(command, names, (len(names),), how, keyed="Groups" in node.kind)
+    made = functions.over(plan, rewriter.jvm.jlist([shown]), new, rewriter.jvm.jlist(names))
+    return Traced(java.put(made, functions.last(made, len(names))), below.legs)
+
+
+def ours(n: int) -> tuple[str, ...]:
+    """Return names of columns of ours."""
+    return tuple(f"__provspark_{i}" for i in range(n))

@@ -1,0 +1,1 @@
+"""Cached and checkpointed rows, RDDs, and rows that the script made."""

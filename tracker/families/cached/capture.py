@@ -1,0 +1,31 @@
+"""What was computed before or elsewhere: cached and checkpointed rows, RDDs; and what the script made itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.plan.provenance_columns import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"InMemoryRelation", "LocalRelation", "LogicalRDD", "Range", "Transpose"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """What is cached comes with its legs, an RDD with those of its frames; rows that the script made get an address."""
+    caches, plan = rewriter.caches, rewriter.java.node(node.number)
+    if caches is None:
+        raise UnsupportedPlanError(node.kind, "nothing is known of what the session holds")
+    if node.kind == "InMemoryRelation":
+        return caches.leaf(rewriter, plan)
+    if node.kind == "Transpose":
+        return caches.transpose_of(rewriter, node, plan)
+    if node.kind == "LogicalRDD":
+        if caches.computes(plan):
+            return caches.rdds.leaf(rewriter, node, plan)
+        checkpoint = caches.checkpoint_of(plan)
+        if checkpoint is not None:
+            return checkpoint.lend(rewriter, plan)
+    return rewriter.leaf(caches.local.scan(rewriter.jvm, plan, node.kind))

@@ -1,0 +1,21 @@
+"""Expand (rollup, cube, grouping sets, unpivot): each row made is a copy of the row that it was made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.tracker.plan.provenance_columns import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"Expand"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Put the legs into each of the node's projections."""
+    java = rewriter.java
+    below = rewriter.trace(node.children[0])
+    legs = java.legs(below.number)
+    plan = rewriter.shapes.expand(java.node(node.number), java.plan(below.number), legs)
+    return Traced(java.put(plan, legs), below.legs)

@@ -1,0 +1,18 @@
+"""Filters hand legs on; straight above a scan they are shown to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.tracker.plan.provenance_columns import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"Filter"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Keep the filter over its traced child."""
+    below = rewriter.trace(node.children[0], node)
+    return Traced(rewriter.java.over(node.number, below.number), below.legs)

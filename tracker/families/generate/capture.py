@@ -1,0 +1,23 @@
+"""explode and its kin: each row made owes itself to the row that it was made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.plan.provenance_columns import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"Generate"})
+_AT_THE_END = frozenset({"HiveGenericUDTF", "PythonUDTF", "UnresolvedPolymorphicPythonUDTF"})
+"""Generators that may make rows after they saw the last row, or of several rows."""
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Keep the node over its traced child; legs come along."""
+    if node.detail in _AT_THE_END:
+        raise UnsupportedPlanError(node.kind, f"a {node.detail} may make rows of several rows, or of none")
+    below = rewriter.trace(node.children[0])
+    return Traced(rewriter.java.generate(node.number, below.number), below.legs)

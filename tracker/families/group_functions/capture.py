@@ -1,0 +1,56 @@
+"""Functions over the rows of a group: a row that one returns is owed to all rows of its group, and the write is coarse.
+
+The function is called as it was. The hashes of its group's key come with the rows, are taken off before it sees them,
+and put to what it returns. One that is declared to keep to its rows (`provspark.rowwise`) is followed row by row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families.batch_functions.capture import declaration, ours, through
+from provspark.tracker.families.functions.commands import wrapped
+from provspark.tracker.plan.provenance_columns import Leg, Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset(
+    {"FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapGroupsInPandas"}
+)
+_HASHES = 2
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Tap each side by the groups' key, which is the leg of what the function makes of that side."""
+    java, functions, jlist = rewriter.java, rewriter.functions, rewriter.jvm.jlist
+    plan = java.node(node.number)
+    command = bytes(functions.command(plan))
+    how = declaration(node, command)
+    if how and len(node.children) == 1:
+        return through(rewriter, node, command, how)
+    if how:
+        raise UnsupportedPlanError(node.kind, f"a function of two groups can't be declared provspark.{how}")
+    names = ours(_HASHES * len(node.children))
+    sides, legs = [], []
+    for i, child in enumerate(node.children):
+        keys = functions.groups(plan, i)
+        unhashable = java.unhashable(keys)
+        if unhashable:
+            raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
+        shown, leg = _side(rewriter, node, i, rewriter.trace(child), keys, names)
+        sides.append(shown)
+        legs.append(leg)
+    new = wrapped(command, names, (_HASHES,) * len(sides), "group", keyed=True)
+    made = functions.over(plan, jlist(sides), new, jlist(names))
+    return Traced(java.put(made, functions.last(made, len(names))), tuple(legs))
+
+
+def _side(rewriter: Rewriter, node: Node, i: int, below: Traced, keys: Any, names: tuple[str, ...]) -> tuple[Any, Leg]:
+    java = rewriter.java
+    mine = rewriter.jvm.jlist(names[_HASHES * i : _HASHES * (i + 1)])
+    tap = rewriter.tapped(java.tapKeyed(below.number, keys), below.legs, node.kind, keyed=True, coarse=True)
+    hashes = rewriter.functions.hashes(keys)
+    shown = rewriter.functions.shown(java.node(node.number), i, java.plan(tap.number), hashes, mine)
+    return shown, Leg(True, len(rewriter.taps) - 1)

@@ -1,0 +1,47 @@
+"""Joins hand on the legs of both sides; a semi-join is an aggregate of its right side by the key.
+
+Where its condition is more than equality of keys, each left row has a group of its own: the right rows that it meets.
+An existence join is a semi-join that keeps all left rows and says which have a group; one that only NOT EXISTS or NOT
+IN asks is an anti-join, whose right side leaves no edge; nor does that of a semi-join that Spark inferred.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.plan.normalisation import DOMAIN
+from provspark.tracker.plan.provenance_columns import Leg, Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"Join"})
+_BOTH = frozenset({"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSingle"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Trace by the join's type."""
+    if node.detail in _BOTH:
+        left, right = (rewriter.trace(child) for child in node.children)
+        return Traced(rewriter.java.join(node.number, left.number, right.number), left.legs + right.legs)
+    owed = node.children[1].detail != DOMAIN
+    if owed and (node.detail == "LeftSemi" or (node.detail == "ExistenceJoin" and rewriter.java.asserted(node.number))):
+        return _semi(rewriter, node)
+    if node.detail in ("LeftSemi", "LeftAnti", "ExistenceJoin"):
+        left = rewriter.trace(node.children[0])
+        return Traced(rewriter.java.antiJoin(node.number, left.number, rewriter.unseen(node.children[1])), left.legs)
+    raise UnsupportedPlanError(f"Join {node.detail}", "no exact rule for this kind of join")
+
+
+def _semi(rewriter: Rewriter, node: Node) -> Traced:
+    java = rewriter.java
+    left, right = (rewriter.trace(child) for child in node.children)
+    leg = Leg(True, len(rewriter.taps))
+    if java.residual(node.number) or java.unhashable(node.number) not in ("", "none"):
+        number = java.matches(node.number, left.number, right.number)
+        rewriter.tapped(number, right.legs, "semi-join", keyed=True, lasting=False)
+    else:
+        tap = rewriter.tapped(java.tapRight(node.number, right.number), right.legs, "semi-join", keyed=True)
+        number = java.semiJoin(node.number, left.number, tap.number)
+    return Traced(number, (*left.legs, leg))

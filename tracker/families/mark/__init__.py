@@ -1,0 +1,1 @@
+"""Aliases that normalising leaves."""

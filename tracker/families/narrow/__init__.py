@@ -1,0 +1,1 @@
+"""Operators that order, move, keep or drop rows."""

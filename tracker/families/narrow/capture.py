@@ -1,0 +1,36 @@
+"""Operators that only order, move, keep or drop rows: each row stays the row it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.tracker.plan.provenance_columns import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset(
+    {
+        "AttachDistributedSequence",
+        "CollectMetrics",
+        "EventTimeWatermark",
+        "GlobalLimit",
+        "LimitAll",
+        "LocalLimit",
+        "Offset",
+        "RebalancePartitions",
+        "Repartition",
+        "RepartitionByExpression",
+        "ResolvedHint",
+        "Sample",
+        "Sort",
+        "Tail",
+        "TypedFilter",
+    }
+)
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Keep the node over its traced child; legs come along."""
+    below = rewriter.trace(node.children[0])
+    return Traced(rewriter.java.over(node.number, below.number), below.legs)

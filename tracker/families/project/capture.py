@@ -1,0 +1,18 @@
+"""Projections put the legs behind the user's columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.tracker.plan.provenance_columns import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"Project"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Project the user's columns and the legs."""
+    below = rewriter.trace(node.children[0])
+    return Traced(rewriter.java.project(node.number, below.number), below.legs)

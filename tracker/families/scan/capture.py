@@ -1,0 +1,19 @@
+"""Leaves: a file relation yields the address of each row; a single made-up row has no origin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.tracker.plan.provenance_columns import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"LogicalRelation", "OneRowRelation"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Give a relation its address column; the filter above it may tell which partitions are read."""
+    if node.kind == "OneRowRelation":
+        return Traced(rewriter.java.bare(node.number), ())
+    return rewriter.scan(node, above)

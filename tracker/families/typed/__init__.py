@@ -1,0 +1,1 @@
+"""Typed functions of Scala and Java."""

@@ -1,0 +1,30 @@
+"""Typed functions (Scala and Java lambdas): rows become objects, objects become rows, and legs can't ride along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families.batch_functions.capture import by_key
+from provspark.tracker.families.refused import why
+from provspark.tracker.plan.provenance_columns import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"SerializeFromObject"})
+_EACH = frozenset({"MapElements"})
+_PARTITION = frozenset({"MapPartitions"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Tap the rows below the objects: by their place where each object stays at its own, else by their partition."""
+    each, at = True, node.children[0]
+    while at.kind in _EACH | _PARTITION:
+        each, at = each and at.kind in _EACH, at.children[0]
+    if at.kind != "DeserializeToObject":
+        raise UnsupportedPlanError(at.kind, why(at.kind, "which objects came from which rows can't be followed"))
+    below = rewriter.trace(at.children[0])
+    shapes = rewriter.shapes
+    keys = shapes.place() if each else shapes.partition()
+    return by_key(rewriter, node, at, below, keys, coarse=not each)

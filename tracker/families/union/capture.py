@@ -1,0 +1,19 @@
+"""A union keeps the legs of each branch in columns of their own, null for the rows of other branches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.tracker.plan.provenance_columns import Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"Union"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Pad each branch to the width of all."""
+    branches = [rewriter.trace(child) for child in node.children]
+    number = rewriter.java.union(node.number, " ".join(str(branch.number) for branch in branches))
+    return Traced(number, tuple(leg for branch in branches for leg in branch.legs))

@@ -1,0 +1,50 @@
+"""Window functions: a row stays the row it was; the rows of its partition, itself among them, are its context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.plan.provenance_columns import Leg, Traced
+
+if TYPE_CHECKING:
+    from provspark.tracker.plan.rewrite import Node, Rewriter
+
+KINDS = frozenset({"Window"})
+
+
+def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+    """Tap the windows' input by each partitioning.
+
+    Spark stacks the windows of one SELECT. Those that use nothing of each other's are taken together, with all taps
+    below the lowest: else the rows of one's partition would bring the context that another gave them.
+    """
+    java = rewriter.java
+    chain = _chain(rewriter, node)
+    below = rewriter.trace(chain[-1].children[0])
+    number = below.number
+    tapped: list[tuple[Node, Leg]] = []
+    for window in reversed(chain):
+        if not any(java.samePartitions(window.number, other.number) for other, _ in tapped):
+            number = _tap(rewriter, window, number, below.legs)
+            tapped.append((window, Leg(True, len(rewriter.taps) - 1, "context")))
+    for window in reversed(chain):
+        number = java.over(window.number, number)
+    for window, _ in tapped:
+        number = java.partitioned(window.number, number)
+    return Traced(number, below.legs + tuple(leg for _, leg in tapped))
+
+
+def _chain(rewriter: Rewriter, node: Node) -> list[Node]:
+    chain = [node]
+    while chain[-1].children[0].kind == "Window":
+        chain.append(chain[-1].children[0])
+    return chain[: rewriter.java.together(" ".join(str(window.number) for window in chain))]
+
+
+def _tap(rewriter: Rewriter, window: Node, number: int, legs: tuple[Leg, ...]) -> int:
+    unhashable = rewriter.java.unhashable(window.number)
+    if unhashable not in ("", "none"):
+        raise UnsupportedPlanError(window.kind, f"partitions by a column of type {unhashable} can't be followed")
+    tap = rewriter.java.tapPartitions(window.number, number)
+    return rewriter.tapped(tap, legs, "window", keyed=True, keyless=unhashable == "none").number

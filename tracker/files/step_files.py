@@ -1,0 +1,146 @@
+"""Brings files that the driver reads and writes into the step, in step with what Spark reads and writes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from provspark.index_store.store.writer import StepWriter
+from provspark.model.datasets import Dataset
+from provspark.model.pending import PendingWrite
+from provspark.model.writes import Untracked
+from provspark.tracker.files.driver import DriverFiles
+from provspark.tracker.files.file import FileRead, FileWrite, now_ns
+from provspark.tracker.files.records import by_call, by_dataset, files_read, files_written
+from provspark.tracker.files.versions import KnownFiles
+from provspark.tracker.session.driver_reads import DriverReads
+from provspark.tracker.session.troubles import Troubles, log
+
+__all__ = ["FilesOfDriver"]
+
+
+class FilesOfDriver:
+    """The files that the driver of one step reads and writes.
+
+    What fails in here is noted, and never reaches the script unless it asked for that.
+
+    Parameters
+    ----------
+    step : StepWriter
+        Takes writes of files.
+    reads : DriverReads
+        Takes reads of files, among the other reads.
+    troubles : Troubles
+    store : str
+        The store's folder or URL, whose files are left out.
+
+    Attributes
+    ----------
+    adding : Lock
+        Held while a write is added to the step.
+    """
+
+    def __init__(self, step: StepWriter, reads: DriverReads, troubles: Troubles, store: str) -> None:
+        self.adding = threading.Lock()
+        at = Dataset.parse(store)
+        self._files = DriverFiles(leave_out=[at.name] if at.namespace == "file" else [])
+        self._step, self._reads, self._troubles = step, reads, troubles
+        self._known = KnownFiles()
+        self._marks: list[tuple[int, int]] = []
+        """Times, and how many rows had been read before them."""
+        self._bringing = threading.RLock()
+        reads.catch_up = self.catch_up
+
+    def begin(self) -> None:
+        """Start to notice files."""
+        self._guarded(self._files.begin)
+
+    def end(self) -> None:
+        """Stop noticing; `at_end` can still be called."""
+        try:
+            self._files.end()
+        except Exception as e:
+            log.debug("provspark: files of the driver are still noticed", exc_info=e)
+
+    def catch_up(self) -> None:
+        """Append the reads of files until now to the reads of the step."""
+        self._guarded(lambda: self._bring(()))
+
+    def listed(self, dataset: Dataset) -> None:
+        """Store what the driver wrote of files that Spark is about to read."""
+        if dataset.namespace == "file":
+            self._guarded(lambda: self._bring([dataset.name]))
+
+    def sealed(self, write: PendingWrite) -> None:
+        """Learn the versions of a write of Spark's, and store what the driver had written of its inputs.
+
+        Call it before the write is added.
+        """
+
+        def learn() -> None:
+            self._known.learn(write)
+            paths = [v.dataset.name for v in write.inputs if v.dataset.namespace == "file"]
+            if paths:
+                self._bring(paths)
+
+        self._guarded(learn)
+
+    def at_end(self) -> None:
+        """Add all reads and writes of files that are left, and what could not be followed."""
+        self._guarded(lambda: self._bring((), final=True))
+        for reason in (*self._files.lost(), *self._files.processes()):
+            self._troubles.note(reason)
+
+    def _guarded(self, call: Callable[[], None], of: FileRead | FileWrite | None = None) -> None:
+        try:
+            call()
+        except Exception as e:
+            what, node, site = "files of the driver are", "files", ""
+            if of is not None:
+                what, node, site = f"lineage of {of.file.path!r} is", of.action, of.site
+            self._troubles.trouble(Untracked(node, f"{what} lost: {type(e).__name__}: {e}", site), e)
+
+    def _bring(self, paths: Sequence[str], *, final: bool = False) -> None:
+        with self._bringing:
+            found = self._files.take(paths, final=final)
+            for group in _alike(found if self._reads.setting == "on" else ()):
+                self._read([each for each in group if isinstance(each, FileRead)])
+                self._write([each for each in group if isinstance(each, FileWrite)])
+            self._marks.append((now_ns(), self._reads.rows()))
+
+    def _read(self, reads: Sequence[FileRead]) -> None:
+        for members in by_call(reads):
+            self._guarded(lambda call=members: self._read_call(call), members[0])  # type: ignore[misc]
+
+    def _read_call(self, reads: Sequence[FileRead]) -> None:
+        read = files_read(reads, self._known)
+        self._marks.append((min(r.at_ns for r in reads), self._reads.rows()))
+        self._reads.append(read)
+
+    def _write(self, writes: Sequence[FileWrite]) -> None:
+        if not writes:
+            return
+        self._reads.take()
+        for bound, members in groupby(sorted(writes, key=self._bound), self._bound):
+            for name, group in by_dataset(list(members)):
+                self._guarded(lambda n=name, g=group, b=bound: self._write_dataset(n, g, b), group[-1])  # type: ignore[misc]
+
+    def _write_dataset(self, name: str, writes: Sequence[FileWrite], bound: int) -> None:
+        write = files_written(name, writes, bound, self._known)
+        with self.adding:
+            self._reads.flush()
+            self._step.add(write)
+        self._known.learn(write)
+
+    def _bound(self, write: FileWrite) -> int:
+        """Return how many rows had been read before a file was closed."""
+        if self._reads.taking:
+            return self._reads.rows()
+        return min((rows for at, rows in self._marks if at > write.until_ns), default=self._reads.rows())
+
+
+def _alike(found: Sequence[FileRead | FileWrite]) -> Iterator[list[FileRead | FileWrite]]:
+    """Cut a list where reads follow writes, or writes reads."""
+    for _, group in groupby(found, type):
+        yield list(group)

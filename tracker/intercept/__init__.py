@@ -1,0 +1,1 @@
+"""What stands between a script and Spark: patched methods, SQL statements, listeners."""

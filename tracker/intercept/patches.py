@@ -1,0 +1,501 @@
+"""Stands between the user's script and Spark's writers, and takes itself away again."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from functools import update_wrapper, wraps
+from inspect import signature
+from types import ModuleType
+from typing import Any
+
+from provspark.tracker.intercept.actions import LEARNERS, reading
+from provspark.tracker.intercept.import_hook import WhenImported
+from provspark.tracker.intercept.listener import Listener
+from provspark.tracker.script.shown_frames import EAGER
+from provspark.tracker.script.sites import is_library
+
+_SETTERS = frozenset(
+    {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
+)
+_V2_ENDS = frozenset({"create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"})
+
+_RDD_SAVES = (
+    "saveAsHadoopDataset",
+    "saveAsHadoopFile",
+    "saveAsNewAPIHadoopDataset",
+    "saveAsNewAPIHadoopFile",
+    "saveAsPickleFile",
+    "saveAsSequenceFile",
+    "saveAsTextFile",
+)
+_RDD_LOOKS = ("sortBy", "sortByKey", "zipWithIndex")
+"""Methods of RDD that run jobs of their own, of whose results the script gets nothing."""
+_JSON_FRAME = "spark.sql.pyspark.toJSON.returnDataFrame"
+"""Of Spark 4.2: whether toJSON makes a frame and no RDD."""
+_STREAM = "streaming writes are not followed: write each batch by a step of its own"
+_CONNECT = "what it reads and writes is not seen: use a session of the script's own (`builder.master`) to have lineage"
+_CHANGES = "it may change rows that exist, or write others, which is not captured"
+_CHANGERS = {
+    "MergeIntoWriter": ("merge",),
+    "DeltaTable": ("delete", "update", "restoreToVersion", "restoreToTimestamp", "clone", "cloneAtVersion"),
+    "DeltaMergeBuilder": ("execute",),
+    "DeltaOptimizeBuilder": ("executeCompaction", "executeZOrderBy"),
+}
+"""Methods that change the rows of a table, by class."""
+_REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+_CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
+_CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
+_VARIABLES = re.compile(_REMARKS + r"(?:set\s+var(?:iable)?|execute\s+immediate)\b", re.IGNORECASE | re.DOTALL)
+"""Statements that may keep values of rows in the session."""
+
+
+class _WriterProxy:
+    """A Java writer whose ends go through the listener; anything else passes."""
+
+    def __init__(self, writer: Any, end: Callable[[Any, str, tuple[Any, ...]], Any]) -> None:
+        self._writer = writer
+        self._end = end
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._writer, name)
+        if name.startswith("_"):
+            return member
+        if name in _SETTERS:
+            return lambda *args: _WriterProxy(member(*args), self._end)
+        return lambda *args: self._end(self._writer, name, args)
+
+
+class Interception:
+    """Patches of pyspark's classes, all undone by `remove`."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._acting = threading.local()
+        self._handed: weakref.WeakSet[Any] = weakref.WeakSet()
+        """RDDs that hold rows of the script, and compute nothing."""
+        self._rdds: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """RDDs of frames, by frame."""
+        self._observed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """Observed frames, by what observes them."""
+        self._of_writer: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """What a writer of MLlib saves."""
+        self._undo: list[tuple[Any, str, Any]] = []
+        self._sessions: list[Any] = []
+        self._waiting: list[WhenImported] = []
+
+    def install(self) -> None:
+        """Patch; sessions that exist already are told of at once."""
+        from pyspark import RDD, Accumulator, SparkContext
+        from pyspark.sql import Observation, SparkSession
+        from pyspark.sql.catalog import Catalog
+        from pyspark.sql.classic.dataframe import DataFrame
+        from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
+        from pyspark.sql.streaming import DataStreamWriter
+        from pyspark.sql.tvf import TableValuedFunction
+        from pyspark.sql.udf import UserDefinedFunction
+
+        listener = self._listener
+
+        def writer_made(writer: Any, frame: Any) -> None:
+            def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
+                if self._within():  # an action of the script's, such as the saving of a model
+                    return getattr(java, name)(*args)
+                listener.computed(frame)
+                return listener.write(writer._spark, frame, java, name, args)
+
+            writer._jwrite = _WriterProxy(writer._jwrite, end)
+
+        def writer_v2_made(writer: Any, frame: Any) -> None:
+            def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
+                if name in _V2_ENDS:
+                    listener.computed(frame)
+                    return listener.write_v2(frame.sparkSession, java, name, args)
+                return getattr(java, name)(*args)
+
+            writer._jwriter = _WriterProxy(writer._jwriter, end)
+
+        self._after(DataFrameWriter, "__init__", writer_made)
+        self._after(DataFrameWriterV2, "__init__", writer_v2_made)
+        self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame))
+        self._after(SparkSession, "__init__", lambda spark, *_: self._session_made(spark))
+        self._around(UserDefinedFunction, "_create_judf", self._function)
+        self._before(SparkContext, "stop", listener.context_stops)
+        for name in ("cache", "persist", "unpersist"):
+            self._after(DataFrame, name, lambda frame, *_: listener.cache_changed(frame.sparkSession))
+        for name in ("cacheTable", "uncacheTable", "clearCache", "refreshTable", "refreshByPath"):
+            self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
+        for name in reading("DataFrame"):
+            self._around(DataFrame, name, self._read)
+        for name in ("show", "_show_string", *EAGER):
+            self._around(DataFrame, name, self._show)
+        plain = DataFrame.__dict__["rdd"]
+        self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
+        self._around(DataFrame, "toJSON", self._json)
+        self._around(Observation, "_on", self._observe)
+        asked = Observation.__dict__["get"]
+        self._patch(Observation, "get", asked, property(lambda observation: self._ask(asked, observation)))
+        value = Accumulator.__dict__["value"]
+        self._patch(Accumulator, "value", value, property(lambda a: self._accumulated(value.fget, a), value.fset))
+        for name in ("__str__", "__repr__"):
+            self._around(Accumulator, name, self._accumulated)
+        for name in reading("RDD"):
+            self._around(RDD, name, self._read_rdd)
+        for name in _RDD_LOOKS:
+            self._around(RDD, name, self._look)
+        self._around(SparkContext, "runJob", self._run_job)
+        for owner in (DataFrame, RDD):
+            for name in ("foreach", "foreachPartition"):
+                self._around(owner, name, self._foreach)
+        for name in _RDD_SAVES:
+            self._around(RDD, name, self._save)
+        self._around(DataStreamWriter, "foreachBatch", self._batches)
+        for name in ("start", "toTable"):
+            self._before(DataStreamWriter, name, lambda *_, n=name: listener.refused(f"DataStreamWriter.{n}", _STREAM))
+        self._around(DataFrame, "transpose", self._transpose)
+        for name in ("checkpoint", "localCheckpoint"):
+            self._around(DataFrame, name, self._checkpoint)
+        self._around(SparkSession, "createDataFrame", self._create)
+        self._around(SparkContext, "parallelize", self._parallelize)
+        self._around(SparkSession, "sql", self._sql)
+        for owner, name in ((SparkSession, "range"), (TableValuedFunction, "range")):
+            self._around(owner, name, self._range)
+        for name in LEARNERS:
+            self._waiting.append(WhenImported(name, self._learner_imported))
+        self._waiting.append(WhenImported("pyspark.ml.util", self._models_imported))
+        self._waiting.append(WhenImported("pyspark.sql.connect.session", self._connect_imported))
+        self._waiting.append(WhenImported("pyspark.sql.merge", self._changers_imported))
+        self._waiting.append(WhenImported("delta.tables", self._changers_imported))
+        for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
+            self._session_made(spark)
+
+    def remove(self) -> None:
+        """Put everything back as it was."""
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in self._waiting]
+        self._waiting.clear()
+        while self._undo:
+            owner, name, original = self._undo.pop()
+            setattr(owner, name, original)
+        while self._sessions:
+            del vars(self._sessions.pop())["sql"]
+
+    def _session_made(self, spark: Any) -> None:
+        self._listener.session_made(spark)
+        self._watch_sql(spark)
+
+    def _watch_sql(self, spark: Any) -> None:
+        """Stand before the Java session's ``sql``: there the text is put together and the arguments are Java's."""
+        session = spark._jsparkSession
+        if "sql" in vars(session):
+            return
+        plain = session.sql
+
+        def sql(text: str, *args: Any) -> Any:
+            return self._listener.sql(spark, lambda: plain(text, *args), text, args[0] if args else None)
+
+        session.sql = sql
+        self._sessions.append(session)
+
+    def _sql(self, sql: Callable[..., Any], spark: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        if "sql" not in vars(spark._jsparkSession):
+            self._session_made(spark)  # one made before there was somebody to tell
+        if not args and not kwargs and isinstance(text, str) and _CACHE.match(text):
+            cached = self._listener.cache_table(spark, text)
+            if cached is not None:
+                return DataFrame(cached, spark)
+        result = sql(spark, text, *args, **kwargs)
+        if isinstance(text, str):
+            self._listener.rows_made(result, "SparkSession.sql", None, local=False)
+            if _VARIABLES.match(text):
+                self._listener.variable_set(result)
+            if _CACHES.match(text):
+                self._listener.cache_changed(spark)
+        return result
+
+    def _read(self, action: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return action(frame, *args, **kwargs)
+        self._listener.cache_changed(frame.sparkSession)
+        run = lambda rows: self._outermost(lambda: action(rows, *args, **kwargs))  # noqa: E731
+        return self._listener.frame_read(frame, action.__name__, (*args, *kwargs.values()), run)
+
+    def _show(self, show: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return show(frame, *args, **kwargs)
+        result = self._outermost(lambda: show(frame, *args, **kwargs))
+        self._listener.shown(frame, show.__name__, args[0] if args else kwargs.get("n", 20))
+        return result
+
+    def _batches(self, each: Callable[..., Any], writer: Any, func: Any) -> Any:
+        if not callable(func):
+            return each(writer, func)
+
+        @wraps(func)
+        def run(batch: Any, number: int) -> Any:
+            self._listener.batch_made(batch)
+            return func(batch, number)
+
+        return each(writer, run)
+
+    def _observe(self, on: Callable[..., Any], observation: Any, *args: Any, **kwargs: Any) -> Any:
+        made = on(observation, *args, **kwargs)
+        self._observed[observation] = made
+        return made
+
+    def _ask(self, asked: Any, observation: Any) -> Any:
+        result = asked.__get__(observation, type(observation))
+        if observation in self._observed:
+            self._listener.observed(self._observed[observation])
+        return result
+
+    def _accumulated(self, read: Callable[..., Any], accumulator: Any) -> Any:
+        result = read(accumulator)
+        if not self._within() and not is_library(sys._getframe(2).f_code.co_filename):
+            self._listener.accumulated(accumulator._value)
+        return result
+
+    def _rdd(self, plain: Any, frame: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        known = self._rdds.get(frame) or vars(frame).get("rdd")
+        if known is not None:
+            return known
+        if self._within():
+            return plain.__get__(frame, type(frame))
+        take = lambda jdf: plain.__get__(DataFrame(jdf, frame.sparkSession), DataFrame)  # noqa: E731
+        self._rdds[frame] = self._outermost(lambda: self._listener.rdd_of(frame, take))
+        return self._rdds[frame]
+
+    def _json(self, to_json: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        conf = frame.sparkSession.conf
+        framed = conf.isModifiable(_JSON_FRAME) and conf.get(_JSON_FRAME) == "true"
+        if framed or self._within():
+            return to_json(frame, *args, **kwargs)
+        take = lambda jdf: to_json(DataFrame(jdf, frame.sparkSession), *args, **kwargs)  # noqa: E731
+        return self._outermost(lambda: self._listener.rdd_of(frame, take))
+
+    def _read_rdd(self, action: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return action(rdd, *args, **kwargs)
+        self._listener.computed(rdd)  # it may fail, and tasks that did not have added to accumulators
+        result = self._outermost(lambda: action(rdd, *args, **kwargs))
+        self._listener.rdd_read(rdd, action.__name__, result)
+        return result
+
+    def _run_job(self, run: Callable[..., Any], context: Any, rdd: Any, *args: Any, **kwargs: Any) -> Any:
+        def runJob(rdd: Any) -> Any:  # noqa: N802
+            return run(context, rdd, *args, **kwargs)
+
+        return self._read_rdd(runJob, rdd)
+
+    def _look(self, look: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._within():
+            self._listener.computed(rdd)
+        return self._outermost(lambda: look(rdd, *args, **kwargs))
+
+    def _learner_imported(self, module: ModuleType) -> None:
+        try:
+            self._watch_learning(module)
+        except Exception as e:  # the script's import goes on
+            self._listener.refused(module.__name__, f"what it learns from rows is not seen: {type(e).__name__}: {e}")
+
+    def _watch_learning(self, module: ModuleType) -> None:
+        for path in LEARNERS[module.__name__]:
+            *owners, name = path.split(".")
+            owner = getattr(module, owners[0]) if owners else module
+            plain = vars(owner)[name]
+            self._undo.append((owner, name, plain))
+            if isinstance(plain, staticmethod):
+                setattr(owner, name, staticmethod(self._learning(plain.__func__)))
+            else:
+                setattr(owner, name, self._learning(plain))
+
+    def _connect_imported(self, module: ModuleType) -> None:
+        self._before(module.SparkSession, "__init__", lambda *_: self._listener.refused("Spark Connect", _CONNECT))
+
+    def _changers_imported(self, module: ModuleType) -> None:
+        for owner_name, methods in _CHANGERS.items():
+            owner = vars(module).get(owner_name)
+            if isinstance(owner, type):
+                for name in set(methods) & set(vars(owner)):
+                    self._around(owner, name, self._change)
+
+    def _change(self, original: Any, this: Any, *args: Any, **kwargs: Any) -> Any:
+        node = f"{type(this).__name__}.{original.__name__}"
+        return self._listener.effect(node, _CHANGES, lambda: original(this, *args, **kwargs))
+
+    def _models_imported(self, module: ModuleType) -> None:
+        try:
+            self._around(module.JavaMLWriter, "__init__", self._model_writer)
+            for writer in (module.JavaMLWriter, module.MLWriter):
+                self._around(writer, "save", self._save_model)
+            self._around(module.JavaMLReader, "load", self._load_model)
+        except Exception as e:  # the script's import goes on
+            self._listener.refused(
+                module.__name__, f"models that it saves or loads are not seen: {type(e).__name__}: {e}"
+            )
+
+    def _model_writer(self, init: Callable[..., Any], writer: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
+        init(writer, instance, *args, **kwargs)
+        self._of_writer[writer] = instance
+
+    def _save_model(self, save: Callable[..., Any], writer: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return save(writer, *args, **kwargs)
+        instance = self._of_writer.get(writer) or getattr(writer, "instance", None)
+        path = next((a for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
+        call = lambda: save(writer, *args, **kwargs)  # noqa: E731
+        return self._listener.model_saved(instance, path, lambda: self._outermost(call))
+
+    def _load_model(self, load: Callable[..., Any], reader: Any, *args: Any, **kwargs: Any) -> Any:
+        result = load(reader, *args, **kwargs)
+        path = next((a for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
+        self._listener.model_loaded(result, path)
+        return result
+
+    def _learning(self, learn: Callable[..., Any]) -> Callable[..., Any]:
+        from pyspark import RDD
+        from pyspark.sql import DataFrame
+
+        @wraps(learn)
+        def learning(*args: Any, **kwargs: Any) -> Any:
+            if self._within():
+                return learn(*args, **kwargs)
+            result = self._outermost(lambda: learn(*args, **kwargs))
+            values, name = (*args, *kwargs.values()), learn.__qualname__
+            if learn.__name__ == "_call_java":
+                name = f"{type(args[0]).__name__}.{args[1]}"
+                self._listener.model_called(args[0], name, result)
+                if isinstance(result, DataFrame):
+                    return result  # which is followed as a frame, or refused where it is written
+            if not isinstance(result, RDD) and any(isinstance(value, (DataFrame, RDD)) for value in values):
+                self._listener.learned(values, name, result)
+            return result
+
+        return learning
+
+    def _foreach(self, action: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return action(this, *args, **kwargs)
+        node = f"{type(this).__name__}.{action.__name__}"
+        why = "what its function does with the rows is not seen"
+        self._listener.computed(this)
+        call = lambda: action(this, *args, **kwargs)  # noqa: E731
+        return self._listener.effect(node, why, lambda: self._outermost(call), this)
+
+    def _save(self, save: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._within():
+            return save(rdd, *args, **kwargs)
+        to = next((f" to {a}" for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
+        self._listener.computed(rdd)
+        call = lambda: save(rdd, *args, **kwargs)  # noqa: E731
+        why = f"writes of RDDs are not followed: rows went{to}"
+        return self._listener.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call), rdd)
+
+    def _within(self) -> bool:
+        """Whether an action of the script is under way, which calls others: of those the script knows nothing."""
+        return bool(getattr(self._acting, "now", False))
+
+    def _outermost(self, call: Callable[[], Any]) -> Any:
+        before, self._acting.now = self._within(), True
+        try:
+            return call()
+        finally:
+            self._acting.now = before
+
+    def _function(self, create: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
+        made = create(function, *args, **kwargs)
+        self._listener.function_made(function.func, made)
+        return made
+
+    def _create(self, create: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark import RDD
+        from pyspark.sql import DataFrame
+
+        data = args[0] if args else kwargs["data"]
+        if isinstance(data, RDD) and not self._within():
+            self._listener.computed(data)  # by its first rows Spark tells the types
+        frame = self._outermost(lambda: create(spark, *args, **kwargs))
+        local = data in self._handed if isinstance(data, RDD) else not isinstance(data, DataFrame)
+        self._listener.rows_made(frame, "SparkSession.createDataFrame", data, local=local)
+        return frame
+
+    def _range(self, make: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
+        frame = make(this, *args, **kwargs)
+        if not self._within():
+            self._listener.rows_made(frame, f"{type(this).__name__}.range", None, local=False)
+        return frame
+
+    def _parallelize(self, parallelize: Callable[..., Any], context: Any, c: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark import RDD
+
+        rows = c if hasattr(c, "__len__") else list(c)
+        rdd = self._outermost(lambda: parallelize(context, rows, *args, **kwargs))
+        self._handed.add(rdd)
+        if not self._within():
+            java = rdd._jrdd if rdd.__class__ is RDD else rdd._prev_jrdd  # a range is made of nothing
+            self._listener.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "", c)
+        return rdd
+
+    def _checkpoint(self, checkpoint: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        spark = frame.sparkSession
+        if checkpoint.__name__ == "checkpoint" and not all((*args, *kwargs.values())):
+            return checkpoint(frame, *args, **kwargs)  # not eager: Spark may compute it twice
+        self._listener.computed(frame)
+        take = lambda jdf: checkpoint(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
+        return DataFrame(self._listener.checkpoint(frame, take), spark)
+
+    def _transpose(self, transpose: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        spark, index = frame.sparkSession, next(iter((*args, *kwargs.values())), None)
+        take = lambda jdf: transpose(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
+        return DataFrame(self._listener.transposed(frame, index, take), spark)
+
+    def _around(self, owner: type, name: str, instead: Callable[..., Any]) -> None:
+        """`instead` is called with the original before its arguments; if those don't fit, the original says so."""
+        original = owner.__dict__[name]
+        expected = signature(original)
+
+        def patched(this: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                expected.bind(this, *args, **kwargs)
+            except TypeError:
+                return original(this, *args, **kwargs)
+            return instead(original, this, *args, **kwargs)
+
+        self._patch(owner, name, original, patched)
+
+    def _after(self, owner: type, name: str, then: Callable[..., None]) -> None:
+        original = owner.__dict__[name]
+
+        def patched(this: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(this, *args, **kwargs)
+            then(this, *(args[:1] or tuple(kwargs.values())[:1]))
+            return result
+
+        self._patch(owner, name, original, patched)
+
+    def _before(self, owner: type, name: str, first: Callable[[Any], None]) -> None:
+        original = owner.__dict__[name]
+
+        def patched(this: Any, *args: Any, **kwargs: Any) -> Any:
+            first(this)
+            return original(this, *args, **kwargs)
+
+        self._patch(owner, name, original, patched)
+
+    def _patch(self, owner: type, name: str, original: Any, patched: Any) -> None:
+        if not isinstance(patched, property):
+            update_wrapper(patched, original)
+        self._undo.append((owner, name, original))
+        setattr(owner, name, patched)

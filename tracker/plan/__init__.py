@@ -1,0 +1,1 @@
+"""Plans: normalised by rules of Spark, then rewritten so that each row carries where it came from."""

@@ -1,0 +1,8 @@
+"""What the user's plan does, operation by operation: read from it before it is rewritten, kept with the write."""
+
+from __future__ import annotations
+
+from provspark.tracker.plan.operations.build import AS_MANY, Draft, built
+from provspark.tracker.plan.operations.reader import Reader
+
+__all__ = ["AS_MANY", "Draft", "Reader", "built"]

@@ -1,0 +1,49 @@
+"""Why an operation can't be done again from its text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from provspark.model.operations import USERS
+from provspark.tracker.plan.operations.draft import DraftExpression, DraftOperation
+
+_REPLAYED = frozenset(
+    {"Project", "Filter", "Join", "Aggregate", "Sort", "Window", "GlobalLimit", "LocalLimit", "LimitAll", "Offset"}
+    | {"Tail", "Distinct", "Deduplicate", "Union", "Except", "Intersect", "Generate", "Expand", "Repartition"}
+    | {"RepartitionByExpression", "RebalancePartitions", "ResolvedHint", "CollectMetrics", "EventTimeWatermark"}
+    | {"LateralJoin", "InMemoryRelation", "LogicalRDD"}
+)
+_NODES = {
+    "Sample": "it is a random sample",
+    "AttachDistributedSequence": "it numbers rows in the order in which they came",
+}
+_FUNCTIONS = frozenset({"PythonUDF", "PythonUDAF", "PythonUDTF", "ScalaUDF", "ScalaAggregator"})
+_TIME = frozenset({"CurrentDate", "CurrentTime", "CurrentTimestamp", "LocalTimestamp", "Now"})
+_SESSION = frozenset({"CurrentCatalog", "CurrentDatabase", "CurrentUser", "SessionUser"})
+
+
+def opaque(operation: DraftOperation) -> str:
+    """Return the reason, or ""."""
+    reasons = [why for e in operation.expressions for why in list(_expression(e)) or [e.why] if why]
+    # A function of the user's comes last: replay may be told to run it, but not what else is in the way.
+    found = min(reasons, key=lambda why: why.startswith(USERS), default="")
+    transformer = operation.detail("transformer").rpartition(".")[2]
+    if found and transformer:
+        return f"{transformer} of MLlib computes it" + (
+            "" if operation.detail("parameters") else ", with parameters too large to keep"
+        )
+    if found or not operation.children or operation.node in _REPLAYED:
+        return found
+    return _NODES.get(operation.node, f"no text stands for {operation.node}")
+
+
+def _expression(e: DraftExpression) -> Iterator[str]:
+    for term in e.tree.walk():
+        if term.node in _FUNCTIONS:
+            yield f"{USERS}: {term.value}"
+        if term.value.startswith("nondeterministic "):
+            yield f"{term.value.removeprefix('nondeterministic ')} gives another value each time"
+        if term.node in _TIME:
+            yield f"{term.value} depends on when it ran"
+        if term.node in _SESSION:
+            yield f"{term.value} depends on who ran it"

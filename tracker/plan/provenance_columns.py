@@ -1,0 +1,44 @@
+"""What a rewritten node hands up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from provspark.model.writes import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """Columns that say where a row came from.
+
+    A row leg is one long, the address of a row in the scan `origin`, or any where it stands for all rows of the scan
+    (`whole`); a group leg is two, the hashes of a key whose derivations tap `origin` noted; with `others` there is a
+    third, the number of the one derivation that it leaves out. Null where the row has no such origin (an outer join's
+    other side, another branch of a union). Its kind is that of the edges from the row to what it points at: a
+    derivation that a tap notes has edges of both kinds, and a path is context if any of its edges is.
+    """
+
+    grouped: bool
+    origin: int
+    kind: Kind = "data"
+    others: bool = False
+    whole: bool = False
+
+    @property
+    def width(self) -> int:
+        """Number of its columns."""
+        return 1 + self.grouped + self.others
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A rewritten node, by its number in java/Rewrite.java; it puts out its own columns and its legs'."""
+
+    number: int
+    legs: tuple[Leg, ...]
+
+
+def as_context(legs: Iterable[Leg]) -> tuple[Leg, ...]:
+    """Return legs of rows from which only a value was computed."""
+    return tuple(replace(leg, kind="context") for leg in legs)

@@ -1,0 +1,310 @@
+"""Rewrites a normalised plan from its scans up, so that every row carries where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families import RULES, Rule
+from provspark.tracker.families.refused import why
+from provspark.tracker.plan.normalisation import CHOSEN, CLEANING, CONTEXT, DOMAIN, UNSEEN
+from provspark.tracker.plan.normalisation import RULES as NORMAL
+from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.sinks.reasons import reason
+from provspark.tracker.sources import Scan, scan_relation
+from provspark.tracker.spark.jvm import Jvm
+from provspark.tracker.taps.taps import Receipt, Tap, counted
+
+if TYPE_CHECKING:
+    from provspark.tracker.session.caches import Caches, Held
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a logical plan: its number in java/Rewrite.java and what is asked of every node."""
+
+    number: int
+    kind: str
+    subqueries: int
+    detail: str
+    """A join's type; a mark's name (normalise.py); of an aggregate, ``kept`` where it keeps a row of each group and
+    ``sessions`` where it groups by session windows."""
+    same: int
+    """The first node read that has the same rows by the same plan: its own number, unless it is used again."""
+    leaf: int
+    """Its number among the leaves of the user's plan; -1 of any other node."""
+    children: tuple[Node, ...]
+
+    @property
+    def chained(self) -> bool:
+        """Whether Spark's optimiser may order it together with joins above and below it."""
+        return self.kind == "Filter" or (self.kind == "Join" and self.detail in ("Inner", "Cross"))
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Another reading of a plan: its leaves by those of the first, and the twins so far by (grouped, origin)."""
+
+    leaves: dict[int, int]
+    made: dict[tuple[bool, int], int]
+
+
+_CHANGED = {
+    "CollectMetrics": "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows",
+    "WithCTE": "a common table expression that is not deterministic and is read several times:"
+    " ProvSpark's plan would compute other rows for each; write it first, and read what was written",
+}
+"""Plans that would do something else if they were traced, by the kind of node that is to blame."""
+_MALFORMED = "ProvSpark's plan for it failed a check, so the plain one ran (please report it)"
+
+
+class Rewriter:
+    """One write's rewrite: the rules call back into it and leave scans and taps here.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    folder : str
+        URL of the folder for sidecars, reachable from the executors.
+    caches : Caches, optional
+        What the script caches, for plans that read it.
+    """
+
+    def __init__(self, jvm: Jvm, folder: str, caches: Caches | None = None) -> None:
+        self.jvm = jvm
+        self.caches = caches
+        self.java: Any = jvm.new("Rewrite", jvm.session, folder, CHOSEN)
+        self.shapes: Any = jvm.new("Shapes")
+        self.functions: Any = jvm.new("Functions")
+        self.scans: list[Scan] = []
+        self.paths: list[tuple[int, ...]] = []
+        """Which leaf each scan was made for; of what is cached, and then which one within."""
+        self.taps: list[Tap] = []
+        self.placed = 0
+        """How many taps stand in plans, those of plans traced before among them."""
+        self.lent: dict[int, tuple[Held, int]] = {}
+        """By a tap's place, which plan traced before noted what it says, and at which place there."""
+        self.root: Node | None = None
+        self.taps_of: dict[int, int] = {}
+        """By an aggregate's number, its tap."""
+        self._answers: dict[int, tuple[Leg, range]] = {}
+        """By a scalar subquery's number, the leg to what its value was computed from, and the scans made for it."""
+        self._tapped: dict[int, tuple[Traced, range]] = {}
+        """By a node's number, what it became, and the scans made for it."""
+
+    def run(self, analysed: Any) -> Traced:
+        """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
+        try:
+            marks = CONTEXT, UNSEEN, DOMAIN, CHOSEN
+            rules = self.jvm.new("Normal", *marks)
+            normal = rules.apply(analysed, "\n".join(CLEANING), "\n".join(NORMAL))
+            order = str(rules.order()).split()
+            self.java.keeping(rules.kept())
+        except Exception as e:
+            raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
+        if normal is None:
+            kind = str(rules.refused())
+            raise UnsupportedPlanError(kind, _CHANGED[kind])
+        root = self.root = self._read(normal)
+        traced = self.trace(root)
+        legs = self._ordered([int(leaf) for leaf in order], traced.legs) if order else traced.legs
+        return Traced(self.java.front(self.java.answered(traced.number)), legs)
+
+    def sound(self, plan: Any, analysed: Any) -> Any:
+        """Return a plan that replaces the user's, whose columns are its first; UnsupportedPlanError if it is malformed.
+
+        A plan whose columns' ids are ambiguous would make Spark's optimiser move filters wrongly: other rows come out.
+        """
+        kind = self.root.kind if self.root else "Plan"
+        try:
+            ready = self._phases(self.java.checked(plan)).analyzed()
+        except Exception as e:
+            raise UnsupportedPlanError(kind, f"{_MALFORMED}: {reason(e)}") from e
+        wrong = self.jvm.new("Integrity").broken(ready, analysed)
+        if wrong:
+            raise UnsupportedPlanError(kind, f"{_MALFORMED}: {wrong}")
+        return ready
+
+    def nullable(self, plan: Any, analysed: Any, *, optimised: bool) -> Any:
+        """Return a sound plan whose columns may be null where the user's may: Parquet files and tables tell.
+
+        The optimised plans are compared, or those that they are made of.
+        """
+        rules = self.jvm.new("Nullability")
+        if optimised and not rules.open(analysed):
+            return plan
+        ours, users = (self._phases(p).optimizedPlan() if optimised else p for p in (plan, analysed))
+        made = rules.alike(plan, ours, users)
+        return plan if made.equals(plan) else self.sound(made, analysed)
+
+    def _phases(self, plan: Any) -> Any:
+        """Return the QueryExecution of a plan."""
+        return self.jvm.rows(plan).queryExecution()
+
+    def _ordered(self, leaves: list[int], legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
+        """Number the inputs by the order of their leaves; return legs that know the new numbers."""
+        before = sorted(range(len(self.scans)), key=lambda i: leaves.index(self.paths[i][0]))
+        now = {old: new for new, old in enumerate(before)}
+
+        def told(some: tuple[Leg, ...]) -> tuple[Leg, ...]:
+            return tuple(leg if leg.grouped else replace(leg, origin=now[leg.origin]) for leg in some)
+
+        self.scans[:] = [self.scans[i] for i in before]
+        self.paths[:] = [self.paths[i] for i in before]
+        self.taps[:] = [replace(tap, legs=told(tap.legs)) for tap in self.taps]
+        return told(legs)
+
+    def trace(self, node: Node, above: Node | None = None) -> Traced:
+        """Rewrite one node; `above` is the filter straight above it, where there is one.
+
+        What is used again keeps its taps, so that Spark can compute it once; it counts as read again. Nodes of a chain
+        of joins are rewritten each time: Spark orders no chain whose filters stand above the columns' new names.
+        """
+        if node.same in self._tapped:
+            first, scans = self._tapped[node.same]
+            twins = self._twins(scans, self.java.node(node.same), self.java.node(node.number))
+            legs = tuple(self.twin(leg, twins) for leg in first.legs)
+            return Traced(self.java.again(node.number, node.same, first.number), legs)
+        taps, inputs = len(self.taps), len(self.scans)
+        traced = self._traced(node, above)
+        new = self.taps[taps:]
+        if new and all(tap.lasting for tap in new) and not node.chained:
+            self._tapped[node.number] = traced, range(inputs, len(self.scans))
+        return traced
+
+    def _traced(self, node: Node, above: Node | None) -> Traced:
+        traced = self._ruled(node, above)
+        if not node.subqueries:
+            return traced
+        known = dict.fromkeys(self._answer(node, traced=True))
+        legs = tuple(leg for leg in known if leg not in traced.legs)
+        return Traced(self.java.constant(traced.number, len(legs)), traced.legs + legs)
+
+    def _ruled(self, node: Node, above: Node | None) -> Traced:
+        before = len(self.paths)
+        traced = self._rule(node).trace(self, node, above)
+        if not node.children:
+            self.paths[before:] = [(node.leaf, *path) for path in self.paths[before:]]
+        return traced
+
+    def unseen(self, node: Node, above: Node | None = None) -> int:
+        """Rewrite a node that no row is owed to: its inputs count among those read. Returns its number in java."""
+        if node.detail == DOMAIN:
+            return int(self.java.bare(node.number))
+        if node.subqueries:
+            self._answer(node, traced=False)
+        if not node.children:
+            return int(self.java.hidden(node.number, self._ruled(node, above).number))
+        below = [self.unseen(child, node if node.kind == "Filter" else None) for child in node.children]
+        return int(self.java.rebuilt(node.number, " ".join(map(str, below))))
+
+    def _answer(self, node: Node, *, traced: bool) -> list[Leg]:
+        """Rewrite the scalar subqueries in a node's expressions; return legs to what went into their values."""
+        legs: list[Leg] = []
+        for line in self.java.scalars(node.number).splitlines():
+            if not line.isdigit():
+                raise UnsupportedPlanError(node.kind, f"{line} in an expression has no exact rule")
+            number = int(line)
+            if number not in self._answers:
+                self._answer_one(number, traced)
+            if number in self._answers:
+                legs.append(self._answers[number][0])
+        return legs
+
+    def _answer_one(self, number: int, traced: bool) -> None:
+        root = self._read(self.java.answers().subquery(number))
+        if not traced:
+            self.java.answer(number, root.number, self.unseen(root))
+            return
+        already, before = self.java.answers().alike(number), len(self.scans)
+        if already in self._answers:
+            self.java.answers().share(number, already)
+            first, scans = self._answers[already]
+            leg = self.twin(first, self._twins(scans, *(self.java.answers().subquery(n) for n in (already, number))))
+        else:
+            value = self.trace(root)
+            tap = self.tapped(self.java.tapAll(value.number), value.legs, "subquery", keyed=True, keyless=True)
+            self.java.answer(number, root.number, tap.number)
+            leg = Leg(True, len(self.taps) - 1, "context")
+        self._answers[number] = leg, range(before, len(self.scans))
+
+    def _twins(self, scans: range, first: Any, again: Any) -> Twins:
+        """Return the twins for a plan that is equal to one before it, all of whose inputs count again."""
+        leaves = (map(int, self.java.leaves(plan).split()) for plan in (first, again))
+        twins = Twins(dict(zip(*leaves, strict=False)), {})
+        for scan in scans:
+            self.twin(Leg(False, scan), twins)
+        return twins
+
+    def twin(self, leg: Leg, twins: Twins) -> Leg:
+        """Return a leg to the same rows as another reading of them."""
+        made = twins.made
+        if (leg.grouped, leg.origin) not in made:
+            if leg.grouped:
+                tap = self.taps[leg.origin]
+                legs = tuple(self.twin(inner, twins) for inner in tap.legs)
+                self.taps.append(replace(tap, number=len(self.taps), legs=legs))
+                made[True, leg.origin] = len(self.taps) - 1
+            else:
+                leaf, *within = self.paths[leg.origin]
+                self.scans.append(self.scans[leg.origin])
+                self.paths.append((twins.leaves.get(leaf, leaf), *within))
+                made[False, leg.origin] = len(self.scans) - 1
+        return replace(leg, origin=made[leg.grouped, leg.origin])
+
+    def _rule(self, node: Node) -> Rule:
+        rule = _BY_KIND.get(node.kind)
+        if rule is None:
+            raise UnsupportedPlanError(node.kind, why(node.kind))
+        return rule
+
+    def scan(self, node: Node, above: Node | None) -> Traced:
+        """Give a relation its address column."""
+        predicates = self.java.conjuncts(above.number) if above is not None else ()
+        return self.leaf(scan_relation(self.jvm, self.java.node(node.number), predicates))
+
+    def leaf(self, scan: Scan) -> Traced:
+        """Read an input, as its next occurrence."""
+        self.scans.append(scan)
+        self.paths.append(())
+        return Traced(self.java.leaf(scan.plan), (Leg(False, len(self.scans) - 1),))
+
+    def tapped(
+        self,
+        number: int,
+        legs: tuple[Leg, ...],
+        label: str,
+        *,
+        keyed: bool,
+        keyless: bool = False,
+        numbered: bool = False,
+        coarse: bool = False,
+        lasting: bool = True,
+    ) -> Traced:
+        """Note that traced node `number` is a tap now."""
+        self.taps.append(Tap(len(self.taps), legs, keyed, label, self.placed, keyless, numbered, coarse, lasting))
+        self.placed += 1
+        return Traced(number, legs)
+
+    def receipts(self) -> dict[int, list[Receipt]]:
+        """Return by tap what its tasks say that they noted; see `taps.counted`."""
+        return counted(self.java.receipts()) | self.lent_receipts()
+
+    def lent_receipts(self) -> dict[int, list[Receipt]]:
+        """Return the receipts of taps in what is cached."""
+        held = {id(h): h.receipts() for h, _ in self.lent.values()}
+        return {place: held[id(h)].get(there, []) for place, (h, there) in self.lent.items()}
+
+    def _read(self, plan: Any) -> Node:
+        return _node(iter(self.java.read(plan).splitlines()))
+
+
+_BY_KIND = {kind: rule for rule in RULES for kind in rule.KINDS}
+
+
+def _node(lines: Iterator[str]) -> Node:
+    number, same, kind, children, subqueries, leaf, detail = next(lines).split(" ", 6)
+    below = tuple(_node(lines) for _ in range(int(children)))
+    return Node(int(number), kind, int(subqueries), detail, int(same), int(leaf), below)

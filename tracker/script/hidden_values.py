@@ -1,0 +1,280 @@
+"""Whether a plan holds values that capture can't see into, and which the script may have taken from what it read.
+
+Such are Python functions, and literals or SQL texts that neither the script's text nor its arguments show. What Spark
+and PySpark put into plans themselves does not count: defaults, seeds, positions, names of fields.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+import re
+import sys
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from provspark.model.said_constants import said_values
+from provspark.tracker.script import program, script_files
+from provspark.tracker.script.leaves import Leaves, key, number
+from provspark.tracker.script.pure_functions import query_names
+from provspark.tracker.script.row_constants import OF_NUMBERS, MadeRows, reading, shown
+from provspark.tracker.script.source import Source, last_name
+from provspark.tracker.script.statements import called, calls, chained, given, header
+from provspark.tracker.script.texts import Texts
+
+if TYPE_CHECKING:
+    from provspark.tracker.spark.jvm import Jvm
+
+__all__ = ["Hidden", "hidden"]
+
+_PARAMETER = re.compile(r":\w|\?")
+_NUMBERED = {"GlobalLimit": "limit", "LocalLimit": "limit", "Offset": "offset", "Tail": "tail"}
+"""Nodes whose literals are numbers of rows, by the method that makes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Why a plan may hold values that the script read; false if it holds none.
+
+    Attributes
+    ----------
+    reason : str
+        One sentence, with the script's line where it is known and without the values; "" if there is none.
+    made : bool
+        Whether the values are rows that the script handed over.
+    """
+
+    reason: str = ""
+    made: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Literals that were written at one place.
+
+    `fragment` is PySpark's name for the call, `call` its line or a place in Spark, `text` the SQL text they are in,
+    `site` the line that made the plan's node, `node`.
+    """
+
+    node: str
+    fragment: str
+    call: str
+    text: str
+    site: str
+    values: tuple[tuple[str, str], ...]
+
+
+def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None, *, numbers: frozenset[str] = frozenset()) -> Hidden:
+    """Look for values in an analysed logical plan that the script may have read before.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    plan : JavaObject
+        A logical plan, analysed and neither optimised nor rewritten.
+    made : MadeRows, optional
+        What is known of rows that the script handed over: those that are not constants are hidden, too. Without it, an
+        RDD that holds rows handed over counts as computed by Python.
+    numbers : frozenset of str
+        Lines that count as constants, too: see `rows_are_constant`.
+
+    Returns
+    -------
+    Hidden
+    """
+    found = json.loads(jvm.new("Hidden", made.java if made is not None else None).of(plan))
+    if found["made"] and not (numbers and found["made"].startswith(OF_NUMBERS)):
+        return Hidden(found["made"].removeprefix(OF_NUMBERS), made=True)
+    for name, site in found["functions"]:
+        return Hidden(f"The query calls the Python function {name}{_at(site)}, which may use any value of the script.")
+    with reading(numbers):
+        _texts.again(numbers)
+        for file in script_files():
+            program().source(file)
+        for *place, values in found["literals"]:
+            node, fragment, call, text, site = place
+            reason = _reason(_Group(node, fragment, call, text, site, tuple((kind, shown) for kind, shown in values)))
+            if reason:
+                return Hidden(reason)
+    return Hidden()
+
+
+_leaves = Leaves(shown())
+_texts = Texts(shown())
+
+
+def _filled(text: str) -> bool:
+    """Whether constants fill the parameters of a text of rows, whose values are in the rows alone."""
+    if not _PARAMETER.search(text):
+        return True
+    filling = [(source, v) for source, call in program().calls("sql") for v in given(call)[1:]]
+    return all(shown().shows(source, value) for source, value in filling)
+
+
+def _at(site: str) -> str:
+    return f" at {os.path.basename(site)}" if site else ""  # noqa: PTH119 - a text
+
+
+def _reason(group: _Group) -> str:
+    for place in (group.site, group.call):
+        if _line(place)[1]:
+            program().source(_line(place)[0])
+    if group.fragment == "view" and ("." in group.call or _texts.shows_view(group.text)):
+        return ""
+    if group.fragment == "variable":
+        if _texts.variables_are_constant():
+            return ""
+        return f"The query uses a session variable{_at(group.site)}, which may hold a value of a query."
+    if group.text and group.fragment != "parameter":
+        if _texts.shows(group.text) and (group.fragment != "values" or _filled(group.text)):
+            return ""
+        return f"The query contains SQL text{_at(group.site)} that the script's text does not show."
+    keys = {f"{kind} {text}" if kind != "number" else number(text) for kind, text in group.values}
+    if _shows(group, keys) or keys <= _given():
+        return ""
+    name = _NUMBERED.get(group.node, group.fragment.strip("_")) or "the query"
+    line = group.call if _line(group.call)[1] else group.site
+    return f"A value in {name}{_at(line)} is neither in the script's text nor among its arguments."
+
+
+def _shows(group: _Group, keys: set[str]) -> bool:
+    """Whether the script's text shows all values of a group."""
+    file, line = _line(group.call)
+    lineless = not line
+    file, line = (file, line) if line else _line(group.site)
+    source = program().source(file) if line else None
+    statement = source.statement(line) if source is not None else None
+    if source is None or statement is None:
+        return _anywhere(group, keys)
+    wanted = _wanted(group)
+    nodes = called(statement, wanted, line)
+    counts = group.node in _NUMBERED
+    around = chained(statement, line) or header(statement)
+    left = keys - _defaults(wanted)
+    # How many rows there are is said by the arguments of the call alone, not by what it is called on.
+    for part in [v for node in nodes for v in given(node)] if counts and nodes else nodes or around:
+        left -= _leaves.of(source, part, counts=counts)
+    for part in around if left and lineless and not counts else ():
+        left -= _beyond(source, part, wanted)
+    if not left:
+        return True
+    if nodes and all(_plain(source, node) for node in nodes):
+        return True
+    values = [v for node in nodes or calls(around, query_names()) for v in given(node)]
+    shows = shown().shows
+    if not all(shows(source, v) or _condition(source, v) for v in values):
+        return False
+    return len(left) <= sum(_leaves.unknown(source, v) for v in values)
+
+
+def _beyond(source: Source, part: ast.AST, wanted: str) -> set[str]:
+    """Return keys of what a part of a statement takes from elsewhere: names, functions of the script, defaults.
+
+    Functions of PySpark call `lit`, so any value of the statement may be one's.
+    """
+    found = set(_leaves.of(source, part)) if wanted in ("", "lit") else set()
+    for node in ast.walk(part):
+        if isinstance(node, ast.Name) or (isinstance(node, ast.Call) and shown().functions(source, node.func)):
+            found |= _leaves.of(source, node)
+        if isinstance(node, ast.Call) and wanted in ("", "lit"):
+            found |= _defaults(last_name(node.func))
+    return found
+
+
+def _wanted(group: _Group) -> str:
+    if group.fragment == "parameter":
+        return "sql"
+    if ".DataFrameNaFunctions." in group.call:
+        return "fillna"
+    return _NUMBERED.get(group.node, group.fragment)
+
+
+def _line(place: str) -> tuple[str, int]:
+    file, _, line = place.split("\n")[0].rpartition(":")
+    return (file, int(line)) if line.isdigit() else ("", 0)
+
+
+def _plain(source: Source, node: ast.AST) -> bool:
+    """Whether all values that a call or operator is given are shown, though some can't be worked out."""
+    if isinstance(node, (ast.BinOp, ast.Compare)):
+        return any(_certain(source, side) for side in given(node))
+    return isinstance(node, ast.Call) and all(_column(source, v) or _certain(source, v) for v in given(node))
+
+
+def _certain(source: Source, node: ast.AST) -> bool:
+    """Whether a value is shown, and is none that a lambda is called with: that may be a column, or anything."""
+    names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+    return shown().shows(source, node) and not any(shown().is_passed_to_lambda(source, name) for name in names)
+
+
+def _column(source: Source, node: ast.AST) -> bool:
+    """Whether an expression is a column by its text."""
+    if isinstance(node, ast.Call):
+        return last_name(node.func) in ("col", "column") or (
+            shown().dotted(source, node.func).startswith("pyspark.sql.functions.")
+            and last_name(node.func) not in ("lit", "expr")
+            and all(_column(source, a) or shown().shows(source, a) for a in node.args)
+        )
+    return False
+
+
+def _condition(source: Source, node: ast.AST) -> bool:
+    """Whether an expression makes a column, not a value, as far as its text tells."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, (ast.BitAnd, ast.BitOr))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _column_methods():
+        return True
+    return isinstance(node, (ast.Compare, ast.UnaryOp)) or _column(source, node)
+
+
+@cache
+def _column_methods() -> frozenset[str]:
+    from pyspark.sql import Column
+
+    return frozenset(name for name in dir(Column) if not name.startswith("_"))
+
+
+def _anywhere(group: _Group, keys: set[str]) -> bool:
+    """Whether calls of the same name show all values, where the line is not known."""
+    wanted = _wanted(group)
+    left = keys - _defaults(wanted)
+    for source in program().sources():
+        for name, found in source.calls.items():
+            if name == wanted or (not wanted and name in query_names()):
+                for call in found:
+                    left -= _leaves.of(source, call, counts=group.node in _NUMBERED)
+    return not left
+
+
+@cache
+def _defaults(name: str) -> frozenset[str]:
+    """Return the values that PySpark passes on by itself where a call leaves them out."""
+    from pyspark.sql import Column, functions
+
+    found = {""}
+    for owner in (functions, Column):
+        function = getattr(owner, name, None)
+        if callable(function):
+            try:
+                parameters = inspect.signature(function).parameters.values()
+            except (TypeError, ValueError):
+                continue
+            found |= {key(p.default) for p in parameters if isinstance(p.default, (str, int, float))}
+    return frozenset(found)
+
+
+def _given() -> set[str]:
+    """Return keys of what the process was given: its arguments, and values that `provspark.constant` said."""
+    found = set(map(key, said_values()))
+    for argument in sys.argv[1:]:
+        parts = {argument, *argument.split("="), *argument.split(",")}
+        parts |= {piece.strip() for part in parts for piece in part.split(",")}
+        for part in parts:
+            found |= {f"text {part}", number(part)}
+    return found

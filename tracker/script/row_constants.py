@@ -1,0 +1,208 @@
+"""Whether rows that the script hands to Spark are constants of its text.
+
+Rows that are not may derive from what the script read before: a later write of them has possible edges.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from provspark.model.said_constants import is_said
+from provspark.tracker.script import Place, program, script_place
+from provspark.tracker.script.shown_values import Shown
+from provspark.tracker.script.source import Source, deep
+
+if TYPE_CHECKING:
+    from provspark.tracker.spark.jvm import Jvm
+
+__all__ = [
+    *("MAKERS", "MadeRows", "Maker", "made_of_constants", "not_constant", "rows_are_constant", "script_place", "shown"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """A function that makes rows of values which the script hands over.
+
+    Attributes
+    ----------
+    module, owner, name : str
+        Where PySpark defines it; `owner` is the class, or "" for a function of the module.
+    values : tuple of str
+        The parameters that hold values, in their order. All others describe the rows: schemas, names, partitions.
+    """
+
+    module: str
+    owner: str
+    name: str
+    values: tuple[str, ...]
+
+
+_PANDAS = "pyspark.pandas"
+MAKERS: dict[str, Maker] = {
+    f"{maker.owner}.{maker.name}" if maker.owner else f"ps.{maker.name}": maker
+    for maker in (
+        Maker("pyspark.sql", "SparkSession", "createDataFrame", ("data",)),
+        Maker("pyspark.sql", "SparkSession", "range", ("start", "end", "step")),
+        Maker("pyspark.sql", "SparkSession", "sql", ("sqlQuery", "args")),
+        Maker("pyspark", "SparkContext", "parallelize", ("c",)),
+        Maker("pyspark", "SparkContext", "range", ("start", "end", "step")),
+        Maker("pyspark.sql.tvf", "TableValuedFunction", "range", ("start", "end", "step")),
+        Maker(_PANDAS, "", "DataFrame", ("data", "index")),
+        Maker(_PANDAS, "", "Series", ("data", "index")),
+        Maker(_PANDAS, "", "Index", ("data",)),
+        Maker(_PANDAS, "", "MultiIndex", ("levels", "codes")),
+        Maker(_PANDAS, "", "DatetimeIndex", ("data",)),
+        Maker(_PANDAS, "", "TimedeltaIndex", ("data",)),
+        Maker(_PANDAS, "", "CategoricalIndex", ("data",)),
+        Maker(_PANDAS, "", "from_pandas", ("pobj",)),
+        Maker(_PANDAS, "", "range", ("start", "end", "step")),
+        Maker(_PANDAS, "", "date_range", ("start", "end", "periods")),
+        Maker(_PANDAS, "", "timedelta_range", ("start", "end", "periods")),
+        Maker(_PANDAS, "", "to_datetime", ("arg",)),
+        Maker(_PANDAS, "", "to_timedelta", ("arg",)),
+    )
+}
+"""Everything that makes rows of values in the driver, by the name to use in `rows_are_constant`."""
+
+OF_NUMBERS = "\2"
+"""Begins the reason why rows are no constants, where all that they are made of beside is numbers that were read."""
+
+_reading = threading.RLock()
+_shown = Shown(program())
+
+
+def shown() -> Shown:
+    """Return what decides, for this process, whether its script shows a value."""
+    return _shown
+
+
+def rows_are_constant(
+    maker: str, place: Place | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
+) -> bool:
+    """Return whether the script's text shows that the rows of a call are constants.
+
+    Parameters
+    ----------
+    maker : str
+        A key of `MAKERS`.
+    place : Place, optional
+        Where the call was written; the call under way by default. Call it while the script's frame is on the stack.
+    data : object, optional
+        The rows themselves: `provspark.constant` may have been called with them.
+    numbers : frozenset of str
+        Lines (``file:line``, as frames name files) each of whose reads returned one number: these count as constants,
+        too. So what is constant with them and not without derives from numbers alone.
+
+    Returns
+    -------
+    bool
+        False where the text can't be read, or doesn't show the call.
+    """
+    if data is not None and is_said(data):
+        return True
+    place = place or script_place()
+    if place is None:
+        return False
+    with reading(numbers):
+        source = program().source(place.file)
+        if source is None:
+            return False
+        calls = _calls(source, place, MAKERS[maker])
+        return bool(calls) and all(_constant(source, call, found) for call, found in calls)
+
+
+@contextmanager
+def reading(numbers: frozenset[str]) -> Iterator[None]:
+    """Read the script's text, one thread at a time."""
+    with _reading, deep(), _shown.counting(numbers):
+        yield
+
+
+def _calls(source: Source, place: Place, maker: Maker) -> list[tuple[ast.Call, Maker]]:
+    """Return the calls of a maker at a place, or of one that calls it: pandas on Spark's call `createDataFrame`."""
+    calls = [(call, maker) for call in calls_at(source, place, maker.name)]
+    for other in MAKERS.values() if not calls else ():
+        for call in calls_at(source, place, other.name):
+            if other.module != _PANDAS or _shown.dotted(source, call.func) == f"{_PANDAS}.{other.name}":
+                calls.append((call, other))
+    return calls
+
+
+def calls_at(source: Source, place: Place, name: str) -> list[ast.Call]:
+    """Return the calls of a name at a place: one where Python knows columns, all of the line otherwise."""
+    calls = source.calls.get(name, [])
+    exact = [c for c in calls if (c.end_lineno, c.end_col_offset) == place.end]
+    return exact or [c for c in calls if c.lineno <= place.line <= (c.end_lineno or c.lineno)]
+
+
+def _constant(source: Source, call: ast.Call, maker: Maker) -> bool:
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return all(_shown.shows(source, part) for part in (*call.args, *(k.value for k in call.keywords)))
+    values: list[ast.expr] = call.args[: len(maker.values)]
+    values += [k.value for k in call.keywords if k.arg in maker.values]
+    if maker.name == "sql":
+        values += [k.value for k in call.keywords if k.arg not in maker.values]  # put into the text
+    return all(_shown.shows(source, value) for value in values)
+
+
+class MadeRows:
+    """Rows that the script made, for the plans of one SparkContext.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    """
+
+    def __init__(self, jvm: Jvm) -> None:
+        self.java: Any = jvm.new("MadeRows")
+
+    def note(self, jdf: Any, why: str) -> None:
+        """Note the rows of a Java Dataset that a maker returned: local rows, rows of an RDD, a range.
+
+        Parameters
+        ----------
+        jdf : JavaObject
+        why : str
+            Why they are not constants (`not_constant`); "" where they are.
+        """
+        self.java.note(jdf.queryExecution().analyzed(), why)
+
+    def note_rdd(self, rdd: Any, why: str) -> None:
+        """Note the same of a JavaRDD."""
+        self.java.noteRdd(rdd.rdd(), why)
+
+    def of_rdd(self, rdd: Any) -> str:
+        """Return why the rows that a JavaRDD was made of are not constants, or ""."""
+        return str(self.java.above(rdd.rdd()))
+
+    def within(self, plan: Any) -> str:
+        """Return why the first rows in a logical plan that are not constants are none, or ""."""
+        return str(self.java.within(plan))
+
+
+def not_constant(
+    maker: str, place: Place | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
+) -> str:
+    """Return "" where `rows_are_constant` without `numbers`, and otherwise the reason: the line, and no values.
+
+    Where they are constant with them, it begins with `OF_NUMBERS`.
+    """
+    place = place or script_place()
+    if rows_are_constant(maker, place, data):
+        return ""
+    if numbers and rows_are_constant(maker, place, data, numbers=numbers):
+        return OF_NUMBERS + not_constant(maker, place, data)
+    at = f" at {os.path.basename(place.file)}:{place.line}" if place is not None else ""  # noqa: PTH119 - a text
+    return f"The script's text does not show the values of the rows that {maker.split('.')[-1]}{at} makes."
+
+
+def made_of_constants(made: MadeRows, plan: Any) -> bool:
+    """Return whether all rows in a logical plan that the script made are constants."""
+    return not made.within(plan)

@@ -1,0 +1,46 @@
+"""Whether a script takes the text that Spark prints of a frame: then what it prints is read on the driver."""
+
+from __future__ import annotations
+
+import linecache
+import re
+
+from provspark.tracker.script import program
+from provspark.tracker.script.program import beside, file_of
+from provspark.tracker.script.row_constants import reading
+
+__all__ = ["EAGER", "takes_text"]
+
+EAGER = ("__repr__", "_repr_html_")
+"""Methods of a frame that print rows where ``spark.sql.repl.eagerEval.enabled`` is set."""
+_PRINTED = re.compile(r"redirect_stdout|_show_string|showString")
+_EAGERLY = re.compile(r"\b(?:repr|str)\(|_repr_html_")
+
+
+def takes_text(method: str, site: str) -> bool:
+    """Whether the main script, the file of a call, or a module that one of them imports may take what a frame prints.
+
+    Parameters
+    ----------
+    method : str
+        The method of a frame that prints.
+    site : str
+        ``file:line`` of the call.
+    """
+    eager = method in EAGER
+    wanted = _EAGERLY if eager else _PRINTED
+    with reading(frozenset()):
+        main = file_of("__main__")
+        files = [site.rpartition(":")[0], *([main] if beside(main) else [])]
+        found = {source.file: source for source in map(program().source, files) if source is not None}
+        waiting = list(found.values())
+        while waiting:
+            source = waiting.pop()
+            assigned = "stdout" in source.stored and not eager
+            if assigned or wanted.search("".join(linecache.getlines(source.file))):
+                return True
+            for module in (program().module(name, source) for name in source.imports):
+                if module is not None and module.file not in found:
+                    found[module.file] = module
+                    waiting.append(module)
+    return False

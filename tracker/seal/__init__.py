@@ -1,0 +1,1 @@
+"""Sealing: what taps noted becomes tensors."""

@@ -1,0 +1,98 @@
+"""One captured write: the rewritten plan before it, sealing after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from provspark.model.pending import PendingWrite
+from provspark.tracker.intercept.audit import Seen
+from provspark.tracker.plan.operations import AS_MANY, built
+from provspark.tracker.plan.rewrite import Rewriter
+from provspark.tracker.seal.in_driver import Noted
+from provspark.tracker.seal.place import sealed, way
+from provspark.tracker.session.caches import Caches
+from provspark.tracker.session.possible_edges import Behind, attached
+from provspark.tracker.session.read_inputs import Inputs, scanned
+from provspark.tracker.sinks import Output, TapRuns, WriteMetrics
+from provspark.tracker.sources import Scan
+from provspark.tracker.sources.held_scans import KeptScan
+from provspark.tracker.sources.parquet import ParquetScan
+from provspark.tracker.spark.jvm import Jvm
+from provspark.tracker.taps.taps import Receipt
+
+
+class TracedWrite:
+    """A write whose plan notes where its rows come from, made before it runs; UnsupportedPlanError if it can't be.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    sink : Output
+    plan : the user's plan, analysed, with cached parts in their places
+    taps : URL of the folder for sidecars
+    caches : what the script caches
+    behind : which reads on the driver its rows may come from
+    """
+
+    def __init__(self, jvm: Jvm, sink: Output, plan: Any, taps: str, caches: Caches, behind: Behind) -> None:
+        self.jvm = jvm
+        self._sink = sink
+        self._folder = taps
+        self._way = way(jvm)
+        self._behind = behind
+        self._rewriter = rewriter = Rewriter(jvm, taps, caches)
+        plan = caches.operations.numbered(plan)
+        self.draft = caches.operations.read(jvm, plan)
+        traced = rewriter.run(plan)
+        shaped, mark = sink.shape(rewriter.java.plan(traced.number))
+        number = traced.number if mark is None else rewriter.java.replaced(traced.number, shaped)
+        top = rewriter.tapped(rewriter.java.tapRows(number, mark), traced.legs, "output", keyed=False)
+        sound = rewriter.sound(rewriter.java.userColumns(top.number, plan.output().size()), plan)
+        self.plan = rewriter.nullable(sound, plan, optimised=not sink.analysed)
+        rewriter.scans[:] = [self._before_it_goes(scan) for scan in rewriter.scans]
+
+    def read(self) -> Inputs:
+        """Return what it reads."""
+        return scanned(self._rewriter.scans)
+
+    def _grouped(self, receipts: dict[int, list[Receipt]]) -> int:
+        """Return how many rows went into the aggregate whose groups were all written; -1 where there is none."""
+        node = self._rewriter.root
+        while node is not None and node.kind in AS_MANY and len(node.children) == 1 and not node.subqueries:
+            node = node.children[0]
+        tap = None if node is None or node.subqueries else self._rewriter.taps_of.get(node.number)
+        if tap is None:
+            return -1
+        return sum(r.rows for r in receipts.get(self._rewriter.taps[tap].place, []))
+
+    def _before_it_goes(self, scan: Scan) -> Scan:
+        """The write may take away what it read: Parquet's rows can be counted before."""
+        kept = scan if isinstance(scan, KeptScan) else KeptScan(scan)
+        if not isinstance(kept.scan, ParquetScan) or not scan.dataset.meets(self._sink.dataset):
+            return scan
+        kept.settle()
+        return kept
+
+    def seal(self, seen: Seen | None, site: str) -> PendingWrite:
+        """Resolve what was noted, after Spark's commit; `seen` is what Spark's listener said of the write.
+
+        Raises
+        ------
+        CaptureError
+            Notes, files and inputs do not fit together.
+        """
+        receipts = self._rewriter.receipts()
+        top = receipts.get(self._rewriter.taps[-1].place, [])
+        tapped = [TapRuns(r.partition, r.marks or (("", r.rows),)) for r in top]
+        metrics = WriteMetrics(seen.files, seen.bytes, seen.rows) if seen is not None and seen.files >= 0 else None
+        written = self._sink.finish(tapped, metrics)
+        finished = {id(scan): scan.finish() for scan in {id(s): s for s in self._rewriter.scans}.values()}
+        scans = [finished[id(scan)] for scan in self._rewriter.scans]
+        noted = Noted(self._rewriter.taps, receipts, self._folder, scans, written)
+        made = sealed(self.jvm, noted, self._way, site)
+        if self.draft is not None:
+            rows = int(written.counts.sum())
+            about = made.axes, self._rewriter.paths, rows, self._grouped(receipts), self._sink.names
+            made = replace(made, operations=built(self.draft, *about))
+        return attached(self._sink.complete(made), (written.rows, written.counts), self._behind)

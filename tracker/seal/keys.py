@@ -1,0 +1,194 @@
+"""The groups of a tap that are asked for, and where they stand on its axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from provspark.model.arrays import Int64
+from provspark.model.arrow import numbers
+from provspark.model.boxes import Boxes
+from provspark.model.boxes.lists import chunks, concat, constant, every, spread
+from provspark.model.boxes.spool import Dealt
+from provspark.tracker.seal import boxes_in_parts as gathered
+
+__all__ = ["Keys", "Ranges"]
+
+_GLANCE = 1 << 12
+_CROWDED = 64
+"""Hashes that begin alike: of more, which no hash makes by chance, the one asked for is not looked for in turn."""
+
+
+class Keys:
+    """Different keys, in the order in which they are first asked for.
+
+    Parameters
+    ----------
+    asked : sequence of pairs of int64 arrays
+        The two hashes of each key that is asked for, by who asks.
+
+    Attributes
+    ----------
+    asked : list of int64 arrays
+        Place of each of them.
+    """
+
+    def __init__(self, asked: Sequence[tuple[Int64, Int64]]) -> None:
+        first, second = (np.concatenate([hashes[i] for hashes in asked]) for i in (0, 1))
+        table = _table(first, second)
+        places = np.arange(len(first)) if table else None
+        self._keys = None
+        if places is None:
+            coded = _whole(first, second).dictionary_encode()
+            self._keys = coded.dictionary
+            places = numbers(coded.indices).astype(np.int64)
+            first, second = np.frombuffer(self._keys.buffers()[1], "<i8").reshape(-1, 2)[: len(self._keys)].T
+            table = _table(first, second)
+        self.asked = np.split(places, np.cumsum([len(hashes[0]) for hashes in asked])[:-1])
+        self._len, self._table = len(first), table
+
+    def __len__(self) -> int:
+        return self._len
+
+    def places(self, first: Int64, second: Int64) -> Int64:
+        """Place of each key, -1 where it is none of these."""
+        if self._table is not None:
+            return self._table.places(first, second)
+        found = pc.index_in(_whole(first, second), value_set=self._keys)
+        places: Int64 = numbers(found).astype(np.int64)
+        if found.null_count:
+            places[~numbers(found.is_valid())] = -1
+        return places
+
+
+class _Table:
+    """Keys by how their first hashes begin, which all differ: a search among many keys misses the cache at each step.
+
+    Parameters
+    ----------
+    first, second : arrays
+        Hashes in the order of the first ones, without a sign.
+    order : int64 array
+        Place of each.
+    heads, begins : arrays
+        Where hashes begin otherwise than those before; how they begin.
+    shift : int
+        Bits behind the beginning.
+    """
+
+    def __init__(self, first: Any, second: Any, order: Int64, heads: Int64, begins: Any, shift: Any) -> None:
+        # No key stands at the end: what is larger than all keys of its beginning is looked for no further.
+        self._first = np.append(first, np.iinfo(np.uint64).max)
+        self._second = np.append(second, second[-1:])
+        self._order = np.append(order, -1)
+        self._shift = shift
+        self._heads = np.full(1 << 64 - int(shift), len(first), dtype=np.int32 if len(first) < 2**31 else np.int64)
+        self._heads[begins] = heads
+
+    def places(self, first: Int64, second: Int64) -> Int64:
+        """Place of each key, -1 where it is none of these."""
+        places = np.full(len(first), -1, dtype=np.int64)
+        for part in chunks(len(first)):
+            wanted = first[part].view(np.uint64)
+            at = self._heads[wanted >> self._shift]
+            found = self._first[at]
+            late = np.flatnonzero(found < wanted)
+            while len(late):
+                at[late] += 1
+                found[late] = self._first[at[late]]
+                late = late[found[late] < wanted[late]]
+            met = np.flatnonzero(found == wanted)
+            met = met[self._second[at[met]] == second[part][met]]
+            places[part][met] = self._order[at[met]]
+        return places
+
+
+def _table(first: Int64, second: Int64) -> _Table | None:
+    """A table of keys; None where two have one first hash, or too many hashes begin alike."""
+    if len(np.unique(first[:_GLANCE])) < min(len(first), _GLANCE):
+        return None
+    order = np.argsort(first.view(np.uint64))
+    hashes = first.view(np.uint64)[order]
+    if not every(hashes[1:] > hashes[:-1]):
+        return None
+    shift = np.uint64(63 - len(first).bit_length())
+    begins = hashes >> shift
+    heads = np.flatnonzero(np.concatenate([[True], begins[1:] != begins[:-1]]))
+    if int(np.diff(heads, append=len(first)).max()) > _CROWDED:
+        return None
+    return _Table(hashes, second[order], order, heads, begins[heads], shift)
+
+
+def _whole(first: Int64, second: Int64) -> pa.Array:
+    """Two hashes as one fixed-size value of 16 bytes."""
+    data = np.empty((len(first), 2), dtype="<i8")
+    data[:, 0], data[:, 1] = first, second
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(first), [None, pa.py_buffer(data)])
+
+
+class Ranges:
+    """Ranges of an axis in which each group stands: more than fit memory go to files, so many groups to each.
+
+    Parameters
+    ----------
+    groups : number of groups
+    rows : at most so many ranges
+    """
+
+    def __init__(self, groups: int, rows: int) -> None:
+        self._parts: list[Boxes] = []
+        self._held = 0
+        self._dealt = Dealt("out", groups, rows)
+        self._groups = groups
+        self._seen = np.zeros(groups, dtype=np.bool_)
+
+    @property
+    def found(self) -> int:
+        """Number of groups that have a range."""
+        return int(np.count_nonzero(self._seen))
+
+    def add(self, groups: Int64, starts: Int64, counts: Int64) -> None:
+        """Note one range for each of some groups."""
+        self._seen[groups] = True
+        self._held += len(groups)
+        self._parts.append(_ranges(groups, starts, counts))
+        if self._held > gathered.MOST:
+            for part in self._parts:
+                self._dealt.add(part)
+            self._parts.clear()
+
+    def of(self, asked: Int64) -> Iterator[tuple[Int64, Int64, Int64]]:
+        """Yield the ranges of the groups asked for, some groups at a time: place in `asked`, start, count."""
+        if not self._dealt:
+            yield _found(concat(self._parts), asked, self._groups)
+            return
+        rising = every(asked[1:] >= asked[:-1])
+        wide = self._dealt.wide
+        for low, ranges in self._dealt.files():
+            high = low + wide
+            if rising:
+                mine = np.arange(*np.searchsorted(asked, [low, high]))
+            else:
+                mine = np.flatnonzero((asked >= low) & (asked < high))
+            own = _ranges(ranges.out - low, ranges.src, ranges.n_src)
+            which, starts, counts = _found(own, asked[mine] - low, wide)
+            yield mine[which], starts, counts
+
+
+def _ranges(groups: Int64, starts: Int64, counts: Int64) -> Boxes:
+    n = len(groups)
+    return Boxes(groups, constant(np.int64(1), n), starts, counts, constant(np.False_, n))
+
+
+def _found(ranges: Boxes, asked: Int64, groups: int) -> tuple[Int64, Int64, Int64]:
+    """The ranges of the groups asked for, of so many groups: place in `asked`, start, count."""
+    each = np.bincount(ranges.out, minlength=groups)
+    ends = np.cumsum(each)
+    at, which = spread((ends - each)[asked], ends[asked])
+    if not every(ranges.out[1:] >= ranges.out[:-1]):
+        at = np.argsort(ranges.out, kind="stable")[at]
+    return which, ranges.src[at], ranges.n_src[at]

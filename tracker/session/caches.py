@@ -1,0 +1,342 @@
+"""What the script caches or checkpoints: computed once, with the legs beside the user's columns.
+
+Under each entry of Spark's cache stands the traced plan (java/Caches.java), so whatever finds the entry uses it: frames
+made before `cache()` as after, SQL, tables. A write that reads it goes on from its legs, and reads the notes of the
+taps within as if they were its own, whichever action computed it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from provspark.model.datasets import Dataset
+from provspark.model.errors import CaptureError, UnsupportedPlanError
+from provspark.tracker.plan.operations import Reader
+from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.rewrite import Node, Rewriter
+from provspark.tracker.session.rdds import Rdds
+from provspark.tracker.sinks.reasons import reason
+from provspark.tracker.sources import Scan
+from provspark.tracker.sources.held_scans import KeptScan
+from provspark.tracker.sources.local import LocalSites
+from provspark.tracker.spark.jvm import Jvm
+from provspark.tracker.taps.taps import Receipt, by_tap, kept
+
+log = logging.getLogger(__name__)
+
+_NODE = "InMemoryRelation"
+
+
+class Held:
+    """A plan that was traced when it was cached, and is read by writes.
+
+    Parameters
+    ----------
+    rewriter : Rewriter
+        Which traced it; its taps mark their partitions.
+    legs : tuple of Leg
+        Of its rows, in `rewriter`'s numbers.
+    name : str
+        Its folder within that of the write's sidecars.
+    plan : LogicalPlan
+        The user's, its leaves numbered.
+    """
+
+    def __init__(self, rewriter: Rewriter, legs: tuple[Leg, ...], name: str, plan: Any) -> None:
+        self.rewriter, self.legs, self._name, self.plan = rewriter, legs, name, plan
+        self.scans = [s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans]
+
+    @property
+    def width(self) -> int:
+        """Number of its legs' columns."""
+        return sum(leg.width for leg in self.legs)
+
+    def receipts(self) -> dict[int, list[Receipt]]:
+        """Return by tap what was noted while it was computed, sidecars named from the write's folder."""
+        own = {tap: covering(found) for tap, found in by_tap(self.rewriter.java.receipts()).items()}
+        return {tap: [self._moved(r) for r in found] for tap, found in own.items()} | self.rewriter.lent_receipts()
+
+    def _moved(self, receipt: Receipt) -> Receipt:
+        how, _, name = receipt.place.partition(" ")
+        return replace(receipt, place=f"file {self._name}/{name}") if how == "file" else receipt
+
+    def lend(self, to: Rewriter, plan: Any) -> Traced:
+        """Return the plan, which ends in the legs' columns, as a leaf of another rewrite."""
+        return Traced(to.java.held(plan, self.width), self.place(to))
+
+    def place(self, to: Rewriter) -> tuple[Leg, ...]:
+        """Put its inputs and taps among those of another rewrite; return its legs in their numbers."""
+        scans, taps, places = len(to.scans), len(to.taps), to.placed
+
+        def moved(legs: Sequence[Leg]) -> tuple[Leg, ...]:
+            return tuple(replace(leg, origin=leg.origin + (taps if leg.grouped else scans)) for leg in legs)
+
+        to.scans.extend(self.scans)
+        to.paths.extend(self.rewriter.paths)
+        for tap in self.rewriter.taps:
+            to.taps.append(replace(tap, number=taps + tap.number, place=places + tap.place, legs=moved(tap.legs)))
+            to.lent[places + tap.place] = (self, tap.place)
+        to.placed += self.rewriter.placed
+        to.java.skipTaps(self.rewriter.placed)
+        return moved(self.legs)
+
+    def whole(self, to: Rewriter) -> tuple[Leg, ...]:
+        """Put its inputs and taps in another rewrite; return legs to all that those on top noted."""
+        legs = self.place(to)
+        for leg in legs:
+            to.taps[leg.origin] = replace(to.taps[leg.origin], whole=True, keyless=True)
+        return legs
+
+
+class Caches:
+    """What is cached in one SparkContext, since the step began or before.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    taps : str
+        URL of the step's folder for sidecars.
+    site : function of (node's class, plan)
+        Tells the script's line.
+    """
+
+    def __init__(self, jvm: Jvm, taps: str, site: Callable[[Jvm, str, Any], str]) -> None:
+        self._java: Any = jvm.new("Caches")
+        self._plans: Any = jvm.plans
+        self.local = LocalSites(jvm)
+        self.rdds = Rdds(jvm, self)
+        self.operations = Reader(jvm)
+        self._taps, self._site = taps, site
+        self._held: dict[int, Held | UnsupportedPlanError] = {}
+        self._checkpoints: dict[int, Held | UnsupportedPlanError] = {}
+        self._checkpointed: dict[int, Any] = {}
+        """The users' analysed plans of checkpoints."""
+        self._transposed: dict[int, Held | UnsupportedPlanError] = {}
+        self._made = 0
+        self._looking = threading.RLock()
+
+    def look(self, jvm: Jvm) -> None:
+        """Put traced plans under what is cached and not known yet; leave what can't be traced as it is."""
+        with self._looking:
+            for i in range(self._java.unknown(jvm.session)):
+                self._trace(jvm, i)
+
+    def _trace(self, jvm: Jvm, i: int) -> None:
+        plan = self._java.plan(jvm.session, i)
+        try:
+            if self._java.begun(i):
+                raise UnsupportedPlanError(_NODE, "what is cached was computed before capture saw it")
+            held, whole = self.traced(jvm, plan)
+            number = self._java.replace(jvm.session, i, whole)
+            if number >= 0:
+                self._held[number] = held
+                self.operations.cached(self._java.relation(number), held.plan)
+        except Exception as e:
+            self._held[self._java.keep(i)] = self.untraced(jvm, plan, e, _NODE, "what is cached")
+
+    def observed(self, jvm: Jvm, plan: Any) -> None:
+        """Complete the Observations in what a written user's plan reads from the cache, with its cached parts in it."""
+        try:
+            self._java.observed(jvm.session, plan)
+        except Exception as e:
+            log.warning("provspark: an Observation within what is cached gets no values: %s", reason(e))
+
+    def traced(self, jvm: Jvm, plan: Any) -> tuple[Held, Any]:
+        """Trace a plan that is to be computed once and read often; its columns are the user's and the legs'."""
+        rewriter, name = self._rewriter(jvm)
+        plan = self.operations.numbered(plan)
+        traced = rewriter.run(plan)
+        whole = rewriter.sound(rewriter.java.whole(traced.number), plan)
+        return Held(rewriter, traced.legs, name, plan), whole
+
+    def tapped(self, jvm: Jvm, plan: Any, label: str, *, coarse: bool) -> tuple[Held, Any]:
+        """Trace a plan whose rows go where legs can't follow: a tap on top notes them by partition; see `Tap`."""
+        rewriter, name = self._rewriter(jvm)
+        plan = self.operations.numbered(plan)
+        traced = rewriter.run(plan)
+        number = rewriter.java.tapKeyed(traced.number, rewriter.shapes.partition())
+        rewriter.tapped(number, traced.legs, label, keyed=True, coarse=coarse)
+        legs = (Leg(True, len(rewriter.taps) - 1),)
+        shown = rewriter.java.userColumns(number, plan.output().size())
+        return Held(rewriter, legs, name, plan), rewriter.sound(shown, plan)
+
+    def _rewriter(self, jvm: Jvm) -> tuple[Rewriter, str]:
+        self._made += 1
+        name = f"c{self._made}"
+        rewriter = Rewriter(jvm, f"{self._taps}/{name}", self)
+        rewriter.java.markPartitions()
+        return rewriter, name
+
+    def current(self, jvm: Jvm, analysed: Any) -> Any:
+        """Return a plan with what is cached now in its place, all of it known."""
+        self.look(jvm)
+        return self._java.current(jvm.session, analysed)
+
+    def leaf(self, to: Rewriter, relation: Any) -> Traced:
+        """Return an InMemoryRelation with its legs; UnsupportedPlanError if it could not be traced."""
+        held = self._held.get(self._java.number(relation))
+        if held is None:
+            raise UnsupportedPlanError(_NODE, "what is cached was not seen when it was")
+        if isinstance(held, UnsupportedPlanError):
+            raise held
+        return held.lend(to, self._java.whole(relation))
+
+    def checkpoint(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Checkpoint a Java Dataset by `take`, which gets it or its traced form; return what shows the user's columns.
+
+        What can't be traced is checkpointed as it is.
+        """
+        analysed = frame.queryExecution().analyzed()
+        held: Held | UnsupportedPlanError
+        traced = None
+        try:
+            held, whole = self.traced(jvm, self.current(jvm, analysed))
+            traced = self._java.dataset(jvm.session, whole)
+        except Exception as e:
+            held = self.untraced(jvm, analysed, e, "LogicalRDD", "a checkpoint")
+        if traced is None:  # outside of the handler, so that the script's own errors have no other behind them
+            made = take(frame)
+            self._remember_checkpoint(made, held, analysed)
+            return made
+        made = take(traced)
+        try:
+            self._remember_checkpoint(made, held, analysed)
+            return self._java.shown(jvm.session, made, analysed.output().size())
+        except Exception as e:
+            log.warning("provspark: a checkpoint is made again, without capture: %s", reason(e))
+            return take(frame)
+
+    def _remember_checkpoint(self, made: Any, held: Held | UnsupportedPlanError, analysed: Any) -> None:
+        """A write of a checkpoint that could not be remembered is refused, as one of an RDD that the script made."""
+        try:
+            rdd = self._java.rdd(made.queryExecution().analyzed())
+            self._checkpoints[rdd], self._checkpointed[rdd] = held, analysed
+            if isinstance(held, Held):
+                self.operations.checkpoint(rdd, held.plan)
+        except Exception as e:
+            log.warning("provspark: a checkpoint can't be followed: %s", reason(e))
+
+    def transposed(self, jvm: Jvm, frame: Any, plain: Any, take: Callable[[Any], Any]) -> Any:
+        """Transpose a Java Dataset by `take`, which computes it at once; each row derives from all input rows.
+
+        What can't be traced is transposed from `plain`.
+        """
+        analysed = frame.queryExecution().analyzed()
+        held: Held | UnsupportedPlanError
+        rows = None
+        try:
+            held, plan = self.tapped(jvm, self.current(jvm, analysed), "transpose", coarse=False)
+            rows = jvm.rows(plan)
+        except Exception as e:
+            held = self.untraced(jvm, analysed, e, "Transpose", "what was transposed")
+        made = take(plain if rows is None else rows)
+        try:
+            self._transposed[self._java.transposed(made.queryExecution().analyzed())] = held
+        except Exception as e:
+            log.warning("provspark: what was transposed can't be followed: %s", reason(e))
+        return made
+
+    def untraced(self, jvm: Jvm, plan: Any, e: Exception, node: str, what: str) -> UnsupportedPlanError:
+        """Return why a plan that is computed now could not be traced."""
+        if not isinstance(e, UnsupportedPlanError):
+            return UnsupportedPlanError(node, f"{what} can't be followed: {type(e).__name__}: {e}")
+        site = e.site
+        with contextlib.suppress(Exception):
+            site = site or self._site(jvm, e.node.split(" ")[0], plan)
+        return UnsupportedPlanError(e.node, f"{e.why}, in {what}", site)
+
+    def transpose_of(self, to: Rewriter, node: Node, plan: Any) -> Traced:
+        """Return a transposed frame with legs to all rows that went in."""
+        held = self._transposed.get(self._java.transposed(plan))
+        if held is None:
+            raise UnsupportedPlanError(node.kind, "it was computed before capture began")
+        if isinstance(held, UnsupportedPlanError):
+            raise held
+        legs = held.whole(to)
+        return Traced(to.java.constant(to.java.bare(node.number), len(legs)), legs)
+
+    def checkpoint_of(self, plan: Any) -> Held | None:
+        """Return what is known of an RDD's rows; UnsupportedPlanError for a checkpoint that can't be traced."""
+        held = self._checkpoints.get(self._java.rdd(plan))
+        if isinstance(held, UnsupportedPlanError):
+            raise held
+        return held
+
+    def computes(self, leaf: Any) -> bool:
+        """Whether a leaf is an RDD that is no checkpoint and holds no rows that the script handed over."""
+        kind = leaf.getClass().getSimpleName()
+        return kind == "LogicalRDD" and self._java.rdd(leaf) not in self._checkpoints and not self.local.handed(leaf)
+
+    def scans_of(self, jvm: Jvm, plan: Any) -> Sequence[Scan]:
+        """Return what an RDD's rows were read from; UnsupportedPlanError where that is not known."""
+        held = self.checkpoint_of(plan)
+        return [self.local.scan(jvm, plan, "LogicalRDD")] if held is None else held.scans
+
+    def plans_of(self, leaf: Any) -> Iterator[Any]:
+        """Yield the analysed plans that an RDD's rows were computed from, as far as they are known."""
+        rdd = self._java.rdd(leaf)
+        plans = [self._checkpointed[rdd]] if rdd in self._checkpointed else []
+        if not plans and not self.local.handed(leaf):
+            with contextlib.suppress(UnsupportedPlanError):
+                plans = [analysed for _, analysed in self.rdds.frames_of(leaf.rdd())]
+        for plan in plans:
+            yield plan
+            for inner in self._plans.computed(plan):
+                yield from self.plans_of(inner)
+
+    def settle(self, dataset: Dataset) -> None:
+        """Learn what was read of a data set that is about to change, for what is cached whole."""
+        for number, held in self._held.items():
+            if isinstance(held, Held) and self._java.loaded(number):
+                for scan in held.scans:
+                    if scan.dataset.meets(dataset):
+                        with contextlib.suppress(CaptureError):  # a write that reads it will tell
+                            scan.settle()
+
+    def cache_table(self, jvm: Jvm, text: str) -> Any:
+        """Run CACHE TABLE, which computes at once, so that the traced plan is computed; None for another text."""
+        found = None
+        try:
+            found = self._java.lazily(jvm.session, text)
+            if found is None:
+                return None
+            self.look(jvm)
+        except Exception as e:
+            if found is None:
+                return None  # Spark says what is wrong with the text
+            log.warning("provspark: what is cached can't be followed: %s", reason(e))
+        found[1].count()
+        return found[0]
+
+    def restore(self, jvm: Jvm) -> None:
+        """Put the users' own plans back where nothing is computed yet."""
+        with self._looking:
+            self._java.restore(jvm.session)
+
+
+def covering(receipts: Sequence[Receipt]) -> list[Receipt]:
+    """Return the receipts that count, of a plan whose partitions are computed one by one, by any job.
+
+    A partition that was computed again, after it was lost or for a sample, counts as it was computed last.
+
+    Raises
+    ------
+    CaptureError
+        A task computed a partition anew together with one that it alone had computed: its notes can't be told apart.
+    """
+    out: list[Receipt] = []
+    covered: set[str] = set()
+    for r in sorted(receipts, key=lambda r: (r.stage, r.attempt, r.task), reverse=True):
+        mine = {name for name, _ in r.marks}
+        if mine <= covered:
+            continue
+        if mine & covered:
+            raise CaptureError("a part of what is cached was lost and computed again together with other parts")
+        covered |= mine
+        out.append(kept(r))
+    return out[::-1]

@@ -1,0 +1,76 @@
+"""Profiles of what a step read and wrote, at its end: by the session that is there, else by our own readers."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from provspark.index_store.profiles import computation as compute
+from provspark.index_store.profiles.computation import profile_of
+from provspark.index_store.profiles.profile import Profile, Profiles
+from provspark.index_store.profiles.spark_queries import aggregated
+from provspark.index_store.values.files import check, files_of
+from provspark.model.datasets import Files, Version
+from provspark.model.errors import VersionChangedError
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.writes import Write
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+log = logging.getLogger("provspark")
+
+_FORMATS = frozenset({"csv", "json", "orc", "parquet", "text"})
+
+
+def profiles_of(sealed: PendingWrite, added: Write) -> Profiles:
+    """Profile the output and the inputs of a write as their files lie there now.
+
+    What can't be read, or has changed since it was read or written, is left out, with a warning in the log.
+    """
+    found: list[Profile] = []
+    pending = {v.files.identity(v.dataset): v for v in (sealed.output, *sealed.inputs)}
+    for version in (added.output, *added.inputs):
+        try:
+            found.append(_profile(version, pending[version.id]))
+        except Exception as e:
+            log.warning("provspark: no profile of %s: %s", version.dataset, e)
+            log.debug("provspark: the error behind it", exc_info=e)
+    return Profiles(tuple(found))
+
+
+def _profile(version: Version, pending: PendingVersion) -> Profile:
+    _unchanged(version, pending.files)
+    frame = _frame(version)
+    if frame is None:
+        return profile_of(version, pending.files)
+
+    def read(names: list[str]) -> pa.Table:
+        table = frame.select(*(f"`{n.replace('`', '``')}`" for n in names)).toArrow()
+        if len(table) != version.rows:
+            raise VersionChangedError(f"{version.dataset} has {len(table)} rows now, it had {version.rows}")
+        return table
+
+    many = version.rows * len(version.fields) > compute.LIMIT
+    profile = aggregated(version, frame) if many else profile_of(version, pending.files, read=read)
+    _unchanged(version, pending.files)
+    return profile
+
+
+def _unchanged(version: Version, files: Files) -> None:
+    for file in files_of(version, files):
+        check(file)
+
+
+def _frame(version: Version) -> DataFrame | None:
+    """The version as the script's session reads it; None where there is no session or that has no such reader."""
+    from pyspark.sql import SparkSession
+
+    spark: Any = SparkSession._instantiatedSession
+    if spark is None or spark.sparkContext._jsc is None or version.format not in _FORMATS:
+        return None
+    schema = ", ".join(f"`{f.name.replace('`', '``')}` {f.type}" for f in version.fields)
+    reader = spark.read.format(version.format).options(**dict(version.options)).schema(schema)
+    frame: DataFrame = reader.load(version.dataset.uri)
+    return frame

@@ -1,0 +1,162 @@
+"""RDDs on the way from one data frame to another: what functions over RDDs do with rows, Spark does not see.
+
+A frame's `rdd` is that of its traced plan, with a tap on top by partition. Spark knows of every RDD which ones it was
+made of (java/Rdds.java), so a frame made of an RDD is followed to the frames that it came from: each of its rows is
+owed to all rows of the partition that it was computed from, or, past a shuffle, to all rows; and the write is coarse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from provspark.model.datasets import Files
+from provspark.model.errors import UnsupportedPlanError
+from provspark.model.pending import PendingVersion
+from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.rewrite import Node, Rewriter
+from provspark.tracker.session.troubles import log
+from provspark.tracker.sources import Segments
+from provspark.tracker.sources.held_scans import KeptScan
+from provspark.tracker.sources.local import FORMAT, local_dataset
+
+if TYPE_CHECKING:
+    from provspark.tracker.session.caches import Caches, Held
+    from provspark.tracker.spark.jvm import Jvm
+
+_NODE = "LogicalRDD"
+_BATCH = "foreachBatch"
+_STREAMED = (
+    "the rows of a streaming batch are not captured: write the batch to files, and process the files in a separate step"
+)
+_OTHERS = {
+    "HadoopRDD": "files read as an RDD: read them by spark.read",
+    "NewHadoopRDD": "files read as an RDD: read them by spark.read",
+    "ReliableCheckpointRDD": "an RDD's checkpoint: checkpoint a DataFrame",
+    "LocalCheckpointRDD": "an RDD's checkpoint: checkpoint a DataFrame",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """A frame whose rows an RDD has: its session, its own plan, and the traced one or why there is none."""
+
+    jvm: Jvm
+    analysed: Any
+    held: Held | UnsupportedPlanError
+
+
+class HandedScan:
+    """All rows that the script handed over to an RDD; which of them a function made what of is not known.
+
+    Parameters
+    ----------
+    content : function
+        Returns what tells them from others.
+    rows : int
+    site : str
+        ``file:line`` that handed them over.
+    """
+
+    plan = address = listing = None
+
+    def __init__(self, content: Callable[[], str], rows: int, site: str) -> None:
+        self._content, self._rows = content, rows
+        self.dataset = local_dataset(site)
+
+    def finish(self) -> tuple[PendingVersion, Segments]:
+        """See `Scan.finish`."""
+        files = Files.of([(self._content(), 0, 0, self._rows, False)])
+        none = np.zeros(0, dtype=np.int64)
+        return PendingVersion(self.dataset, files, FORMAT), Segments(none, none, none)
+
+
+class Rdds:
+    """RDDs of frames and of rows handed over, in one SparkContext.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    caches : Caches
+    """
+
+    def __init__(self, jvm: Jvm, caches: Caches) -> None:
+        self._java: Any = jvm.new("Rdds")
+        self._caches = caches
+        self._origins: list[_Origin | HandedScan | UnsupportedPlanError] = []
+
+    def of_frame(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
+        """Return what `take` makes of a Java Dataset, an RDD of PySpark: of the traced one, if it can be traced."""
+        analysed = frame.queryExecution().analyzed()
+        held: Held | UnsupportedPlanError
+        traced = frame
+        try:
+            held, plan = self._caches.tapped(jvm, self._caches.current(jvm, analysed), "RDD", coarse=True)
+            traced = jvm.rows(plan)
+        except Exception as e:
+            held = self._caches.untraced(jvm, analysed, e, _NODE, "what an RDD was made of")
+        rdd = take(traced)
+        try:
+            self._note(rdd._jrdd, _Origin(jvm, analysed, held))
+        except Exception as e:  # a frame made of it will say that its rows are not known
+            log.debug("provspark: an RDD's rows are not known", exc_info=e)
+        return rdd
+
+    def handed(self, rdd: Any, rows: int, content: str, site: str) -> None:
+        """Take note of a JavaRDD of rows that the script handed over; see `HandedScan`."""
+        self._note(rdd, HandedScan(lambda: content or str(self._java.digest(rdd)), rows, site))
+
+    def batch(self, frame: Any) -> None:
+        """Take note of a Java Dataset that holds a batch of a stream."""
+        plan = frame.queryExecution().analyzed()
+        self._java.noteLeaves(plan, self._numbered(UnsupportedPlanError(_BATCH, _STREAMED)))
+
+    def _note(self, rdd: Any, origin: _Origin | HandedScan) -> None:
+        self._java.note(rdd.rdd(), self._numbered(origin))
+
+    def _numbered(self, origin: _Origin | HandedScan | UnsupportedPlanError) -> int:
+        self._origins.append(origin)
+        return len(self._origins) - 1
+
+    def frames_of(self, rdd: Any) -> list[tuple[Jvm, Any]]:
+        """Return sessions and analysed plans that an RDD's rows come from; UnsupportedPlanError if not known."""
+        return [(origin.jvm, origin.analysed) for origin in self._found(rdd)[1] if isinstance(origin, _Origin)]
+
+    def _found(self, rdd: Any) -> tuple[bool, list[_Origin | HandedScan]]:
+        """Return what an RDD was made of, and whether partition by partition."""
+        how, *names = self._java.origins(rdd).split(" ")
+        others = [name for name in names if not name.isdigit()]
+        if others:
+            why = _OTHERS.get(others[0], f"a {others[0]}")
+            raise UnsupportedPlanError(_NODE, f"where an RDD's rows come from is not known: it was made of {why}")
+        found = []
+        for name in names:
+            origin = self._origins[int(name)]
+            if isinstance(origin, UnsupportedPlanError):
+                raise origin
+            found.append(origin)
+        return how == "each", found
+
+    def leaf(self, to: Rewriter, node: Node, plan: Any) -> Traced:
+        """Return a frame made of an RDD with legs to what the RDD was made of."""
+        each, origins = self._found(plan.rdd())
+        java, number = to.java, to.java.bare(node.number)
+        legs: list[Leg] = []
+        for origin in origins:
+            if isinstance(origin, HandedScan):
+                to.scans.append(KeptScan(origin))
+                to.paths.append(())
+                legs.append(Leg(False, len(to.scans) - 1, whole=True))
+                number = java.present(number)
+                continue
+            if isinstance(origin.held, UnsupportedPlanError):
+                raise origin.held
+            if each and len(origins) == 1:
+                return Traced(java.keyed(java.plan(number), to.shapes.partition()), origin.held.place(to))
+            found = origin.held.whole(to)
+            legs.extend(found)
+            number = java.constant(number, len(found))
+        return Traced(number, tuple(legs))

@@ -1,0 +1,469 @@
+"""Runs what a script reads on the driver, and takes note of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from provspark.model.datasets import Field
+from provspark.model.driver_datasets import FIT
+from provspark.model.errors import UnsupportedPlanError
+from provspark.model.pending import PendingWrite
+from provspark.model.writes import Untracked
+from provspark.tracker.files.step_files import FilesOfDriver
+from provspark.tracker.intercept.actions import FITS, METHODS, Action
+from provspark.tracker.plan.rewrite import Rewriter
+from provspark.tracker.script.shown_frames import EAGER, takes_text
+from provspark.tracker.script.sites import caller
+from provspark.tracker.session.accumulators import Accumulated, accumulators_exist
+from provspark.tracker.session.coarse_read import CoarseRead, ReadPlan
+from provspark.tracker.session.driver_reads import DriverReads
+from provspark.tracker.session.failures import said, stopped
+from provspark.tracker.session.fitted_models import Models, columns_named, learned
+from provspark.tracker.session.possible_edges import Behind
+from provspark.tracker.session.read_inputs import NONE, Inputs, ReadInputs
+from provspark.tracker.session.reads_behind import behind
+from provspark.tracker.session.row_iterators import Taking
+from provspark.tracker.session.saved_models import LoadedModel, model_files, saved_model
+from provspark.tracker.session.sessions import Sessions
+from provspark.tracker.session.traced_read import Ask, Trace, TracedRows
+from provspark.tracker.session.troubles import Troubles, log
+from provspark.tracker.spark.jvm import Jvm
+
+__all__ = ["Reading"]
+
+_SETTING = "spark.provspark.driverReads"
+_MOST = "spark.provspark.driverReads.traced"
+MOST = 100
+"""Reads of rows of a step that are followed row by row, unless a setting says otherwise."""
+_ARROW = "spark.sql.execution.arrow.pyspark.enabled"
+_FAILED = "what it brought to the driver is not known: "
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is known of a plan that is read."""
+
+    jvm: Jvm
+    inputs: Inputs
+    single: bool
+    fields: tuple[Field, ...]
+    most: int
+    """How many reads of the step are followed row by row."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads anything that the script did not hand over itself."""
+        return bool(self.inputs.sources or self.inputs.node)
+
+
+class Reading:
+    """The reads of one step.
+
+    Parameters
+    ----------
+    sessions, reads, troubles
+        See there.
+    files : FilesOfDriver
+    folder : str
+        URL of the step's folder for sidecars.
+    """
+
+    def __init__(
+        self, sessions: Sessions, reads: DriverReads, troubles: Troubles, files: FilesOfDriver, folder: str
+    ) -> None:
+        self._sessions, self._reads, self._troubles, self._folder = sessions, reads, troubles, folder
+        self._files = files
+        self._taps = 0
+        """Reads that were followed row by row, or were to be."""
+        self.models = Models()
+        self._accumulated = Accumulated()
+        self._java: Any = None
+        self._inputs: ReadInputs | None = None
+        self._making = threading.Lock()
+        self._unheard: ReadInputs | None = None
+        """Lists the inputs of what is not stored as a read."""
+
+    def clear(self) -> None:
+        """Forget what belongs to a SparkContext that stops."""
+        self._java = self._inputs = self._unheard = None
+
+    def frame(self, frame: Any, name: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
+        """Run an action on a frame, which `call` does for the frame that it is given; return what it returns."""
+        site = caller()
+        ready = self._guarded(name, site, lambda: self._ready(frame, METHODS["DataFrame"][name], name, args, site))
+        if ready is None:
+            return call(frame)
+        plan, trace, read, before = ready
+        result, trace, read = self._run(frame, plan, trace, read, call)
+        if name == "toLocalIterator":
+            taking = self._guarded(name, site, lambda: self._taking(trace, read, before))
+            return result if taking is None else taking.over(result)
+        self._guarded(name, site, lambda: self._returned(trace, replace(read, rows=size(result)), before))
+        return result
+
+    def _ready(
+        self, frame: Any, action: Action, name: str, args: tuple[Any, ...], site: str
+    ) -> tuple[_Plan, Trace | None, CoarseRead, Behind | None] | None:
+        """Describe a read before it runs; None where it reads nothing."""
+        plan = self._of_frame(frame)
+        if plan is None or not plan.reads or _takes_none(action, args):
+            return None
+        self._accumulated.note(plan.inputs)
+        read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, 1, plan.fields, _single(action, plan))
+        jvm = plan.jvm
+        before = None if read.single else self._guarded(name, site, lambda: self._before(jvm, frame))
+        if not action.tapped or read.single:
+            return plan, None, read, before
+        return plan, *self._traced(frame, plan, action, args, read), before
+
+    def _taking(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> Taking:
+        taking = Taking(trace, read, before)
+        self._reads.follow(taking)
+        return taking
+
+    def _before(self, jvm: Jvm, frame: Any) -> Behind:
+        """What was read before and stands behind the rows of a frame."""
+        if not self._reads.begun:
+            return Behind()
+        analysed = frame._jdf.queryExecution().analyzed()
+        return behind(jvm, self._sessions, self._reads, analysed, self._reads.count)
+
+    def _returned(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> None:
+        self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
+
+    def shown(self, frame: Any, name: str, rows: int) -> None:
+        """Take note of a frame that printed so many of its rows, at most: a read where the script takes the text."""
+        site = caller()
+
+        def note() -> None:
+            conf, most = frame.sparkSession._jconf, rows
+            if name in EAGER:
+                if not conf.isReplEagerEvalEnabled():
+                    return
+                most = int(conf.replEagerEvalMaxNumRows())
+            taken = takes_text(name, site)
+            plan = self._of_frame(frame) if taken or accumulators_exist() else None
+            if plan is None or not plan.reads:
+                return
+            self._accumulated.note(plan.inputs)
+            if taken and most > 0:
+                read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, most, plan.fields, plan.single)
+                self._reads.add(replace(read, rows=1) if read.single else read, self._before(plan.jvm, frame))
+
+        self._guarded(name, site, note)
+
+    def saved(self, instance: Any, path: str) -> PendingWrite | None:
+        """Describe the files of a model that was just saved; None where there is no session."""
+        jvm, site = self._sessions.any(), caller()
+        if jvm is None or not path:
+            return None
+        self._reads.cut()
+        spans = [self._reads.span(number) for number in self.models.within(instance)]
+        where = str(self._reader(jvm)[0].qualified(jvm.session, path))
+        return saved_model(jvm, where, spans, self._reads.rows(), site, learned=learned(instance))
+
+    def loaded(self, instance: Any, path: str) -> None:
+        """Take note of the files that a model was loaded from: what it is applied to has them as context."""
+        site = caller()
+
+        def note() -> None:
+            jvm = self._sessions.any()
+            if jvm is None or not path or not self._on(jvm) or not learned(instance):
+                return
+            where = str(self._reader(jvm)[0].qualified(jvm.session, path))
+            self.models.fitted(
+                None, instance, self._reads.add(LoadedModel(model_files(jvm, where, written=False), site))
+            )
+
+        self._guarded("load", site, note)
+
+    def lost(self, rows: Callable[[], Inputs], node: str, why: str, site: str) -> None:
+        """Take note of rows that are about to go where they are not followed."""
+
+        def note() -> None:
+            found = rows()
+            if found.sources:
+                self._reads.add(CoarseRead(replace(found, node=node, why=why), node, site, 1))
+
+        self._guarded(node, site, note)
+
+    def of(self, rows: Any) -> Inputs:
+        """Return what a frame or an RDD of PySpark is computed from; nothing where reads are not followed."""
+        from pyspark import RDD
+
+        if isinstance(rows, RDD):
+            return self._of_rdd(rows)
+        jvm = self._sessions.jvm(rows.sparkSession)
+        return self.inputs(jvm, rows._jdf.queryExecution().analyzed()) if self._on(jvm) else NONE
+
+    def _traced(
+        self, frame: Any, plan: _Plan, action: Action, args: tuple[Any, ...], read: CoarseRead
+    ) -> tuple[Trace | None, CoarseRead]:
+        """Trace an action's plan; None, and why, where its rows can't be followed one by one."""
+        if self._taps >= plan.most:
+            why = f"more than {plan.most} reads of rows in a step are not followed row by row ({_MOST})"
+            return None, replace(read, reason=Untracked(read.action, why, read.site))
+        self._taps += 1
+        try:
+            jvm = plan.jvm
+            java, caches = self._reader(jvm)[0], self._sessions.caches(jvm)
+            ask = Ask(action.limit, _number(args), _stops(action, frame), action.piecewise)
+            analysed = frame._jdf.queryExecution().analyzed()
+            return Trace(jvm, caches, java, f"{self._folder}/d{self._taps}", analysed, ask), read
+        except UnsupportedPlanError as e:
+            return None, replace(read, reason=Untracked(e.node, e.why, e.site or read.site))
+        except Exception as e:
+            log.debug("provspark: a read is not followed row by row", exc_info=e)
+            return None, replace(read, reason=Untracked(read.action, f"{type(e).__name__}: {e}", read.site))
+
+    def _run(
+        self, frame: Any, plan: _Plan, trace: Trace | None, read: CoarseRead, call: Callable[[Any], Any]
+    ) -> tuple[Any, Trace | None, CoarseRead]:
+        """Make the script's call: on the traced plan, and on its own where that fails."""
+        rows = None if trace is None else self._guarded(read.action, read.site, lambda: _frame(frame, trace))
+        if rows is None:
+            return call(frame), None, read
+        failed: Exception | None = None
+        try:
+            return call(rows), trace, read
+        except Exception as e:
+            failed = e
+        if self._guarded(read.action, read.site, lambda: stopped(failed, plan.jvm)):
+            raise failed
+        result = call(frame)
+        why = f"with capture the read failed, and without it did not: {said(failed)}"
+        return result, None, replace(read, reason=Untracked(read.action, why, read.site))
+
+    def observed(self, frame: Any) -> None:
+        """Take note of what an Observation returned of an observed frame."""
+        site = caller()
+
+        def note() -> None:
+            plan = self._of_frame(frame)
+            if plan is not None and plan.reads:
+                single = bool(self._java.observed(frame._jdf))
+                self._reads.add(CoarseRead(plan.inputs, "Observation.get", site, 1, single=single))
+
+        self._guarded("observe", site, note)
+
+    def plan(self, spark: Any, plan_of: Callable[[], Any], name: str) -> None:
+        """Take note of an analysed plan whose values SQL used."""
+        site = caller()
+
+        def note() -> None:
+            jvm, analysed = self._sessions.jvm(spark), plan_of()
+            plan = self._of_plan(jvm, str(self._reader(jvm)[0].of(analysed)))
+            if self._on(jvm) and plan.reads:
+                self._accumulated.note(plan.inputs)
+                self._reads.add(CoarseRead(plan.inputs, name, site, 1, plan.fields))
+
+        self._guarded(name, site, note)
+
+    def rdd(self, rdd: Any, name: str, result: Any) -> None:
+        """Take note of an action on an RDD, which returned a result."""
+        site = caller()
+
+        def note() -> None:
+            inputs = self._of_rdd(rdd)
+            if inputs.sources or inputs.node:
+                single = METHODS["RDD"][name].returns == "number" if name in METHODS["RDD"] else False
+                self._reads.add(CoarseRead(inputs, f"RDD.{name}", site, 1 if single else size(result), single=single))
+
+        self._guarded(name, site, note)
+
+    def computed(self, rows: Any) -> None:
+        """Take note that a frame or an RDD is about to be computed, whose functions may add to accumulators."""
+
+        def note() -> None:
+            if accumulators_exist():
+                self._accumulated.note(self.of(rows))
+
+        self._guarded("Accumulator", "", note)
+
+    def written(self, jvm: Jvm, rows: Any) -> None:
+        """Take note that the rows of a Java Dataset are about to be written; see `computed`."""
+
+        def note() -> None:
+            if accumulators_exist() and self._on(jvm):
+                self._accumulated.note(self.inputs(jvm, rows.queryExecution().analyzed()))
+
+        self._guarded("Accumulator", "", note)
+
+    def accumulated(self, value: Any) -> None:
+        """Take note that the script read the value of an accumulator."""
+        site = caller()
+
+        def note() -> None:
+            read = self._accumulated.read(value, site, size(value))
+            if read is not None:
+                self._reads.add(read)
+
+        self._guarded("Accumulator", site, note)
+
+    def learned(self, values: Sequence[Any], name: str, result: Any) -> None:
+        """Take note of what MLlib learned from frames and RDDs, which follow the estimator among the values."""
+        from pyspark import RDD
+        from pyspark.sql import DataFrame
+
+        site = caller()
+
+        def note() -> None:
+            inputs, fields = NONE, list[Field]()
+            for value in values:
+                if isinstance(value, DataFrame):
+                    plan = self._of_frame(value)
+                    inputs += plan.inputs if plan is not None else NONE
+                    fields += plan.fields if plan is not None else ()
+                elif isinstance(value, RDD):
+                    inputs += self._of_rdd(value)
+            self._accumulated.note(inputs)
+            if not inputs.sources and not inputs.node:
+                return
+            if name not in FITS:
+                number = self._reads.add(CoarseRead(inputs, name, site, 1))
+                of_model = "_java_obj" in getattr(values[0], "__dict__", ())  # else it may be a frame, or anything
+                numbers = (number, *self.models.of(values[0])) if of_model else (number,)
+                self._learned_by(numbers, name, site, result)
+                return
+            named = columns_named(values[0], [field.name for field in fields])
+            columns = self._columns(values[1]) if len(values) == 2 and isinstance(values[1], DataFrame) else None
+            read = CoarseRead(inputs, FIT, site, 1, tuple(f for f in fields if f.name in named), plan=columns)
+            self.models.fitted(values[0], result, self._reads.add(read))
+
+        self._guarded(name, site, note)
+
+    def called(self, owner: Any, name: str, result: Any) -> None:
+        """Take note of what a method of a model returned: a frame has the model as context."""
+        site = caller()
+
+        def note() -> None:
+            numbers = self.models.of(owner)
+            if numbers:
+                self._learned_by(numbers, name, site, result)
+
+        self._guarded(name, site, note)
+
+    def _learned_by(self, numbers: tuple[int, ...], name: str, site: str, result: Any) -> None:
+        """Mark what MLlib returned with the reads that it was learned from."""
+        from pyspark.sql import DataFrame
+
+        if not isinstance(result, DataFrame):
+            self.models.returned(result, numbers)
+            return
+        jvm = self._sessions.jvm(result.sparkSession)
+        jvm.plans.models(result._jdf, " ".join(map(str, sorted(numbers))))
+        local = self._sessions.caches(jvm).local
+        if local.unknown(result._jdf):
+            self._sessions.learned(jvm).note(result._jdf, f"MLlib makes the rows of {name} on the driver.")
+            local.note(result._jdf, site, local=False)
+
+    def _columns(self, frame: Any) -> ReadPlan | None:
+        """Read where a frame's columns come from; None where that is not known."""
+        try:
+            jvm = self._sessions.jvm(frame.sparkSession)
+            caches = self._sessions.caches(jvm)
+            plan = caches.operations.numbered(caches.current(jvm, frame._jdf.queryExecution().analyzed()))
+            draft = caches.operations.read(jvm, plan)
+            rewriter = Rewriter(jvm, self._folder, caches)
+            rewriter.run(plan)
+        except Exception as e:
+            log.debug("provspark: where the columns of a fit come from is not known", exc_info=e)
+            return None
+        read = tuple(scan.listing.identity for scan in rewriter.scans if scan.listing is not None)
+        if draft is None or len(read) < len(rewriter.scans):
+            return None
+        return ReadPlan(draft, read, tuple(rewriter.paths))
+
+    def inputs(self, jvm: Jvm, analysed: Any) -> Inputs:
+        """Return what an analysed plan reads, whose rows nobody has to count, before Spark reads it."""
+        java = self._reader(jvm)[0]
+        if self._unheard is None:
+            self._unheard = ReadInputs(java, self._sessions.caches(jvm), self._on, lambda dataset: None)
+        return self._unheard.of(jvm, map(int, str(java.of(analysed)).split("\1")[1].split()))
+
+    def _of_frame(self, frame: Any) -> _Plan | None:
+        """Read a frame's plan; None where reads are not followed."""
+        jvm = self._sessions.jvm(frame.sparkSession)
+        on, most, text = str(self._reader(jvm)[0].of(frame._jdf, _SETTING, _MOST)).split("\1", 2)
+        if on.lower() == "false":
+            self._reads.setting = "off"
+            return None
+        return self._of_plan(jvm, text, int(most) if most.isdigit() else MOST)
+
+    def _of_rdd(self, rdd: Any) -> Inputs:
+        """Return what an RDD of PySpark is computed from; nothing where reads are not followed."""
+        from pyspark.core.rdd import PipelinedRDD
+
+        jvm = self._sessions.any()
+        if jvm is None or not any(map(self._on, self._sessions.every())):
+            return NONE
+        java = rdd._prev_jrdd if isinstance(rdd, PipelinedRDD) else rdd._jrdd  # its functions are not pickled for us
+        return self._reader(jvm)[1].of_rdd(java.rdd())
+
+    def _of_plan(self, jvm: Jvm, text: str, most: int = MOST) -> _Plan:
+        kind, leaves, fields = text.split("\1")
+        inputs = self._reader(jvm)[1].of(jvm, map(int, leaves.split()))
+        named = fields.split("\0")[:-1]
+        columns = tuple(Field(n, t) for n, t in zip(named[::2], named[1::2], strict=True))
+        return _Plan(jvm, inputs, kind == "single", columns, most)
+
+    def _reader(self, jvm: Jvm) -> tuple[Any, ReadInputs]:
+        with self._making:  # threads may begin at once, and leaves have their numbers from one object
+            if self._inputs is None:
+                self._java = jvm.new("Reads")
+                self._inputs = ReadInputs(self._java, self._sessions.caches(jvm), self._on, self._files.listed)
+            return self._java, self._inputs
+
+    def _on(self, jvm: Jvm) -> bool:
+        on = str(jvm.session.conf().get(_SETTING, "true")).lower() != "false"
+        if not on:
+            self._reads.setting = "off"
+        return on
+
+    def _guarded(self, name: str, site: str, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except Exception as e:
+            self._troubles.trouble(Untracked(name, f"{_FAILED}{e}", site), e)
+            return None
+
+
+def size(result: Any) -> int:
+    """Return how many rows an action's result has: one where it is a single value, none where it is None."""
+    if result is None:
+        return 0
+    if hasattr(result, "num_rows"):
+        return int(result.num_rows)
+    if isinstance(result, (list, dict, set)) or hasattr(result, "iloc"):
+        return len(result)
+    return 1
+
+
+def _single(action: Action, plan: _Plan) -> bool:
+    return action.returns == "number" or (action.by_plan and plan.single)
+
+
+def _number(args: tuple[Any, ...]) -> int:
+    """How many rows an action takes that was called with these arguments; -1 where Spark will refuse them."""
+    value = args[0] if args else None
+    if value is None:
+        return 1
+    return value if type(value) is int else -1
+
+
+def _takes_none(action: Action, args: tuple[Any, ...]) -> bool:
+    return bool(action.limit) and _number(args) <= 0
+
+
+def _stops(action: Action, frame: Any) -> bool:
+    """Whether Spark stops reading once a limit on top of the plan has its rows: not on the way to Arrow."""
+    return action.stops or (action.unless_arrow and str(frame.sparkSession.conf.get(_ARROW)).lower() == "false")
+
+
+def _frame(frame: Any, trace: Trace) -> Any:
+    from pyspark.sql import DataFrame
+
+    return DataFrame(trace.rows, frame.sparkSession)

@@ -1,0 +1,78 @@
+"""Files of a model of MLlib that the script saved: a data set derived from the read on the driver that the model is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from provspark.model.datasets import Dataset, Field
+from provspark.model.driver_datasets import LOAD
+from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
+from provspark.model.writes import Axis, Untracked
+from provspark.tracker.session.coarse_read import from_all
+from provspark.tracker.session.driver_reads import Known
+from provspark.tracker.session.possible_edges import all_of, one_range
+from provspark.tracker.sinks.uncounted import files_of, version_of
+from provspark.tracker.spark.jvm import Jvm
+
+__all__ = ["LoadedModel", "model_files", "saved_model"]
+
+FORMAT = "mllib"
+_UNKNOWN = "what the model was fitted to is not known: it was not fitted in this step"
+_COARSE = "a model's files come from the model as a whole"
+
+
+def saved_model(
+    jvm: Jvm, qualified: str, spans: Sequence[range], size: int, site: str, *, learned: bool
+) -> PendingWrite:
+    """Describe the files that were just written.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    qualified : str
+        Scheme, authority and path of the folder, NUL between.
+    spans : sequence of range
+        Rows of the fits, among those of all reads.
+    size : int
+        Rows of all reads.
+    site : str
+    learned : bool
+        Whether it is a model, and not an estimator or a transformer without data.
+    """
+    output = model_files(jvm, qualified, written=True)
+    dataset, files = output.dataset, output.files
+    if learned and not spans:
+        return PendingWrite(output, "untracked", reason=Untracked("save", _UNKNOWN, site), site=site)
+    axes: tuple[Axis, ...] = (Axis("output", files.total, files.identity(dataset), label=dataset.uri),)
+    tensors: tuple[PendingTensor, ...] = ()
+    if spans and files.total:
+        axes += (Axis("reads", size),)
+        tensors = (PendingTensor(0, 1, all_of(one_range(files.total), spans), "data"),)
+    reason = Untracked("save", _COARSE, site) if spans else None
+    return PendingWrite(output, "coarse", axes=axes, tensors=tensors, reason=reason, site=site)
+
+
+def model_files(jvm: Jvm, qualified: str, *, written: bool) -> PendingVersion:
+    """Return the files of a model; `qualified` is as of `saved_model`, `written` whether this step wrote them."""
+    dataset, found = files_of(jvm, qualified)
+    return version_of(dataset, [(file, written) for file in found], FORMAT)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model that the script loaded, as a read on the driver; `Read` says what its fields are."""
+
+    version: PendingVersion
+    site: str
+    action: str = LOAD
+    rows: int = 1
+    fields: tuple[Field, ...] = ()
+    single: bool = False
+
+    def settle(self, dataset: Dataset, known: Known) -> None:
+        """Do nothing: its files are counted; see `Read.settle`."""
+
+    def resolve(self, output: PendingVersion, known: Known) -> PendingWrite:
+        """Relate the model to all its files; see `Read.resolve`."""
+        return from_all(output, self.rows, (self.version,), Untracked("load", _COARSE, self.site))

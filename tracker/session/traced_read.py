@@ -1,0 +1,193 @@
+"""A read on the driver whose plan notes where the rows come from that the script gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from provspark.model.datasets import Dataset, Field
+from provspark.model.errors import CaptureError, UnsupportedPlanError
+from provspark.model.pending import PendingVersion, PendingWrite
+from provspark.model.writes import Untracked
+from provspark.tracker.plan.rewrite import Rewriter
+from provspark.tracker.seal.driver_reads import ReadSealing, every_stage, pieces
+from provspark.tracker.seal.in_driver import Noted
+from provspark.tracker.session.caches import Caches
+from provspark.tracker.session.coarse_read import CoarseRead
+from provspark.tracker.session.driver_reads import Known
+from provspark.tracker.session.troubles import log
+from provspark.tracker.sinks import Written
+from provspark.tracker.sources.held_scans import KeptScan
+from provspark.tracker.spark.jvm import Jvm
+from provspark.tracker.taps.taps import Receipt, by_tap, counted
+
+__all__ = ["Ask", "Trace", "TracedRows"]
+
+_DEALT = "it distributes rows by a hash of all columns, to which capture adds some: they would come in another order"
+_PLACED = "it depends on the task that a row is in, and the rows were distributed by repartition(n)"
+_UNKNOWN = "for rows with nulls, its result depends on when Spark's optimizer simplifies it"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """How an action takes rows.
+
+    Parameters
+    ----------
+    limit : {"", "first", "last"}
+        Whether it takes the first or the last rows only.
+    number : int
+        How many.
+    stops : bool
+        Spark stops reading once a limit on top of the plan has its rows.
+    piecewise : bool
+        It computes partition by partition, by a job each.
+    """
+
+    limit: str = ""
+    number: int = 0
+    stops: bool = False
+    piecewise: bool = False
+
+
+class Trace:
+    """A plan in the place of a read's; made before the call runs, UnsupportedPlanError if it can't be.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    caches : Caches
+    java : provspark.Reads
+    folder : str
+        URL of a folder of its own for sidecars.
+    analysed : LogicalPlan
+        The user's.
+    ask : Ask
+    """
+
+    def __init__(self, jvm: Jvm, caches: Caches, java: Any, folder: str, analysed: Any, ask: Ask) -> None:
+        whole = caches.current(jvm, analysed)
+        below = None
+        if ask.limit == "first" and java.sorted(whole):
+            whole, stops = java.first(whole, ask.number), False
+        else:
+            below = java.limited(whole) if ask.stops else None
+            stops = ask.limit == "first" or below is not None
+        plan = whole if below is None else below
+        _refuse(jvm, java, plan, analysed)
+        self._folder, self._ask = folder, ask
+        self._several = stops or ask.limit == "last" or ask.piecewise
+        self._rewriter = rewriter = Rewriter(jvm, folder, caches)
+        numbered = caches.operations.numbered(plan)
+        traced = rewriter.run(numbered)
+        top = rewriter.tapped(rewriter.java.tapRows(traced.number, None), traced.legs, "output", keyed=False)
+        sound = rewriter.sound(rewriter.java.userColumns(top.number, numbered.output().size()), numbered)
+        made = rewriter.nullable(sound, numbered, optimised=False)
+        kept = {id(s): s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans}
+        self._scans = [kept[id(scan)] for scan in rewriter.scans]
+        self.rows: Any = jvm.rows(made if below is None else java.above(whole, below, made))
+        """The Java Dataset that the script's call is to run on."""
+
+    def settle(self, dataset: Dataset) -> None:
+        """Count the rows of what was read of a data set that is about to change."""
+        for scan in self._scans:
+            if scan.dataset.meets(dataset):
+                scan.settle()
+
+    def resolve(self, output: PendingVersion, returned: range, known: Known, site: str) -> PendingWrite:
+        """Relate rows returned, by their places among all, to what they come from.
+
+        Raises
+        ------
+        CaptureError
+            Notes, rows and inputs do not fit together.
+        """
+        rewriter = self._rewriter
+        found = by_tap(rewriter.java.receipts())
+        if self._several:
+            receipts: dict[int, list[Receipt]] = {tap: every_stage(some) for tap, some in found.items()}
+        else:
+            receipts = counted(rewriter.java.receipts())
+        receipts |= rewriter.lent_receipts()
+        top = every_stage(found.get(rewriter.taps[-1].place, []))
+        noted = sum(receipt.rows for receipt in top)
+        if not self._several and noted != returned.stop:
+            raise CaptureError(f"tasks noted {noted} rows, and {returned.stop} were returned")
+        for scan in self._scans:
+            scan.settle()
+        scans = [scan.finish() for scan in self._scans]
+        for version, _ in scans:
+            known.setdefault(version.files.identity(version.dataset), version)
+        none = np.zeros(0, dtype=np.int64)
+        written = Written(output, none, none, none, none)
+        notes = Noted(rewriter.taps, receipts, self._folder, scans, written)
+        return ReadSealing(notes, pieces(top, returned, last=self._ask.limit == "last")).run(site)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedRows:
+    """Rows that a call returned, followed one by one; `Read` says what its fields are.
+
+    Parameters
+    ----------
+    trace : Trace
+    returned : range
+        Their places among all rows that the call returns; from the last one back for an action that takes the last.
+    otherwise : CoarseRead
+        What is known of them where notes are lost.
+    """
+
+    trace: Trace
+    returned: range
+    otherwise: CoarseRead
+
+    @property
+    def action(self) -> str:
+        """See `Read`."""
+        return self.otherwise.action
+
+    @property
+    def site(self) -> str:
+        """See `Read`."""
+        return self.otherwise.site
+
+    @property
+    def rows(self) -> int:
+        """See `Read`."""
+        return len(self.returned)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Read`."""
+        return self.otherwise.fields
+
+    @property
+    def single(self) -> bool:
+        """See `Read`."""
+        return False
+
+    def settle(self, dataset: Dataset, known: Known) -> None:
+        """Count the rows of what was read of a data set that is about to change; see `Read.settle`."""
+        self.trace.settle(dataset)
+
+    def resolve(self, output: PendingVersion, known: Known) -> PendingWrite:
+        """Return the read with its edges: to all rows read where the notes are lost; see `Read.resolve`."""
+        try:
+            return self.trace.resolve(output, self.returned, known, self.site)
+        except Exception as e:
+            log.debug("provspark: a read is coarse", exc_info=e)
+            why = Untracked(self.action, f"its rows could not be followed one by one: {e}", self.site)
+        return replace(self.otherwise, rows=self.rows, reason=why).resolve(output, known)
+
+
+def _refuse(jvm: Jvm, java: Any, plan: Any, analysed: Any) -> None:
+    """Refuse plans of which a rewritten one returns other rows, or the same ones in another order."""
+    for kind, why in (("Places", _PLACED), ("Unknowns", _UNKNOWN)):
+        node = str(jvm.new(kind).told(plan))
+        if node:
+            raise UnsupportedPlanError(node, why)
+    node = str(java.dealt(plan))
+    if node:
+        raise UnsupportedPlanError(node, _DEALT, str(jvm.plans.site(analysed, node)))

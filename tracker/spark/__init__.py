@@ -1,0 +1,1 @@
+"""What differs between versions of Spark, and the way to the JVM."""

@@ -1,0 +1,1 @@
+"""Taps in rewritten plans, and what they note."""
